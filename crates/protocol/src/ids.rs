@@ -1,0 +1,262 @@
+//! Identifiers. Each is its own type, so that a turn is never looked up by a session's id.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Why a text is not a valid name or id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} {given:?} is not valid: {rule}")]
+pub struct InvalidName {
+    what: &'static str,
+    given: String,
+    rule: &'static str,
+}
+
+impl InvalidName {
+    fn new(what: &'static str, given: &str, rule: &'static str) -> Self {
+        Self { what, given: given.chars().take(80).collect(), rule }
+    }
+}
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl PartialEq<str> for $name {
+            fn eq(&self, other: &str) -> bool {
+                &*self.0 == other
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.0.as_ref().to_owned()
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidName;
+
+            fn try_from(text: String) -> Result<Self, InvalidName> {
+                text.parse()
+            }
+        }
+    };
+}
+
+text_id! {
+    /// A conversation. Chosen by the user (`--session work`) or generated.
+    SessionId
+}
+
+impl SessionId {
+    const RULE: &'static str =
+        "use 1 to 64 letters, digits, '-', '_' or '.', starting with a letter or digit";
+
+    /// A new id that a person can read out: the day and six random characters.
+    pub fn generate() -> Self {
+        let day = jiff::Zoned::now().strftime("%Y%m%d").to_string();
+        Self(format!("{day}-{}", random_characters(6, b"abcdefghjkmnpqrstuvwxyz23456789")).into())
+    }
+}
+
+impl FromStr for SessionId {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let first = text.chars().next().is_some_and(|c| c.is_ascii_alphanumeric());
+        if first && text.len() <= 64 && text.chars().all(allowed) {
+            Ok(Self(text.into()))
+        } else {
+            Err(InvalidName::new("session id", text, Self::RULE))
+        }
+    }
+}
+
+text_id! {
+    /// The name of an agent, exactly as the routing table spells it.
+    AgentName
+}
+
+impl AgentName {
+    const RULE: &'static str = "use 1 to 64 lower-case letters, digits or single '-', \
+                                starting with a letter, and none of the reserved names";
+}
+
+impl FromStr for AgentName {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let shape = text.starts_with(|c: char| c.is_ascii_lowercase())
+            && !text.ends_with('-')
+            && !text.contains("--")
+            && text.len() <= 64
+            && text.chars().all(allowed);
+        let reserved = text == crate::USER || text == crate::RUNTIME;
+        if shape && !reserved {
+            Ok(Self(text.into()))
+        } else {
+            Err(InvalidName::new("agent name", text, Self::RULE))
+        }
+    }
+}
+
+text_id! {
+    /// One call of a tool or one transfer. Generated here, never taken from a model, so that a
+    /// model that repeats an id cannot make two calls look like one. Nine letters or digits,
+    /// because that is the narrowest form any provider asks for.
+    CallId
+}
+
+impl CallId {
+    /// A new id.
+    pub fn generate() -> Self {
+        const ALPHABET: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+        Self(random_characters(9, ALPHABET).into())
+    }
+}
+
+impl FromStr for CallId {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        if text.len() == 9 && text.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            Ok(Self(text.into()))
+        } else {
+            Err(InvalidName::new("call id", text, "use nine letters or digits"))
+        }
+    }
+}
+
+macro_rules! time_ordered_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// A new id, later than every id made before it on this machine.
+            pub fn generate() -> Self {
+                Self(Uuid::now_v7())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidName;
+
+            fn from_str(text: &str) -> Result<Self, InvalidName> {
+                Uuid::parse_str(text)
+                    .map(Self)
+                    .map_err(|_| InvalidName::new(stringify!($name), text, "expected a UUID"))
+            }
+        }
+    };
+}
+
+time_ordered_id! {
+    /// One turn: everything between a message of the user and its answer.
+    TurnId
+}
+
+time_ordered_id! {
+    /// One event of the journal or of a live stream.
+    EventId
+}
+
+/// Random characters of `alphabet`, from the random bits of a version 4 UUID.
+fn random_characters(count: u32, alphabet: &[u8]) -> String {
+    let mut bits = Uuid::new_v4().as_u128() >> 2;
+    let base = alphabet.len() as u128;
+    (0..count)
+        .map(|_| {
+            let index = usize::try_from(bits % base).unwrap_or(0);
+            bits /= base;
+            char::from(alphabet[index])
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn session_ids_refuse_what_could_be_a_path_or_a_flag() {
+        for bad in ["", "../x", "a/b", "-x", ".hidden", "a b", "ä", &"x".repeat(65)] {
+            assert!(bad.parse::<SessionId>().is_err(), "{bad:?}");
+        }
+        for good in ["work", "20261115-abc123", "A.b_c-1"] {
+            assert_eq!(good.parse::<SessionId>().unwrap().as_str(), good);
+        }
+        assert!(SessionId::generate().as_str().parse::<SessionId>().is_ok());
+    }
+
+    #[test]
+    fn agent_names_are_one_exact_spelling() {
+        for bad in ["", "Operator", "operator ", "a--b", "a-", "user", "lango", "оperator"] {
+            assert!(bad.parse::<AgentName>().is_err(), "{bad:?}");
+        }
+        assert!("memory-manager".parse::<AgentName>().is_ok());
+    }
+
+    #[test]
+    fn call_ids_differ_and_have_the_narrowest_form() {
+        let ids: std::collections::BTreeSet<_> = (0..1000).map(|_| CallId::generate()).collect();
+        assert_eq!(ids.len(), 1000);
+        assert!(ids.iter().all(|id| id.as_str().parse::<CallId>().is_ok()));
+    }
+}

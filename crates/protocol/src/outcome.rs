@@ -1,0 +1,81 @@
+//! How a turn ended, and what was really done in it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentName, BudgetKind, Spent};
+
+/// The five ways a turn can end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum OutcomeStatus {
+    /// Answered.
+    Done,
+    /// No agent took the task.
+    Rejected {
+        /// The reasons the agents gave.
+        reason: String,
+    },
+    /// It could not be finished.
+    Failed {
+        /// Who can do something about it.
+        class: FailureClass,
+        /// What happened, for the user.
+        reason: String,
+    },
+    /// The time limit of the turn was reached.
+    TimedOut,
+    /// The user stopped it.
+    Cancelled,
+}
+
+/// Why a turn failed. Each class has its own exit code in the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "detail", rename_all = "snake_case")]
+pub enum FailureClass {
+    /// The model's provider: unreachable, refused the key, out of quota, or a broken stream.
+    Provider,
+    /// The model kept saying nothing that can be used.
+    Model,
+    /// A limit of the turn's budget.
+    Budget(BudgetKind),
+    /// Our own store could not be written.
+    Store,
+}
+
+/// What was really done, whatever the model claims.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkDone {
+    /// What it cost.
+    pub spent: Spent,
+    /// Agents that worked on it, in order of appearance.
+    pub agents: Vec<AgentName>,
+    /// Tool calls that ran and succeeded.
+    pub calls_succeeded: u32,
+    /// Tool calls that ran and reported an error.
+    pub calls_failed: u32,
+    /// Tool calls that were refused: not owned, malformed, repeated or over a limit.
+    pub calls_refused: u32,
+    /// Tool calls that needed an approval and did not get it.
+    pub calls_denied: u32,
+    /// Tool calls that were started and whose effect is not known.
+    pub calls_unknown: u32,
+    /// Milliseconds of wall time.
+    pub milliseconds: u64,
+}
+
+/// The end of a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How it ended.
+    #[serde(flatten)]
+    pub status: OutcomeStatus,
+    /// What was done.
+    pub work: WorkDone,
+}
+
+impl Outcome {
+    /// Whether the user got an answer.
+    pub fn is_done(&self) -> bool {
+        self.status == OutcomeStatus::Done
+    }
+}

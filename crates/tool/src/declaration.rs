@@ -1,0 +1,40 @@
+//! What the outside may know of a tool.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// How much harm a call can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SafetyLevel {
+    /// Reads; no effect outside.
+    Safe,
+    /// Changes our own stores.
+    Moderate,
+    /// Acts on the world: asks for approval by default.
+    Dangerous,
+}
+
+impl fmt::Display for SafetyLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Safe => "safe",
+            Self::Moderate => "moderate",
+            Self::Dangerous => "dangerous",
+        })
+    }
+}
+
+/// A tool as a model sees it.
+#[derive(Debug, Clone, Serialize)]
+pub struct ToolDeclaration {
+    /// Its name, unique in the registry.
+    pub name: Arc<str>,
+    /// What it does, for a model.
+    pub description: Arc<str>,
+    /// JSON Schema of its arguments, rendered once.
+    pub parameters: Arc<RawValue>,
+}

@@ -1,0 +1,222 @@
+//! The typed trait and its erased form.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::{SafetyLevel, ToolContext, ToolDeclaration, ToolError};
+
+/// A tool, written with its own types.
+///
+/// Argument structs carry `#[serde(deny_unknown_fields)]`: deserialising them is the schema check,
+/// and a parameter the tool does not know must not pass silently. Field docs become the schema's
+/// descriptions.
+pub trait Tool: Send + Sync + 'static {
+    /// The parameters.
+    type Arguments: DeserializeOwned + JsonSchema + Send;
+    /// What a call returns.
+    type Output: Serialize + Send;
+
+    /// The name; its prefix decides which agent owns it.
+    const NAME: &'static str;
+    /// One or two sentences for a model.
+    const DESCRIPTION: &'static str;
+    /// How much harm a call can do.
+    const LEVEL: SafetyLevel;
+    /// Whether calls only read, and may run in parallel.
+    const READ_ONLY: bool;
+
+    /// Runs one call.
+    fn run(
+        &self,
+        arguments: Self::Arguments,
+        context: ToolContext,
+    ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
+
+    /// The result as a model reads it. Compact JSON unless the tool knows better.
+    fn render(&self, output: &Self::Output) -> String {
+        serde_json::to_string(output).unwrap_or_else(|error| format!("(unprintable: {error})"))
+    }
+
+    /// What a person is shown before a dangerous call: the whole effect, on plain lines.
+    fn summary(&self, arguments: &str) -> String {
+        format!("{} {arguments}", Self::NAME)
+    }
+}
+
+/// The future of an erased call.
+pub type ToolFuture = Pin<Box<dyn Future<Output = Result<String, ToolError>> + Send>>;
+
+/// A call whose arguments were checked and which has not been run.
+pub struct Prepared {
+    start: Box<dyn FnOnce(ToolContext) -> ToolFuture + Send>,
+}
+
+impl Prepared {
+    /// Runs the call. Consumes it: a prepared call runs at most once.
+    pub fn run(self, context: ToolContext) -> ToolFuture {
+        (self.start)(context)
+    }
+}
+
+trait ErasedTool: Send + Sync {
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError>;
+    fn summary(&self, arguments: &str) -> String;
+}
+
+impl<T: Tool> ErasedTool for T {
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
+        // Some models send nothing at all where a tool takes no arguments.
+        let text = if arguments.trim().is_empty() { "{}" } else { arguments };
+        let arguments: T::Arguments =
+            serde_json::from_str(text).map_err(|error| ToolError::Arguments(error.to_string()))?;
+        Ok(Prepared {
+            start: Box::new(move |context| {
+                Box::pin(async move {
+                    let output = self.run(arguments, context).await?;
+                    Ok(self.render(&output))
+                })
+            }),
+        })
+    }
+
+    fn summary(&self, arguments: &str) -> String {
+        Tool::summary(self, arguments)
+    }
+}
+
+/// A tool in the registry.
+#[derive(Clone)]
+pub struct RegisteredTool {
+    /// What models see.
+    pub declaration: ToolDeclaration,
+    /// How much harm a call can do.
+    pub level: SafetyLevel,
+    /// Whether calls only read.
+    pub read_only: bool,
+    implementation: Arc<dyn ErasedTool>,
+}
+
+impl RegisteredTool {
+    /// Erases a typed tool.
+    pub fn new<T: Tool>(tool: T) -> Self {
+        Self {
+            declaration: ToolDeclaration {
+                name: T::NAME.into(),
+                description: T::DESCRIPTION.into(),
+                parameters: parameters_of::<T::Arguments>(),
+            },
+            level: T::LEVEL,
+            read_only: T::READ_ONLY,
+            implementation: Arc::new(tool),
+        }
+    }
+
+    /// The tool's name.
+    pub fn name(&self) -> &str {
+        &self.declaration.name
+    }
+
+    /// Checks arguments against the tool's types. Nothing has run when this returns.
+    pub fn prepare(&self, arguments: &str) -> Result<Prepared, ToolError> {
+        Arc::clone(&self.implementation).prepare(arguments)
+    }
+
+    /// What a person is shown before a dangerous call.
+    pub fn summary(&self, arguments: &str) -> String {
+        self.implementation.summary(arguments)
+    }
+}
+
+impl std::fmt::Debug for RegisteredTool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RegisteredTool").field("name", &self.declaration.name).finish_non_exhaustive()
+    }
+}
+
+/// The schema of `A`, without the keys that cost tokens and tell a model nothing.
+fn parameters_of<A: JsonSchema>() -> Arc<RawValue> {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<A>();
+    schema.remove("title");
+    schema.remove("description");
+    let text = serde_json::to_string(&schema).unwrap_or_else(|_| r#"{"type":"object"}"#.into());
+    RawValue::from_string(text).map_or_else(|_| Arc::from(RawValue::NULL.to_owned()), Arc::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use lango_protocol::{CallId, SessionId, TurnId};
+    use serde::Deserialize;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    struct Add;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Terms {
+        /// The first number.
+        a: i64,
+        #[serde(default)]
+        b: i64,
+    }
+
+    impl Tool for Add {
+        type Arguments = Terms;
+        type Output = i64;
+        const NAME: &'static str = "add";
+        const DESCRIPTION: &'static str = "Adds two numbers.";
+        const LEVEL: SafetyLevel = SafetyLevel::Safe;
+        const READ_ONLY: bool = true;
+
+        async fn run(&self, terms: Terms, _: ToolContext) -> Result<i64, ToolError> {
+            Ok(terms.a + terms.b)
+        }
+    }
+
+    fn context() -> ToolContext {
+        ToolContext {
+            session: SessionId::generate(),
+            turn: TurnId::generate(),
+            call: CallId::generate(),
+            agent: "operator".parse().unwrap(),
+            cancel: CancellationToken::new(),
+        }
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_typed_tool_runs_through_its_erased_form() {
+        let tool = RegisteredTool::new(Add);
+        let prepared = tool.prepare(r#"{"a": 2, "b": 3}"#).unwrap();
+        assert_eq!(prepared.run(context()).await.unwrap(), "5");
+    }
+
+    #[test]
+    fn arguments_that_do_not_fit_never_become_a_prepared_call() {
+        let tool = RegisteredTool::new(Add);
+        for bad in ["", "{}", "[]", "nonsense", r#"{"a":"2"}"#, r#"{"a":1,"c":2}"#, r#"{"a":1"#] {
+            assert!(matches!(tool.prepare(bad), Err(ToolError::Arguments(_))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_schema_is_closed_and_carries_the_field_docs() {
+        let schema = RegisteredTool::new(Add).declaration.parameters;
+        let value: serde_json::Value = serde_json::from_str(schema.get()).unwrap();
+        assert_eq!(value["additionalProperties"], false);
+        assert_eq!(value["properties"]["a"]["description"], "The first number.");
+        assert_eq!(value["required"], serde_json::json!(["a"]));
+        assert!(value.get("$schema").is_none() && value.get("title").is_none());
+    }
+}

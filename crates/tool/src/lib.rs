@@ -1,0 +1,18 @@
+//! What a tool is: a name, typed arguments, a safety level, and something that runs.
+//!
+//! Tools are written against [`Tool`], with their arguments as a struct. They are erased once,
+//! into a [`RegisteredTool`], when they enter the [`ToolRegistry`]; JSON lives only at that edge.
+//! Who owns a tool is not decided here (`lango-orchestration` partitions by name), nor whether a
+//! call may run (`lango-runtime` asks).
+
+mod context;
+mod declaration;
+mod erased;
+mod error;
+mod registry;
+
+pub use context::ToolContext;
+pub use declaration::{SafetyLevel, ToolDeclaration};
+pub use erased::{Prepared, RegisteredTool, Tool, ToolFuture};
+pub use error::ToolError;
+pub use registry::{DuplicateTool, ToolRegistry};
