@@ -1,0 +1,90 @@
+//! The one handle everything else goes through, whichever engine is behind it.
+
+use std::sync::Arc;
+
+use crate::postgres::PostgresDatabase;
+use crate::sqlite::SqliteDatabase;
+use crate::{Batch, Component, DatabaseLocation, Row, Statement, StoreError};
+
+/// The engine behind a handle, for the rare statement that cannot be written for both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// SQLite.
+    Sqlite,
+    /// PostgreSQL.
+    Postgres,
+}
+
+/// An open database. Clones share the connections; the last one to go closes them.
+#[derive(Clone)]
+pub struct Database {
+    engine: Arc<Engine>,
+}
+
+enum Engine {
+    Sqlite(SqliteDatabase),
+    Postgres(PostgresDatabase),
+}
+
+impl Database {
+    /// Opens a database. A missing SQLite file is created, readable by its owner only.
+    pub async fn open(location: &DatabaseLocation) -> Result<Self, StoreError> {
+        let engine = match location {
+            DatabaseLocation::Sqlite(path) => Engine::Sqlite(SqliteDatabase::open(path).await?),
+            DatabaseLocation::Postgres(url) => {
+                Engine::Postgres(PostgresDatabase::open(url, location.to_string()).await?)
+            }
+        };
+        Ok(Self { engine: Arc::new(engine) })
+    }
+
+    /// Which engine this is.
+    pub fn dialect(&self) -> Dialect {
+        match &*self.engine {
+            Engine::Sqlite(_) => Dialect::Sqlite,
+            Engine::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    /// Brings a component's tables up to date. Costs one read where they already are.
+    pub async fn migrate(&self, component: &Component) -> Result<(), StoreError> {
+        match &*self.engine {
+            Engine::Sqlite(database) => database.migrate(*component).await,
+            Engine::Postgres(database) => database.migrate(component).await,
+        }
+    }
+
+    /// Writes all statements of a batch, or none, and says how many rows each one changed. A
+    /// batch that was handed over is finished even when the caller stops waiting for it.
+    pub async fn write(&self, batch: Batch) -> Result<Vec<u64>, StoreError> {
+        match &*self.engine {
+            Engine::Sqlite(database) => database.write(batch).await,
+            Engine::Postgres(database) => database.write(batch).await,
+        }
+    }
+
+    /// Reads. It sees every batch whose `write` returned before. The statement must not change
+    /// anything, because it may be run again where a connection breaks.
+    pub async fn query(&self, statement: Statement) -> Result<Vec<Row>, StoreError> {
+        match &*self.engine {
+            Engine::Sqlite(database) => database.query(statement).await,
+            Engine::Postgres(database) => database.query(statement).await,
+        }
+    }
+
+    /// Finishes what is queued and closes the connections of every clone.
+    pub async fn close(&self) {
+        match &*self.engine {
+            Engine::Sqlite(database) => database.close().await,
+            Engine::Postgres(database) => database.close(),
+        }
+    }
+
+    /// How messages name this database.
+    pub(crate) fn location(&self) -> &str {
+        match &*self.engine {
+            Engine::Sqlite(database) => database.location(),
+            Engine::Postgres(database) => database.location(),
+        }
+    }
+}

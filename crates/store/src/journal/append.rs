@@ -1,0 +1,180 @@
+//! The hot path: writing events, and the rows about turns and sessions that follow from them.
+
+use std::borrow::Cow;
+
+use lango_protocol::{Event, EventBody, OutcomeStatus, TurnId};
+
+use super::claim::Claim;
+use super::{Journal, lease};
+use crate::{Batch, Durability, Statement, StoreError};
+
+/// Longest title of a session, in characters.
+const TITLE_LENGTH: usize = 80;
+
+/// What is written together.
+#[derive(Debug, Clone, Default)]
+pub struct Append<'a> {
+    /// The events, with their positions. One that is not durable is left out.
+    pub events: Cow<'a, [Event]>,
+    /// Outputs that were too long for an event.
+    pub outputs: Vec<StoredOutput>,
+    /// What the commit must survive.
+    pub durability: Durability,
+    /// Whether to give the session back in the same commit.
+    pub release: bool,
+}
+
+/// A long output and the reference an event has of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredOutput {
+    /// Unique in its session.
+    pub reference: String,
+    /// The whole text.
+    pub text: String,
+}
+
+impl Journal {
+    /// Appends events, all or none. A [`StoreError::Conflict`] means that the claim was lost to
+    /// another process, or that a position is already taken; nothing is written then.
+    pub async fn append(&self, claim: &Claim, append: Append<'_>) -> Result<(), StoreError> {
+        let batch = batch(claim, append)?;
+        self.database.write(batch).await.map(drop)
+    }
+}
+
+fn batch(claim: &Claim, append: Append<'_>) -> Result<Batch, StoreError> {
+    // One for the lease, and two more where a turn begins or ends.
+    let mut batch = Batch::with_capacity(append.events.len() + append.outputs.len() + 3)
+        .durability(append.durability);
+    batch.push(if append.release {
+        lease::release(claim.lease(), claim.token()).expect_rows(1)
+    } else {
+        lease::renew(claim.lease(), claim.token())
+    });
+    for event in append.events.iter() {
+        if !event.body.is_durable() {
+            continue;
+        }
+        debug_assert_eq!(event.session, *claim.session(), "an event of another session");
+        push_consequences(&mut batch, event);
+        batch.push(insert_event(event)?);
+    }
+    for output in append.outputs {
+        batch.push(
+            Statement::new("INSERT INTO outputs (session, reference, text) VALUES ($1, $2, $3)")
+                .bind(claim.session().as_str())
+                .bind(output.reference)
+                .bind(output.text.into_bytes()),
+        );
+    }
+    Ok(batch)
+}
+
+fn insert_event(event: &Event) -> Result<Statement, StoreError> {
+    let payload = serde_json::to_string(&event.body).map_err(|error| StoreError::query(&error))?;
+    let mut statement = Statement::new(
+        "INSERT INTO events \
+         (session, seq, id, turn, at, author, branch, step, type, payload) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    );
+    statement.values = vec![
+        event.session.as_str().into(),
+        i64::try_from(event.seq).map_err(|error| StoreError::query(&error))?.into(),
+        event.id.to_string().into(),
+        event.turn.to_string().into(),
+        event.at.as_microseconds().into(),
+        event.author.as_deref().into(),
+        event.branch.as_ref().map(lango_protocol::CallId::as_str).into(),
+        event.step.into(),
+        event.body.type_name().into(),
+        payload.into(),
+    ];
+    Ok(statement)
+}
+
+/// The first and the last event of a turn also change the rows that lists are made from.
+fn push_consequences(batch: &mut Batch, event: &Event) {
+    let at = event.at.as_microseconds();
+    let session = event.session.as_str();
+    match &event.body {
+        EventBody::UserMessage { text, .. } => {
+            batch.push(
+                Statement::new("INSERT INTO turns (id, session, started_at) VALUES ($1, $2, $3)")
+                    .bind(event.turn.to_string())
+                    .bind(session)
+                    .bind(at),
+            );
+            batch.push(
+                Statement::new(
+                    "UPDATE sessions SET updated_at = $2, \
+                     title = CASE WHEN title = '' THEN $3 ELSE title END WHERE id = $1",
+                )
+                .bind(session)
+                .bind(at)
+                .bind(title(text)),
+            );
+        }
+        EventBody::TurnFinished(outcome) => {
+            batch.push(finish_turn(event.turn, at, status_name(&outcome.status)));
+            batch.push(
+                Statement::new("UPDATE sessions SET updated_at = $2 WHERE id = $1")
+                    .bind(session)
+                    .bind(at),
+            );
+        }
+        _ => {}
+    }
+}
+
+fn finish_turn(turn: TurnId, at: i64, status: &str) -> Statement {
+    Statement::new("UPDATE turns SET finished_at = $2, status = $3 WHERE id = $1")
+        .bind(turn.to_string())
+        .bind(at)
+        .bind(status)
+}
+
+fn status_name(status: &OutcomeStatus) -> &'static str {
+    match status {
+        OutcomeStatus::Done => "done",
+        OutcomeStatus::Rejected { .. } => "rejected",
+        OutcomeStatus::Failed { .. } => "failed",
+        OutcomeStatus::TimedOut => "timed_out",
+        OutcomeStatus::Cancelled => "cancelled",
+    }
+}
+
+/// The beginning of a message as one line, without what a terminal could act on.
+fn title(text: &str) -> String {
+    let words = text.split(|character: char| character.is_whitespace() || character.is_control());
+    let title: String = words
+        .filter(|word| !word.is_empty())
+        .flat_map(|word| std::iter::once(' ').chain(word.chars()))
+        .skip(1)
+        .take(TITLE_LENGTH)
+        .collect();
+    title.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_beginning_of_the_message() {
+        assert_eq!(title("  fix\n\tthe \u{1b}[31mbuild \n"), "fix the [31mbuild");
+        assert_eq!(title(" \n "), "");
+        assert_eq!(title(&"word ".repeat(100)), "word ".repeat(16).trim_end());
+    }
+
+    proptest! {
+        #[test]
+        fn a_title_is_one_bounded_line(text in any::<String>()) {
+            let title = title(&text);
+            prop_assert!(title.chars().count() <= TITLE_LENGTH);
+            prop_assert!(!title.contains(char::is_control));
+            prop_assert_eq!(title.trim(), &title);
+        }
+    }
+}

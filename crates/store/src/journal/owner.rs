@@ -1,0 +1,116 @@
+//! Which process holds a lease, and whether it still runs.
+
+use std::fmt;
+use std::fs;
+use std::sync::OnceLock;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
+/// A process that holds something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// Its process id.
+    pub pid: u32,
+    /// The name of its machine.
+    pub host: String,
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} on {}", self.pid, self.host)
+    }
+}
+
+/// A process, told apart from every other one that ever had the same id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ProcessIdentity {
+    pub(super) pid: u32,
+    /// The machine's name, its boot and its namespace of process ids. Only where all three are
+    /// the same can this process look at the other one: containers often share a name.
+    pub(super) host: String,
+    /// When the process started, in the kernel's ticks; 0 where the system does not say.
+    pub(super) start: i64,
+}
+
+impl ProcessIdentity {
+    /// This process.
+    pub(super) fn current() -> &'static Self {
+        static CURRENT: OnceLock<ProcessIdentity> = OnceLock::new();
+        CURRENT.get_or_init(|| {
+            let pid = std::process::id();
+            let start = fs::read_to_string(format!("/proc/{pid}/stat"))
+                .ok()
+                .and_then(|stat| parse_stat(&stat))
+                .map_or(0, |stat| stat.start);
+            Self { pid, host: host(), start }
+        })
+    }
+
+    /// Whether the process surely no longer exists. `false` also where nobody here can know.
+    pub(super) fn is_gone(&self) -> bool {
+        if self.host != Self::current().host {
+            return false;
+        }
+        match fs::read_to_string(format!("/proc/{}/stat", self.pid)) {
+            Ok(stat) => parse_stat(&stat).is_some_and(|stat| {
+                stat.has_ended || (self.start != 0 && stat.start != self.start)
+            }),
+            // Either there is no such process, or no /proc, or it hides the processes of others.
+            Err(_) => i32::try_from(self.pid)
+                .ok()
+                .and_then(Pid::from_raw)
+                .is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH)),
+        }
+    }
+
+    pub(super) fn owner(&self) -> Owner {
+        let host = self.host.split('/').next().unwrap_or_default().to_owned();
+        Owner { pid: self.pid, host }
+    }
+}
+
+fn host() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().replace('/', "_");
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    format!("{name}/{}/{}", boot.trim(), namespace.display())
+}
+
+struct Stat {
+    /// A zombie: killed, and only waiting for its parent to notice.
+    has_ended: bool,
+    start: i64,
+}
+
+/// Reads fields 3 and 22 of `/proc/<pid>/stat`. The second field is the program's name in
+/// parentheses and may contain anything, so counting starts after the last one.
+fn parse_stat(text: &str) -> Option<Stat> {
+    let (_, rest) = text.rsplit_once(')')?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    let start = fields.nth(18)?.parse().ok()?;
+    Some(Stat { has_ended: matches!(state, "Z" | "X" | "x"), start })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hostile_program_name_does_not_shift_the_fields() {
+        let text = "7 (a) S 1 (b)) S 1 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 12345 9 9";
+        let stat = parse_stat(text).unwrap();
+        assert_eq!((stat.has_ended, stat.start), (false, 12345));
+    }
+
+    #[test]
+    fn this_process_is_not_gone_but_its_predecessor_is() {
+        let current = ProcessIdentity::current();
+        assert!(!current.is_gone());
+        let earlier = ProcessIdentity { start: current.start - 1, ..current.clone() };
+        assert!(earlier.is_gone());
+        let elsewhere = ProcessIdentity { host: "other/boot/ns".into(), ..earlier };
+        assert!(!elsewhere.is_gone());
+    }
+}

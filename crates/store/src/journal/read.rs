@@ -1,0 +1,115 @@
+//! Reading events back.
+
+use lango_protocol::{Event, EventBody, InvalidName, SessionId, Timestamp, TurnId};
+
+use super::Journal;
+use crate::{Row, Statement, StoreError};
+
+impl Journal {
+    /// Up to `limit` events of a session after a position, in order.
+    pub async fn events(
+        &self,
+        session: &SessionId,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        let statement = Statement::new(
+            "SELECT id, session, turn, seq, at, author, branch, step, payload FROM events \
+             WHERE session = $1 AND seq > $2 ORDER BY seq LIMIT $3",
+        )
+        .bind(session.as_str())
+        .bind(i64::try_from(after).unwrap_or(i64::MAX))
+        .bind(limit);
+        self.read_events(statement).await
+    }
+
+    /// All events of one turn, in order.
+    pub async fn turn_events(
+        &self,
+        session: &SessionId,
+        turn: TurnId,
+    ) -> Result<Vec<Event>, StoreError> {
+        let statement = Statement::new(
+            "SELECT id, session, turn, seq, at, author, branch, step, payload FROM events \
+             WHERE turn = $2 AND session = $1 ORDER BY seq",
+        )
+        .bind(session.as_str())
+        .bind(turn.to_string());
+        self.read_events(statement).await
+    }
+
+    /// What was said in the last finished turns, in order: the messages, the hand-overs and the
+    /// outcomes, without the work in between.
+    pub async fn conversation(
+        &self,
+        session: &SessionId,
+        turns: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        // `CROSS JOIN` fixes the order for SQLite, which would otherwise walk the whole session.
+        let statement = Statement::new(
+            "SELECT e.id, e.session, e.turn, e.seq, e.at, e.author, e.branch, e.step, e.payload \
+             FROM (SELECT id FROM turns WHERE session = $1 AND finished_at IS NOT NULL \
+             ORDER BY started_at DESC, id DESC LIMIT $2) AS recent CROSS JOIN events AS e \
+             WHERE e.session = $1 AND e.turn = recent.id \
+             AND e.type IN ('user_message', 'message', 'transfer', 'transfer_finished', \
+             'turn_finished') ORDER BY e.seq",
+        )
+        .bind(session.as_str())
+        .bind(turns);
+        self.read_events(statement).await
+    }
+
+    /// A long output that an event refers to.
+    pub async fn output(
+        &self,
+        session: &SessionId,
+        reference: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let statement =
+            Statement::new("SELECT text FROM outputs WHERE session = $1 AND reference = $2")
+                .bind(session.as_str())
+                .bind(reference);
+        let rows = self.database.query(statement).await?;
+        rows.first()
+            .map(|row| {
+                String::from_utf8(row.blob(0)?.to_vec()).map_err(|error| self.unreadable(&error))
+            })
+            .transpose()
+    }
+
+    async fn read_events(&self, statement: Statement) -> Result<Vec<Event>, StoreError> {
+        let rows = self.database.query(statement).await?;
+        rows.iter().map(|row| self.event(row)).collect()
+    }
+
+    fn event(&self, row: &Row) -> Result<Event, StoreError> {
+        let invalid = |error: InvalidName| self.unreadable(&error);
+        Ok(Event {
+            id: row.text(0)?.parse().map_err(invalid)?,
+            session: row.text(1)?.parse().map_err(invalid)?,
+            turn: row.text(2)?.parse().map_err(invalid)?,
+            seq: row.unsigned(3)?,
+            at: Timestamp::from_microseconds(row.integer(4)?),
+            author: row.optional_text(5)?.map(str::to_owned),
+            branch: row.optional_text(6)?.map(str::parse).transpose().map_err(invalid)?,
+            step: row
+                .optional_integer(7)?
+                .map(u32::try_from)
+                .transpose()
+                .map_err(|error| self.unreadable(&error))?,
+            body: self.body(row.text(8)?)?,
+        })
+    }
+
+    pub(super) fn body(&self, payload: &str) -> Result<EventBody, StoreError> {
+        serde_json::from_str(payload).map_err(|error| self.unreadable(&error))
+    }
+
+    /// A row that this program cannot have written.
+    pub(super) fn unreadable(&self, error: &dyn std::error::Error) -> StoreError {
+        StoreError::Corrupt {
+            location: self.database.location().to_owned(),
+            reason: error.to_string(),
+        }
+    }
+}

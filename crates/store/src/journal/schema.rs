@@ -1,0 +1,107 @@
+//! The journal's tables. Times are microseconds since the epoch.
+
+use crate::{Component, Migration};
+
+pub(super) const COMPONENT: Component = Component {
+    name: "journal",
+    migrations: &[Migration { version: 1, sqlite: SQLITE_1, postgres: POSTGRES_1 }],
+};
+
+// No foreign keys from the events: the lease that every append checks already implies the
+// session, and this is the table that is written most. Outputs are bytes because they may
+// contain NUL, which a text of PostgreSQL cannot.
+const SQLITE_1: &str = "
+CREATE TABLE sessions (
+    id TEXT NOT NULL PRIMARY KEY,
+    title TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX sessions_by_time ON sessions (updated_at);
+CREATE TABLE turns (
+    id TEXT NOT NULL PRIMARY KEY,
+    session TEXT NOT NULL,
+    started_at BIGINT NOT NULL,
+    finished_at BIGINT,
+    status TEXT
+) WITHOUT ROWID;
+CREATE INDEX turns_by_session ON turns (session, started_at);
+CREATE INDEX turns_unfinished ON turns (session) WHERE finished_at IS NULL;
+CREATE TABLE events (
+    session TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    id TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    author TEXT,
+    branch TEXT,
+    step BIGINT,
+    type TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    PRIMARY KEY (session, seq)
+);
+CREATE INDEX events_by_turn ON events (session, turn, seq);
+CREATE TABLE leases (
+    name TEXT NOT NULL PRIMARY KEY,
+    token BIGINT NOT NULL,
+    owner_pid BIGINT NOT NULL,
+    owner_host TEXT NOT NULL,
+    owner_start BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE outputs (
+    session TEXT NOT NULL,
+    reference TEXT NOT NULL,
+    text BLOB NOT NULL,
+    PRIMARY KEY (session, reference)
+);
+";
+
+const POSTGRES_1: &str = "
+CREATE TABLE sessions (
+    id TEXT NOT NULL PRIMARY KEY,
+    title TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL
+);
+CREATE INDEX sessions_by_time ON sessions (updated_at);
+CREATE TABLE turns (
+    id TEXT NOT NULL PRIMARY KEY,
+    session TEXT NOT NULL,
+    started_at BIGINT NOT NULL,
+    finished_at BIGINT,
+    status TEXT
+);
+CREATE INDEX turns_by_session ON turns (session, started_at);
+CREATE INDEX turns_unfinished ON turns (session) WHERE finished_at IS NULL;
+CREATE TABLE events (
+    session TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    id TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    author TEXT,
+    branch TEXT,
+    step BIGINT,
+    type TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    PRIMARY KEY (session, seq)
+);
+CREATE INDEX events_by_turn ON events (session, turn, seq);
+CREATE TABLE leases (
+    name TEXT NOT NULL PRIMARY KEY,
+    token BIGINT NOT NULL,
+    owner_pid BIGINT NOT NULL,
+    owner_host TEXT NOT NULL,
+    owner_start BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL
+);
+CREATE TABLE outputs (
+    session TEXT NOT NULL,
+    reference TEXT NOT NULL,
+    text BYTEA NOT NULL,
+    PRIMARY KEY (session, reference)
+);
+";

@@ -1,0 +1,144 @@
+//! Lists: the sessions there are, and the turns that never ended.
+
+use lango_protocol::{EventBody, SessionId, Timestamp, TurnId};
+
+use super::Journal;
+use super::lease::Lease;
+use super::owner::Owner;
+use crate::{Row, Statement, StoreError};
+
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionSummary {
+    /// Its id.
+    pub id: SessionId,
+    /// The beginning of its first message; empty before that.
+    pub title: String,
+    /// The directory it was started in.
+    pub workspace: String,
+    /// When it was first claimed.
+    pub created_at: Timestamp,
+    /// When a turn last began or ended.
+    pub updated_at: Timestamp,
+    /// How many turns it has.
+    pub turns: u64,
+    /// Whether one of them has not ended.
+    pub unfinished: bool,
+}
+
+/// A turn without an end: it runs, or its process died.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnfinishedTurn {
+    /// The turn.
+    pub turn: TurnId,
+    /// Its session.
+    pub session: SessionId,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// What the user asked for.
+    pub text: String,
+    /// The live process that holds the session. Where there is none, the turn was interrupted.
+    pub running: Option<Owner>,
+}
+
+/// Completed by the condition or the order of each list.
+macro_rules! summaries {
+    ($rest:literal) => {
+        Statement::new(concat!(
+            "SELECT s.id, s.title, s.workspace, s.created_at, s.updated_at, ",
+            "(SELECT COUNT(*) FROM turns AS t WHERE t.session = s.id), ",
+            "EXISTS (SELECT 1 FROM turns AS t WHERE t.session = s.id AND t.finished_at IS NULL) ",
+            "FROM sessions AS s ",
+            $rest
+        ))
+    };
+}
+
+impl Journal {
+    /// One session.
+    pub async fn session(&self, id: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
+        let rows = self.database.query(summaries!("WHERE s.id = $1").bind(id.as_str())).await?;
+        rows.first().map(|row| self.summary(row)).transpose()
+    }
+
+    /// The sessions that were used last, latest first.
+    pub async fn sessions(&self, limit: u32) -> Result<Vec<SessionSummary>, StoreError> {
+        let statement = summaries!("ORDER BY s.updated_at DESC, s.id DESC LIMIT $1").bind(limit);
+        let rows = self.database.query(statement).await?;
+        rows.iter().map(|row| self.summary(row)).collect()
+    }
+
+    /// The session that was used last.
+    pub async fn latest_session(&self) -> Result<Option<SessionId>, StoreError> {
+        let statement =
+            Statement::new("SELECT id FROM sessions ORDER BY updated_at DESC, id DESC LIMIT 1");
+        Ok(self.session_ids(statement).await?.pop())
+    }
+
+    /// The sessions whose id begins with `prefix`, latest first. Every character stands for
+    /// itself, and case matters on both engines, which `LIKE` would not give.
+    pub async fn find_sessions(&self, prefix: &str) -> Result<Vec<SessionId>, StoreError> {
+        let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
+        let statement = Statement::new(
+            "SELECT id FROM sessions WHERE substr(id, 1, $2) = $1 \
+             ORDER BY updated_at DESC, id DESC",
+        )
+        .bind(prefix)
+        .bind(length);
+        self.session_ids(statement).await
+    }
+
+    /// The turns of one session, or of all, that have not ended; the oldest first.
+    pub async fn unfinished_turns(
+        &self,
+        session: Option<&SessionId>,
+    ) -> Result<Vec<UnfinishedTurn>, StoreError> {
+        let statement = Statement::new(
+            "SELECT t.id, t.session, t.started_at, \
+             (SELECT e.payload FROM events AS e WHERE e.session = t.session AND e.turn = t.id \
+             AND e.type = 'user_message' ORDER BY e.seq LIMIT 1), \
+             l.token, l.owner_pid, l.owner_host, l.owner_start, l.expires_at \
+             FROM turns AS t \
+             LEFT JOIN leases AS l ON l.name = 'session:' || t.session \
+             WHERE t.finished_at IS NULL AND (t.session = $1 OR $2 = 1) \
+             ORDER BY t.started_at, t.id",
+        )
+        .bind(session.map(SessionId::as_str))
+        .bind(i64::from(session.is_none()));
+        let rows = self.database.query(statement).await?;
+        rows.iter().map(|row| self.unfinished_turn(row)).collect()
+    }
+
+    fn unfinished_turn(&self, row: &Row) -> Result<UnfinishedTurn, StoreError> {
+        let text = match self.body(row.text(3)?)? {
+            EventBody::UserMessage { text, .. } => text,
+            other => return Err(StoreError::query(&format!("a turn began with {other:?}"))),
+        };
+        Ok(UnfinishedTurn {
+            turn: row.text(0)?.parse().map_err(|error| self.unreadable(&error))?,
+            session: row.text(1)?.parse().map_err(|error| self.unreadable(&error))?,
+            started_at: Timestamp::from_microseconds(row.integer(2)?),
+            text,
+            running: Lease::read(row, 4)?.and_then(|lease| lease.holder()),
+        })
+    }
+
+    fn summary(&self, row: &Row) -> Result<SessionSummary, StoreError> {
+        Ok(SessionSummary {
+            id: row.text(0)?.parse().map_err(|error| self.unreadable(&error))?,
+            title: row.text(1)?.to_owned(),
+            workspace: row.text(2)?.to_owned(),
+            created_at: Timestamp::from_microseconds(row.integer(3)?),
+            updated_at: Timestamp::from_microseconds(row.integer(4)?),
+            turns: row.unsigned(5)?,
+            unfinished: row.boolean(6)?,
+        })
+    }
+
+    async fn session_ids(&self, statement: Statement) -> Result<Vec<SessionId>, StoreError> {
+        let rows = self.database.query(statement).await?;
+        rows.iter()
+            .map(|row| row.text(0)?.parse().map_err(|error| self.unreadable(&error)))
+            .collect()
+    }
+}

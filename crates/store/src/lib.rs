@@ -1,0 +1,27 @@
+//! The database: SQLite and PostgreSQL behind one handle, and the journal on top of it.
+//!
+//! Use this to keep something across a crash. [`Database`] runs statements that are written once
+//! for both engines; [`Journal`] is the append-only record of every session. What an event means,
+//! and when a turn goes on or stops, belongs to the runtime and not here.
+
+mod batch;
+mod database;
+mod error;
+mod journal;
+mod location;
+mod migration;
+mod postgres;
+mod row;
+mod sqlite;
+mod value;
+
+pub use batch::{Batch, Durability, Statement};
+pub use database::{Database, Dialect};
+pub use error::StoreError;
+pub use journal::{
+    Append, Claim, ClaimError, Journal, Owner, SessionSummary, StoredOutput, UnfinishedTurn,
+};
+pub use location::DatabaseLocation;
+pub use migration::{Component, Migration};
+pub use row::Row;
+pub use value::SqlValue;

@@ -1,0 +1,62 @@
+//! From a URL to a pool: what the address asks for, and TLS where it does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Config, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::StoreError;
+
+const CONNECTIONS: usize = 8;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const POOL_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A pool that has not connected yet.
+pub(super) fn pool(url: &str, location: &str) -> Result<Pool, StoreError> {
+    let cannot_open = |reason: String| StoreError::Open { location: location.to_owned(), reason };
+    let mut config: Config = portable(url)
+        .parse()
+        .map_err(|error: tokio_postgres::Error| cannot_open(super::failure::describe(&error)))?;
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT_TIMEOUT);
+    }
+    if config.get_application_name().is_none() {
+        config.application_name("lango");
+    }
+    let settings = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let manager = if config.get_ssl_mode() == SslMode::Require {
+        let tls = tls().map_err(|error| cannot_open(error.to_string()))?;
+        Manager::from_config(config, tls, settings)
+    } else {
+        Manager::from_config(config, NoTls, settings)
+    };
+    Pool::builder(manager)
+        .max_size(CONNECTIONS)
+        .runtime(Runtime::Tokio1)
+        .wait_timeout(Some(POOL_TIMEOUT))
+        .create_timeout(Some(POOL_TIMEOUT))
+        .build()
+        .map_err(|error| cannot_open(error.to_string()))
+}
+
+/// rustls verifies the certificate and the name whenever TLS is used, so the stricter modes of
+/// libpq, which the driver does not know, are what `require` already does here.
+fn portable(url: &str) -> String {
+    url.replace("sslmode=verify-full", "sslmode=require")
+        .replace("sslmode=verify-ca", "sslmode=require")
+}
+
+fn tls() -> Result<MakeRustlsConnect, rustls::Error> {
+    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    // Named here, so that no part of the program has to install a process-wide default.
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
+}

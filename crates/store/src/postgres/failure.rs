@@ -1,0 +1,112 @@
+//! What PostgreSQL's errors mean, and which of them leave nothing behind.
+
+use std::error::Error as _;
+use std::io;
+
+use deadpool_postgres::PoolError;
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+use crate::StoreError;
+
+/// A failed attempt.
+pub(super) enum Failure {
+    /// The connection is the problem and nothing was committed: another try is safe.
+    Connection(String),
+    /// The connection broke during the commit.
+    Commit(String),
+    /// The server answered, and said no.
+    Refused(Error),
+    /// Already in the caller's words.
+    Final(StoreError),
+}
+
+impl Failure {
+    pub(super) fn during_commit(error: Error) -> Self {
+        match Self::from(error) {
+            Self::Connection(reason) => Self::Commit(reason),
+            other => other,
+        }
+    }
+
+    pub(super) fn may_be_repeated(&self) -> bool {
+        matches!(self, Self::Connection(_))
+    }
+
+    pub(super) fn into_error(self, location: &str) -> StoreError {
+        let location = location.to_owned();
+        match self {
+            Self::Connection(reason) => StoreError::Unreachable { location, reason },
+            Self::Commit(reason) => StoreError::OutcomeUnknown { location, reason },
+            Self::Refused(error) => refusal(&error, location),
+            Self::Final(error) => error,
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let broken = match error.code() {
+            Some(code) => is_connection_state(code),
+            None => {
+                error.is_closed()
+                    || error.source().is_some_and(<dyn std::error::Error>::is::<io::Error>)
+            }
+        };
+        if broken { Self::Connection(describe(&error)) } else { Self::Refused(error) }
+    }
+}
+
+impl From<PoolError> for Failure {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) => error.into(),
+            PoolError::Closed => Self::Final(StoreError::Closed),
+            other => Self::Connection(other.to_string()),
+        }
+    }
+}
+
+/// States in which the server ends or refuses connections, whatever the statement.
+fn is_connection_state(code: &SqlState) -> bool {
+    *code == SqlState::ADMIN_SHUTDOWN
+        || *code == SqlState::CRASH_SHUTDOWN
+        || *code == SqlState::CANNOT_CONNECT_NOW
+        || *code == SqlState::TOO_MANY_CONNECTIONS
+        || code.code().starts_with("08")
+}
+
+fn refusal(error: &Error, location: String) -> StoreError {
+    let reason = describe(error);
+    let Some(code) = error.code() else { return StoreError::Query { reason } };
+    match *code {
+        SqlState::UNIQUE_VIOLATION | SqlState::T_R_SERIALIZATION_FAILURE => {
+            StoreError::Conflict { reason }
+        }
+        SqlState::T_R_DEADLOCK_DETECTED | SqlState::LOCK_NOT_AVAILABLE => {
+            StoreError::Busy { location }
+        }
+        SqlState::DISK_FULL => StoreError::Full { location },
+        SqlState::IO_ERROR => StoreError::Disk { location, reason },
+        SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::ReadOnly { location },
+        SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => {
+            StoreError::Corrupt { location, reason }
+        }
+        SqlState::INVALID_CATALOG_NAME
+        | SqlState::INVALID_PASSWORD
+        | SqlState::INVALID_AUTHORIZATION_SPECIFICATION
+        | SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unreachable { location, reason },
+        _ => StoreError::Query { reason },
+    }
+}
+
+/// The message with its cause, which the driver's own text leaves out.
+pub(super) fn describe(error: &Error) -> String {
+    match error.as_db_error() {
+        Some(database) => database.message().to_owned(),
+        None => match error.source() {
+            Some(cause) => format!("{error}: {cause}"),
+            None => error.to_string(),
+        },
+    }
+}

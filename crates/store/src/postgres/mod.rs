@@ -1,0 +1,179 @@
+//! PostgreSQL: a small pool of connections, and what to do when one of them breaks.
+
+mod connect;
+mod failure;
+mod values;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Object, Pool, Transaction};
+use futures_util::future::join_all;
+use tokio_postgres::error::SqlState;
+
+use crate::migration::{CREATE_VERSIONS, READ_VERSION, WRITE_VERSION};
+use crate::{Batch, Component, Row, Statement, StoreError};
+use failure::Failure;
+
+/// Pauses before another try where nothing can have been written. Together they outlast a
+/// restart of the server.
+const PAUSES: [Duration; 3] =
+    [Duration::from_millis(100), Duration::from_secs(1), Duration::from_secs(3)];
+
+/// Any constant will do, as long as every lango takes the same one.
+const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(5497570813)";
+
+/// Statements of one batch that are sent without waiting for each other's answer. `join_all`
+/// starts so few of them in order.
+const PIPELINE: usize = 24;
+
+pub(crate) struct PostgresDatabase {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    pool: Pool,
+    location: String,
+}
+
+impl PostgresDatabase {
+    /// Connects once, so that a wrong address is an error here and not at the first query.
+    pub(crate) async fn open(url: &str, location: String) -> Result<Self, StoreError> {
+        let pool = connect::pool(url, &location)?;
+        let shared = Shared { pool, location };
+        if let Err(failure) = shared.connection().await {
+            return Err(failure.into_error(&shared.location));
+        }
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    pub(crate) async fn migrate(&self, component: &Component) -> Result<(), StoreError> {
+        let mut pauses = PAUSES.iter();
+        loop {
+            match self.shared.migrate(component).await {
+                Ok(()) => return Ok(()),
+                Err(failure) => self.shared.pause_or_give_up(failure, &mut pauses).await?,
+            }
+        }
+    }
+
+    pub(crate) async fn write(&self, batch: Batch) -> Result<Vec<u64>, StoreError> {
+        let shared = self.shared.clone();
+        // A task of its own: a caller that stops waiting must not cut a transaction in half.
+        let task = tokio::spawn(async move {
+            let mut pauses = PAUSES.iter();
+            loop {
+                match shared.write(&batch).await {
+                    Ok(rows) => return Ok(rows),
+                    Err(failure) => shared.pause_or_give_up(failure, &mut pauses).await?,
+                }
+            }
+        });
+        task.await.map_err(|_| StoreError::Closed)?
+    }
+
+    pub(crate) async fn query(&self, statement: Statement) -> Result<Vec<Row>, StoreError> {
+        let mut pauses = PAUSES.iter();
+        loop {
+            match self.shared.query(&statement).await {
+                Ok(rows) => return Ok(rows),
+                Err(failure) => self.shared.pause_or_give_up(failure, &mut pauses).await?,
+            }
+        }
+    }
+
+    pub(crate) fn close(&self) {
+        self.shared.pool.close();
+    }
+
+    pub(crate) fn location(&self) -> &str {
+        &self.shared.location
+    }
+}
+
+impl Shared {
+    async fn connection(&self) -> Result<Object, Failure> {
+        self.pool.get().await.map_err(Failure::from)
+    }
+
+    async fn query(&self, statement: &Statement) -> Result<Vec<Row>, Failure> {
+        let connection = self.connection().await?;
+        let prepared = connection.prepare_cached(&statement.sql).await?;
+        let rows = connection.query(&prepared, &values::parameters(statement)).await?;
+        rows.iter().map(values::own).collect::<Result<_, _>>().map_err(Failure::from)
+    }
+
+    async fn write(&self, batch: &Batch) -> Result<Vec<u64>, Failure> {
+        let mut connection = self.connection().await?;
+        let transaction = connection.transaction().await?;
+        let mut changed = Vec::with_capacity(batch.statements.len());
+        for statements in batch.statements.chunks(PIPELINE) {
+            let results = execute_all(&transaction, statements).await?;
+            // The first failure is the cause; those after it only say that there was one.
+            for (statement, result) in statements.iter().zip(results) {
+                let rows = result?;
+                changed.push(statement.check(changed.len(), rows).map_err(Failure::Final)?);
+            }
+        }
+        transaction.commit().await.map_err(Failure::during_commit)?;
+        Ok(changed)
+    }
+
+    async fn migrate(&self, component: &Component) -> Result<(), Failure> {
+        let mut connection = self.connection().await?;
+        let found = match connection.query_opt(READ_VERSION, &[&component.name]).await {
+            Ok(row) => row.map_or(0, |row| row.get(0)),
+            Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => 0,
+            Err(error) => return Err(error.into()),
+        };
+        if component.pending(found).map_err(Failure::Final)?.is_empty() {
+            return Ok(());
+        }
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute(MIGRATION_LOCK).await?;
+        transaction.batch_execute(CREATE_VERSIONS).await?;
+        // Again, because another process may have been faster before the lock was ours.
+        let row = transaction.query_opt(READ_VERSION, &[&component.name]).await?;
+        let found = row.map_or(0, |row| row.get(0));
+        let pending = component.pending(found).map_err(Failure::Final)?;
+        for migration in pending {
+            transaction.batch_execute(migration.postgres).await?;
+        }
+        if !pending.is_empty() {
+            let known = i64::from(component.known());
+            transaction.execute(WRITE_VERSION, &[&component.name, &known]).await?;
+        }
+        transaction.commit().await.map_err(Failure::during_commit)
+    }
+
+    /// Waits before another try, or returns the error where there is no point in one.
+    async fn pause_or_give_up(
+        &self,
+        failure: Failure,
+        pauses: &mut std::slice::Iter<'_, Duration>,
+    ) -> Result<(), StoreError> {
+        match pauses.next() {
+            Some(pause) if failure.may_be_repeated() => {
+                tokio::time::sleep(*pause).await;
+                Ok(())
+            }
+            _ => Err(failure.into_error(&self.location)),
+        }
+    }
+}
+
+/// Sends all statements before the first answer is awaited, which saves a round trip for each.
+async fn execute_all(
+    transaction: &Transaction<'_>,
+    statements: &[Statement],
+) -> Result<Vec<Result<u64, tokio_postgres::Error>>, Failure> {
+    let mut prepared = Vec::with_capacity(statements.len());
+    for statement in statements {
+        prepared.push(transaction.prepare_cached(&statement.sql).await?);
+    }
+    let executions = statements
+        .iter()
+        .zip(&prepared)
+        .map(|(statement, prepared)| transaction.execute_raw(prepared, &statement.values));
+    Ok(join_all(executions).await)
+}

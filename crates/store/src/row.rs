@@ -1,0 +1,96 @@
+//! Rows as a query returns them.
+
+use crate::{SqlValue, StoreError};
+
+/// One row of a result. A getter fails when the column holds something else, which is a bug in
+/// the statement and not a property of the data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    values: Vec<SqlValue>,
+}
+
+impl Row {
+    pub(crate) fn new(values: Vec<SqlValue>) -> Self {
+        Self { values }
+    }
+
+    /// The value of a column, counted from 0.
+    pub fn value(&self, column: usize) -> Result<&SqlValue, StoreError> {
+        self.values.get(column).ok_or_else(|| {
+            StoreError::query(&format!("a row of {} columns has no column {column}", self.len()))
+        })
+    }
+
+    /// The number of columns.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are no columns.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Whether a column holds no value.
+    pub fn is_null(&self, column: usize) -> Result<bool, StoreError> {
+        Ok(matches!(self.value(column)?, SqlValue::Null))
+    }
+
+    /// An integer.
+    pub fn integer(&self, column: usize) -> Result<i64, StoreError> {
+        match self.value(column)? {
+            SqlValue::Integer(value) => Ok(*value),
+            other => Err(mismatch(column, "an integer", other)),
+        }
+    }
+
+    /// An integer that is never negative.
+    pub fn unsigned(&self, column: usize) -> Result<u64, StoreError> {
+        let value = self.integer(column)?;
+        u64::try_from(value)
+            .map_err(|_| StoreError::query(&format!("column {column} is negative: {value}")))
+    }
+
+    /// An integer that stands for yes or no.
+    pub fn boolean(&self, column: usize) -> Result<bool, StoreError> {
+        Ok(self.integer(column)? != 0)
+    }
+
+    /// A real number.
+    pub fn real(&self, column: usize) -> Result<f64, StoreError> {
+        match self.value(column)? {
+            SqlValue::Real(value) => Ok(*value),
+            other => Err(mismatch(column, "a real number", other)),
+        }
+    }
+
+    /// A text.
+    pub fn text(&self, column: usize) -> Result<&str, StoreError> {
+        match self.value(column)? {
+            SqlValue::Text(value) => Ok(value),
+            other => Err(mismatch(column, "text", other)),
+        }
+    }
+
+    /// Bytes.
+    pub fn blob(&self, column: usize) -> Result<&[u8], StoreError> {
+        match self.value(column)? {
+            SqlValue::Blob(value) => Ok(value),
+            other => Err(mismatch(column, "a blob", other)),
+        }
+    }
+
+    /// An integer, or nothing.
+    pub fn optional_integer(&self, column: usize) -> Result<Option<i64>, StoreError> {
+        if self.is_null(column)? { Ok(None) } else { self.integer(column).map(Some) }
+    }
+
+    /// A text, or nothing.
+    pub fn optional_text(&self, column: usize) -> Result<Option<&str>, StoreError> {
+        if self.is_null(column)? { Ok(None) } else { self.text(column).map(Some) }
+    }
+}
+
+fn mismatch(column: usize, wanted: &str, found: &SqlValue) -> StoreError {
+    StoreError::query(&format!("column {column} is {} instead of {wanted}", found.kind()))
+}

@@ -1,0 +1,55 @@
+//! What SQLite's errors mean for the people who can act on them.
+
+use rusqlite::{Error, ErrorCode, ffi};
+
+use crate::StoreError;
+
+/// The meaning of an error of a statement.
+pub(super) fn running(error: &Error, location: &str) -> StoreError {
+    let location = location.to_owned();
+    let Some(cause) = cause(error) else { return StoreError::query(error) };
+    match cause.code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::Busy { location },
+        ErrorCode::DiskFull => StoreError::Full { location },
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly { location },
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+            StoreError::Corrupt { location, reason: error.to_string() }
+        }
+        ErrorCode::CannotOpen => StoreError::Open { location, reason: error.to_string() },
+        // The index beside the log is grown before the log: a full disk can show up there.
+        ErrorCode::SystemIoFailure if cause.extended_code == ffi::SQLITE_IOERR_SHMSIZE => {
+            StoreError::Full { location }
+        }
+        ErrorCode::SystemIoFailure => StoreError::Disk { location, reason: error.to_string() },
+        ErrorCode::ConstraintViolation
+            if matches!(
+                cause.extended_code,
+                ffi::SQLITE_CONSTRAINT_PRIMARYKEY | ffi::SQLITE_CONSTRAINT_UNIQUE
+            ) =>
+        {
+            StoreError::Conflict { reason: error.to_string() }
+        }
+        _ => StoreError::query(error),
+    }
+}
+
+/// The meaning of an error while a connection is opened, where what is not understood better is
+/// about the file and not about the program.
+pub(super) fn opening(error: &Error, location: &str) -> StoreError {
+    match running(error, location) {
+        StoreError::Query { reason } => StoreError::Open { location: location.to_owned(), reason },
+        other => other,
+    }
+}
+
+/// Whether the statement itself is wrong for this schema, such as a table that is not there yet.
+pub(super) fn is_schema_mismatch(error: &Error) -> bool {
+    cause(error).is_some_and(|cause| cause.extended_code == ffi::SQLITE_ERROR)
+}
+
+fn cause(error: &Error) -> Option<&ffi::Error> {
+    match error {
+        Error::SqlInputError { error, .. } => Some(error),
+        _ => error.sqlite_error(),
+    }
+}

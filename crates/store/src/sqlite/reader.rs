@@ -1,0 +1,54 @@
+//! The thread that owns the reading connection. In WAL mode it never waits for the writer.
+
+use std::path::PathBuf;
+use std::sync::{Arc, mpsc};
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::{connection, failure, values};
+use crate::{Row, Statement, StoreError};
+
+pub(super) enum Job {
+    Query { statement: Statement, reply: oneshot::Sender<Result<Vec<Row>, StoreError>> },
+    Close(oneshot::Sender<()>),
+}
+
+/// Starts the thread. Where the system has no thread to give, the receiver is gone at once and
+/// every query says that the database is closed.
+pub(super) fn spawn(path: PathBuf, location: Arc<str>) -> mpsc::Sender<Job> {
+    let (sender, receiver) = mpsc::channel();
+    let _ = std::thread::Builder::new().name("sqlite-reader".into()).spawn(move || {
+        let mut reader = Reader { path, location, connection: None };
+        while let Ok(job) = receiver.recv() {
+            match job {
+                Job::Query { statement, reply } => {
+                    let _ = reply.send(reader.query(&statement));
+                }
+                Job::Close(reply) => {
+                    drop(reader);
+                    let _ = reply.send(());
+                    return;
+                }
+            }
+        }
+    });
+    sender
+}
+
+struct Reader {
+    path: PathBuf,
+    location: Arc<str>,
+    connection: Option<Connection>,
+}
+
+impl Reader {
+    fn query(&mut self, statement: &Statement) -> Result<Vec<Row>, StoreError> {
+        let connection = match &self.connection {
+            Some(connection) => connection,
+            None => self.connection.insert(connection::open_reader(&self.path, &self.location)?),
+        };
+        values::query(connection, statement)
+            .map_err(|error| failure::running(&error, &self.location))
+    }
+}

@@ -1,0 +1,206 @@
+//! Who may write to a session.
+
+use std::process::{Child, Command};
+
+use lango_protocol::Timestamp;
+use lango_store::{Append, ClaimError, Database, Statement, StoreError};
+
+use crate::fixture::Fixture;
+use crate::samples::{append, session, turn};
+
+/// Makes the lease of a session look as if another process had taken it.
+async fn give_lease_to(database: &Database, pid: u32) {
+    let statement = Statement::new("UPDATE leases SET owner_pid = $1, owner_start = 0").bind(pid);
+    assert_eq!(database.write(statement.into()).await.unwrap(), [1]);
+}
+
+async fn expire(database: &Database) {
+    let now = Timestamp::now().as_microseconds();
+    let statement = Statement::new("UPDATE leases SET expires_at = $1").bind(now);
+    assert_eq!(database.write(statement.into()).await.unwrap(), [1]);
+}
+
+fn child() -> Child {
+    Command::new("sleep").arg("60").spawn().unwrap()
+}
+
+pub(crate) async fn a_claim_is_refused_while_its_owner_lives(fixture: Fixture) {
+    let (journal, database) = fixture.both().await;
+    let work = session("work");
+    let claim = journal.claim(&work, "/w").await.unwrap();
+    assert_eq!((claim.session(), claim.head()), (&work, 0));
+    let Err(ClaimError::Busy(owner)) = journal.claim(&work, "/w").await else {
+        panic!("claimed twice")
+    };
+    assert_eq!(owner.pid, std::process::id());
+    assert!(!owner.host.is_empty() && !owner.host.contains('/'), "{owner}");
+    // Another session is free, and another process that lives is respected as well.
+    journal.claim(&session("other"), "/w").await.unwrap();
+    let sql = "DELETE FROM leases WHERE name = 'session:other'";
+    database.write(Statement::new(sql).into()).await.unwrap();
+    let mut other = child();
+    give_lease_to(&database, other.id()).await;
+    let refused = journal.claim(&work, "/w").await;
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert!(matches!(refused, Err(ClaimError::Busy(owner)) if owner.pid == other.id()));
+}
+
+pub(crate) async fn a_released_session_can_be_claimed_again(fixture: Fixture) {
+    let journal = fixture.journal().await;
+    let work = session("work");
+    let claim = journal.claim(&work, "/w").await.unwrap();
+    journal.append(&claim, append(turn(&work, 1, "a"))).await.unwrap();
+    journal.release(claim).await.unwrap();
+    let claim = journal.claim(&work, "/w").await.unwrap();
+    assert_eq!(claim.head(), 3);
+    let last = Append { release: true, ..append(turn(&work, 4, "b")) };
+    journal.append(&claim, last).await.unwrap();
+    assert_eq!(journal.claim(&work, "/w").await.unwrap().head(), 6);
+    // What was released cannot be used any more.
+    let error = journal.append(&claim, append(turn(&work, 7, "c"))).await.unwrap_err();
+    assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
+    journal.release(claim).await.unwrap();
+    assert!(matches!(journal.claim(&work, "/w").await, Err(ClaimError::Busy(_))));
+}
+
+pub(crate) async fn a_dead_owner_is_replaced_at_once(fixture: Fixture) {
+    let (journal, database) = fixture.both().await;
+    let work = session("work");
+    journal.claim(&work, "/w").await.unwrap();
+    // Killed, and first not even noticed by its parent.
+    let mut owner = child();
+    give_lease_to(&database, owner.id()).await;
+    owner.kill().unwrap();
+    let claimed = async {
+        loop {
+            match journal.claim(&work, "/w").await {
+                Ok(claim) => break claim,
+                Err(ClaimError::Busy(_)) => tokio::task::yield_now().await,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(5), claimed).await.unwrap();
+    owner.wait().unwrap();
+    give_lease_to(&database, owner.id()).await;
+    journal.claim(&work, "/w").await.unwrap();
+    // The process id is in use again, by a process that started at another time.
+    let sql = "UPDATE leases SET owner_start = owner_start + 1";
+    database.write(Statement::new(sql).into()).await.unwrap();
+    journal.claim(&work, "/w").await.unwrap();
+    assert!(matches!(journal.claim(&work, "/w").await, Err(ClaimError::Busy(_))));
+}
+
+pub(crate) async fn an_owner_on_another_machine_keeps_its_lease(fixture: Fixture) {
+    let (journal, database) = fixture.both().await;
+    let work = session("work");
+    journal.claim(&work, "/w").await.unwrap();
+    let sql = "UPDATE leases SET owner_host = 'elsewhere/boot/pid', owner_pid = 1, owner_start = 7";
+    database.write(Statement::new(sql).into()).await.unwrap();
+    let refused = journal.claim(&work, "/w").await;
+    assert!(matches!(refused, Err(ClaimError::Busy(owner)) if owner.host == "elsewhere"));
+    expire(&database).await;
+    journal.claim(&work, "/w").await.unwrap();
+}
+
+pub(crate) async fn an_expired_lease_can_be_taken(fixture: Fixture) {
+    let (journal, database) = fixture.both().await;
+    let work = session("work");
+    let first = journal.claim(&work, "/w").await.unwrap();
+    expire(&database).await;
+    // Nobody came, so the owner may go on, and that renews its lease.
+    journal.append(&first, append(turn(&work, 1, "a"))).await.unwrap();
+    assert!(matches!(journal.claim(&work, "/w").await, Err(ClaimError::Busy(_))));
+    expire(&database).await;
+    assert_eq!(journal.claim(&work, "/w").await.unwrap().head(), 3);
+}
+
+pub(crate) async fn a_stale_claim_is_fenced(fixture: Fixture) {
+    let (journal, database) = fixture.both().await;
+    let work = session("work");
+    let old = journal.claim(&work, "/w").await.unwrap();
+    expire(&database).await;
+    let new = journal.claim(&work, "/w").await.unwrap();
+    let error = journal.append(&old, append(turn(&work, 1, "old"))).await.unwrap_err();
+    assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
+    let last = Append { release: true, ..append(turn(&work, 1, "old")) };
+    let error = journal.append(&old, last).await.unwrap_err();
+    assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
+    assert!(matches!(journal.renew(&old).await, Err(StoreError::Conflict { .. })));
+    // Giving back what is no longer one's own changes nothing for the new owner.
+    journal.release(old).await.unwrap();
+    assert_eq!(journal.events(&work, 0, 10).await.unwrap(), []);
+    journal.append(&new, append(turn(&work, 1, "new"))).await.unwrap();
+    assert_eq!(journal.events(&work, 0, 10).await.unwrap().len(), 3);
+}
+
+pub(crate) async fn a_silent_claim_is_kept_by_renewing(fixture: Fixture) {
+    let (journal, database) = fixture.both().await;
+    let work = session("work");
+    let claim = journal.claim(&work, "/w").await.unwrap();
+    expire(&database).await;
+    journal.renew(&claim).await.unwrap();
+    assert!(matches!(journal.claim(&work, "/w").await, Err(ClaimError::Busy(_))));
+}
+
+pub(crate) async fn of_many_claims_one_wins(fixture: Fixture) {
+    let (journal, database) = fixture.both().await;
+    let work = session("work");
+    // First nobody holds it, then everybody sees the same expired lease.
+    for round in 0..2 {
+        let claims: Vec<_> = (0..16)
+            .map(|_| {
+                let (journal, work) = (journal.clone(), work.clone());
+                tokio::spawn(async move { journal.claim(&work, "/w").await })
+            })
+            .collect();
+        let mut won = 0;
+        for claim in claims {
+            match claim.await.unwrap() {
+                Ok(_) => won += 1,
+                Err(ClaimError::Busy(_)) => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert_eq!(won, 1, "round {round}");
+        expire(&database).await;
+    }
+}
+
+pub(crate) async fn claims_in_turn_never_see_an_old_head(fixture: Fixture) {
+    let journal = fixture.journal().await;
+    let work = session("work");
+    // Each task claims, appends right after the head it was told, and gives back. A head that is
+    // out of date would show as a conflict.
+    let tasks: Vec<_> = (0..8)
+        .map(|_| {
+            let (journal, work) = (journal.clone(), work.clone());
+            tokio::spawn(async move {
+                let mut done = 0;
+                while done < 5 {
+                    match journal.claim(&work, "/w").await {
+                        Ok(claim) => {
+                            let events = turn(&work, claim.head() + 1, "x");
+                            let last = Append { release: true, ..append(events) };
+                            journal.append(&claim, last).await.unwrap();
+                            done += 1;
+                        }
+                        Err(
+                            ClaimError::Busy(_) | ClaimError::Store(StoreError::Conflict { .. }),
+                        ) => {
+                            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+                        }
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let events = journal.events(&work, 0, 1000).await.unwrap();
+    let positions: Vec<_> = events.iter().map(|event| event.seq).collect();
+    assert_eq!(positions, (1..=120).collect::<Vec<_>>());
+}

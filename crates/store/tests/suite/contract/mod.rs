@@ -1,0 +1,7 @@
+//! What holds on every engine.
+
+pub(crate) mod batches;
+pub(crate) mod claims;
+pub(crate) mod events;
+pub(crate) mod migrations;
+pub(crate) mod sessions;

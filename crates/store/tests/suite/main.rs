@@ -1,0 +1,67 @@
+//! The store's contract, written once and run on SQLite and on PostgreSQL alike, and what is
+//! particular to each of them.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+mod contract;
+mod fixture;
+mod postgres;
+mod samples;
+mod sqlite;
+
+/// Runs each function of the contract on both engines.
+macro_rules! on_both {
+    ($($module:ident::$test:ident,)*) => {
+        mod on_sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                crate::fixture::on_sqlite(crate::contract::$module::$test).await;
+            })*
+        }
+        mod on_postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                crate::fixture::on_postgres(crate::contract::$module::$test).await;
+            })*
+        }
+    };
+}
+
+on_both! {
+    batches::values_keep_their_type,
+    batches::placeholders_may_come_in_any_order,
+    batches::a_batch_is_written_whole_or_not_at_all,
+    batches::an_unmet_expectation_undoes_the_batch,
+    batches::a_failing_batch_does_not_take_others_with_it,
+    batches::a_batch_larger_than_a_pipeline_keeps_its_order,
+    batches::a_power_loss_batch_is_written,
+    batches::a_batch_is_finished_when_nobody_waits,
+    batches::a_wrong_statement_is_a_bug_and_says_so,
+    batches::a_closed_database_says_so,
+    migrations::a_newer_schema_is_refused,
+    migrations::two_processes_migrate_at_once,
+    migrations::steps_run_once_and_in_order,
+    migrations::a_failing_step_leaves_nothing,
+    claims::a_claim_is_refused_while_its_owner_lives,
+    claims::a_released_session_can_be_claimed_again,
+    claims::a_dead_owner_is_replaced_at_once,
+    claims::an_owner_on_another_machine_keeps_its_lease,
+    claims::an_expired_lease_can_be_taken,
+    claims::a_stale_claim_is_fenced,
+    claims::a_silent_claim_is_kept_by_renewing,
+    claims::of_many_claims_one_wins,
+    claims::claims_in_turn_never_see_an_old_head,
+    events::every_event_reads_back,
+    events::a_taken_position_is_refused_whole,
+    events::pages_and_turns,
+    events::a_conversation_is_what_was_said,
+    events::outputs_are_kept_whole,
+    events::a_delta_is_not_kept,
+    events::many_sessions_append_at_once,
+    sessions::a_session_has_the_title_of_its_first_message,
+    sessions::lists_are_latest_first,
+    sessions::a_prefix_is_taken_literally,
+    sessions::unfinished_turns_say_whether_they_run,
+    sessions::a_turn_ends_with_its_status,
+    sessions::a_deleted_session_leaves_nothing,
+    sessions::a_session_in_use_is_not_deleted,
+}

@@ -1,0 +1,137 @@
+//! Events to write.
+
+use lango_protocol::{
+    ApprovalDecision, BudgetKind, CallId, CallStatus, DelegationStatus, Event, EventBody, EventId,
+    FailureClass, Origin, Outcome, OutcomeStatus, SessionId, Spent, Timestamp, TurnId, Usage,
+    WarningCode, WorkDone,
+};
+use lango_store::Append;
+
+pub(crate) fn session(name: &str) -> SessionId {
+    name.parse().unwrap()
+}
+
+pub(crate) fn event(session: &SessionId, turn: TurnId, seq: u64, body: EventBody) -> Event {
+    Event {
+        id: EventId::generate(),
+        session: session.clone(),
+        turn,
+        seq,
+        at: Timestamp::now(),
+        author: Some("operator".into()),
+        branch: None,
+        step: None,
+        body,
+    }
+}
+
+pub(crate) fn append(events: Vec<Event>) -> Append<'static> {
+    Append { events: events.into(), ..Append::default() }
+}
+
+pub(crate) fn user(text: &str) -> EventBody {
+    EventBody::UserMessage { text: text.into(), attachment: None, origin: Origin::Run }
+}
+
+pub(crate) fn message(text: &str) -> EventBody {
+    EventBody::Message { text: text.into(), answer: true }
+}
+
+pub(crate) fn finished(status: OutcomeStatus) -> EventBody {
+    EventBody::TurnFinished(Outcome { status, work: WorkDone::default() })
+}
+
+/// A whole turn: a message of the user, one of the agent, and the end.
+pub(crate) fn turn(session: &SessionId, first: u64, text: &str) -> Vec<Event> {
+    let turn = TurnId::generate();
+    let bodies = [user(text), message("done"), finished(OutcomeStatus::Done)];
+    (first..).zip(bodies).map(|(seq, body)| event(session, turn, seq, body)).collect()
+}
+
+/// Every body that is journalled, with what is hard to store in its texts.
+pub(crate) fn every_body() -> Vec<EventBody> {
+    let call = CallId::generate();
+    let operator: lango_protocol::AgentName = "operator".parse().unwrap();
+    let hard = "line\n\"quoted\" \\ \u{0} \u{1b}[0m 'single' 日本語 🦀 $1 %_";
+    let mut bodies = vec![
+        EventBody::UserMessage {
+            text: hard.into(),
+            attachment: Some(hard.into()),
+            origin: Origin::Chat,
+        },
+        EventBody::Message { text: hard.into(), answer: false },
+        EventBody::ToolCall {
+            call: call.clone(),
+            tool: "read".into(),
+            arguments: "{\"path\": \"a".into(),
+            read_only: true,
+        },
+        EventBody::ToolStarted { call: call.clone() },
+        EventBody::Transfer {
+            call: call.clone(),
+            to: operator.clone(),
+            task: hard.into(),
+            returns: true,
+            round: 1,
+        },
+        EventBody::TransferFinished {
+            call: call.clone(),
+            to: operator.clone(),
+            status: DelegationStatus::Answered,
+            text: hard.into(),
+        },
+        EventBody::TransferRefused {
+            call: call.clone(),
+            requested: hard.into(),
+            reason: "unknown".into(),
+            valid: vec![operator.clone()],
+        },
+        EventBody::Rejected { reason: hard.into() },
+        EventBody::ApprovalRequested {
+            call: call.clone(),
+            tool: "write".into(),
+            summary: hard.into(),
+            digest: "00".into(),
+        },
+        EventBody::ApprovalResolved {
+            call: call.clone(),
+            decision: ApprovalDecision::Denied,
+            by: "user".into(),
+        },
+        EventBody::Usage {
+            model: "m".into(),
+            usage: Usage { input: u64::MAX, output: 2, cached: 3, reasoning: 4 },
+            estimated: true,
+        },
+        EventBody::Warning { code: WarningCode::Resumed, text: hard.into() },
+        EventBody::TurnFinished(Outcome {
+            status: OutcomeStatus::Failed {
+                class: FailureClass::Budget(BudgetKind::Tokens),
+                reason: hard.into(),
+            },
+            work: WorkDone {
+                spent: Spent { model_calls: 1, tool_calls: 2, delegation_rounds: 3, tokens: 4 },
+                agents: vec![operator],
+                ..WorkDone::default()
+            },
+        }),
+    ];
+    for status in [
+        CallStatus::Ok,
+        CallStatus::Error,
+        CallStatus::Refused,
+        CallStatus::Denied,
+        CallStatus::Cancelled,
+        CallStatus::Unknown,
+    ] {
+        bodies.push(EventBody::ToolResult {
+            call: call.clone(),
+            tool: "read".into(),
+            status,
+            output: hard.into(),
+            full_output: Some("reference".into()),
+            milliseconds: 12,
+        });
+    }
+    bodies
+}
