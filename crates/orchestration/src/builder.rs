@@ -1,0 +1,158 @@
+//! From topology, tools and texts to the agent tree.
+
+use std::collections::BTreeSet;
+
+use lango_protocol::{AgentName, ORCHESTRATOR, SINGLE_AGENT};
+use lango_tool::ToolRegistry;
+
+use crate::instruction::{DELEGATING_IDENTITY, RoutingEntry, Team};
+use crate::prompt::{Audience, with_opening};
+use crate::{
+    AgentSpec, AgentTree, OrchestrationError, Orchestrator, Partition, PromptSections, Root,
+    SingleAgent, SubAgent, SubAgentKind, Topology, capability_description, partition_tools,
+};
+
+/// The delegation limit when none is configured.
+pub const DEFAULT_MAX_DELEGATION_ROUNDS: u32 = 5;
+
+/// Builds a sub-agent's prompt from its name and its spec's instruction. What it returns is the
+/// whole prompt, below the line that names the agent.
+pub type SubAgentPrompt<'a> = dyn Fn(&str, &str) -> String + 'a;
+
+/// What a tree is built from.
+pub struct Config<'a> {
+    /// `agent.multiAgent`: a team, or one agent with every tool.
+    pub multi_agent: bool,
+    /// The agents that may exist.
+    pub topology: &'a Topology,
+    /// Every tool of the process.
+    pub tools: &'a ToolRegistry,
+    /// How often the orchestrator may hand over in one turn; 0 stands for
+    /// [`DEFAULT_MAX_DELEGATION_ROUNDS`].
+    pub max_delegation_rounds: u32,
+    /// Replaces how sub-agents' prompts are made. Without it: the spec's instruction and the
+    /// sections.
+    pub sub_agent_prompt: Option<&'a SubAgentPrompt<'a>>,
+    /// Agents reached over the network, listed after the local ones.
+    pub remote_agents: Vec<RemoteAgentSpec>,
+    /// The texts of the prompt sections.
+    pub prompts: &'a PromptSections,
+}
+
+/// An agent that runs elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteAgentSpec {
+    /// Its name here.
+    pub name: AgentName,
+    /// What its card says about it.
+    pub description: String,
+}
+
+/// Makes the agents: partitions the tools, leaves out who has nothing to do, writes the prompts.
+pub fn build_agent_tree(config: Config<'_>) -> Result<AgentTree, OrchestrationError> {
+    let root = if config.multi_agent {
+        Root::Team(orchestrator(config)?)
+    } else {
+        Root::Single(single_agent(&config)?)
+    };
+    Ok(AgentTree { root })
+}
+
+fn single_agent(config: &Config<'_>) -> Result<SingleAgent, OrchestrationError> {
+    let name: AgentName = SINGLE_AGENT.parse()?;
+    let tools: Vec<_> = config.tools.iter().cloned().collect();
+    let role = match capability_description(&tools) {
+        none if none.is_empty() => "a personal assistant".to_owned(),
+        capabilities => format!("a personal assistant with tools for {capabilities}"),
+    };
+    let system_prompt = config.prompts.compose(&name, &role, Audience::SingleAgent, "", "");
+    Ok(SingleAgent { name, system_prompt, tools })
+}
+
+fn orchestrator(config: Config<'_>) -> Result<Orchestrator, OrchestrationError> {
+    let name: AgentName = ORCHESTRATOR.parse()?;
+    let partition = partition_tools(config.topology, config.tools);
+    let created: Vec<&AgentSpec> = created(config.topology, &partition).collect();
+    check_remote_names(&config)?;
+
+    let mut sub_agents: Vec<SubAgent> =
+        created.iter().map(|spec| local_agent(&config, spec, &partition)).collect();
+    let local = created.iter().map(|spec| RoutingEntry::Local {
+        spec,
+        capabilities: capability_description(partition.tools_for_spec(spec)),
+    });
+    let entries: Vec<RoutingEntry<'_>> =
+        local.chain(config.remote_agents.iter().map(RoutingEntry::Remote)).collect();
+    let max_delegation_rounds = match config.max_delegation_rounds {
+        0 => DEFAULT_MAX_DELEGATION_ROUNDS,
+        rounds => rounds,
+    };
+    let team = Team {
+        entries: &entries,
+        unmatched: &partition.unmatched,
+        max_delegation_rounds,
+        name_rule: config.topology.name_rule(),
+    };
+    let system_prompt = config.prompts.compose(
+        &name,
+        "the coordinator of a team of specialists",
+        Audience::Orchestrator,
+        DELEGATING_IDENTITY,
+        &team.instruction(),
+    );
+    sub_agents.extend(config.remote_agents.into_iter().map(remote_agent));
+    let unmatched = partition.unmatched;
+    Ok(Orchestrator { name, system_prompt, sub_agents, unmatched, max_delegation_rounds })
+}
+
+/// The agents that have something to do, in registry order.
+fn created<'a>(
+    topology: &'a Topology,
+    partition: &'a Partition,
+) -> impl Iterator<Item = &'a AgentSpec> {
+    let specs = topology.agents().iter();
+    specs.filter(|spec| spec.always_include || !partition.tools_for_spec(spec).is_empty())
+}
+
+fn local_agent(config: &Config<'_>, spec: &AgentSpec, partition: &Partition) -> SubAgent {
+    let tools = partition.tools_for_spec(spec).to_vec();
+    let role = format!("the specialist for {}", spec.description);
+    let system_prompt = if let Some(prompt) = config.sub_agent_prompt {
+        let prompt = prompt(spec.name.as_str(), &spec.instruction);
+        with_opening(&spec.name, &role, &prompt).into()
+    } else {
+        let audience = Audience::SubAgent { has_tools: !tools.is_empty() };
+        config.prompts.compose(&spec.name, &role, audience, &spec.instruction, "")
+    };
+    let description = match capability_description(&tools) {
+        none if none.is_empty() => spec.description.clone(),
+        capabilities => capabilities,
+    };
+    SubAgent {
+        name: spec.name.clone(),
+        description,
+        system_prompt,
+        kind: SubAgentKind::Local { tools },
+    }
+}
+
+fn remote_agent(remote: RemoteAgentSpec) -> SubAgent {
+    SubAgent {
+        name: remote.name,
+        description: remote.description,
+        system_prompt: "".into(),
+        kind: SubAgentKind::Remote,
+    }
+}
+
+/// Compares with every agent of the topology, created or not: whether a remote name is free must
+/// not depend on which tools happen to be configured today.
+fn check_remote_names(config: &Config<'_>) -> Result<(), OrchestrationError> {
+    let mut taken: BTreeSet<&str> =
+        config.topology.agents().iter().map(|spec| spec.name.as_str()).collect();
+    taken.extend([ORCHESTRATOR, SINGLE_AGENT]);
+    match config.remote_agents.iter().find(|remote| !taken.insert(remote.name.as_str())) {
+        Some(remote) => Err(OrchestrationError::RemoteNameTaken { name: remote.name.clone() }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,122 @@
+//! What the orchestrator is told: who there is, how to choose, when not to.
+//!
+//! Generated from the agents that were really created, so that it can name nobody else. Every
+//! promise in it (names, rounds, rejections) is kept by the runtime whatever a model does.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use lango_protocol::AgentName;
+use lango_tool::RegisteredTool;
+
+use crate::spec::one_line;
+use crate::{AgentSpec, RemoteAgentSpec, capability_description};
+
+/// The orchestrator's identity, in place of the shared one.
+pub(crate) const DELEGATING_IDENTITY: &str = "You have no tools. Whatever needs one is done by a \
+    specialist: hand it over with transfer_to_agent. Everything else you answer yourself.";
+
+/// A remote description is a stranger's text in our system prompt, so it is kept short.
+const REMOTE_DESCRIPTION_CHARACTERS: usize = 300;
+
+/// One line of the routing table.
+pub(crate) enum RoutingEntry<'a> {
+    /// An agent of this process and what its tools can do.
+    Local { spec: &'a AgentSpec, capabilities: String },
+    /// An agent reached over the network.
+    Remote(&'a RemoteAgentSpec),
+}
+
+impl RoutingEntry<'_> {
+    fn name(&self) -> &AgentName {
+        match self {
+            Self::Local { spec, .. } => &spec.name,
+            Self::Remote(remote) => &remote.name,
+        }
+    }
+}
+
+/// Everything the instruction depends on.
+pub(crate) struct Team<'a> {
+    pub(crate) entries: &'a [RoutingEntry<'a>],
+    pub(crate) unmatched: &'a [Arc<RegisteredTool>],
+    pub(crate) max_delegation_rounds: u32,
+    pub(crate) name_rule: &'a str,
+}
+
+impl Team<'_> {
+    /// The routing table and the rules for using it.
+    pub(crate) fn instruction(&self) -> String {
+        let rounds = self.max_delegation_rounds;
+        let mut text = format!("## Routing table\n{}\n", self.routing_table());
+        if !self.unmatched.is_empty() {
+            let count = self.unmatched.len();
+            let capabilities = capability_description(self.unmatched);
+            let (tools, belong, them) =
+                if count == 1 { ("tool", "belongs", "it") } else { ("tools", "belong", "them") };
+            let _ = writeln!(
+                text,
+                "\nNot available: {count} {tools} ({capabilities}) {belong} to no agent. Say so \
+                 when a request needs {them}."
+            );
+        }
+        let _ = write!(
+            text,
+            "\n## Decision protocol\n\
+             1. Greetings, small talk, opinions, clarifying questions, general knowledge: answer \
+             directly, without transfer.\n\
+             2. Anything that must be done, looked up or remembered: match it with keywords, \
+             accepts and cannot, and transfer it. Never guess a result or claim an action.\n\
+             3. Put everything the agent needs into the task: goal, names, paths, numbers.\n\
+             4. Independent parts: transfer to several agents at once. Dependent parts: one after \
+             the other.\n\
+             5. The agent answers the user itself. Set return=true when you need its result for a \
+             further step.\n\
+             6. Nobody fits: say what cannot be done.\n\n\
+             ## Rejections\n\
+             [REJECT] means the task went to the wrong agent: choose another one, never the same. \
+             When nobody is left, tell the user.\n\n\
+             ## Limit\n\
+             At most {rounds} delegation rounds per request. Then answer with what you have."
+        );
+        text
+    }
+
+    fn routing_table(&self) -> String {
+        if self.entries.is_empty() {
+            return "There are no specialists: answer everything yourself.".to_owned();
+        }
+        let mut table = String::new();
+        for entry in self.entries {
+            let line = match entry {
+                RoutingEntry::Local { spec, capabilities } => local_line(spec, capabilities),
+                RoutingEntry::Remote(remote) => remote_line(remote),
+            };
+            let _ = writeln!(table, "{line}");
+        }
+        let names: Vec<&str> = self.entries.iter().map(|entry| entry.name().as_str()).collect();
+        let _ = write!(table, "\nValid names: {}. {}.", names.join(", "), self.name_rule);
+        table
+    }
+}
+
+fn local_line(spec: &AgentSpec, capabilities: &str) -> String {
+    let mut line = format!("- {} for {}.", spec.name, spec.description);
+    let mut add = |label: &str, value: &str| {
+        if !value.is_empty() {
+            let _ = write!(line, " {label}: {value}.");
+        }
+    };
+    add("Can", capabilities);
+    add("Keywords", &spec.keywords.join(", "));
+    add("Accepts", &spec.accepts);
+    add("Returns", &spec.returns);
+    add("Cannot", &spec.cannot_do.join(", "));
+    line
+}
+
+fn remote_line(remote: &RemoteAgentSpec) -> String {
+    let description: String =
+        one_line(&remote.description).chars().take(REMOTE_DESCRIPTION_CHARACTERS).collect();
+    format!("- {} (remote; in its own words: {description})", remote.name)
+}

@@ -1,0 +1,65 @@
+//! Which agent owns which tool. Every tool gets exactly one place.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lango_protocol::AgentName;
+use lango_tool::{RegisteredTool, ToolRegistry};
+
+use crate::{AgentSpec, MatchOrder, Topology, UnmatchedPolicy};
+
+/// All tools, by owner. Within an owner they are in the order of their names.
+#[derive(Debug, Clone, Default)]
+pub struct Partition {
+    /// The tools of each agent that owns any.
+    pub by_agent: BTreeMap<AgentName, Vec<Arc<RegisteredTool>>>,
+    /// The tools that nobody owns.
+    pub unmatched: Vec<Arc<RegisteredTool>>,
+}
+
+impl Partition {
+    /// The tools of the agent with this spec; empty when it owns none.
+    pub fn tools_for_spec(&self, spec: &AgentSpec) -> &[Arc<RegisteredTool>] {
+        self.by_agent.get(&spec.name).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Gives every tool to the agent that claims it by prefix, or to nobody.
+///
+/// Takes the registry and not a list, because a registry holds each name once and in order: the
+/// result cannot depend on the order in which tools were registered.
+pub fn partition_tools(topology: &Topology, tools: &ToolRegistry) -> Partition {
+    let mut partition = Partition::default();
+    for tool in tools.iter() {
+        match owner_of(topology, tool.name()) {
+            Some(owner) => {
+                partition.by_agent.entry(owner.clone()).or_default().push(Arc::clone(tool));
+            }
+            None => partition.unmatched.push(Arc::clone(tool)),
+        }
+    }
+    partition
+}
+
+fn owner_of<'a>(topology: &'a Topology, tool_name: &str) -> Option<&'a AgentName> {
+    let claimed = match topology.match_order() {
+        MatchOrder::Agents(order) => order.iter().find(|name| {
+            let spec = topology.agent(name.as_str());
+            spec.is_some_and(|spec| spec.longest_match(tool_name).is_some())
+        }),
+        MatchOrder::LongestPrefix => {
+            let mut best: Option<(usize, &AgentName)> = None;
+            for spec in topology.agents() {
+                let length = spec.longest_match(tool_name);
+                if let Some(length) = length.filter(|&l| best.is_none_or(|(most, _)| l > most)) {
+                    best = Some((length, &spec.name));
+                }
+            }
+            best.map(|(_, name)| name)
+        }
+    };
+    claimed.or(match topology.unmatched() {
+        UnmatchedPolicy::Nobody => None,
+        UnmatchedPolicy::Agent(name) => Some(name),
+    })
+}

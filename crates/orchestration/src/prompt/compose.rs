@@ -1,0 +1,69 @@
+//! From sections to one system prompt.
+
+use std::sync::Arc;
+
+use lango_protocol::AgentName;
+
+use super::{PromptSections, Section};
+
+/// Whom a prompt is for. It decides which sections are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// Sees neither the shared identity nor the tool usage.
+    Orchestrator,
+    /// Sees no shared identity; sees the tool usage when it has tools.
+    SubAgent { has_tools: bool },
+    /// Sees everything.
+    SingleAgent,
+}
+
+impl Audience {
+    fn sees(self, section: &Section) -> bool {
+        match section {
+            Section::Identity => self == Self::SingleAgent,
+            Section::ToolUsage => match self {
+                Self::Orchestrator => false,
+                Self::SubAgent { has_tools } => has_tools,
+                Self::SingleAgent => true,
+            },
+            // Given separately, since its place is before everything else.
+            Section::AgentIdentity => false,
+            Section::Safety | Section::ConversationRules | Section::Custom(_) => true,
+        }
+    }
+}
+
+impl PromptSections {
+    /// The whole system prompt of one agent.
+    ///
+    /// `identity` is what the agent is told about itself unless its `IDENTITY.md` says otherwise;
+    /// `generated` follows it and cannot be replaced.
+    pub(crate) fn compose(
+        &self,
+        name: &AgentName,
+        role: &str,
+        audience: Audience,
+        identity: &str,
+        generated: &str,
+    ) -> Arc<str> {
+        let mut sections = self.of_agent(name);
+        let own_identity = sections.get(&Section::AgentIdentity).copied();
+        if own_identity.is_some() {
+            sections.remove(&Section::Identity);
+        }
+        let visible = sections.into_iter().filter(|(section, _)| audience.sees(section));
+        let mut parts = vec![own_identity.unwrap_or(identity).to_owned(), generated.to_owned()];
+        parts.extend(visible.map(|(section, text)| section.render(text)));
+        parts.retain(|part| !part.is_empty());
+        with_opening(name, role, &parts.join("\n\n")).into()
+    }
+}
+
+/// Puts the line that names the agent before a prompt. It is written here and not in a file, so
+/// that no override can lose it: logs, tests and scripted models find the speaker by it.
+pub(crate) fn with_opening(name: &AgentName, role: &str, prompt: &str) -> String {
+    if prompt.starts_with(&format!("You are {name}, ")) {
+        return prompt.to_owned();
+    }
+    format!("You are {name}, {role}.\n\n{prompt}").trim_end().to_owned()
+}

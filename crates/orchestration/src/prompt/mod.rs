@@ -1,0 +1,12 @@
+//! System prompts as ordered sections: which exist, who sees which, how they become one text.
+//!
+//! The words are files under `prompts/`, and a user may replace each of them. The routing part of
+//! the orchestrator's prompt is generated and belongs to `instruction`.
+
+mod compose;
+mod section;
+mod sections;
+
+pub(crate) use compose::{Audience, with_opening};
+pub use section::Section;
+pub use sections::PromptSections;

@@ -1,0 +1,73 @@
+//! The kinds of section a system prompt is made of.
+
+/// One kind of section. The order of the variants is the order in a prompt; [`Section::priority`]
+/// is the same order in numbers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Section {
+    /// Who the single agent is (`AGENTS.md`). No agent of a team sees it: it describes tools by
+    /// category, and a model may take a category for an agent's name.
+    Identity,
+    /// What one agent is told about itself (`agents/<name>/IDENTITY.md`).
+    AgentIdentity,
+    /// What no agent does (`SAFETY.md`).
+    Safety,
+    /// How every agent talks (`CONVERSATION_RULES.md`).
+    ConversationRules,
+    /// How tools are used (`TOOL_USAGE.md`). Only agents with tools see it.
+    ToolUsage,
+    /// Any other `*.md` file of a user, by its title.
+    Custom(String),
+}
+
+impl Section {
+    /// Where the section stands: lower comes first.
+    pub fn priority(&self) -> u16 {
+        match self {
+            Self::Identity => 100,
+            Self::AgentIdentity => 150,
+            Self::Safety => 200,
+            Self::ConversationRules => 300,
+            Self::ToolUsage => 400,
+            Self::Custom(_) => 900,
+        }
+    }
+
+    /// The heading; identities have none, because they open the prompt.
+    pub fn title(&self) -> Option<&str> {
+        match self {
+            Self::Identity | Self::AgentIdentity => None,
+            Self::Safety => Some("Safety"),
+            Self::ConversationRules => Some("Conversation rules"),
+            Self::ToolUsage => Some("Tool usage"),
+            Self::Custom(title) => Some(title),
+        }
+    }
+
+    /// The section that a file name stands for. `stem` is the name without `.md`.
+    pub(super) fn of_file(stem: &str) -> Self {
+        match stem {
+            "AGENTS" => Self::Identity,
+            "IDENTITY" => Self::AgentIdentity,
+            "SAFETY" => Self::Safety,
+            "CONVERSATION_RULES" => Self::ConversationRules,
+            "TOOL_USAGE" => Self::ToolUsage,
+            other => Self::Custom(title_of(other)),
+        }
+    }
+
+    /// The section as it stands in a prompt. A text that brings its own heading keeps it.
+    pub(super) fn render(&self, text: &str) -> String {
+        match self.title() {
+            Some(title) if !text.starts_with('#') => format!("## {title}\n{text}"),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+/// `HOUSE_STYLE` → `House style`.
+fn title_of(stem: &str) -> String {
+    let words = stem.replace(['_', '-'], " ").to_lowercase();
+    let mut characters = words.chars();
+    let first = characters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    first + characters.as_str()
+}

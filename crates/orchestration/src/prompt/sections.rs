@@ -1,0 +1,95 @@
+//! The texts of the sections: built-in, replaced by a user's files, and replaced for one agent.
+
+use std::collections::BTreeMap;
+
+use lango_protocol::AgentName;
+
+use super::Section;
+use crate::OrchestrationError;
+
+const BUILT_IN: &[(Section, &str)] = &[
+    (Section::Identity, include_str!("../../../../prompts/AGENTS.md")),
+    (Section::Safety, include_str!("../../../../prompts/SAFETY.md")),
+    (Section::ConversationRules, include_str!("../../../../prompts/CONVERSATION_RULES.md")),
+    (Section::ToolUsage, include_str!("../../../../prompts/TOOL_USAGE.md")),
+];
+
+/// The sections of all agents' prompts. [`Default`] is the built-in text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptSections {
+    shared: BTreeMap<Section, String>,
+    agents: BTreeMap<AgentName, BTreeMap<Section, String>>,
+}
+
+impl Default for PromptSections {
+    fn default() -> Self {
+        let shared = BUILT_IN.iter().map(|(section, text)| (section.clone(), tidy(text)));
+        Self { shared: shared.collect(), agents: BTreeMap::new() }
+    }
+}
+
+impl PromptSections {
+    /// Replaces sections by a user's files. Paths are relative to the prompts directory:
+    /// `SAFETY.md` is for everybody, `agents/operator/SAFETY.md` for one agent.
+    ///
+    /// An empty file changes nothing, nor does a file that is not `*.md`. A `*.md` file with
+    /// another name is one more section, after the others.
+    pub fn with_files(mut self, files: &[(&str, &str)]) -> Result<Self, OrchestrationError> {
+        for (file, text) in files {
+            let text = tidy(text);
+            let Some(path) = file.strip_suffix(".md").filter(|_| !text.is_empty()) else {
+                continue;
+            };
+            let misplaced = |advice| OrchestrationError::MisplacedPromptFile {
+                file: (*file).to_owned(),
+                advice,
+            };
+            let parts: Vec<&str> = path.split('/').collect();
+            match parts.as_slice() {
+                ["IDENTITY"] => {
+                    return Err(misplaced(
+                        "the shared identity is AGENTS.md, an agent's own is \
+                         agents/<name>/IDENTITY.md",
+                    ));
+                }
+                [stem] => {
+                    self.shared.insert(Section::of_file(stem), text);
+                }
+                ["agents", _, "AGENTS"] => {
+                    return Err(misplaced("an agent's own identity is IDENTITY.md"));
+                }
+                ["agents", agent, stem] => {
+                    let agent: AgentName = agent.parse().map_err(|problem| {
+                        OrchestrationError::InvalidPromptFolder {
+                            file: (*file).to_owned(),
+                            problem,
+                        }
+                    })?;
+                    let sections = self.agents.entry(agent).or_default();
+                    sections.insert(Section::of_file(stem), text);
+                }
+                _ => {
+                    return Err(misplaced(
+                        "prompt files lie in the prompts directory or in agents/<name>/",
+                    ));
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// The text of a section that all agents share.
+    pub fn shared(&self, section: &Section) -> Option<&str> {
+        self.shared.get(section).map(String::as_str)
+    }
+
+    /// The sections of one agent: the shared ones, with its own on top.
+    pub(super) fn of_agent(&self, agent: &AgentName) -> BTreeMap<&Section, &str> {
+        let own = self.agents.get(agent).into_iter().flatten();
+        self.shared.iter().chain(own).map(|(section, text)| (section, text.as_str())).collect()
+    }
+}
+
+fn tidy(text: &str) -> String {
+    text.trim_start_matches('\u{feff}').trim().replace("\r\n", "\n")
+}

@@ -1,0 +1,69 @@
+//! The partition of the standard topology, with a field for each role.
+
+use std::sync::Arc;
+
+use lango_protocol::AgentName;
+use lango_tool::RegisteredTool;
+
+use crate::{AgentSpec, Partition};
+
+/// Seven roles and the tools of nobody. Other topologies use [`Partition`] as it is.
+#[derive(Debug, Clone, Default)]
+pub struct RoleToolSet {
+    /// Shell, file and skill tools.
+    pub operator: Vec<Arc<RegisteredTool>>,
+    /// Web page tools.
+    pub navigator: Vec<Arc<RegisteredTool>>,
+    /// Key, secret and payment tools.
+    pub vault: Vec<Arc<RegisteredTool>>,
+    /// Knowledge tools.
+    pub librarian: Vec<Arc<RegisteredTool>>,
+    /// Always empty in the standard topology: the planner only thinks.
+    pub planner: Vec<Arc<RegisteredTool>>,
+    /// Memory tools.
+    pub chronicler: Vec<Arc<RegisteredTool>>,
+    /// Tools for scheduled, background and multi-step work.
+    pub automator: Vec<Arc<RegisteredTool>>,
+    /// Tools that none of the seven roles owns.
+    pub unmatched: Vec<Arc<RegisteredTool>>,
+}
+
+impl RoleToolSet {
+    /// The tools of the role this spec is named after; empty when it is not one of the seven.
+    pub fn tools_for_spec(&self, spec: &AgentSpec) -> &[Arc<RegisteredTool>] {
+        match spec.name.as_str() {
+            "operator" => &self.operator,
+            "navigator" => &self.navigator,
+            "vault" => &self.vault,
+            "librarian" => &self.librarian,
+            "planner" => &self.planner,
+            "chronicler" => &self.chronicler,
+            "automator" => &self.automator,
+            _ => &[],
+        }
+    }
+
+    fn place(&mut self, owner: &AgentName) -> &mut Vec<Arc<RegisteredTool>> {
+        match owner.as_str() {
+            "operator" => &mut self.operator,
+            "navigator" => &mut self.navigator,
+            "vault" => &mut self.vault,
+            "librarian" => &mut self.librarian,
+            "planner" => &mut self.planner,
+            "chronicler" => &mut self.chronicler,
+            "automator" => &mut self.automator,
+            _ => &mut self.unmatched,
+        }
+    }
+}
+
+impl From<Partition> for RoleToolSet {
+    /// Loses no tool: what an agent outside the seven roles owns counts as unmatched here.
+    fn from(partition: Partition) -> Self {
+        let mut set = Self { unmatched: partition.unmatched, ..Self::default() };
+        for (owner, tools) in partition.by_agent {
+            set.place(&owner).extend(tools);
+        }
+        set
+    }
+}

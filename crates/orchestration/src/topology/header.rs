@@ -1,0 +1,56 @@
+//! The file that says how a folder of agents fits together.
+
+use lango_protocol::AgentName;
+use serde::Deserialize;
+
+use super::{MatchOrder, Topology, UnmatchedPolicy};
+use crate::{AgentSpec, OrchestrationError, front_matter};
+
+/// The file in a topology's folder that is about all agents. Its front matter is read; its body
+/// is a note for people that no model sees.
+pub const HEADER_FILE: &str = "TOPOLOGY.md";
+
+const NAME_RULE: &str = "NEVER invent or abbreviate agent names";
+
+#[derive(Default, Deserialize)]
+pub(super) struct Header {
+    name: Option<String>,
+    agents: Option<Vec<AgentName>>,
+    match_order: Option<Vec<AgentName>>,
+    unmatched: Option<AgentName>,
+    name_rule: Option<String>,
+}
+
+impl Header {
+    const FIELDS: &'static [&'static str] =
+        &["name", "agents", "match_order", "unmatched", "name_rule"];
+
+    pub(super) fn parse(file: &str, text: &str) -> Result<Self, OrchestrationError> {
+        Ok(front_matter::parse(file, text, Self::FIELDS)?.0)
+    }
+
+    /// Puts `agents` into the registry order. The result is not checked yet.
+    pub(super) fn into_topology(
+        self,
+        name: &str,
+        mut agents: Vec<AgentSpec>,
+    ) -> Result<Topology, OrchestrationError> {
+        let order = self.agents.unwrap_or_default();
+        if !order.is_empty() {
+            agents.sort_by_key(|agent| order.iter().position(|name| *name == agent.name));
+        }
+        let topology = Topology {
+            name: self.name.unwrap_or_else(|| name.to_owned()),
+            agents,
+            match_order: self.match_order.map_or(MatchOrder::LongestPrefix, MatchOrder::Agents),
+            unmatched: self.unmatched.map_or(UnmatchedPolicy::Nobody, UnmatchedPolicy::Agent),
+            name_rule: self.name_rule.unwrap_or_else(|| NAME_RULE.to_owned()),
+        };
+        topology.known("agents", &order)?;
+        let unlisted = topology.agents.iter().find(|agent| !order.contains(&agent.name));
+        match unlisted.filter(|_| !order.is_empty()) {
+            Some(agent) => Err(topology.missing("agents", &agent.name)),
+            None => Ok(topology),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A line-up of agents: which exist, in which order they claim tools, who gets the rest.
+//!
+//! A topology is data. Two are built in ([`embedded`]); a user's own comes from a folder of agent
+//! files with an optional [`HEADER_FILE`] ([`header`]).
+
+mod embedded;
+mod header;
+
+use std::collections::BTreeSet;
+
+use lango_protocol::{AgentName, ORCHESTRATOR, SINGLE_AGENT};
+
+use crate::{AgentSpec, OrchestrationError};
+pub use header::HEADER_FILE;
+use header::Header;
+
+/// In which order agents claim tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MatchOrder {
+    /// The agent with the longest matching prefix; among equals, the first in the registry.
+    LongestPrefix,
+    /// The first of these agents with a matching prefix.
+    Agents(Vec<AgentName>),
+}
+
+/// What happens to a tool that no prefix matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnmatchedPolicy {
+    /// It is given to nobody and reported.
+    Nobody,
+    /// It goes to this agent.
+    Agent(AgentName),
+}
+
+/// A checked line-up of agents.
+///
+/// Invariants: at least one agent; names are unique and none is a root agent's; every name in the
+/// match order and the unmatched policy is one of the agents; every agent with prefixes is in the
+/// match order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topology {
+    name: String,
+    agents: Vec<AgentSpec>,
+    match_order: MatchOrder,
+    unmatched: UnmatchedPolicy,
+    name_rule: String,
+}
+
+impl Topology {
+    /// Seven focused agents; unmatched tools go to nobody. The default.
+    ///
+    /// Fails only when the program was built from a broken file.
+    pub fn standard() -> Result<Self, OrchestrationError> {
+        Self::from_files("standard", embedded::STANDARD)
+    }
+
+    /// Four agents and a short prompt, for small models; unmatched tools go to `executor`.
+    ///
+    /// Fails only when the program was built from a broken file.
+    pub fn compact() -> Result<Self, OrchestrationError> {
+        Self::from_files("compact", embedded::COMPACT)
+    }
+
+    /// A topology from the `(file name, text)` pairs of one folder.
+    ///
+    /// Without a [`HEADER_FILE`] the agents are in alphabetical order, the longest prefix claims
+    /// a tool, and unmatched tools go to nobody. `name` is used when the header has none.
+    pub fn from_files(name: &str, files: &[(&str, &str)]) -> Result<Self, OrchestrationError> {
+        let mut header = Header::default();
+        let mut agents = Vec::new();
+        for (file, text) in files {
+            if file.rsplit('/').next() == Some(HEADER_FILE) {
+                header = Header::parse(file, text)?;
+            } else {
+                agents.push(AgentSpec::parse(file, text)?);
+            }
+        }
+        agents.sort_by(|a, b| a.name.cmp(&b.name));
+        header.into_topology(name, agents)?.checked()
+    }
+
+    /// Adds agents, or replaces those of the same name.
+    ///
+    /// A replaced agent keeps its place. A new one is last in the registry and claims tools before
+    /// all others, because a person who adds an agent for some tools wants it to have them.
+    pub fn with_agents(
+        mut self,
+        extra: impl IntoIterator<Item = AgentSpec>,
+    ) -> Result<Self, OrchestrationError> {
+        let mut claiming = Vec::new();
+        for spec in extra {
+            let listed = match &self.match_order {
+                MatchOrder::LongestPrefix => true,
+                MatchOrder::Agents(order) => order.contains(&spec.name),
+            };
+            if !listed && !claiming.contains(&spec.name) {
+                claiming.push(spec.name.clone());
+            }
+            match self.agents.iter_mut().find(|agent| agent.name == spec.name) {
+                Some(place) => *place = spec,
+                None => self.agents.push(spec),
+            }
+        }
+        if let MatchOrder::Agents(order) = &mut self.match_order {
+            order.splice(0..0, claiming);
+        }
+        self.checked()
+    }
+
+    /// The topology's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The agents, in registry order.
+    pub fn agents(&self) -> &[AgentSpec] {
+        &self.agents
+    }
+
+    /// The spec of exactly this name.
+    pub fn agent(&self, name: &str) -> Option<&AgentSpec> {
+        self.agents.iter().find(|agent| agent.name == *name)
+    }
+
+    /// In which order agents claim tools.
+    pub fn match_order(&self) -> &MatchOrder {
+        &self.match_order
+    }
+
+    /// What happens to a tool that no prefix matches.
+    pub fn unmatched(&self) -> &UnmatchedPolicy {
+        &self.unmatched
+    }
+
+    /// The sentence that forbids the orchestrator to make up names.
+    pub fn name_rule(&self) -> &str {
+        &self.name_rule
+    }
+
+    fn checked(self) -> Result<Self, OrchestrationError> {
+        if self.agents.is_empty() {
+            return Err(OrchestrationError::NoAgents { topology: self.name });
+        }
+        let mut seen = BTreeSet::new();
+        for agent in &self.agents {
+            if [ORCHESTRATOR, SINGLE_AGENT].contains(&agent.name.as_str()) {
+                return Err(OrchestrationError::ReservedName { name: agent.name.clone() });
+            }
+            if !seen.insert(&agent.name) {
+                return Err(OrchestrationError::DuplicateAgent { name: agent.name.clone() });
+            }
+        }
+        if let MatchOrder::Agents(order) = &self.match_order {
+            self.known("match_order", order)?;
+            let silent =
+                |agent: &&AgentSpec| !agent.prefixes.is_empty() && !order.contains(&agent.name);
+            if let Some(agent) = self.agents.iter().find(silent) {
+                return Err(self.missing("match_order", &agent.name));
+            }
+        }
+        if let UnmatchedPolicy::Agent(name) = &self.unmatched {
+            self.known("unmatched", std::slice::from_ref(name))?;
+        }
+        Ok(self)
+    }
+
+    fn known(&self, field: &'static str, names: &[AgentName]) -> Result<(), OrchestrationError> {
+        match names.iter().find(|name| self.agent(name.as_str()).is_none()) {
+            None => Ok(()),
+            Some(name) => Err(OrchestrationError::UnknownAgent {
+                topology: self.name.clone(),
+                field,
+                name: name.clone(),
+            }),
+        }
+    }
+
+    fn missing(&self, field: &'static str, name: &AgentName) -> OrchestrationError {
+        OrchestrationError::MissingAgent { topology: self.name.clone(), field, name: name.clone() }
+    }
+}

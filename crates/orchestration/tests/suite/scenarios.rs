@@ -1,0 +1,42 @@
+//! The checklist of scenarios is itself checked.
+
+const CHECKLIST: &str = include_str!("../SCENARIOS.md");
+
+const SOURCES: &[&str] = &[
+    include_str!("author.rs"),
+    include_str!("capabilities.rs"),
+    include_str!("conditional.rs"),
+    include_str!("delegation.rs"),
+    include_str!("partition.rs"),
+    include_str!("prompts.rs"),
+    include_str!("properties.rs"),
+    include_str!("reporting.rs"),
+    include_str!("tree.rs"),
+];
+
+fn rows() -> impl Iterator<Item = Vec<&'static str>> {
+    let rows = CHECKLIST.lines().filter(|line| line.starts_with("| 00"));
+    rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect())
+}
+
+#[test]
+fn the_checklist_has_all_84_scenarios() {
+    let count = |document: &str| rows().filter(|row| row[0] == document).count();
+    assert_eq!(["000", "001", "002", "003"].map(count), [52, 13, 9, 10]);
+}
+
+#[test]
+fn every_scenario_has_a_test_or_says_where_it_is_shown() {
+    for row in rows() {
+        let (test, elsewhere) = (row[3], row.get(4).copied().unwrap_or_default());
+        assert!(test.starts_with('`') || !elsewhere.is_empty(), "{row:?}");
+    }
+}
+
+#[test]
+fn every_test_in_the_checklist_exists() {
+    for name in CHECKLIST.split('`').filter(|name| name.starts_with('r') && !name.contains(' ')) {
+        let declaration = format!("fn {name}(");
+        assert!(SOURCES.iter().any(|source| source.contains(&declaration)), "{name}");
+    }
+}
