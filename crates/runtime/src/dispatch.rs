@@ -1,0 +1,230 @@
+//! The one way a tool runs: schema → policy and approval → intent journalled → run → result
+//! bounded and scrubbed → result journalled. Ownership was checked when the call was recorded,
+//! and is checked again here.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use lango_protocol::{ApprovalDecision, CallStatus, EventBody};
+use lango_store::Durability;
+use lango_tool::{Prepared, RegisteredTool, ToolContext, ToolError};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::approval::{self, ApprovalAnswer, ApprovalRequest};
+use crate::output::{Bounded, bound};
+use crate::record::PendingCall;
+use crate::recorder::{Along, Draft, Voice};
+use crate::runtime::Agent;
+use crate::turn::{Flow, Stop, Turn};
+use crate::words;
+
+/// How long a tool may take to stop by itself once the turn is stopped.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// How a call went.
+struct Finished {
+    status: CallStatus,
+    output: String,
+    milliseconds: u64,
+}
+
+impl Finished {
+    fn not_run(status: CallStatus, output: impl Into<String>) -> Self {
+        Self { status, output: output.into(), milliseconds: 0 }
+    }
+}
+
+impl Turn {
+    /// Runs the calls of one reply: those that only read side by side, the others in order.
+    pub(crate) async fn act(
+        &self,
+        agent: &Agent,
+        voice: &Voice,
+        calls: Vec<PendingCall>,
+    ) -> Result<Flow, Stop> {
+        let mut calls = calls.into_iter().peekable();
+        while let Some(call) = calls.next() {
+            let mut together = vec![call];
+            if self.runs_beside_others(agent, &together[0]) {
+                while let Some(next) = calls.next_if(|next| self.runs_beside_others(agent, next)) {
+                    together.push(next);
+                }
+                self.read(agent, voice, together).await?;
+            } else if let Some(call) = together.pop() {
+                let finished = self.run_alone(agent, voice, &call).await?;
+                self.record_results(voice, vec![(call, finished)]).await?;
+            }
+        }
+        if self.cancel.is_cancelled() { Err(Stop::Interrupted) } else { Ok(Flow::Continue) }
+    }
+
+    fn runs_beside_others(&self, agent: &Agent, call: &PendingCall) -> bool {
+        let policy = self.shared.settings.approval_policy;
+        agent.tool(&call.tool).is_some_and(|tool| tool.read_only && !policy.needs_approval(tool))
+    }
+
+    async fn read(
+        &self,
+        agent: &Agent,
+        voice: &Voice,
+        calls: Vec<PendingCall>,
+    ) -> Result<(), Stop> {
+        let runs = calls.iter().map(|call| async move {
+            if self.cancel.is_cancelled() {
+                return Finished::not_run(CallStatus::Cancelled, words::NEVER_STARTED);
+            }
+            match agent.tool(&call.tool).map(|tool| tool.prepare(&call.arguments)) {
+                Some(Ok(prepared)) => self.run_prepared(voice, call, prepared).await,
+                Some(Err(error)) => Finished::not_run(CallStatus::Refused, error.to_string()),
+                None => not_owned(agent, call),
+            }
+        });
+        let parallel = self.shared.settings.parallel_calls.max(1);
+        let runs: Vec<_> = runs.collect();
+        let finished: Vec<Finished> = stream::iter(runs).buffered(parallel).collect().await;
+        self.record_results(voice, calls.into_iter().zip(finished).collect()).await
+    }
+
+    async fn run_alone(
+        &self,
+        agent: &Agent,
+        voice: &Voice,
+        call: &PendingCall,
+    ) -> Result<Finished, Stop> {
+        if self.cancel.is_cancelled() {
+            return Ok(Finished::not_run(CallStatus::Cancelled, words::NEVER_STARTED));
+        }
+        let Some(tool) = agent.tool(&call.tool) else { return Ok(not_owned(agent, call)) };
+        let prepared = match tool.prepare(&call.arguments) {
+            Ok(prepared) => prepared,
+            Err(error) => return Ok(Finished::not_run(CallStatus::Refused, error.to_string())),
+        };
+        if self.shared.settings.approval_policy.needs_approval(tool)
+            && let Some(denied) = self.denial(voice, call, tool).await?
+        {
+            return Ok(denied);
+        }
+        // From here on the effect may happen. This must be on disk before it does.
+        let started = EventBody::ToolStarted { call: call.call.clone() };
+        let along = Along { durability: Durability::PowerLoss, ..Along::default() };
+        self.recorder.record_along(vec![Draft::beside(voice, started)], along).await?;
+        Ok(self.run_prepared(voice, call, prepared).await)
+    }
+
+    /// Asks for the approval of a call; the result of the call where it is not given.
+    async fn denial(
+        &self,
+        voice: &Voice,
+        call: &PendingCall,
+        tool: &Arc<RegisteredTool>,
+    ) -> Result<Option<Finished>, Stop> {
+        let digest = approval::digest(&call.tool, &call.arguments);
+        if self.recorder.look(|record| record.was_denied(&digest)).await {
+            let again = "Not run: this very call was denied before in this turn. Do not ask again.";
+            return Ok(Some(Finished::not_run(CallStatus::Denied, again)));
+        }
+        let summary = tool.summary(&call.arguments);
+        let requested = EventBody::ApprovalRequested {
+            call: call.call.clone(),
+            tool: call.tool.clone(),
+            summary: summary.clone(),
+            digest: digest.clone(),
+        };
+        self.recorder.record(vec![Draft::beside(voice, requested)]).await?;
+        let question = self.shared.approver.ask(ApprovalRequest {
+            session: self.recorder.session().clone(),
+            call: call.call.clone(),
+            agent: voice.agent.clone(),
+            tool: call.tool.clone(),
+            summary,
+            digest,
+        });
+        let answer = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => {
+                ApprovalAnswer::Denied { by: "the turn was stopped".to_owned() }
+            }
+            answer = question => answer,
+        };
+        let (decision, by) = match answer {
+            ApprovalAnswer::Approved { by } => (ApprovalDecision::Approved, by),
+            ApprovalAnswer::Denied { by } | ApprovalAnswer::Nobody { why: by } => {
+                (ApprovalDecision::Denied, by)
+            }
+        };
+        let call = call.call.clone();
+        let resolved = EventBody::ApprovalResolved { call, decision, by: by.clone() };
+        self.recorder.record(vec![Draft::runtime(voice.branch.as_ref(), resolved)]).await?;
+        Ok((decision == ApprovalDecision::Denied).then(|| {
+            let told = format!("Not run: not approved ({by}). Do not try it again; tell the user.");
+            Finished::not_run(CallStatus::Denied, told)
+        }))
+    }
+
+    /// Runs a call in a task of its own, so that a tool that panics takes nothing with it.
+    async fn run_prepared(
+        &self,
+        voice: &Voice,
+        call: &PendingCall,
+        prepared: Prepared,
+    ) -> Finished {
+        let context = ToolContext {
+            session: self.recorder.session().clone(),
+            turn: self.recorder.turn(),
+            call: call.call.clone(),
+            agent: voice.agent.clone(),
+            cancel: self.cancel.child_token(),
+        };
+        let began = Instant::now();
+        let mut task = AbortOnDropHandle::new(tokio::spawn(prepared.run(context)));
+        let result = tokio::select! {
+            result = &mut task => Some(result),
+            () = self.cancel.cancelled() => tokio::time::timeout(GRACE, &mut task).await.ok(),
+        };
+        let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (status, output) = match result {
+            Some(Ok(Ok(output))) => (CallStatus::Ok, output),
+            Some(Ok(Err(ToolError::Cancelled))) | None => {
+                (CallStatus::Cancelled, words::CANCELLED.to_owned())
+            }
+            Some(Ok(Err(error @ ToolError::Arguments(_)))) => {
+                (CallStatus::Refused, error.to_string())
+            }
+            Some(Ok(Err(error))) => (CallStatus::Error, error.to_string()),
+            Some(Err(error)) => (CallStatus::Error, format!("the tool broke down: {error}")),
+        };
+        Finished { status, output, milliseconds }
+    }
+
+    async fn record_results(
+        &self,
+        voice: &Voice,
+        results: Vec<(PendingCall, Finished)>,
+    ) -> Result<(), Stop> {
+        let limit = self.shared.settings.output_bytes;
+        let mut along = Along::default();
+        let mut drafts = Vec::with_capacity(results.len());
+        for (call, finished) in results {
+            let text = self.shared.scrubber.scrub(&finished.output).into_owned();
+            let Bounded { shown, stored } = bound(&call.call, text, limit);
+            let body = EventBody::ToolResult {
+                call: call.call,
+                tool: call.tool,
+                status: finished.status,
+                output: shown,
+                full_output: stored.as_ref().map(|output| output.reference.clone()),
+                milliseconds: finished.milliseconds,
+            };
+            along.outputs.extend(stored);
+            drafts.push(Draft::beside(voice, body));
+        }
+        self.recorder.record_along(drafts, along).await.map_err(Stop::from)
+    }
+}
+
+fn not_owned(agent: &Agent, call: &PendingCall) -> Finished {
+    let told = format!("{:?} was not run: it is not a tool of {}", call.tool, agent.name);
+    Finished::not_run(CallStatus::Refused, told)
+}

@@ -1,0 +1,219 @@
+//! From journalled events to the conversation that agents see.
+
+use lango_model::{AnsweredCall, Message, estimate_tokens};
+use lango_protocol::{AgentName, CallId, Event, EventBody};
+
+use crate::offer::{TRANSFER_TOOL, TransferArguments};
+
+/// Reads authors and conversations out of a journal.
+#[derive(Debug, Clone)]
+pub struct EventsAdapter {
+    root_agent_name: AgentName,
+}
+
+/// One earlier turn, as much of it as later turns may see: words and hand-overs, no tool traffic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastTurn {
+    user: String,
+    delegations: Vec<PastDelegation>,
+    answer: Option<(String, String)>,
+    tokens: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PastDelegation {
+    call: CallId,
+    arguments: String,
+    result: String,
+}
+
+impl EventsAdapter {
+    /// For a tree with this root.
+    pub fn new(root_agent_name: AgentName) -> Self {
+        Self { root_agent_name }
+    }
+
+    /// Who an event is from: the stored author first; for an agent's event without one, the root
+    /// agent.
+    pub fn author<'a>(&'a self, event: &'a Event) -> &'a str {
+        match (&event.author, &event.body) {
+            (Some(author), _) => author,
+            (None, EventBody::UserMessage { .. }) => lango_protocol::USER,
+            (None, _) => self.root_agent_name.as_str(),
+        }
+    }
+
+    /// The turns of a conversation, oldest first.
+    pub fn past_turns(&self, events: &[Event]) -> Vec<PastTurn> {
+        let mut turns: Vec<PastTurn> = Vec::new();
+        for event in events {
+            if let EventBody::UserMessage { text, .. } = &event.body {
+                turns.push(PastTurn {
+                    user: text.clone(),
+                    delegations: Vec::new(),
+                    answer: None,
+                    tokens: 0,
+                });
+            } else if let Some(turn) = turns.last_mut() {
+                self.add(turn, event);
+            }
+        }
+        for turn in &mut turns {
+            turn.count();
+        }
+        turns
+    }
+
+    fn add(&self, turn: &mut PastTurn, event: &Event) {
+        match &event.body {
+            EventBody::Message { text, answer: true } => {
+                turn.answer = Some((self.author(event).to_owned(), text.clone()));
+            }
+            EventBody::Transfer { call, to, task, returns, .. } => {
+                turn.delegations.push(PastDelegation {
+                    call: call.clone(),
+                    arguments: TransferArguments::new(to.as_str(), task, *returns).to_json(),
+                    result: format!("{to} was stopped."),
+                });
+            }
+            EventBody::TransferFinished { call, to, status, .. } => {
+                if let Some(delegation) = turn.delegations.iter_mut().find(|d| d.call == *call) {
+                    delegation.result = match status {
+                        lango_protocol::DelegationStatus::Answered => format!("{to} answered."),
+                        lango_protocol::DelegationStatus::Rejected => format!("{to} rejected it."),
+                        lango_protocol::DelegationStatus::Failed
+                        | lango_protocol::DelegationStatus::Cancelled => {
+                            format!("{to} could not finish.")
+                        }
+                    };
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl PastTurn {
+    fn count(&mut self) {
+        let delegations = self.delegations.iter();
+        let handed: u64 = delegations.map(|d| estimate_tokens(&d.arguments) + 20).sum();
+        let answer = self.answer.as_ref().map_or(0, |(_, text)| estimate_tokens(text));
+        self.tokens = estimate_tokens(&self.user) + handed + answer;
+    }
+
+    /// The turn as `agent` sees it. Hand-overs are shown to the one who makes them: the root.
+    pub(crate) fn messages(&self, agent: &AgentName, is_root: bool) -> Vec<Message> {
+        let mut messages = vec![Message::User { text: not_empty(&self.user) }];
+        if is_root && !self.delegations.is_empty() {
+            let calls = self.delegations.iter().map(|delegation| AnsweredCall {
+                id: delegation.call.clone(),
+                name: TRANSFER_TOOL.to_owned(),
+                arguments: delegation.arguments.clone(),
+                result: delegation.result.clone(),
+            });
+            messages.push(Message::Exchange { text: String::new(), calls: calls.collect() });
+        }
+        if let Some((author, text)) = &self.answer {
+            let author = (author != agent.as_str()).then(|| author.clone());
+            messages.push(Message::Assistant { author, text: not_empty(text) });
+        }
+        messages
+    }
+}
+
+/// The newest turns that fit into `tokens`.
+pub(crate) fn within(turns: &[PastTurn], tokens: u64) -> &[PastTurn] {
+    let mut left = tokens;
+    let mut from = turns.len();
+    for (index, turn) in turns.iter().enumerate().rev() {
+        if turn.tokens > left {
+            break;
+        }
+        left -= turn.tokens;
+        from = index;
+    }
+    &turns[from..]
+}
+
+/// Providers refuse messages without a word in them.
+fn not_empty(text: &str) -> String {
+    if text.trim().is_empty() { "(nothing)".to_owned() } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use lango_protocol::{EventId, ORCHESTRATOR, Origin, SINGLE_AGENT, Timestamp, TurnId};
+
+    use super::*;
+
+    fn event(author: Option<&str>, body: EventBody) -> Event {
+        Event {
+            id: EventId::generate(),
+            session: "s".parse().unwrap(),
+            turn: TurnId::generate(),
+            seq: 1,
+            at: Timestamp::now(),
+            author: author.map(str::to_owned),
+            branch: None,
+            step: None,
+            body,
+        }
+    }
+
+    fn said(author: Option<&str>) -> Event {
+        event(author, EventBody::Message { text: "hi".into(), answer: true })
+    }
+
+    fn asked(text: &str) -> Event {
+        let origin = Origin::Library;
+        event(None, EventBody::UserMessage { text: text.into(), attachment: None, origin })
+    }
+
+    /// Documents 000 and 003, "Multi-agent mode with stored author".
+    #[test]
+    fn r11_multi_agent_mode_with_stored_author() {
+        let adapter = EventsAdapter::new(ORCHESTRATOR.parse().unwrap());
+        assert_eq!(adapter.author(&said(Some(ORCHESTRATOR))), ORCHESTRATOR);
+        assert_eq!(adapter.author(&said(Some("operator"))), "operator");
+    }
+
+    /// Documents 000 and 003, "Multi-agent mode without stored author (legacy messages)".
+    #[test]
+    fn r11_multi_agent_mode_without_stored_author() {
+        let adapter = EventsAdapter::new(ORCHESTRATOR.parse().unwrap());
+        assert_eq!(adapter.author(&said(None)), ORCHESTRATOR);
+        assert_eq!(adapter.author(&asked("x")), "user");
+    }
+
+    /// Documents 000 and 003, "Single-agent mode".
+    #[test]
+    fn r11_single_agent_mode_uses_its_own_root_name() {
+        let adapter = EventsAdapter::new(SINGLE_AGENT.parse().unwrap());
+        assert_eq!(adapter.author(&said(None)), "lango-agent");
+    }
+
+    #[test]
+    fn r11_the_parents_history_keeps_the_specialists_name() {
+        let root: AgentName = ORCHESTRATOR.parse().unwrap();
+        let adapter = EventsAdapter::new(root.clone());
+        let events = [asked("a"), said(Some("operator")), asked("b"), said(Some(ORCHESTRATOR))];
+        let turns = adapter.past_turns(&events);
+        let messages: Vec<_> = turns.iter().flat_map(|turn| turn.messages(&root, true)).collect();
+        let author = |index: usize| match &messages[index] {
+            Message::Assistant { author, .. } => author.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(author(1), Some("operator".to_owned()));
+        assert_eq!(author(3), None);
+    }
+
+    #[test]
+    fn the_oldest_turns_are_left_out_first_and_whole() {
+        let adapter = EventsAdapter::new(ORCHESTRATOR.parse().unwrap());
+        let long = "word ".repeat(100);
+        let turns = adapter.past_turns(&[asked(&long), asked("second"), asked("third")]);
+        assert_eq!(within(&turns, 50).len(), 2);
+        assert_eq!(within(&turns, 10_000).len(), 3);
+        assert_eq!(within(&turns, 0).len(), 0);
+    }
+}

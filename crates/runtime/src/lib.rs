@@ -1,0 +1,39 @@
+//! One turn, from the user's message to the answer, with every promise kept by code.
+//!
+//! [`Runtime`] takes messages and gives out events. Inside, a turn is a fold over its own journal
+//! ([`record`]): what happens next is always derived from what was recorded, so that a turn that
+//! is resumed after a crash takes the same path as one that was never interrupted.
+//!
+//! The model is not trusted. It is asked through an [`offer`] of what this agent may do now; what
+//! it says is a [`decision`] checked against that offer; a call runs only through [`dispatch`].
+
+mod approval;
+mod context;
+mod decision;
+mod dispatch;
+mod events_adapter;
+mod handle;
+mod loop_guard;
+mod marker;
+mod offer;
+mod output;
+mod record;
+mod recorder;
+mod runtime;
+mod scrub;
+mod session;
+mod settings;
+mod turn;
+mod words;
+
+pub use approval::{
+    ApprovalAnswer, ApprovalFuture, ApprovalPolicy, ApprovalRequest, Approver, NobodyToAsk,
+};
+pub use context::ContextSource;
+pub use events_adapter::{EventsAdapter, PastTurn};
+pub use handle::{TurnError, TurnHandle};
+pub use offer::TRANSFER_TOOL;
+pub use record::TurnRecord;
+pub use runtime::{Runtime, RuntimeParts, TurnRequest};
+pub use scrub::Scrubber;
+pub use settings::Settings;

@@ -1,0 +1,120 @@
+//! What an agent may do in one model call. The model is told exactly this, and held to it.
+
+use std::sync::Arc;
+
+use lango_protocol::AgentName;
+use lango_tool::{RegisteredTool, ToolDeclaration};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// The runtime's own action, which no agent owns.
+pub const TRANSFER_TOOL: &str = "transfer_to_agent";
+
+/// The tools an agent may call and the agents it may hand over to, now.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Offer {
+    pub(crate) tools: Vec<Arc<RegisteredTool>>,
+    pub(crate) targets: Vec<AgentName>,
+}
+
+impl Offer {
+    /// The offered tool of exactly this name.
+    pub(crate) fn tool(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
+        self.tools.iter().find(|tool| tool.name() == name)
+    }
+
+    /// The offered agent of exactly this name.
+    pub(crate) fn target(&self, name: &str) -> Option<&AgentName> {
+        self.targets.iter().find(|target| target.as_str() == name)
+    }
+
+    /// What the model is told it may call.
+    pub(crate) fn declarations(&self) -> Vec<ToolDeclaration> {
+        let tools = self.tools.iter().map(|tool| tool.declaration.clone());
+        tools.chain(self.transfer()).collect()
+    }
+
+    /// The hand-over, with the names that may be chosen as an `enum`.
+    fn transfer(&self) -> Option<ToolDeclaration> {
+        if self.targets.is_empty() {
+            return None;
+        }
+        let names: Vec<&str> = self.targets.iter().map(AgentName::as_str).collect();
+        let schema = TransferSchema {
+            r#type: "object",
+            properties: TransferProperties {
+                agent_name: Property {
+                    r#type: "string",
+                    r#enum: Some(names),
+                    description: "The agent, exactly as listed.",
+                },
+                task: Property {
+                    r#type: "string",
+                    r#enum: None,
+                    description: "What it shall do, complete in itself.",
+                },
+                r#return: Property {
+                    r#type: "boolean",
+                    r#enum: None,
+                    description: "true: the result comes back to you. false (default): the \
+                                  agent answers the user.",
+                },
+            },
+            required: ["agent_name", "task"],
+            additional_properties: false,
+        };
+        let text = serde_json::to_string(&schema).ok()?;
+        Some(ToolDeclaration {
+            name: TRANSFER_TOOL.into(),
+            description: "Hands a task to an agent. Call it several times in one reply for \
+                          independent tasks."
+                .into(),
+            parameters: RawValue::from_string(text).ok()?.into(),
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct TransferSchema<'a> {
+    r#type: &'static str,
+    properties: TransferProperties<'a>,
+    required: [&'static str; 2],
+    #[serde(rename = "additionalProperties")]
+    additional_properties: bool,
+}
+
+#[derive(Serialize)]
+struct TransferProperties<'a> {
+    agent_name: Property<'a>,
+    task: Property<'a>,
+    r#return: Property<'a>,
+}
+
+#[derive(Serialize)]
+struct Property<'a> {
+    r#type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#enum: Option<Vec<&'a str>>,
+    description: &'static str,
+}
+
+/// The arguments of a hand-over. Unknown ones are ignored: models like to add a reason.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TransferArguments {
+    #[serde(default)]
+    pub(crate) agent_name: String,
+    #[serde(default)]
+    pub(crate) task: String,
+    #[serde(default, rename = "return")]
+    pub(crate) returns: bool,
+}
+
+impl TransferArguments {
+    pub(crate) fn new(agent_name: &str, task: &str, returns: bool) -> Self {
+        Self { agent_name: agent_name.to_owned(), task: task.to_owned(), returns }
+    }
+
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned())
+    }
+}

@@ -1,0 +1,125 @@
+//! Keeping what tools print within bounds, and giving out the rest on request.
+
+use lango_protocol::CallId;
+use lango_store::{Journal, StoredOutput};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The text up to `bytes`, cut between characters.
+pub(crate) fn cut_at(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let end = (0..=bytes).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[..end]
+}
+
+/// A tool's output as the model gets it, and the whole of it where that is more.
+pub(crate) struct Bounded {
+    pub(crate) shown: String,
+    pub(crate) stored: Option<StoredOutput>,
+}
+
+/// Bounds an output: its beginning and its end are shown, the whole is kept under the call's id.
+pub(crate) fn bound(call: &CallId, text: String, limit: usize) -> Bounded {
+    if text.len() <= limit {
+        return Bounded { shown: text, stored: None };
+    }
+    let head = cut_at(&text, limit / 10 * 7);
+    let tail_at = (text.len() - limit / 10 * 3..text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(text.len());
+    let omitted = tail_at - head.len();
+    let shown = format!(
+        "{head}\n[… {omitted} bytes left out; read them with output_read, reference \"{call}\" …]\n{}",
+        &text[tail_at..]
+    );
+    let stored = Some(StoredOutput { reference: call.to_string(), text });
+    Bounded { shown, stored }
+}
+
+/// `output_read`: the parts of an output that was too long to show.
+pub(crate) struct OutputRead {
+    pub(crate) journal: Journal,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OutputReadArguments {
+    /// The reference given where the output was cut.
+    reference: String,
+    /// First line to read, from 1.
+    #[serde(default)]
+    offset: Option<usize>,
+    /// How many lines.
+    #[serde(default)]
+    limit: Option<usize>,
+    /// Only lines that contain this text.
+    #[serde(default)]
+    pattern: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct OutputPart {
+    text: String,
+    first_line: usize,
+    total_lines: usize,
+}
+
+impl Tool for OutputRead {
+    type Arguments = OutputReadArguments;
+    type Output = OutputPart;
+
+    const NAME: &'static str = "output_read";
+    const DESCRIPTION: &'static str =
+        "Reads part of a tool output that was too long to show, by lines or by a search text.";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = true;
+
+    async fn run(
+        &self,
+        arguments: OutputReadArguments,
+        context: ToolContext,
+    ) -> Result<OutputPart, ToolError> {
+        let failed = |reason: String| ToolError::Failed(reason);
+        let text = self
+            .journal
+            .output(&context.session, &arguments.reference)
+            .await
+            .map_err(|error| failed(error.to_string()))?
+            .ok_or_else(|| failed(format!("there is no output {:?}", arguments.reference)))?;
+        let first_line = arguments.offset.unwrap_or(1).max(1);
+        let limit = arguments.limit.unwrap_or(200).min(2_000);
+        let wanted = |line: &&str| {
+            arguments.pattern.as_deref().is_none_or(|pattern| line.contains(pattern))
+        };
+        let lines: Vec<&str> =
+            text.lines().filter(wanted).skip(first_line - 1).take(limit).collect();
+        Ok(OutputPart { text: lines.join("\n"), first_line, total_lines: text.lines().count() })
+    }
+
+    fn render(&self, part: &OutputPart) -> String {
+        format!("{}\n[from line {} of {}]", part.text, part.first_line, part.total_lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_shown_is_bounded_and_the_whole_is_kept(text in "\\PC{0,400}", limit in 10_usize..200) {
+            let call = CallId::generate();
+            let bounded = bound(&call, text.clone(), limit);
+            prop_assert!(bounded.shown.len() <= limit + 150);
+            match bounded.stored {
+                None => prop_assert_eq!(bounded.shown, text),
+                Some(stored) => prop_assert_eq!(stored.text, text),
+            }
+        }
+    }
+}

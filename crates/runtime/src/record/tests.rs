@@ -1,0 +1,166 @@
+//! Whatever part of a turn's events is there, the record is sound.
+
+use lango_model::Message;
+use lango_protocol::{EventId, Origin, SessionId, TurnId, Usage};
+use proptest::prelude::*;
+
+use super::*;
+
+fn event(seq: u64, author: &str, branch: Option<&CallId>, step: u32, body: EventBody) -> Event {
+    Event {
+        id: EventId::generate(),
+        session: "s".parse::<SessionId>().unwrap(),
+        turn: TurnId::generate(),
+        seq,
+        at: Timestamp::from_microseconds(i64::try_from(seq).unwrap() * 1000),
+        author: Some(author.to_owned()),
+        branch: branch.cloned(),
+        step: (step > 0).then_some(step),
+        body,
+    }
+}
+
+/// A turn: a hand-over, a tool call, its result, an answer.
+fn whole_turn() -> Vec<Event> {
+    let root = "lango-orchestrator";
+    let hand_over = CallId::generate();
+    let call = CallId::generate();
+    let branch = Some(&hand_over);
+    let usage = |step, author, branch| {
+        let usage = Usage { input: 10, output: 2, ..Usage::default() };
+        let body = EventBody::Usage { model: "m".into(), usage, estimated: false };
+        event(0, author, branch, step, body)
+    };
+    let mut events = vec![
+        event(
+            0,
+            "user",
+            None,
+            0,
+            EventBody::UserMessage { text: "q".into(), attachment: None, origin: Origin::Library },
+        ),
+        usage(1, root, None),
+        event(
+            0,
+            root,
+            None,
+            1,
+            EventBody::Transfer {
+                call: hand_over.clone(),
+                to: "operator".parse().unwrap(),
+                task: "t".into(),
+                returns: false,
+                round: 1,
+            },
+        ),
+        usage(2, "operator", branch),
+        event(
+            0,
+            "operator",
+            branch,
+            2,
+            EventBody::ToolCall {
+                call: call.clone(),
+                tool: "fs_write".into(),
+                arguments: "{}".into(),
+                read_only: false,
+            },
+        ),
+        event(0, "lango", branch, 0, EventBody::ToolStarted { call: call.clone() }),
+        event(
+            0,
+            "operator",
+            branch,
+            2,
+            EventBody::ToolResult {
+                call,
+                tool: "fs_write".into(),
+                status: CallStatus::Ok,
+                output: "written".into(),
+                full_output: None,
+                milliseconds: 1,
+            },
+        ),
+        usage(3, "operator", branch),
+        event(0, "operator", branch, 3, EventBody::Message { text: "a".into(), answer: true }),
+        event(
+            0,
+            "operator",
+            None,
+            3,
+            EventBody::TransferFinished {
+                call: hand_over.clone(),
+                to: "operator".parse().unwrap(),
+                status: DelegationStatus::Answered,
+                text: "a".into(),
+            },
+        ),
+    ];
+    for (index, event) in events.iter_mut().enumerate() {
+        event.seq = index as u64 + 1;
+    }
+    events
+}
+
+#[test]
+fn a_whole_turn_folds_to_what_was_done() {
+    let events = whole_turn();
+    let record = TurnRecord::from_events(&events);
+    let work = record.work();
+    assert_eq!(work.spent.model_calls, 3);
+    assert_eq!(work.spent.tool_calls, 1);
+    assert_eq!(work.spent.delegation_rounds, 1);
+    assert_eq!(work.spent.tokens, 36);
+    assert_eq!(work.calls_succeeded, 1);
+    assert_eq!(work.agents.len(), 2);
+    let branch = record.branches.keys().next().unwrap().clone();
+    assert_eq!(record.transcript(Some(&branch)).phase(), Phase::Think);
+    assert_eq!(record.transcript(None).phase(), Phase::Think);
+    assert_eq!(record.reported.len(), 1);
+}
+
+#[test]
+fn every_prefix_of_a_turn_gives_a_history_in_which_each_call_has_a_result() {
+    let events = whole_turn();
+    for length in 0..=events.len() {
+        let record = TurnRecord::from_events(&events[..length]);
+        let transcripts = std::iter::once(&record.root).chain(record.branches.values());
+        for message in transcripts.flat_map(Transcript::messages) {
+            if let Message::Exchange { calls, .. } = message {
+                assert!(calls.iter().all(|call| !call.result.is_empty()), "prefix {length}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_comes_next_follows_from_the_events_alone() {
+    let events = whole_turn();
+    let phase = |length: usize| {
+        let record = TurnRecord::from_events(&events[..length]);
+        let branch = record.branches.keys().next().cloned();
+        (record.transcript(None).phase(), branch.map(|b| record.transcript(Some(&b)).phase()))
+    };
+    assert_eq!(phase(1), (Phase::Think, None));
+    assert!(matches!(phase(3), (Phase::Delegate(d), Some(Phase::Think)) if d.len() == 1));
+    assert!(matches!(phase(5).1, Some(Phase::Act(calls)) if !calls[0].started));
+    assert!(matches!(phase(6).1, Some(Phase::Act(calls)) if calls[0].started));
+    assert_eq!(phase(7).1, Some(Phase::Think));
+    assert!(matches!(phase(9).0, Phase::Delegate(_)));
+    assert_eq!(phase(10).0, Phase::Think);
+}
+
+proptest! {
+    /// Two halves folded one after the other are the whole.
+    #[test]
+    fn folding_is_the_same_in_one_go_or_in_pieces(cut in 0_usize..=10) {
+        let events = whole_turn();
+        let whole = TurnRecord::from_events(&events);
+        let mut pieces = TurnRecord::from_events(&events[..cut]);
+        for event in &events[cut..] {
+            pieces.apply(event);
+        }
+        prop_assert_eq!(pieces.work(), whole.work());
+        prop_assert_eq!(pieces.root.phase(), whole.root.phase());
+    }
+}

@@ -1,0 +1,81 @@
+//! Sessions of this process: one turn at a time each, and what is remembered between turns.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use lango_protocol::SessionId;
+use lango_store::{Claim, ClaimError, Journal};
+use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
+
+use crate::TurnError;
+use crate::events_adapter::PastTurn;
+
+/// The conversation up to a position of the journal. Valid as long as nobody else has written.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    pub(crate) head: u64,
+    pub(crate) turns: Arc<Vec<PastTurn>>,
+}
+
+type Slot = tokio::sync::Mutex<Memory>;
+
+/// The sessions in use.
+///
+/// A lock per session, because waiting for it in order is the point: a second message waits until
+/// the first is answered. The outer lock is held for a look-up only.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions {
+    slots: Mutex<HashMap<SessionId, Weak<Slot>>>,
+    /// The newest ones stay, so that a conversation need not be read again for each message.
+    recent: Mutex<Vec<Arc<Slot>>>,
+}
+
+impl Sessions {
+    const REMEMBERED: usize = 64;
+
+    /// Waits for the session's turn to come.
+    pub(crate) async fn enter(&self, session: &SessionId) -> OwnedMutexGuard<Memory> {
+        let slot = self.slot(session);
+        slot.lock_owned().await
+    }
+
+    fn slot(&self, session: &SessionId) -> Arc<Slot> {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = slots.get(session).and_then(Weak::upgrade);
+        let slot = known.unwrap_or_else(|| {
+            slots.retain(|_, slot| slot.strong_count() > 0);
+            let slot = Arc::new(Slot::default());
+            slots.insert(session.clone(), Arc::downgrade(&slot));
+            slot
+        });
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.retain(|other| !Arc::ptr_eq(other, &slot));
+        if recent.len() >= Self::REMEMBERED {
+            recent.remove(0);
+        }
+        recent.push(Arc::clone(&slot));
+        slot
+    }
+}
+
+/// Claims a session in the journal, waiting up to `wait` for another process.
+pub(crate) async fn claim(
+    journal: &Journal,
+    session: &SessionId,
+    workspace: &str,
+    wait: Duration,
+) -> Result<Claim, TurnError> {
+    let deadline = Instant::now() + wait;
+    loop {
+        match journal.claim(session, workspace).await {
+            Ok(claim) => return Ok(claim),
+            Err(ClaimError::Store(error)) => return Err(error.into()),
+            Err(ClaimError::Busy(owner)) if Instant::now() >= deadline => {
+                return Err(TurnError::SessionBusy { session: session.clone(), owner });
+            }
+            Err(ClaimError::Busy(_)) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+}

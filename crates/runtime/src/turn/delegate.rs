@@ -1,0 +1,88 @@
+//! Specialists at work: one after the user's message, or several side by side.
+
+use futures_util::future::join_all;
+use lango_protocol::{DelegationStatus, EventBody};
+
+use super::{Flow, Role, Stop, Turn};
+use crate::record::{Delegation, Phase};
+use crate::recorder::{Draft, Voice};
+use crate::runtime::Agent;
+
+impl Turn {
+    /// Lets the specialists of one reply work, all at the same time.
+    pub(super) async fn delegate(&self, delegations: Vec<Delegation>) -> Result<Flow, Stop> {
+        let direct = self.is_direct(&delegations).await;
+        let branches = delegations.iter().map(|delegation| self.branch(delegation, direct));
+        let mut flow = Flow::Continue;
+        let mut stopped = None;
+        for result in join_all(branches).await {
+            match result {
+                Ok(Flow::Finished(ended)) => flow = Flow::Finished(ended),
+                Ok(_) => {}
+                Err(stop) => stopped = Some(stop),
+            }
+        }
+        stopped.map_or(Ok(flow), Err)
+    }
+
+    /// Whether the answer goes straight to the user: a single hand-over whose result nobody asked
+    /// for, while no plan is under way.
+    async fn is_direct(&self, delegations: &[Delegation]) -> bool {
+        let [delegation] = delegations else { return false };
+        self.recorder
+            .look(|record| {
+                let alone = record.root.hand_overs_beside(&delegation.call) == 1;
+                let plans = |name| self.shared.specialist(name).is_some_and(Agent::only_thinks);
+                let plan_under_way = record.reported.iter().any(plans);
+                alone && !delegation.returns && !plan_under_way
+            })
+            .await
+    }
+
+    async fn branch(&self, delegation: &Delegation, direct: bool) -> Result<Flow, Stop> {
+        let Some(agent) = self.shared.specialist(&delegation.to) else {
+            // Only after a restart with other agents than before.
+            let gone = format!("there is no agent {} any more", delegation.to);
+            return self.give_up(delegation, gone).await;
+        };
+        let voice = Voice { agent: agent.name.clone(), branch: Some(delegation.call.clone()) };
+        match self.speak(agent, &voice, Role::Specialist { delegation, direct }).await {
+            Ok(flow) => Ok(flow),
+            // A specialist that is confused is not the end of the turn; the one who asked it can
+            // still answer.
+            Err(Stop::Model(reason)) => self.give_up(delegation, reason).await,
+            Err(Stop::Provider(error)) if !direct => {
+                self.give_up(delegation, error.to_string()).await
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    async fn speak(&self, agent: &Agent, voice: &Voice, role: Role<'_>) -> Result<Flow, Stop> {
+        loop {
+            if self.cancel.is_cancelled() {
+                return Err(Stop::Interrupted);
+            }
+            let branch = voice.branch.as_ref();
+            let flow = match self.recorder.look(|record| record.transcript(branch).phase()).await {
+                Phase::Act(calls) => self.act(agent, voice, calls).await?,
+                // A specialist hands nothing over: the decision refuses it before it is recorded.
+                Phase::Think | Phase::Delegate(_) => self.think(agent, voice, role).await?,
+            };
+            if !matches!(flow, Flow::Continue) {
+                return Ok(flow);
+            }
+        }
+    }
+
+    async fn give_up(&self, delegation: &Delegation, reason: String) -> Result<Flow, Stop> {
+        let body = EventBody::TransferFinished {
+            call: delegation.call.clone(),
+            to: delegation.to.clone(),
+            status: DelegationStatus::Failed,
+            text: reason,
+        };
+        self.recorder.record(vec![Draft::runtime(None, body)]).await?;
+        Ok(Flow::Ended)
+    }
+}

@@ -1,0 +1,178 @@
+//! The turn itself: a small machine whose next step follows from what was recorded.
+//!
+//! `Think` asks the speaker's model, `Act` runs its calls, `Delegate` lets specialists speak; the
+//! turn ends in [`Recorder::record_end`] and nowhere else, always with words for the user.
+
+mod ask;
+mod delegate;
+mod think;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use lango_model::ModelError;
+use lango_protocol::{
+    BudgetKind, BudgetLimits, CallStatus, EventBody, FailureClass, OutcomeStatus,
+};
+use lango_store::StoreError;
+use tokio_util::sync::CancellationToken;
+
+use crate::TurnError;
+use crate::events_adapter::PastTurn;
+use crate::record::Phase;
+use crate::recorder::{Draft, Ended, Recorder, Voice};
+use crate::runtime::Shared;
+use crate::words;
+
+pub(crate) use think::Role;
+
+/// Why a turn cannot go on.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// A part of the budget ran out.
+    Budget(BudgetKind),
+    /// The model says nothing that can be used.
+    Model(String),
+    /// The model cannot be asked.
+    Provider(ModelError),
+    /// No agent takes the task.
+    Rejected(String),
+    /// The user, or the clock.
+    Interrupted,
+    /// The journal cannot be written.
+    Store(StoreError),
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Whether a speaker goes on.
+pub(crate) enum Flow {
+    Continue,
+    /// Its part is over, and recorded as such.
+    Ended,
+    /// The whole turn is over.
+    Finished(Box<Ended>),
+}
+
+/// One turn under way.
+pub(crate) struct Turn {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) recorder: Recorder,
+    pub(crate) past: Arc<Vec<PastTurn>>,
+    pub(crate) cancel: CancellationToken,
+    timed_out: AtomicBool,
+}
+
+/// How often a session is kept while nothing is written; a third of the lease.
+const RENEW_EVERY: Duration = Duration::from_secs(10);
+
+impl Turn {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        recorder: Recorder,
+        past: Arc<Vec<PastTurn>>,
+        cancel: CancellationToken,
+    ) -> Self {
+        Self { shared, recorder, past, cancel, timed_out: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn limits(&self) -> &BudgetLimits {
+        &self.shared.settings.limits
+    }
+
+    /// Runs the turn to its end.
+    pub(crate) async fn run(self) -> Result<Ended, TurnError> {
+        let finished = tokio::select! {
+            finished = self.root() => finished,
+            never = self.watch() => match never {},
+        };
+        let status = match finished {
+            Ok(ended) => return Ok(*ended),
+            Err(stop) => self.status_of(stop)?,
+        };
+        Ok(self.recorder.record_end(Vec::new(), status).await?)
+    }
+
+    async fn root(&self) -> Result<Box<Ended>, Stop> {
+        let agent = &self.shared.root;
+        let voice = Voice { agent: agent.name.clone(), branch: None };
+        loop {
+            if self.cancel.is_cancelled() {
+                return Err(Stop::Interrupted);
+            }
+            let flow = match self.recorder.look(|record| record.root.phase()).await {
+                Phase::Think => self.think(agent, &voice, Role::Root).await?,
+                Phase::Act(calls) => self.act(agent, &voice, calls).await?,
+                Phase::Delegate(delegations) => self.delegate(delegations).await?,
+            };
+            if let Flow::Finished(ended) = flow {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Keeps the session and watches the clock, until the turn ends.
+    async fn watch(&self) -> std::convert::Infallible {
+        let spent = self.recorder.look(|record| record.work().milliseconds).await;
+        let left = self.limits().wall_time().saturating_sub(Duration::from_millis(spent));
+        let mut deadline = std::pin::pin!(tokio::time::sleep(left));
+        let mut renew = tokio::time::interval(RENEW_EVERY);
+        renew.reset();
+        loop {
+            tokio::select! {
+                () = &mut deadline, if !self.timed_out.load(Ordering::Acquire) => {
+                    self.timed_out.store(true, Ordering::Release);
+                    self.cancel.cancel();
+                }
+                _ = renew.tick() => {
+                    // A session that was lost shows at the next write, which then fails.
+                    let _ = self.recorder.renew().await;
+                }
+            }
+        }
+    }
+
+    fn status_of(&self, stop: Stop) -> Result<OutcomeStatus, TurnError> {
+        let failed = |class, reason: String| OutcomeStatus::Failed { class, reason };
+        Ok(match stop {
+            Stop::Store(error) => return Err(error.into()),
+            Stop::Interrupted if self.timed_out.load(Ordering::Acquire) => OutcomeStatus::TimedOut,
+            Stop::Interrupted => OutcomeStatus::Cancelled,
+            Stop::Budget(kind) => failed(FailureClass::Budget(kind), format!("{kind} was reached")),
+            Stop::Model(reason) => failed(FailureClass::Model, reason),
+            Stop::Provider(error) => failed(FailureClass::Provider, error.to_string()),
+            Stop::Rejected(reason) => OutcomeStatus::Rejected { reason },
+        })
+    }
+
+    /// After a restart: gives a result to every call that has none. Nothing is run again.
+    pub(crate) async fn close_interrupted_calls(&self) -> Result<(), StoreError> {
+        let open = self.recorder.look(crate::TurnRecord::open_calls).await;
+        if open.is_empty() {
+            return Ok(());
+        }
+        let results = open.into_iter().map(|(branch, pending)| {
+            let unknown = pending.started && !pending.read_only;
+            let (status, output) = if unknown {
+                (CallStatus::Unknown, words::OUTCOME_UNKNOWN)
+            } else {
+                (CallStatus::Cancelled, words::NOT_STARTED)
+            };
+            let result = EventBody::ToolResult {
+                call: pending.call,
+                tool: pending.tool,
+                status,
+                output: output.to_owned(),
+                full_output: None,
+                milliseconds: 0,
+            };
+            Draft::runtime(branch.as_ref(), result)
+        });
+        self.recorder.record(results.collect()).await
+    }
+}

@@ -1,0 +1,77 @@
+//! What the runtime itself says to the user, when no agent can.
+
+use std::fmt::Write as _;
+
+use lango_protocol::{FailureClass, Outcome, OutcomeStatus, WorkDone};
+
+/// The words that end a turn which no agent's answer ended.
+pub(crate) fn account(outcome: &Outcome) -> String {
+    let mut text = match &outcome.status {
+        OutcomeStatus::Done => "Done.".to_owned(),
+        OutcomeStatus::Rejected { reason } => {
+            format!("No agent could take this task. {reason}")
+        }
+        OutcomeStatus::Failed { class: FailureClass::Budget(kind), .. } => {
+            format!("I stopped because {kind} was reached.")
+        }
+        OutcomeStatus::Failed { class: FailureClass::Provider, reason } => {
+            format!("I could not finish: {reason}.")
+        }
+        OutcomeStatus::Failed { reason, .. } => format!("I could not finish: {reason}."),
+        OutcomeStatus::TimedOut => {
+            "I stopped because the time limit of one turn was reached.".to_owned()
+        }
+        OutcomeStatus::Cancelled => "Stopped.".to_owned(),
+    };
+    text.push(' ');
+    text.push_str(&work(&outcome.work));
+    text
+}
+
+fn work(work: &WorkDone) -> String {
+    let parts = [
+        (work.calls_succeeded, "succeeded"),
+        (work.calls_failed, "failed"),
+        (work.calls_denied, "not approved"),
+        (work.calls_refused, "refused"),
+        (work.calls_unknown, "with unknown outcome"),
+    ];
+    let done: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    if done.is_empty() {
+        return "No tool was run.".to_owned();
+    }
+    let mut text = format!("Tool calls so far: {}", done.join(", "));
+    if !work.agents.is_empty() {
+        let names: Vec<&str> = work.agents.iter().map(lango_protocol::AgentName::as_str).collect();
+        let _ = write!(text, " (by {})", names.join(", "));
+    }
+    text.push('.');
+    text
+}
+
+/// The result of a call that was started when the process ended.
+pub(crate) const OUTCOME_UNKNOWN: &str =
+    "OUTCOME UNKNOWN: the process ended while this call was running. It may or may not have had \
+     its effect, and it was not run again. Check the state of things before you repeat it, and \
+     tell the user.";
+
+/// The result of a call that had not been started when the process ended.
+pub(crate) const NOT_STARTED: &str =
+    "The process ended before this call was started. It had no effect; call it again if it is \
+     still needed.";
+
+/// The result of a call that the user's stop reached.
+pub(crate) const CANCELLED: &str = "Stopped by the user; it may have had a part of its effect.";
+
+/// The result of a call that the user's stop reached before it began.
+pub(crate) const NEVER_STARTED: &str = "Not run: the turn was stopped.";
+
+/// Asked of an agent that said nothing.
+pub(crate) const SAY_SOMETHING: &str =
+    "Your last reply was empty. Answer now, in words, or make a call.";
+
+/// Asked of an agent that may not do anything more.
+pub(crate) const ANSWER_NOW: &str =
+    "This is the end of what this turn may do: no tools or hand-overs are left. Answer the user \
+     now, in words, with what you have; say plainly what was not done.";
