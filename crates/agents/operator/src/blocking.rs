@@ -1,0 +1,23 @@
+//! File work off the async threads.
+
+use lango_tool::{ToolContext, ToolError};
+use tokio_util::sync::CancellationToken;
+
+/// Runs `work` on a thread that may block.
+///
+/// The token fires when the turn is cancelled and when the caller's future is dropped; work that
+/// can take long looks at it. Work that writes does not: a write that began is finished, so that
+/// what is reported is what happened.
+pub(crate) async fn blocking<T: Send + 'static>(
+    context: &ToolContext,
+    work: impl FnOnce(&CancellationToken) -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    if context.cancel.is_cancelled() {
+        return Err(ToolError::Cancelled);
+    }
+    let token = context.cancel.child_token();
+    let _stop_when_dropped = token.clone().drop_guard();
+    tokio::task::spawn_blocking(move || work(&token))
+        .await
+        .map_err(|error| ToolError::Failed(format!("the work broke off: {error}")))?
+}

@@ -1,0 +1,68 @@
+//! How two versions of a file differ, in bounded space and time.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde::Serialize;
+use similar::{ChangeTag, TextDiff};
+
+/// A diff finer than this is not worth waiting for; past it the diff is coarser, not wrong.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// Bytes of a shown diff.
+const LONGEST_DIFF: usize = 16 * 1024;
+
+/// How many lines were added and removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct LineChanges {
+    pub(super) added: usize,
+    pub(super) removed: usize,
+}
+
+/// Two versions of a text, compared.
+pub(super) struct Difference {
+    /// How many lines changed.
+    pub(super) changes: LineChanges,
+    /// The unified diff, cut after a whole line where it is long.
+    pub(super) unified: String,
+}
+
+/// Compares two versions of the file at `path`.
+pub(super) fn compare(path: &str, old: &str, new: &str) -> Difference {
+    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
+    let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
+    let changes =
+        LineChanges { added: count(ChangeTag::Insert), removed: count(ChangeTag::Delete) };
+    let mut unified = diff.unified_diff().context_radius(3).header(path, path).to_string();
+    if unified.len() > LONGEST_DIFF {
+        let end = unified[..unified.floor_char_boundary(LONGEST_DIFF)]
+            .rfind('\n')
+            .map_or_else(|| unified.floor_char_boundary(LONGEST_DIFF), |end| end + 1);
+        let cut = unified.len() - end;
+        unified.truncate(end);
+        // Writing to a string cannot fail.
+        let _ = write!(unified, "\n(diff cut: {cut} more bytes)\n");
+    }
+    Difference { changes, unified }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_counted_and_shown() {
+        let difference = compare("a", "one\ntwo\n", "one\nthree\nfour\n");
+        assert_eq!(difference.changes, LineChanges { added: 2, removed: 1 });
+        assert!(difference.unified.contains("-two\n+three\n+four\n"), "{}", difference.unified);
+    }
+
+    #[test]
+    fn a_long_diff_is_cut() {
+        let difference = compare("a", "", &"ä\n".repeat(100_000));
+        assert_eq!(difference.changes.added, 100_000);
+        assert!(difference.unified.len() < LONGEST_DIFF + 100);
+        assert!(difference.unified.contains("(diff cut: "));
+        let one_line = compare("a", "", &"ä".repeat(100_000));
+        assert!(one_line.unified.len() < LONGEST_DIFF + 100);
+    }
+}

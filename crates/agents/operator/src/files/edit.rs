@@ -1,0 +1,193 @@
+//! `fs_edit`: exact text for exact text.
+
+use std::sync::Arc;
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::content::is_binary;
+use super::difference::{LineChanges, compare};
+use super::edit_hint::hint;
+use super::preview;
+use crate::OperatorSettings;
+use crate::blocking::blocking;
+use crate::visible::visible_lines;
+use crate::workspace::Workspace;
+
+pub(crate) struct EditFile {
+    workspace: Workspace,
+    settings: Arc<OperatorSettings>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EditArguments {
+    /// File in the workspace.
+    path: String,
+    /// Exact text to replace, with enough around it to be unique.
+    old_text: String,
+    /// Text to put in its place.
+    new_text: String,
+    /// How often `old_text` must occur; all are replaced.
+    #[serde(default = "once")]
+    expected_matches: usize,
+}
+
+fn once() -> usize {
+    1
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct EditResult {
+    path: String,
+    matches: usize,
+    changes: LineChanges,
+    diff: String,
+}
+
+impl EditFile {
+    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
+        Self { workspace, settings }
+    }
+}
+
+impl Tool for EditFile {
+    type Arguments = EditArguments;
+    type Output = EditResult;
+    const NAME: &'static str = "fs_edit";
+    const DESCRIPTION: &'static str = "Replaces exact text in a file. Nothing is written unless \
+        old_text occurs exactly expected_matches times.";
+    const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: EditArguments,
+        context: ToolContext,
+    ) -> Result<EditResult, ToolError> {
+        if arguments.old_text.is_empty() {
+            return Err(ToolError::Arguments(
+                "old_text is empty; to write a whole file use fs_write".to_owned(),
+            ));
+        }
+        if arguments.expected_matches == 0 {
+            return Err(ToolError::Arguments("expected_matches must be at least 1".to_owned()));
+        }
+        let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
+        blocking(&context, move |_| edit(&workspace, &arguments, largest)).await
+    }
+
+    fn render(&self, output: &EditResult) -> String {
+        let EditResult { path, matches, changes, diff } = output;
+        let LineChanges { added, removed } = changes;
+        let times = if *matches == 1 { String::new() } else { format!(" in {matches} places") };
+        format!("edited {path}{times}, +{added} -{removed} lines\n{diff}")
+    }
+
+    fn summary(&self, arguments: &str) -> String {
+        let Ok(arguments) = serde_json::from_str::<EditArguments>(arguments) else {
+            return visible_lines(arguments, "fs_edit ");
+        };
+        let EditArguments { path, old_text, new_text, expected_matches } = arguments;
+        let times = if expected_matches == 1 { "once" } else { "every time" };
+        format!(
+            "Edit {}: replace, {times} ({expected_matches} expected),\n{}\nwith\n{}",
+            preview::destination(&self.workspace, &path),
+            visible_lines(&old_text, "  - "),
+            visible_lines(&new_text, "  + ")
+        )
+    }
+}
+
+fn edit(
+    workspace: &Workspace,
+    arguments: &EditArguments,
+    largest: u64,
+) -> Result<EditResult, ToolError> {
+    let EditArguments { path, old_text, new_text, expected_matches } = arguments;
+    let location = workspace.locate(path)?;
+    let shown = location.shown();
+    // A file that is not there must not cost its parents a new directory.
+    workspace.resolve_for_writing(&location)?;
+    workspace.metadata(&location)?;
+    let target = workspace.write_target(&location)?;
+    let Some(content) = target.current(largest)? else {
+        return Err(ToolError::Failed(format!(
+            "{shown} is larger than {largest} bytes; edit it with a command"
+        )));
+    };
+    if is_binary(&content) {
+        return Err(ToolError::Failed(format!("{shown} is not text; edit it with a command")));
+    }
+    let text = Bytewise::new(&content);
+    let found = text.count(old_text);
+    if found != *expected_matches {
+        let why = if found == 0 {
+            format!("old_text does not occur in {shown}. {}", hint(&content, old_text))
+        } else {
+            format!(
+                "old_text occurs {found} times in {shown}, not {expected_matches}; add the lines \
+                 around it, or set expected_matches={found}"
+            )
+        };
+        return Err(ToolError::Failed(format!("{why} Nothing was written.")));
+    }
+    if old_text == new_text {
+        return Err(ToolError::Failed(format!(
+            "old_text and new_text are the same; nothing to change in {shown}"
+        )));
+    }
+    let grown = content.len() as u128 + found as u128 * new_text.len() as u128;
+    if grown > u128::from(largest) + found as u128 * old_text.len() as u128 {
+        return Err(ToolError::Failed(format!(
+            "{shown} would grow past {largest} bytes; nothing was written"
+        )));
+    }
+    let edited = text.replace(old_text, new_text);
+    let difference =
+        compare(shown, &String::from_utf8_lossy(&content), &String::from_utf8_lossy(&edited));
+    target.replace(&edited, false)?;
+    Ok(EditResult {
+        path: shown.to_owned(),
+        matches: found,
+        changes: difference.changes,
+        diff: difference.unified,
+    })
+}
+
+/// A file's content in a form that the linear text search of the standard library takes, so that
+/// the bytes that are not edited stay as they are even where they are not UTF-8.
+enum Bytewise<'a> {
+    Utf8(&'a str),
+    /// One character per byte.
+    Widened(String),
+}
+
+impl<'a> Bytewise<'a> {
+    fn new(content: &'a [u8]) -> Self {
+        std::str::from_utf8(content).map_or_else(|_| Self::Widened(widen(content)), Self::Utf8)
+    }
+
+    fn count(&self, text: &str) -> usize {
+        match self {
+            Self::Utf8(content) => content.matches(text).count(),
+            Self::Widened(content) => content.matches(&widen(text.as_bytes())).count(),
+        }
+    }
+
+    fn replace(&self, old: &str, new: &str) -> Vec<u8> {
+        match self {
+            Self::Utf8(content) => content.replace(old, new).into_bytes(),
+            Self::Widened(content) => content
+                .replace(&widen(old.as_bytes()), &widen(new.as_bytes()))
+                .chars()
+                .filter_map(|character| u8::try_from(character).ok())
+                .collect(),
+        }
+    }
+}
+
+fn widen(bytes: &[u8]) -> String {
+    bytes.iter().copied().map(char::from).collect()
+}

@@ -1,0 +1,72 @@
+//! `.gitignore`, read through the workspace's handle.
+//!
+//! The walker of the `ignore` crate opens paths, and would wait for a FIFO or read a link to
+//! `/dev/zero` that lies there under that name. Its matcher is used, its walker is not.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use cap_std::fs::Dir;
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::workspace::open_regular;
+
+/// Bytes of a `.gitignore` that are looked at.
+const LONGEST: u64 = 1024 * 1024;
+
+/// The rules that hold in one directory: its own, and those of the directories above it.
+#[derive(Clone, Default)]
+pub(super) struct IgnoreRules {
+    innermost: Option<Rc<Level>>,
+}
+
+struct Level {
+    /// The directory of the rules, relative to the workspace.
+    base: PathBuf,
+    matcher: Gitignore,
+    above: IgnoreRules,
+}
+
+impl IgnoreRules {
+    /// These rules with those of `directory` added, which lies at `base`.
+    pub(super) fn enter(&self, directory: &Dir, base: &Path) -> Self {
+        let Some(matcher) = read(directory) else { return self.clone() };
+        let level = Level { base: base.to_owned(), matcher, above: self.clone() };
+        Self { innermost: Some(Rc::new(level)) }
+    }
+
+    /// Whether a path, relative to the workspace, is ignored. The nearest rule decides.
+    pub(super) fn ignore(&self, path: &Path, is_directory: bool) -> bool {
+        let mut rules = self;
+        while let Some(level) = &rules.innermost {
+            if let Ok(path) = path.strip_prefix(&level.base) {
+                match level.matcher.matched(path, is_directory) {
+                    Match::Ignore(_) => return true,
+                    Match::Whitelist(_) => return false,
+                    Match::None => {}
+                }
+            }
+            rules = &level.above;
+        }
+        false
+    }
+}
+
+fn read(directory: &Dir) -> Option<Gitignore> {
+    let name = Path::new(".gitignore");
+    // Git does not follow a link here either.
+    if !directory.symlink_metadata(name).ok()?.is_file() {
+        return None;
+    }
+    let (file, _) = open_regular(directory, name).ok()??;
+    let mut content = Vec::new();
+    file.take(LONGEST).read_to_end(&mut content).ok()?;
+    let mut builder = GitignoreBuilder::new(".");
+    for line in String::from_utf8_lossy(&content).lines() {
+        // A rule that cannot be read is skipped, as git does.
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().ok()
+}

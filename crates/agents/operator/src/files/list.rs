@@ -1,0 +1,162 @@
+//! `fs_list`: what lies in a directory.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use super::time::modified;
+use crate::OperatorSettings;
+use crate::blocking::blocking;
+use crate::visible::visible;
+use crate::workspace::{Kind, Workspace, entries, is_git};
+
+pub(crate) struct ListFiles {
+    workspace: Workspace,
+    settings: Arc<OperatorSettings>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListArguments {
+    /// Directory in the workspace; "." is the workspace.
+    path: String,
+    /// Levels to descend, 1 to 8.
+    #[serde(default = "one")]
+    depth: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Listing {
+    path: String,
+    entries: Vec<Entry>,
+    /// Whether there is more than was listed.
+    cut: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Entry {
+    /// Relative to the listed directory.
+    name: String,
+    kind: Kind,
+    size: u64,
+    modified: String,
+    /// What a link says; it is not followed.
+    link: Option<String>,
+}
+
+impl ListFiles {
+    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
+        Self { workspace, settings }
+    }
+}
+
+impl Tool for ListFiles {
+    type Arguments = ListArguments;
+    type Output = Listing;
+    const NAME: &'static str = "fs_list";
+    const DESCRIPTION: &'static str =
+        "Lists a directory: kind, size, time of change, name. Links are shown, not followed.";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = true;
+
+    async fn run(
+        &self,
+        arguments: ListArguments,
+        context: ToolContext,
+    ) -> Result<Listing, ToolError> {
+        let deepest = self.settings.list_depth;
+        if !(1..=deepest).contains(&arguments.depth) {
+            return Err(ToolError::Arguments(format!("depth must be 1 to {deepest}")));
+        }
+        let (workspace, most) = (self.workspace.clone(), self.settings.list_entries);
+        blocking(&context, move |token| list(&workspace, &arguments, most, token)).await
+    }
+
+    fn render(&self, output: &Listing) -> String {
+        let mut text = format!("{}: {} entries", output.path, output.entries.len());
+        if output.cut {
+            text.push_str(" shown, there are more; list a subdirectory or use a smaller depth");
+        }
+        for entry in &output.entries {
+            let Entry { name, kind, size, modified, link } = entry;
+            let slash = if *kind == Kind::Directory { "/" } else { "" };
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n{kind:9} {size:>9} {modified} {name}{slash}");
+            if let Some(link) = link {
+                let _ = write!(text, " -> {link}");
+            }
+        }
+        text
+    }
+}
+
+fn list(
+    workspace: &Workspace,
+    arguments: &ListArguments,
+    most: usize,
+    token: &CancellationToken,
+) -> Result<Listing, ToolError> {
+    let location = workspace.locate(&arguments.path)?;
+    let start = workspace.open_directory(&location)?;
+    let mut found: Vec<(PathBuf, Entry)> = Vec::new();
+    let mut cut = false;
+    // Level by level, so that a limit costs the deepest entries and not the last directories.
+    let mut pending = VecDeque::from([(PathBuf::new(), 1)]);
+    'walk: while let Some((path, depth)) = pending.pop_front() {
+        if token.is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
+        let opened = if depth == 1 { start.try_clone() } else { start.open_dir(&path) };
+        let directory = match opened {
+            Ok(directory) => directory,
+            Err(error) if depth == 1 => return Err(location.problem("list", &error)),
+            // Listed already; what is in it cannot be seen.
+            Err(_) => continue,
+        };
+        let names = match entries(&directory) {
+            Ok(names) => names,
+            Err(error) if depth == 1 => return Err(location.problem("list", &error)),
+            Err(_) => continue,
+        };
+        for (name, kind) in names {
+            if found.len() == most {
+                cut = true;
+                break 'walk;
+            }
+            let Ok(metadata) = directory.symlink_metadata(&name) else { continue };
+            let path = path.join(&name);
+            let link = (kind == Kind::Link)
+                .then(|| directory.read_link_contents(&name).ok())
+                .flatten()
+                .map(|target| shown(&target));
+            let entry = Entry {
+                name: shown(&path),
+                kind,
+                size: metadata.len(),
+                modified: modified(&metadata),
+                link,
+            };
+            if kind == Kind::Directory && depth < arguments.depth && !is_git(&name) {
+                pending.push_back((path.clone(), depth + 1));
+            }
+            found.push((path, entry));
+        }
+    }
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    let entries = found.into_iter().map(|(_, entry)| entry).collect();
+    Ok(Listing { path: location.shown().to_owned(), entries, cut })
+}
+
+fn shown(path: &Path) -> String {
+    visible(&path.to_string_lossy())
+}

@@ -1,0 +1,22 @@
+//! The file tools, one per file, and what they share about text.
+
+mod content;
+mod difference;
+mod edit;
+mod edit_hint;
+mod ignore_rules;
+mod line_window;
+mod list;
+mod preview;
+mod read;
+mod search;
+mod stat;
+mod time;
+mod write;
+
+pub(crate) use edit::EditFile;
+pub(crate) use list::ListFiles;
+pub(crate) use read::ReadFile;
+pub(crate) use search::SearchFiles;
+pub(crate) use stat::StatFile;
+pub(crate) use write::WriteFile;

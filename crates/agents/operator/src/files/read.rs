@@ -1,0 +1,190 @@
+//! `fs_read`: a range of a text file's lines.
+
+use std::io::{ErrorKind, Read as _};
+use std::sync::Arc;
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use super::content::{SNIFFED, describe, is_binary};
+use super::line_window::LineWindow;
+use crate::OperatorSettings;
+use crate::blocking::blocking;
+use crate::workspace::Workspace;
+
+pub(crate) struct ReadFile {
+    workspace: Workspace,
+    settings: Arc<OperatorSettings>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadArguments {
+    /// File in the workspace.
+    path: String,
+    /// First line to return, counted from 1.
+    #[serde(default)]
+    offset: Option<u64>,
+    /// Number of lines, 2000 unless given.
+    #[serde(default)]
+    limit: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "content", rename_all = "snake_case")]
+pub(crate) enum ReadResult {
+    Text {
+        path: String,
+        text: String,
+        first_line: u64,
+        last_line: u64,
+        /// Unknown for a large file that was not read to its end.
+        total_lines: Option<u64>,
+        /// Whether some bytes are not UTF-8 and were replaced.
+        replaced_bytes: bool,
+        /// Bytes left out of the one line that was returned.
+        cut_bytes: u64,
+    },
+    Binary {
+        path: String,
+        size: u64,
+        kind: &'static str,
+    },
+}
+
+impl ReadFile {
+    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
+        Self { workspace, settings }
+    }
+}
+
+impl Tool for ReadFile {
+    type Arguments = ReadArguments;
+    type Output = ReadResult;
+    const NAME: &'static str = "fs_read";
+    const DESCRIPTION: &'static str = "Reads a text file, or a range of its lines. The text comes \
+        unchanged after one line that names the range; binary files are described only.";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = true;
+
+    async fn run(
+        &self,
+        arguments: ReadArguments,
+        context: ToolContext,
+    ) -> Result<ReadResult, ToolError> {
+        let (workspace, settings) = (self.workspace.clone(), Arc::clone(&self.settings));
+        blocking(&context, move |token| read(&workspace, &settings, &arguments, token)).await
+    }
+
+    fn render(&self, output: &ReadResult) -> String {
+        match output {
+            ReadResult::Binary { path, size, kind } => {
+                format!("{path}: {kind}, {size} bytes, not shown because it is not text")
+            }
+            ReadResult::Text { path, total_lines: Some(0), .. } => format!("{path}: empty file"),
+            ReadResult::Text {
+                path,
+                text,
+                first_line,
+                last_line,
+                total_lines,
+                replaced_bytes,
+                cut_bytes,
+            } => {
+                let total = match total_lines {
+                    Some(total) => format!(" of {total}"),
+                    None => ", more follow".to_owned(),
+                };
+                let replaced =
+                    if *replaced_bytes { ", not UTF-8: some bytes shown as �" } else { "" };
+                let next = if total_lines.is_none_or(|total| *last_line < total) {
+                    format!(", continue with offset={}", last_line + 1)
+                } else {
+                    String::new()
+                };
+                let cut = if *cut_bytes > 0 {
+                    format!("\n(line {last_line} cut: {cut_bytes} more bytes)")
+                } else {
+                    String::new()
+                };
+                format!(
+                    "{path}: lines {first_line}-{last_line}{total}{replaced}{next}\n{text}{cut}"
+                )
+            }
+        }
+    }
+}
+
+fn read(
+    workspace: &Workspace,
+    settings: &OperatorSettings,
+    arguments: &ReadArguments,
+    token: &CancellationToken,
+) -> Result<ReadResult, ToolError> {
+    let location = workspace.locate(&arguments.path)?;
+    let (mut file, size) = workspace.open_file(&location)?;
+    let path = location.shown().to_owned();
+    let is_large = size > settings.largest_file;
+    let first = arguments.offset.unwrap_or(1).max(1);
+    let limit = arguments.limit.unwrap_or(settings.default_lines).max(1);
+    let mut window = LineWindow::new(first, limit, settings.returned_bytes);
+    let mut buffer = vec![0; 64 * 1024];
+    let mut read = 0;
+    loop {
+        if token.is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
+        let count = match file.read(&mut buffer) {
+            Ok(count) => count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(location.problem("read", &error)),
+        };
+        if count == 0 {
+            window.end();
+            break;
+        }
+        let chunk = &buffer[..count];
+        if read == 0 && is_binary(&chunk[..count.min(SNIFFED)]) {
+            return Ok(ReadResult::Binary { path, size, kind: describe(chunk) });
+        }
+        read += count as u64;
+        if is_large && arguments.offset.is_none() && arguments.limit.is_none() {
+            return Err(ToolError::Failed(format!(
+                "{path} has {size} bytes, too many to read whole; give offset and limit, or use \
+                 fs_search"
+            )));
+        }
+        window.add(chunk);
+        // Counting the lines of a small file is cheap, and of one that grows it would not end.
+        if window.is_full() && (is_large || read > settings.largest_file) {
+            break;
+        }
+    }
+    let total_lines = window.total();
+    if let Some(total) = total_lines.filter(|total| first > (*total).max(1)) {
+        return Err(ToolError::Failed(format!(
+            "offset {first} is past the end: {path} has {total} lines"
+        )));
+    }
+    let (bytes, last_line, cut_bytes) = window.into_lines();
+    let (text, replaced_bytes) = match String::from_utf8(bytes) {
+        Ok(text) => (text, false),
+        // A line that was cut may end within a character, which is not the file's fault.
+        Err(error) if cut_bytes > 0 && error.utf8_error().error_len().is_none() => {
+            let end = error.utf8_error().valid_up_to();
+            (String::from_utf8_lossy(&error.as_bytes()[..end]).into_owned(), false)
+        }
+        Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
+    };
+    Ok(ReadResult::Text {
+        path,
+        text,
+        first_line: first,
+        last_line,
+        total_lines,
+        replaced_bytes,
+        cut_bytes,
+    })
+}

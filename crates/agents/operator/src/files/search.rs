@@ -1,0 +1,266 @@
+//! `fs_search`: lines that match a pattern.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+use globset::{GlobBuilder, GlobMatcher};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use regex::bytes::{Regex, RegexBuilder};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use super::content::is_binary;
+use super::ignore_rules::IgnoreRules;
+use crate::OperatorSettings;
+use crate::blocking::blocking;
+use crate::visible::visible;
+use crate::workspace::{Kind, Location, Workspace, entries, is_git, open_regular};
+
+/// Characters shown of a matching line.
+const SHOWN_LINE: usize = 300;
+
+pub(crate) struct SearchFiles {
+    workspace: Workspace,
+    settings: Arc<OperatorSettings>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchArguments {
+    /// Regular expression, matched line by line; (?i) ignores case.
+    pattern: String,
+    /// File or directory to search.
+    #[serde(default = "here")]
+    path: String,
+    /// Only files whose name or path matches, e.g. "*.rs" or "src/**/*.md".
+    #[serde(default)]
+    glob: Option<String>,
+}
+
+fn here() -> String {
+    ".".to_owned()
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct SearchResult {
+    matches: Vec<FoundLine>,
+    files_searched: usize,
+    /// Files that are too large to search.
+    skipped_large: usize,
+    /// Why the search ended early.
+    ended: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct FoundLine {
+    path: String,
+    line: u64,
+    text: String,
+}
+
+impl SearchFiles {
+    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
+        Self { workspace, settings }
+    }
+}
+
+impl Tool for SearchFiles {
+    type Arguments = SearchArguments;
+    type Output = SearchResult;
+    const NAME: &'static str = "fs_search";
+    const DESCRIPTION: &'static str = "Finds lines matching a regular expression in text files. \
+        Skips binary files and what .gitignore names.";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = true;
+
+    async fn run(
+        &self,
+        arguments: SearchArguments,
+        context: ToolContext,
+    ) -> Result<SearchResult, ToolError> {
+        let (workspace, settings) = (self.workspace.clone(), Arc::clone(&self.settings));
+        blocking(&context, move |token| {
+            let location = workspace.locate(&arguments.path)?;
+            let mut search = Search {
+                pattern: pattern(&arguments.pattern)?,
+                glob: arguments.glob.as_deref().map(glob).transpose()?,
+                settings,
+                token,
+                result: SearchResult::default(),
+            };
+            search.run(&workspace, &location)?;
+            Ok(search.result)
+        })
+        .await
+    }
+
+    fn render(&self, output: &SearchResult) -> String {
+        let mut text = format!(
+            "{} matching lines in {} files searched",
+            output.matches.len(),
+            output.files_searched
+        );
+        if output.skipped_large > 0 {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "; {} too large to search", output.skipped_large);
+        }
+        if let Some(why) = &output.ended {
+            let _ = write!(text, "; {why}");
+        }
+        for FoundLine { path, line, text: found } in &output.matches {
+            let _ = write!(text, "\n{path}:{line}: {found}");
+        }
+        text
+    }
+}
+
+struct Search<'a> {
+    pattern: Regex,
+    glob: Option<GlobMatcher>,
+    settings: Arc<OperatorSettings>,
+    token: &'a CancellationToken,
+    result: SearchResult,
+}
+
+impl Search<'_> {
+    fn run(&mut self, workspace: &Workspace, location: &Location) -> Result<(), ToolError> {
+        if Kind::of(workspace.metadata(location)?.file_type()) != Kind::Directory {
+            let (file, size) = workspace.open_file(location)?;
+            self.search_file(location.path(), file, size);
+            return Ok(());
+        }
+        let start = workspace.canonical(location)?;
+        let mut pending = vec![(start.clone(), rules_above(workspace, &start))];
+        while let Some((path, above)) = pending.pop() {
+            let opened = if path.as_os_str().is_empty() { Path::new(".") } else { &path };
+            let directory = match workspace.open_walked(opened) {
+                Ok(directory) => directory,
+                Err(error) if path == start => return Err(location.problem("search", &error)),
+                Err(_) => continue,
+            };
+            let rules = above.enter(&directory, &path);
+            let Ok(names) = entries(&directory) else { continue };
+            let mut below = Vec::new();
+            for (name, kind) in names {
+                let path = path.join(&name);
+                let is_directory = kind == Kind::Directory;
+                if is_git(&name) || rules.ignore(&path, is_directory) {
+                    continue;
+                }
+                if is_directory {
+                    below.push((path, rules.clone()));
+                } else if kind == Kind::File && self.wants(&path, &start) {
+                    self.open_and_search(&directory, &name, &path)?;
+                }
+                if self.result.ended.is_some() {
+                    return Ok(());
+                }
+            }
+            pending.extend(below.into_iter().rev());
+        }
+        Ok(())
+    }
+
+    fn wants(&self, path: &Path, start: &Path) -> bool {
+        let Some(glob) = &self.glob else { return true };
+        glob.is_match(path)
+            || path.strip_prefix(start).is_ok_and(|path| glob.is_match(path))
+            || (!glob.glob().glob().contains('/')
+                && path.file_name().is_some_and(|name| glob.is_match(name)))
+    }
+
+    fn open_and_search(
+        &mut self,
+        directory: &Dir,
+        name: &OsStr,
+        path: &Path,
+    ) -> Result<(), ToolError> {
+        if self.token.is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
+        // A file that cannot be read has no matches to show.
+        if let Ok(Some((file, size))) = open_regular(directory, Path::new(name)) {
+            self.search_file(path, file, size);
+        }
+        if self.result.files_searched == self.settings.search_files {
+            let most = self.settings.search_files;
+            self.result.ended = Some(format!("stopped after {most} files; name a path or a glob"));
+        }
+        Ok(())
+    }
+
+    fn search_file(&mut self, path: &Path, file: std::fs::File, size: u64) {
+        if size > self.settings.largest_file {
+            self.result.skipped_large += 1;
+            return;
+        }
+        let mut content = Vec::new();
+        if file.take(self.settings.largest_file).read_to_end(&mut content).is_err() {
+            return;
+        }
+        self.result.files_searched += 1;
+        if is_binary(&content) {
+            return;
+        }
+        let content = content.strip_suffix(b"\n").unwrap_or(&content);
+        for (line, number) in content.split(|byte| *byte == b'\n').zip(1..) {
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let Some(found) = self.pattern.find(line) else { continue };
+            if self.result.matches.len() == self.settings.search_matches {
+                let most = self.settings.search_matches;
+                self.result.ended = Some(format!(
+                    "stopped after {most} matches, there are more; narrow the pattern, path or glob"
+                ));
+                return;
+            }
+            self.result.matches.push(FoundLine {
+                path: visible(&path.to_string_lossy()),
+                line: number,
+                text: excerpt(line, found.start()),
+            });
+        }
+    }
+}
+
+/// The rules of the directories above `start`, from the workspace down.
+fn rules_above(workspace: &Workspace, start: &Path) -> IgnoreRules {
+    let mut above: Vec<PathBuf> = start.ancestors().skip(1).map(Path::to_owned).collect();
+    above.reverse();
+    above.iter().fold(IgnoreRules::default(), |rules, path| {
+        let opened = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        match workspace.open_walked(opened) {
+            Ok(directory) => rules.enter(&directory, path),
+            Err(_) => rules,
+        }
+    })
+}
+
+/// The part of a line around a match.
+fn excerpt(line: &[u8], start: usize) -> String {
+    let before = start.saturating_sub(SHOWN_LINE / 3);
+    let first = if line.len() <= SHOWN_LINE { 0 } else { before };
+    let text = String::from_utf8_lossy(&line[first..]);
+    let mut shown: String = text.chars().take(SHOWN_LINE).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    if first > 0 { format!("…{shown}") } else { shown }
+}
+
+fn pattern(pattern: &str) -> Result<Regex, ToolError> {
+    RegexBuilder::new(pattern)
+        .build()
+        .map_err(|error| ToolError::Arguments(format!("the pattern is not valid: {error}")))
+}
+
+fn glob(glob: &str) -> Result<GlobMatcher, ToolError> {
+    let built = GlobBuilder::new(glob.trim_start_matches("./")).literal_separator(true).build();
+    let glob =
+        built.map_err(|error| ToolError::Arguments(format!("the glob is not valid: {error}")))?;
+    Ok(glob.compile_matcher())
+}

@@ -1,0 +1,115 @@
+//! `fs_stat`: what lies at a path, without showing it.
+
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::sync::Arc;
+
+use cap_std::fs::MetadataExt as _;
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::content::{count_lines, describe, is_binary};
+use super::time::modified;
+use crate::OperatorSettings;
+use crate::blocking::blocking;
+use crate::visible::visible;
+use crate::workspace::{Kind, Workspace};
+
+pub(crate) struct StatFile {
+    workspace: Workspace,
+    settings: Arc<OperatorSettings>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StatArguments {
+    /// Path in the workspace.
+    path: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct FileStatus {
+    path: String,
+    kind: Kind,
+    /// What the link at this path says, where it is one.
+    link: Option<String>,
+    size: u64,
+    /// Of text files that are not too large.
+    lines: Option<u64>,
+    /// What a binary file is.
+    content: Option<&'static str>,
+    modified: String,
+    mode: u32,
+}
+
+impl StatFile {
+    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
+        Self { workspace, settings }
+    }
+}
+
+impl Tool for StatFile {
+    type Arguments = StatArguments;
+    type Output = FileStatus;
+    const NAME: &'static str = "fs_stat";
+    const DESCRIPTION: &'static str =
+        "Tells kind, size, line count, time of change and mode of a file or directory.";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = true;
+
+    async fn run(
+        &self,
+        arguments: StatArguments,
+        context: ToolContext,
+    ) -> Result<FileStatus, ToolError> {
+        let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
+        blocking(&context, move |_| status(&workspace, &arguments.path, largest)).await
+    }
+
+    fn render(&self, output: &FileStatus) -> String {
+        let mut text = format!("{}: {}, {} bytes", output.path, output.kind, output.size);
+        // Writing to a string cannot fail.
+        if let Some(lines) = output.lines {
+            let _ = write!(text, ", {lines} lines");
+        }
+        if let Some(content) = output.content {
+            let _ = write!(text, ", {content}");
+        }
+        let _ = write!(text, ", modified {}, mode {:04o}", output.modified, output.mode);
+        if let Some(link) = &output.link {
+            let _ = write!(text, ", through a link to {link}");
+        }
+        text
+    }
+}
+
+fn status(workspace: &Workspace, path: &str, largest: u64) -> Result<FileStatus, ToolError> {
+    let location = workspace.locate(path)?;
+    let metadata = workspace.metadata(&location)?;
+    let kind = Kind::of(metadata.file_type());
+    let (mut lines, mut content) = (None, None);
+    if kind == Kind::File && metadata.len() <= largest {
+        // A file that may be seen but not read still has a status.
+        if let Ok((file, _)) = workspace.open_file(&location) {
+            let mut bytes = Vec::new();
+            if file.take(largest).read_to_end(&mut bytes).is_ok() {
+                if is_binary(&bytes) {
+                    content = Some(describe(&bytes));
+                } else {
+                    lines = Some(count_lines(&bytes));
+                }
+            }
+        }
+    }
+    Ok(FileStatus {
+        path: location.shown().to_owned(),
+        kind,
+        link: workspace.link_target(&location).map(|target| visible(&target.to_string_lossy())),
+        size: metadata.len(),
+        lines,
+        content,
+        modified: modified(&metadata),
+        mode: metadata.mode() & 0o7777,
+    })
+}

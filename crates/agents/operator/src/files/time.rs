@@ -1,0 +1,13 @@
+//! When a file was modified, for a reader.
+
+use cap_std::fs::Metadata;
+
+/// The time of the last change in UTC, to the second; empty where the system does not know it.
+pub(super) fn modified(metadata: &Metadata) -> String {
+    metadata
+        .modified()
+        .ok()
+        .and_then(|time| jiff::Timestamp::try_from(time.into_std()).ok())
+        .map(|time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+        .unwrap_or_default()
+}

@@ -1,0 +1,122 @@
+//! `fs_write`: a whole file, put in place in one step.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::content::count_lines;
+use super::difference::{LineChanges, compare};
+use super::preview;
+use crate::OperatorSettings;
+use crate::blocking::blocking;
+use crate::visible::visible_lines;
+use crate::workspace::Workspace;
+
+pub(crate) struct WriteFile {
+    workspace: Workspace,
+    settings: Arc<OperatorSettings>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WriteArguments {
+    /// File in the workspace; missing directories are created.
+    path: String,
+    /// The whole new content.
+    content: String,
+    /// Fail if the file exists.
+    #[serde(default)]
+    create_only: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct WriteResult {
+    path: String,
+    bytes: usize,
+    created: bool,
+    /// Unknown where the old content was not text or too large.
+    changes: Option<LineChanges>,
+}
+
+impl WriteFile {
+    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
+        Self { workspace, settings }
+    }
+}
+
+impl Tool for WriteFile {
+    type Arguments = WriteArguments;
+    type Output = WriteResult;
+    const NAME: &'static str = "fs_write";
+    const DESCRIPTION: &'static str =
+        "Writes a whole file, creating or replacing it. To change a part of a file use fs_edit.";
+    const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: WriteArguments,
+        context: ToolContext,
+    ) -> Result<WriteResult, ToolError> {
+        let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
+        blocking(&context, move |_| write(&workspace, &arguments, largest)).await
+    }
+
+    fn render(&self, output: &WriteResult) -> String {
+        let WriteResult { path, bytes, created, changes } = output;
+        let what = if *created { "created" } else { "replaced" };
+        let mut text = format!("{what} {path}, {bytes} bytes");
+        if let Some(LineChanges { added, removed }) = changes {
+            // Writing to a string cannot fail.
+            let _ = write!(text, ", +{added} -{removed} lines");
+        }
+        text
+    }
+
+    fn summary(&self, arguments: &str) -> String {
+        let Ok(arguments) = serde_json::from_str::<WriteArguments>(arguments) else {
+            return visible_lines(arguments, "fs_write ");
+        };
+        let WriteArguments { path, content, create_only } = arguments;
+        let only = if create_only { ", only if it does not exist" } else { "" };
+        format!(
+            "Write {} bytes, {} lines, to {}{only}\n{}",
+            content.len(),
+            count_lines(content.as_bytes()),
+            preview::destination(&self.workspace, &path),
+            preview::first_lines(&content)
+        )
+    }
+}
+
+fn write(
+    workspace: &Workspace,
+    arguments: &WriteArguments,
+    largest: u64,
+) -> Result<WriteResult, ToolError> {
+    let WriteArguments { path, content, create_only } = arguments;
+    let location = workspace.locate(path)?;
+    let shown = location.shown();
+    if content.len() as u64 > largest {
+        return Err(ToolError::Failed(format!(
+            "{shown}: the content is larger than {largest} bytes; write it in parts"
+        )));
+    }
+    if path.ends_with('/') {
+        return Err(ToolError::Failed(format!("{shown} names a directory; name a file")));
+    }
+    let target = workspace.write_target(&location)?;
+    if *create_only && target.exists() {
+        return Err(target.already_exists());
+    }
+    let old = if target.exists() { target.current(largest)? } else { Some(Vec::new()) };
+    let changes = old
+        .and_then(|old| String::from_utf8(old).ok())
+        .map(|old| compare(shown, &old, content).changes);
+    target.replace(content.as_bytes(), *create_only)?;
+    let created = !target.exists();
+    Ok(WriteResult { path: shown.to_owned(), bytes: content.len(), created, changes })
+}

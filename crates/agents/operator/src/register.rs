@@ -1,0 +1,25 @@
+//! Which tools the operator brings.
+
+use std::sync::Arc;
+
+use lango_tool::{DuplicateTool, ToolRegistry};
+
+use crate::files::{EditFile, ListFiles, ReadFile, SearchFiles, StatFile, WriteFile};
+use crate::shell::RunShell;
+use crate::{OperatorSettings, Workspace};
+
+/// Adds the operator's tools, all confined to `workspace`.
+pub fn register(
+    registry: &mut ToolRegistry,
+    workspace: Workspace,
+    settings: OperatorSettings,
+) -> Result<(), DuplicateTool> {
+    let settings = Arc::new(settings);
+    registry.add(RunShell::new(workspace.clone(), Arc::clone(&settings)))?;
+    registry.add(ReadFile::new(workspace.clone(), Arc::clone(&settings)))?;
+    registry.add(ListFiles::new(workspace.clone(), Arc::clone(&settings)))?;
+    registry.add(SearchFiles::new(workspace.clone(), Arc::clone(&settings)))?;
+    registry.add(StatFile::new(workspace.clone(), Arc::clone(&settings)))?;
+    registry.add(WriteFile::new(workspace.clone(), Arc::clone(&settings)))?;
+    registry.add(EditFile::new(workspace, settings))
+}

@@ -1,0 +1,44 @@
+//! What is kept of an output stream.
+
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+/// The beginning of a stream; the rest is counted and dropped, so that the writer never waits.
+#[derive(Debug)]
+pub(super) struct Capture {
+    kept: Vec<u8>,
+    most: usize,
+    dropped: u64,
+}
+
+impl Capture {
+    pub(super) fn new(most: usize) -> Self {
+        Self { kept: Vec::new(), most, dropped: 0 }
+    }
+
+    /// Reads until the stream ends. What was read by then stays when this future is dropped.
+    pub(super) async fn drain(&mut self, mut stream: impl AsyncRead + Unpin) {
+        let mut buffer = vec![0; 32 * 1024];
+        // A pipe that breaks is over.
+        while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+            let fits = count.min(self.most - self.kept.len());
+            self.kept.extend_from_slice(&buffer[..fits]);
+            self.dropped += (count - fits) as u64;
+        }
+    }
+
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// The kept text, with bytes that are not UTF-8 replaced.
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.kept).into_owned()
+    }
+
+    /// The last `most` bytes of the kept text, for a message that should stay short.
+    pub(super) fn tail(&self, most: usize) -> String {
+        let cut = self.kept.len().saturating_sub(most);
+        let text = String::from_utf8_lossy(&self.kept[cut..]);
+        if cut > 0 { format!("(… {cut} bytes before)\n{text}") } else { text.into_owned() }
+    }
+}

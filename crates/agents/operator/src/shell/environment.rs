@@ -1,0 +1,93 @@
+//! What commands see of the environment.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+/// Passed on from the parent. Full names only: a pattern would let a key through one day.
+const PASSED_ON: [&str; 19] = [
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LC_ADDRESS",
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_IDENTIFICATION",
+    "LC_MEASUREMENT",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NAME",
+    "LC_NUMERIC",
+    "LC_PAPER",
+    "LC_TELEPHONE",
+    "LC_TIME",
+    "TMPDIR",
+    "TZ",
+    "USER",
+];
+
+/// The environment of commands: a short list of harmless variables, never keys.
+///
+/// Everything else is dropped when this is made, so a value of this type holds no secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+}
+
+impl Environment {
+    /// What may be passed on of a parent's environment.
+    pub fn from_parent(parent: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let mut variables: BTreeMap<OsString, OsString> =
+            [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("SHELL", "/bin/sh")]
+                .map(|(name, value)| (name.into(), value.into()))
+                .into();
+        variables.extend(parent.into_iter().filter(|(name, _)| is_passed_on(name)));
+        // Nobody looks at a screen: no colours, no cursor movement.
+        variables.insert("TERM".into(), "dumb".into());
+        Self { variables }
+    }
+
+    /// The variables, by name.
+    pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+}
+
+impl Default for Environment {
+    /// From the environment of this process.
+    fn default() -> Self {
+        Self::from_parent(std::env::vars_os())
+    }
+}
+
+fn is_passed_on(name: &OsStr) -> bool {
+    ["PATH", "SHELL"].iter().chain(&PASSED_ON).any(|passed| name == *passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_short_list_passes() {
+        let parent = [
+            ("PATH", "/bin"),
+            ("HOME", "/home/me"),
+            ("LC_ALL", "C.UTF-8"),
+            ("LC_API_KEY", "secret"),
+            ("LANGO_TOKEN", "secret"),
+            ("OPENAI_API_KEY", "secret"),
+            ("DATABASE_URL", "secret"),
+            ("LD_PRELOAD", "secret"),
+            ("TERM", "xterm"),
+        ]
+        .map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let environment = Environment::from_parent(parent);
+        let names: Vec<_> =
+            environment.variables().map(|(name, value)| format!("{name:?}={value:?}")).collect();
+        assert_eq!(
+            names.join(" "),
+            r#""HOME"="/home/me" "LC_ALL"="C.UTF-8" "PATH"="/bin" "SHELL"="/bin/sh" "TERM"="dumb""#
+        );
+    }
+}

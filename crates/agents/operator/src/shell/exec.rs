@@ -1,0 +1,232 @@
+//! `exec_shell`: one command, run to its end.
+
+use std::fmt::Write as _;
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::pin::pin;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::time::{sleep, timeout};
+
+use super::capture::Capture;
+use super::launch::{Launched, Launcher, ProcessGroup};
+use crate::blocking::blocking;
+use crate::visible::{visible, visible_lines};
+use crate::{OperatorSettings, Workspace};
+
+/// How long a process that outlives the shell may keep the pipes open.
+const GRACE: Duration = Duration::from_millis(500);
+/// Bytes of each stream that an error about a timeout carries.
+const PARTIAL: usize = 16 * 1024;
+
+pub(crate) struct RunShell {
+    workspace: Workspace,
+    settings: Arc<OperatorSettings>,
+    launcher: Launcher,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ShellArguments {
+    /// Command for sh.
+    command: String,
+    /// Directory in the workspace to run in.
+    #[serde(default)]
+    cwd: Option<String>,
+    /// 1 to 600.
+    #[serde(default = "half_a_minute")]
+    timeout_seconds: u64,
+}
+
+fn half_a_minute() -> u64 {
+    30
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ShellResult {
+    /// None where a signal ended it.
+    exit_code: Option<i32>,
+    signal: Option<i32>,
+    stdout: String,
+    stdout_dropped: u64,
+    stderr: String,
+    stderr_dropped: u64,
+    duration_ms: u64,
+}
+
+enum Ending {
+    Exited(io::Result<ExitStatus>),
+    TimedOut,
+    Cancelled,
+}
+
+impl RunShell {
+    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
+        let launcher = Launcher::new(settings.environment.clone());
+        Self { workspace, settings, launcher }
+    }
+}
+
+impl Tool for RunShell {
+    type Arguments = ShellArguments;
+    type Output = ShellResult;
+    const NAME: &'static str = "exec_shell";
+    const DESCRIPTION: &'static str = "Runs a shell command in the workspace, without input, and \
+        returns exit code, stdout and stderr. All it started is killed when it ends.";
+    const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: ShellArguments,
+        context: ToolContext,
+    ) -> Result<ShellResult, ToolError> {
+        let ShellArguments { command, cwd, timeout_seconds } = arguments;
+        let longest = self.settings.longest_timeout_seconds;
+        if !(1..=longest).contains(&timeout_seconds) {
+            return Err(ToolError::Arguments(format!("timeout_seconds must be 1 to {longest}")));
+        }
+        if command.contains('\0') {
+            return Err(ToolError::Arguments("the command contains a NUL byte".to_owned()));
+        }
+        let workspace = self.workspace.clone();
+        let directory = blocking(&context, move |_| {
+            workspace.directory_path(&workspace.locate(cwd.as_deref().unwrap_or("."))?)
+        })
+        .await?;
+
+        let started = Instant::now();
+        let launched = self
+            .launcher
+            .launch(&command, &directory)
+            .map_err(|error| ToolError::Failed(format!("cannot start /bin/sh: {error}")))?;
+        let Launched { mut group, stdout, stderr } = launched;
+        let mut out = Capture::new(self.settings.output_bytes);
+        let mut err = Capture::new(self.settings.output_bytes);
+        let ending = tokio::select! {
+            // A command that floods its output must not keep the others from being looked at.
+            biased;
+            () = context.cancel.cancelled() => Ending::Cancelled,
+            () = sleep(Duration::from_secs(timeout_seconds)) => Ending::TimedOut,
+            status = finish(&mut group, out.drain(stdout), err.drain(stderr)) => {
+                Ending::Exited(status)
+            }
+        };
+        group.kill();
+        match ending {
+            Ending::Cancelled => Err(ToolError::Cancelled),
+            Ending::TimedOut => {
+                Err(ToolError::TimedOut { seconds: timeout_seconds, partial: partial(&out, &err) })
+            }
+            Ending::Exited(Err(error)) => {
+                Err(ToolError::Failed(format!("cannot tell how the command ended: {error}")))
+            }
+            Ending::Exited(Ok(status)) => Ok(ShellResult {
+                exit_code: status.code(),
+                signal: status.signal(),
+                stdout: out.text(),
+                stdout_dropped: out.dropped(),
+                stderr: err.text(),
+                stderr_dropped: err.dropped(),
+                duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            }),
+        }
+    }
+
+    fn render(&self, output: &ShellResult) -> String {
+        let ending = match (output.exit_code, output.signal) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, Some(signal)) => format!("killed by signal {signal}"),
+            (None, None) => "ended in an unknown way".to_owned(),
+        };
+        let mut text = format!(
+            "{ending} after {}.{:03} s",
+            output.duration_ms / 1000,
+            output.duration_ms % 1000
+        );
+        for (name, stream, dropped) in [
+            ("stdout", &output.stdout, output.stdout_dropped),
+            ("stderr", &output.stderr, output.stderr_dropped),
+        ] {
+            if stream.is_empty() {
+                continue;
+            }
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n{name}:\n{}", stream.strip_suffix('\n').unwrap_or(stream));
+            if dropped > 0 {
+                let _ = write!(text, "\n({name} cut: {dropped} more bytes)");
+            }
+        }
+        if output.stdout.is_empty() && output.stderr.is_empty() {
+            text.push_str(", no output");
+        }
+        text
+    }
+
+    fn summary(&self, arguments: &str) -> String {
+        let Ok(arguments) = serde_json::from_str::<ShellArguments>(arguments) else {
+            return visible_lines(arguments, "exec_shell ");
+        };
+        let ShellArguments { command, cwd, timeout_seconds } = arguments;
+        let root = visible(&self.workspace.root().to_string_lossy());
+        let place = match cwd {
+            Some(cwd) => {
+                let shown = visible(&cwd);
+                match self
+                    .workspace
+                    .locate(&cwd)
+                    .and_then(|cwd| self.workspace.directory_path(&cwd))
+                {
+                    Ok(path) => visible(&path.to_string_lossy()),
+                    Err(error) => format!("{shown} (will be refused: {error})"),
+                }
+            }
+            None => root,
+        };
+        format!(
+            "Run in {place}, for at most {timeout_seconds} s:\n{}",
+            visible_lines(&command, "  $ ")
+        )
+    }
+}
+
+/// Waits for the shell and for the end of its output.
+///
+/// The output normally ends with the shell. A process that the shell left behind may hold the
+/// pipes open; it gets a moment and is then not waited for.
+async fn finish(
+    group: &mut ProcessGroup,
+    out: impl Future<Output = ()>,
+    err: impl Future<Output = ()>,
+) -> io::Result<ExitStatus> {
+    let mut drained = pin!(async { tokio::join!(out, err) });
+    let mut is_drained = false;
+    let status = loop {
+        tokio::select! {
+            status = group.wait() => break status,
+            _ = &mut drained, if !is_drained => is_drained = true,
+        }
+    };
+    if !is_drained {
+        // Running out of patience is no error: what came by now is the output.
+        let _ = timeout(GRACE, &mut drained).await;
+    }
+    status
+}
+
+fn partial(out: &Capture, err: &Capture) -> String {
+    let mut text = String::new();
+    for (name, capture) in [("stdout", out), ("stderr", err)] {
+        let tail = capture.tail(PARTIAL);
+        if !tail.is_empty() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n{name} so far:\n{}", tail.strip_suffix('\n').unwrap_or(&tail));
+        }
+    }
+    text
+}

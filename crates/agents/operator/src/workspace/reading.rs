@@ -1,0 +1,123 @@
+//! Opening what lies in the workspace, for reading.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
+use lango_tool::ToolError;
+use rustix::fs::OFlags;
+
+use super::{Kind, Location, Workspace};
+
+impl Workspace {
+    /// The metadata of what a path leads to, links followed.
+    pub(crate) fn metadata(&self, location: &Location) -> Result<Metadata, ToolError> {
+        self.directory()
+            .metadata(location.path())
+            .map_err(|error| location.problem("look at", &error))
+    }
+
+    /// Where the path itself is a link: what is written in it.
+    pub(crate) fn link_target(&self, location: &Location) -> Option<PathBuf> {
+        self.directory().read_link_contents(location.path()).ok()
+    }
+
+    /// The path without links and `..`, relative to the workspace.
+    pub(crate) fn canonical(&self, location: &Location) -> Result<PathBuf, ToolError> {
+        let path = self
+            .directory()
+            .canonicalize(location.path())
+            .map_err(|error| location.problem("resolve", &error))?;
+        // The workspace itself is the empty path, so that others start with it.
+        Ok(path.strip_prefix(".").map_or_else(|_| path.clone(), Path::to_owned))
+    }
+
+    /// Opens a regular file. Anything else is refused without being opened.
+    pub(crate) fn open_file(&self, location: &Location) -> Result<(File, u64), ToolError> {
+        match Kind::of(self.metadata(location)?.file_type()) {
+            Kind::File => {}
+            Kind::Directory => {
+                let shown = location.shown();
+                return Err(ToolError::Failed(format!("{shown} is a directory; use fs_list")));
+            }
+            kind => return Err(not_regular(location, kind)),
+        }
+        let file = open_regular(self.directory(), location.path())
+            .map_err(|error| location.problem("open", &error))?;
+        // What was opened may not be what was looked at.
+        file.ok_or_else(|| not_regular(location, Kind::Other))
+    }
+
+    /// Opens a directory.
+    pub(crate) fn open_directory(&self, location: &Location) -> Result<Dir, ToolError> {
+        if !self.metadata(location)?.is_dir() {
+            let shown = location.shown();
+            return Err(ToolError::Failed(format!("{shown} is not a directory; use fs_read")));
+        }
+        self.directory().open_dir(location.path()).map_err(|error| location.problem("open", &error))
+    }
+
+    /// Opens a directory that a walk came by. It is confined as any other.
+    pub(crate) fn open_walked(&self, path: &Path) -> io::Result<Dir> {
+        self.directory().open_dir(path)
+    }
+
+    /// The absolute path of a directory, for a process that is to start in it.
+    ///
+    /// A process takes a path, not a handle, so the path is checked to still lead to the directory
+    /// that the handle holds.
+    pub(crate) fn directory_path(&self, location: &Location) -> Result<PathBuf, ToolError> {
+        let handle = self
+            .open_directory(location)?
+            .dir_metadata()
+            .map_err(|error| location.problem("look at", &error))?;
+        let path = self.root().join(self.canonical(location)?);
+        match std::fs::metadata(&path) {
+            Ok(found) if (found.dev(), found.ino()) == (handle.dev(), handle.ino()) => Ok(path),
+            _ => Err(ToolError::Failed(format!(
+                "{} was moved while in use; call again",
+                location.shown()
+            ))),
+        }
+    }
+}
+
+/// Opens `path` beneath `directory` if it is a regular file, without ever waiting for it.
+pub(crate) fn open_regular(directory: &Dir, path: &Path) -> io::Result<Option<(File, u64)>> {
+    let mut options = OpenOptions::new();
+    // Without NONBLOCK a FIFO that took the file's place would wait for a writer.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    let file = directory.open_with(path, &options)?.into_std();
+    let metadata = file.metadata()?;
+    Ok(metadata.is_file().then_some((file, metadata.len())))
+}
+
+/// The names in a directory with their kinds, links not followed, sorted by name.
+pub(crate) fn entries(directory: &Dir) -> io::Result<Vec<(OsString, Kind)>> {
+    let mut entries = Vec::new();
+    for entry in directory.entries()? {
+        let entry = entry?;
+        // An entry that went away in between is not there.
+        if let Ok(file_type) = entry.file_type() {
+            entries.push((entry.file_name(), Kind::of(file_type)));
+        }
+    }
+    entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    Ok(entries)
+}
+
+/// Whether a name is that of git's own directory, also where the file system ignores case.
+pub(crate) fn is_git(name: &OsStr) -> bool {
+    name.eq_ignore_ascii_case(".git")
+}
+
+fn not_regular(location: &Location, kind: Kind) -> ToolError {
+    ToolError::Failed(format!(
+        "{} is a {kind}, which is never opened; only regular files can be read or written",
+        location.shown()
+    ))
+}

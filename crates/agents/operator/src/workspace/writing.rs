@@ -1,0 +1,295 @@
+//! Replacing a file as a whole, or not at all.
+//!
+//! The parent directory is reached one name at a time without following links, after the path was
+//! resolved once, so the rules on names (`.git`) hold for the place that is really written to.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::{Permissions, PermissionsExt as _};
+use lango_tool::ToolError;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::{Kind, Location, Workspace, is_git, open_regular};
+
+/// A place in the workspace that may be written to.
+#[derive(Debug)]
+pub(crate) struct WriteTarget {
+    directory: Dir,
+    name: OsString,
+    location: Location,
+    existing: Option<Metadata>,
+}
+
+impl Workspace {
+    /// Finds the place that a write to `location` would go to, and creates nothing.
+    ///
+    /// Links are resolved, also when the last names do not exist yet.
+    pub(crate) fn resolve_for_writing(&self, location: &Location) -> Result<PathBuf, ToolError> {
+        let resolved = self.resolve_what_exists(location)?;
+        if resolved.iter().chain(location.path().iter()).any(is_git) {
+            return Err(ToolError::Forbidden(format!(
+                "{} belongs to git, which is not written to by hand; use git commands",
+                location.shown()
+            )));
+        }
+        Ok(resolved)
+    }
+
+    /// Opens the place that `location` leads to for writing, with its missing parents created.
+    pub(crate) fn write_target(&self, location: &Location) -> Result<WriteTarget, ToolError> {
+        let resolved = self.resolve_for_writing(location)?;
+        let is_directory = || {
+            let shown = location.shown();
+            ToolError::Failed(format!("{shown} is a directory; name a file in it"))
+        };
+        let name = resolved.file_name().ok_or_else(is_directory)?.to_owned();
+        let parent = resolved.parent().unwrap_or(Path::new(""));
+        let directory = self
+            .open_or_create(parent)
+            .map_err(|error| location.problem("open the directory of", &error))?;
+        let existing = match directory.symlink_metadata(&name) {
+            Ok(metadata) => Some(metadata),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(location.problem("look at", &error)),
+        };
+        if let Some(metadata) = &existing {
+            if metadata.is_dir() {
+                return Err(is_directory());
+            }
+            check_replaceable(location, metadata)?;
+        }
+        Ok(WriteTarget { directory, name, location: location.clone(), existing })
+    }
+
+    fn resolve_what_exists(&self, location: &Location) -> Result<PathBuf, ToolError> {
+        let mut known = location.path();
+        let mut missing = Vec::new();
+        loop {
+            match self.directory().canonicalize(known) {
+                Ok(existing) => {
+                    let mut resolved = existing.strip_prefix(".").unwrap_or(&existing).to_owned();
+                    resolved.extend(missing.into_iter().rev());
+                    return Ok(resolved);
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(location.problem("resolve", &error)),
+            }
+            if self.directory().symlink_metadata(known).is_ok() {
+                return Err(ToolError::Failed(format!(
+                    "{} goes through a link to something that does not exist; write to the \
+                     link's target by its own name",
+                    location.shown()
+                )));
+            }
+            let Some(Component::Normal(name)) = known.components().next_back() else {
+                return Err(ToolError::Failed(format!(
+                    "{} has .. after a directory that does not exist; write the path without ..",
+                    location.shown()
+                )));
+            };
+            missing.push(name);
+            known = match known.parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent,
+                _ => Path::new("."),
+            };
+        }
+    }
+
+    fn open_or_create(&self, path: &Path) -> io::Result<Dir> {
+        let mut directory = self.directory().try_clone()?;
+        for component in path.components() {
+            let Component::Normal(name) = component else { continue };
+            directory = match open_child(&directory, name) {
+                Err(Errno::NOENT) => {
+                    match rustix::fs::mkdirat(&directory, name, Mode::from_raw_mode(0o777)) {
+                        // Somebody else may have made it just now.
+                        Ok(()) | Err(Errno::EXIST) => open_child(&directory, name)?,
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                opened => opened?,
+            };
+        }
+        Ok(directory)
+    }
+}
+
+impl WriteTarget {
+    /// Whether a file is there already.
+    pub(crate) fn exists(&self) -> bool {
+        self.existing.is_some()
+    }
+
+    /// What the file holds now, unless it is larger than `largest`. Nothing where no file is.
+    pub(crate) fn current(&self, largest: u64) -> Result<Option<Vec<u8>>, ToolError> {
+        let Some(metadata) = &self.existing else { return Ok(None) };
+        if metadata.len() > largest {
+            return Ok(None);
+        }
+        let read = || -> io::Result<Option<Vec<u8>>> {
+            let Some((file, _)) = open_regular(&self.directory, Path::new(&self.name))? else {
+                return Ok(None);
+            };
+            let mut content = Vec::new();
+            file.take(largest).read_to_end(&mut content)?;
+            Ok(Some(content))
+        };
+        read().map_err(|error| self.location.problem("read", &error))
+    }
+
+    /// Puts `content` in place in one step, keeping the mode of a file that was there.
+    ///
+    /// With `create_only` a file that is there, or appears meanwhile, is an error. A file that
+    /// changed since this target was opened is an error too.
+    pub(crate) fn replace(&self, content: &[u8], create_only: bool) -> Result<(), ToolError> {
+        let mut temporary = Temporary::create(&self.directory, self.existing.as_ref())
+            .map_err(|error| self.location.problem("write", &error))?;
+        temporary.fill(content).map_err(|error| self.location.problem("write", &error))?;
+        if !create_only && !self.is_unchanged() {
+            return Err(ToolError::Failed(format!(
+                "{} was changed by somebody else meanwhile and was left alone; read it again",
+                self.location.shown()
+            )));
+        }
+        if create_only {
+            // A link, unlike a rename, never replaces.
+            temporary.link(&self.name).map_err(|error| {
+                if error.kind() == io::ErrorKind::AlreadyExists {
+                    self.already_exists()
+                } else {
+                    self.location.problem("create", &error)
+                }
+            })?;
+        } else {
+            temporary
+                .rename(&self.name)
+                .map_err(|error| self.location.problem("replace", &error))?;
+        }
+        drop(temporary);
+        // The file itself is on disk by now; some file systems refuse this for directories.
+        let _ = rustix::fs::fsync(&self.directory);
+        Ok(())
+    }
+
+    /// The error for `create_only` where a file is.
+    pub(crate) fn already_exists(&self) -> ToolError {
+        ToolError::Failed(format!(
+            "{} already exists and was left alone; use fs_edit, or fs_write without create_only",
+            self.location.shown()
+        ))
+    }
+
+    fn is_unchanged(&self) -> bool {
+        let identity = |metadata: &Metadata| {
+            (
+                metadata.dev(),
+                metadata.ino(),
+                metadata.size(),
+                metadata.mtime(),
+                metadata.mtime_nsec(),
+            )
+        };
+        let now = self.directory.symlink_metadata(&self.name).ok();
+        match (&self.existing, &now) {
+            (Some(before), Some(now)) => identity(before) == identity(now) && now.nlink() == 1,
+            (None, None) => true,
+            (None, Some(_)) | (Some(_), None) => false,
+        }
+    }
+}
+
+/// A file under a name of its own, removed again unless it was renamed.
+struct Temporary<'a> {
+    directory: &'a Dir,
+    name: String,
+    file: File,
+    existing: Option<&'a Metadata>,
+    renamed: bool,
+}
+
+impl<'a> Temporary<'a> {
+    fn create(directory: &'a Dir, existing: Option<&'a Metadata>) -> io::Result<Self> {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        let mut options = OpenOptions::new();
+        // Until it has the mode of the file it replaces, nobody else may read it.
+        let mode = if existing.is_some() { 0o600 } else { 0o666 };
+        options.write(true).create_new(true).mode(mode);
+        loop {
+            let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+            let name = format!(".lango-write-{}-{number}", std::process::id());
+            match directory.open_with(&name, &options) {
+                // Left behind by a process that had our id.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+                Ok(file) => {
+                    let file = file.into_std();
+                    return Ok(Self { directory, name, file, existing, renamed: false });
+                }
+            }
+        }
+    }
+
+    fn fill(&mut self, content: &[u8]) -> io::Result<()> {
+        self.file.write_all(content)?;
+        if let Some(existing) = self.existing {
+            // A write clears the set-id bits, as it does everywhere.
+            let permissions = Permissions::from_mode(existing.mode() & 0o777);
+            self.file.set_permissions(permissions.into_std(&self.file)?)?;
+        }
+        self.file.sync_all()
+    }
+
+    fn rename(&mut self, name: &OsStr) -> io::Result<()> {
+        self.directory.rename(&self.name, self.directory, name)?;
+        self.renamed = true;
+        Ok(())
+    }
+
+    fn link(&self, name: &OsStr) -> io::Result<()> {
+        self.directory.hard_link(&self.name, self.directory, name)
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // There is nobody left to tell.
+            let _ = self.directory.remove_file(&self.name);
+        }
+    }
+}
+
+fn open_child(directory: &Dir, name: &OsStr) -> Result<Dir, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(directory, name, flags, Mode::empty()).map(Dir::from)
+}
+
+fn check_replaceable(location: &Location, metadata: &Metadata) -> Result<(), ToolError> {
+    let shown = location.shown();
+    match Kind::of(metadata.file_type()) {
+        Kind::File => {}
+        kind => {
+            return Err(ToolError::Failed(format!(
+                "{shown} is a {kind}, which is never opened; only regular files can be written"
+            )));
+        }
+    }
+    if metadata.nlink() > 1 {
+        return Err(ToolError::Forbidden(format!(
+            "{shown} is a hard link, so the same file may also lie outside the workspace; delete \
+             this name first, then write a new file"
+        )));
+    }
+    if metadata.mode() & 0o200 == 0 {
+        return Err(ToolError::Failed(format!(
+            "{shown} is read-only; change its mode first if it is meant to be written"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,14 @@
+//! The operator's tools through their front door: arguments in, text out.
+#![expect(clippy::unwrap_used, reason = "clippy knows tests by their attribute, not their helpers")]
+
+mod confinement;
+mod edit;
+mod list;
+mod never_outside;
+mod read;
+mod search;
+mod shell;
+mod shell_ending;
+mod summary;
+mod support;
+mod write;

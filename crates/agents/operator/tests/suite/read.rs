@@ -1,0 +1,116 @@
+use lango_operator::OperatorSettings;
+use lango_tool::ToolError;
+use serde_json::json;
+
+use crate::support::Bench;
+
+#[tokio::test]
+async fn a_text_comes_whole_or_by_range() {
+    let bench = Bench::new();
+    bench.put("file", "one\ntwo\nthree\n");
+    let read = async |arguments| bench.call("fs_read", arguments).await.unwrap();
+    assert_eq!(read(json!({"path": "file"})).await, "file: lines 1-3 of 3\none\ntwo\nthree\n");
+    assert_eq!(
+        read(json!({"path": "file", "offset": 2, "limit": 1})).await,
+        "file: lines 2-2 of 3, continue with offset=3\ntwo\n"
+    );
+    assert_eq!(read(json!({"path": "file", "offset": 3})).await, "file: lines 3-3 of 3\nthree\n");
+    let error = bench.failure("fs_read", json!({"path": "file", "offset": 4})).await;
+    assert_eq!(error, "offset 4 is past the end: file has 3 lines");
+}
+
+#[tokio::test]
+async fn line_ends_bytes_and_emptiness_are_kept_or_told() {
+    let bench = Bench::new();
+    bench.put("crlf", "a\r\nb\r\n");
+    bench.put("latin", b"gr\xfc\xdfe\n");
+    bench.put("empty", "");
+    let read = async |path: &str| bench.call("fs_read", json!({"path": path})).await.unwrap();
+    assert_eq!(read("crlf").await, "crlf: lines 1-2 of 2\na\r\nb\r\n");
+    assert_eq!(
+        read("latin").await,
+        "latin: lines 1-1 of 1, not UTF-8: some bytes shown as �\ngr��e\n"
+    );
+    assert_eq!(read("empty").await, "empty: empty file");
+}
+
+#[tokio::test]
+async fn what_is_no_text_is_described() {
+    let bench = Bench::new();
+    bench.put("picture", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    let text = bench.call("fs_read", json!({"path": "picture"})).await.unwrap();
+    assert_eq!(text, "picture: PNG image, 16 bytes, not shown because it is not text");
+    assert!(bench.failure("fs_read", json!({"path": "."})).await.contains("use fs_list"));
+    assert!(bench.failure("fs_read", json!({"path": "none"})).await.contains("does not exist"));
+    assert!(
+        bench.failure("fs_read", json!({"path": "picture/x"})).await.contains("not a directory")
+    );
+}
+
+#[tokio::test]
+async fn a_huge_line_is_cut_between_characters() {
+    let bench = Bench::new();
+    bench.put("line", "ä".repeat(1_000_000));
+    let text = bench.call("fs_read", json!({"path": "line"})).await.unwrap();
+    assert!(text.starts_with("line: lines 1-1 of 1\nää"), "{}", &text[..60]);
+    assert!(text.ends_with(&format!("ä\n(line 1 cut: {} more bytes)", 2_000_000 - 256 * 1024)));
+}
+
+#[tokio::test]
+async fn many_lines_come_in_parts() {
+    let bench = Bench::new();
+    bench.put("many", "line\n".repeat(5000));
+    let text = bench.call("fs_read", json!({"path": "many"})).await.unwrap();
+    assert!(text.starts_with("many: lines 1-2000 of 5000, continue with offset=2001\n"));
+    bench.put("wide", format!("{}\n", "x".repeat(999)).repeat(1000));
+    let text = bench.call("fs_read", json!({"path": "wide"})).await.unwrap();
+    assert!(text.starts_with("wide: lines 1-262 of 1000, continue with offset=263\n"));
+    assert!(text.len() < 257 * 1024);
+}
+
+#[tokio::test]
+async fn a_large_file_is_read_by_lines_only() {
+    let settings = OperatorSettings { largest_file: 1000, ..OperatorSettings::default() };
+    let bench = Bench::with(settings);
+    bench.put("large", "0123456789\n".repeat(50_000));
+    let error = bench.failure("fs_read", json!({"path": "large"})).await;
+    assert!(error.contains("give offset and limit"), "{error}");
+    let arguments = json!({"path": "large", "offset": 40_000, "limit": 2});
+    assert_eq!(
+        bench.call("fs_read", arguments).await.unwrap(),
+        "large: lines 40000-40001, more follow, continue with offset=40002\n0123456789\n0123456789\n"
+    );
+}
+
+#[tokio::test]
+async fn a_status_tells_what_a_file_is() {
+    let bench = Bench::new();
+    bench.put("file", "one\ntwo");
+    bench.put("zip", b"PK\x03\x04\0\0");
+    bench.link("file", "link");
+    let stat = async |path: &str| bench.call("fs_stat", json!({"path": path})).await.unwrap();
+    let text = stat("file").await;
+    assert!(text.starts_with("file: file, 7 bytes, 2 lines, modified 20"), "{text}");
+    assert!(text.contains("Z, mode 06"), "{text}");
+    assert!(stat("zip").await.contains("ZIP archive"));
+    assert!(stat("link").await.ends_with("through a link to file"));
+    assert!(stat(".").await.starts_with(".: directory, "));
+    assert!(bench.failure("fs_stat", json!({"path": "none"})).await.contains("does not exist"));
+}
+
+#[tokio::test]
+async fn unknown_and_missing_parameters_are_rejected() {
+    let bench = Bench::new();
+    for tool in bench.registry.iter() {
+        for arguments in ["{}", r#"{"path":".","command":"x","pattern":"x","unknown":1}"#] {
+            let result = tool.prepare(arguments).map(|_| ());
+            assert!(matches!(result, Err(ToolError::Arguments(_))), "{}", tool.name());
+        }
+        assert!(tool.declaration.parameters.get().contains("\"additionalProperties\":false"));
+    }
+    let names: Vec<_> = bench.registry.names().collect();
+    assert_eq!(
+        names,
+        ["exec_shell", "fs_edit", "fs_list", "fs_read", "fs_search", "fs_stat", "fs_write"]
+    );
+}

@@ -1,0 +1,90 @@
+use std::ffi::OsString;
+
+use lango_operator::{Environment, OperatorSettings};
+use lango_tool::ToolError;
+use serde_json::json;
+
+use crate::support::Bench;
+
+/// The result without the duration.
+async fn shell(bench: &Bench, command: &str) -> String {
+    let text = bench.call("exec_shell", json!({"command": command})).await.unwrap();
+    let (ending, rest) = text.split_once(" after ").unwrap();
+    let rest = rest.split_once(" s").unwrap().1;
+    format!("{ending}{rest}")
+}
+
+#[tokio::test]
+async fn exit_codes_signals_and_both_streams_are_results() {
+    let bench = Bench::new();
+    for (command, result) in [
+        ("true", "exit code 0, no output"),
+        ("echo out; echo err >&2; exit 3", "exit code 3\nstdout:\nout\nstderr:\nerr"),
+        ("kill -9 $$", "killed by signal 9, no output"),
+        ("printf '\\374'", "exit code 0\nstdout:\n�"),
+        ("cat", "exit code 0, no output"),
+        ("exec 2>&1; -x", "exit code 127\nstdout:\n/bin/sh: 1: -x: not found"),
+    ] {
+        // The shell's own words differ between systems.
+        let shown = shell(&bench, command).await;
+        assert_eq!(shown.split("/bin/sh").next(), result.split("/bin/sh").next(), "{command}");
+    }
+    assert!(shell(&bench, "-x").await.starts_with("exit code 127"));
+}
+
+#[tokio::test]
+async fn a_command_runs_in_the_workspace_or_below() {
+    let bench = Bench::new();
+    bench.put("sub/file", "");
+    bench.link("sub", "link");
+    let root = std::fs::canonicalize(bench.path("")).unwrap().display().to_string();
+    for (cwd, place) in
+        [(".", root.clone()), ("sub", format!("{root}/sub")), ("link", format!("{root}/sub"))]
+    {
+        let text = bench.call("exec_shell", json!({"command": "pwd", "cwd": cwd})).await.unwrap();
+        assert!(text.ends_with(&format!("stdout:\n{place}")), "{text}");
+    }
+    for cwd in ["missing", "sub/file"] {
+        bench.failure("exec_shell", json!({"command": "pwd", "cwd": cwd})).await;
+    }
+}
+
+#[tokio::test]
+async fn output_is_kept_up_to_a_limit_and_the_rest_counted() {
+    let bench = Bench::new();
+    let text = shell(&bench, "yes | head -c 5000000; echo late >&2").await;
+    assert!(text.contains(&format!("\n(stdout cut: {} more bytes)", 5_000_000 - 1024 * 1024)));
+    assert!(text.ends_with("stderr:\nlate") && text.len() < 1_050_000);
+}
+
+#[tokio::test]
+async fn the_environment_has_no_keys() {
+    let parent = [
+        ("PATH", std::env::var_os("PATH").unwrap()),
+        ("ANTHROPIC_API_KEY", OsString::from("canary")),
+        ("LANGO_PASSPHRASE", OsString::from("canary")),
+        ("DATABASE_URL", OsString::from("canary")),
+        ("TERM", OsString::from("xterm")),
+    ]
+    .map(|(name, value)| (OsString::from(name), value));
+    let environment = Environment::from_parent(parent);
+    let bench = Bench::with(OperatorSettings { environment, ..OperatorSettings::default() });
+    let text = shell(&bench, "env; tr '\\0' '\\n' < /proc/self/environ").await;
+    assert!(!text.contains("canary") && text.contains("TERM=dumb"), "{text}");
+    // Set by cargo for every test; the tools' default must not pass it on.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    assert!(!shell(&Bench::new(), "env").await.contains("CARGO"));
+}
+
+#[tokio::test]
+async fn limits_on_the_arguments_are_told() {
+    let bench = Bench::new();
+    for arguments in [
+        json!({"command": "true", "timeout_seconds": 0}),
+        json!({"command": "true", "timeout_seconds": 601}),
+        json!({"command": "true\0"}),
+    ] {
+        let result = bench.call("exec_shell", arguments).await;
+        assert!(matches!(result, Err(ToolError::Arguments(_))), "{result:?}");
+    }
+}

@@ -1,0 +1,57 @@
+use serde_json::json;
+
+use crate::support::Bench;
+
+#[test]
+fn a_command_is_shown_whole_with_its_directory() {
+    let bench = Bench::new();
+    bench.put("sub/file", "");
+    let root = std::fs::canonicalize(bench.path("")).unwrap().display().to_string();
+    let command =
+        format!("echo {}\nRun in /tmp\u{202e}\r\u{1b}[2K; rm -rf \u{200b}x", "a".repeat(5000));
+    let shown = bench.summary("exec_shell", &json!({"command": command, "cwd": "sub"}));
+    let first = format!("Run in {root}/sub, for at most 30 s:\n  $ echo aaa");
+    assert!(shown.starts_with(&first), "{shown}");
+    assert!(shown.ends_with("a\n  $ Run in /tmp\\u{202e}\\r\\u{1b}[2K; rm -rf \\u{200b}x"));
+    let shown = bench.summary("exec_shell", &json!({"command": "x", "cwd": "/tmp\u{202e}"}));
+    assert!(shown.starts_with("Run in /tmp\\u{202e} (will be refused: not permitted:"), "{shown}");
+}
+
+#[test]
+fn a_write_shows_its_place_size_and_first_lines() {
+    let bench = Bench::new();
+    bench.put("real/file", "");
+    bench.link("real/file", "link");
+    let content = "line\t\u{feff}\n".repeat(30);
+    let shown = bench.summary("fs_write", &json!({"path": "link", "content": content}));
+    let first = "Write 270 bytes, 30 lines, to link (which is real/file)\n  | line\\t\\u{feff}\n";
+    assert!(shown.starts_with(first), "{shown}");
+    assert!(shown.ends_with("\n(… 10 more lines, 90 bytes, not shown)"), "{shown}");
+    let arguments = json!({"path": "n\u{202e}w", "content": "x".repeat(300), "create_only": true});
+    let shown = bench.summary("fs_write", &arguments);
+    assert!(shown.starts_with("Write 300 bytes, 1 lines, to n\\u{202e}w, only if it does not"));
+    assert!(shown.ends_with("x (… 100 more bytes)"), "{shown}");
+    let shown = bench.summary("fs_write", &json!({"path": "../x", "content": ""}));
+    assert!(shown.contains("will be refused"), "{shown}");
+}
+
+#[test]
+fn an_edit_shows_both_texts_whole() {
+    let bench = Bench::new();
+    bench.put("file", "");
+    let old = "old\n".repeat(100);
+    let arguments = json!({"path": "file", "old_text": old, "new_text": "\u{2066}new"});
+    let shown = bench.summary("fs_edit", &arguments);
+    assert!(shown.starts_with("Edit file: replace, once (1 expected),\n  - old\n  - old\n"));
+    assert_eq!(shown.matches("  - old\n").count(), 100);
+    assert!(shown.ends_with("\nwith\n  + \\u{2066}new"), "{shown}");
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_shown_harmless() {
+    let bench = Bench::new();
+    for tool in ["exec_shell", "fs_write", "fs_edit"] {
+        let shown = bench.registry.get(tool).unwrap().summary("{\"x\u{202e}\"\n}");
+        assert_eq!(shown, format!("{tool} {{\"x\\u{{202e}}\"\n{tool} }}"));
+    }
+}

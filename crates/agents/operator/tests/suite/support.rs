@@ -1,0 +1,106 @@
+//! A workspace with an outside next to it, and calls into its tools.
+
+use std::path::{Path, PathBuf};
+
+use lango_operator::{OperatorSettings, Workspace, register};
+use lango_protocol::{CallId, SessionId, TurnId};
+use lango_tool::{ToolContext, ToolError, ToolRegistry};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) struct Bench {
+    directory: TempDir,
+    pub(crate) registry: ToolRegistry,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        Self::with(OperatorSettings::default())
+    }
+
+    pub(crate) fn with(settings: OperatorSettings) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("workspace")).unwrap();
+        std::fs::create_dir(directory.path().join("outside")).unwrap();
+        std::fs::write(directory.path().join("outside/secret"), "secret\n").unwrap();
+        let workspace = Workspace::open(directory.path().join("workspace")).unwrap();
+        let mut registry = ToolRegistry::new();
+        register(&mut registry, workspace, settings).unwrap();
+        Self { directory, registry }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join("workspace").join(name)
+    }
+
+    pub(crate) fn outside(&self) -> PathBuf {
+        self.directory.path().join("outside")
+    }
+
+    pub(crate) fn put(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn content(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn link(&self, target: impl AsRef<Path>, name: &str) {
+        std::os::unix::fs::symlink(target, self.path(name)).unwrap();
+    }
+
+    /// The outside as it must still be.
+    pub(crate) fn assert_outside_untouched(&self) {
+        let names: Vec<_> = std::fs::read_dir(self.outside())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        assert_eq!(names, ["secret"]);
+        assert_eq!(std::fs::read_to_string(self.outside().join("secret")).unwrap(), "secret\n");
+        let mut beside: Vec<_> = std::fs::read_dir(self.directory.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        beside.sort();
+        assert_eq!(beside, ["outside", "workspace"]);
+    }
+
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Result<String, ToolError> {
+        self.call_with(tool, arguments, CancellationToken::new()).await
+    }
+
+    pub(crate) async fn call_with(
+        &self,
+        tool: &str,
+        arguments: Value,
+        cancel: CancellationToken,
+    ) -> Result<String, ToolError> {
+        let tool = self.registry.get(tool).unwrap();
+        tool.prepare(&arguments.to_string())?.run(context(cancel)).await
+    }
+
+    /// The message of a call that must fail for a reason other than confinement.
+    pub(crate) async fn failure(&self, tool: &str, arguments: Value) -> String {
+        match self.call(tool, arguments).await {
+            Err(ToolError::Failed(message)) => message,
+            other => panic!("expected a failure, got {other:?}"),
+        }
+    }
+
+    pub(crate) fn summary(&self, tool: &str, arguments: &Value) -> String {
+        self.registry.get(tool).unwrap().summary(&arguments.to_string())
+    }
+}
+
+pub(crate) fn context(cancel: CancellationToken) -> ToolContext {
+    ToolContext {
+        session: SessionId::generate(),
+        turn: TurnId::generate(),
+        call: CallId::generate(),
+        agent: "operator".parse().unwrap(),
+        cancel,
+    }
+}
