@@ -1,0 +1,321 @@
+//! The command line. Help texts are the reference: each command has examples.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use lango_protocol::SessionId;
+
+/// A team of agents on your own machine, with a runtime that keeps the promises.
+#[derive(Debug, Parser)]
+#[command(name = "lango", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "Examples:
+  lango demo                                   see a whole turn, without a key
+  lango run \"how many lines has README.md?\"    one question, one answer
+  git diff | lango run \"review this\"           standard input goes along
+  lango chat --last                            go on with the last conversation
+  lango agents list                            who can do what
+  lango doctor                                 what is set up, and what is not
+
+Exit codes: 0 answered, 1 the turn failed, 2 wrong usage or configuration, 3 an approval was needed
+and not given, 4 the model provider failed, 5 a budget ended the turn, 130/143 interrupted.")]
+pub(crate) struct Arguments {
+    /// Configuration file to use instead of the usual one.
+    #[arg(long, global = true, value_name = "FILE", env = "LANGO_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Ask once and print the answer.
+    #[command(after_help = "Examples:
+  lango run \"summarise the TODOs in src\"
+  cat error.log | lango run \"what went wrong?\"
+  lango run --last \"and now fix it\" --approve ask
+  lango run --output-format stream-json \"list the files\" | jq -r .type
+  lango run --model script:conversation.toml \"hello\"")]
+    Run(RunArguments),
+    /// Talk, line by line.
+    #[command(after_help = "Examples:
+  lango chat
+  lango chat --session work
+
+In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt it leaves.")]
+    Chat(ChatArguments),
+    /// Go on with a turn that was interrupted.
+    #[command(after_help = "Examples:
+  lango resume            list what can be resumed, or resume it if there is only one
+  lango resume --last     the newest one
+  lango resume work       the one of this session")]
+    Resume(ResumeArguments),
+    /// Run a whole turn with a scripted model: no key, no configuration, real tools.
+    Demo(DemoArguments),
+    /// Who is in the team, and who owns which tool.
+    Agents {
+        #[command(subcommand)]
+        command: AgentsCommand,
+    },
+    /// The tools and their owners.
+    Tools {
+        #[command(subcommand)]
+        command: ToolsCommand,
+    },
+    /// What an agent's model is told.
+    Prompt {
+        #[command(subcommand)]
+        command: PromptCommand,
+    },
+    /// Conversations.
+    Sessions {
+        #[command(subcommand)]
+        command: SessionsCommand,
+    },
+    /// The configuration.
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+    /// Check what is set up.
+    Doctor {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a completion script.
+    #[command(after_help = "Examples:
+  lango completion bash > ~/.local/share/bash-completion/completions/lango
+  lango completion zsh > ~/.zfunc/_lango")]
+    Completion {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// What `run` takes.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The message. `-` stands for standard input, which also goes along when it is piped.
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    #[command(flatten)]
+    pub(crate) session: SessionChoice,
+    #[command(flatten)]
+    pub(crate) team: TeamArguments,
+    #[command(flatten)]
+    pub(crate) approve: ApproveArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// What `chat` takes.
+#[derive(Debug, Args, Default)]
+pub(crate) struct ChatArguments {
+    #[command(flatten)]
+    pub(crate) session: SessionChoice,
+    #[command(flatten)]
+    pub(crate) team: TeamArguments,
+    #[command(flatten)]
+    pub(crate) approve: ApproveArguments,
+}
+
+/// What `resume` takes.
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArguments {
+    /// The session.
+    pub(crate) session: Option<String>,
+    /// The newest unfinished turn.
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) last: bool,
+    #[command(flatten)]
+    pub(crate) team: TeamArguments,
+    #[command(flatten)]
+    pub(crate) approve: ApproveArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// What `demo` takes.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArguments {
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// Which conversation.
+#[derive(Debug, Args, Default)]
+#[group(multiple = false)]
+pub(crate) struct SessionChoice {
+    /// A conversation, by its id or the beginning of it; made if there is none.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<SessionId>,
+    /// The last conversation.
+    #[arg(long)]
+    pub(crate) last: bool,
+    /// A new conversation (the default).
+    #[arg(long)]
+    pub(crate) new: bool,
+}
+
+/// Which team and model.
+#[derive(Debug, Args, Default)]
+pub(crate) struct TeamArguments {
+    /// `standard`, `compact`, or a directory of AGENT.md files.
+    #[arg(long, value_name = "NAME|DIR")]
+    pub(crate) topology: Option<String>,
+    /// NAME, PROVIDER/NAME, or script:FILE for a scripted model.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Hand-overs in one turn.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_rounds: Option<u32>,
+    /// The directory the operator works in; the current one by default.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+}
+
+/// Who approves dangerous calls.
+#[derive(Debug, Args, Default)]
+pub(crate) struct ApproveArguments {
+    /// ask: a person at the terminal; none: deny; all: allow everything, unseen.
+    #[arg(long, value_name = "WHO", default_value = "ask")]
+    pub(crate) approve: Approve,
+}
+
+/// How results are printed.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArguments {
+    /// text: the answer; json: one object at the end; stream-json: one event per line.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) output_format: OutputFormat,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Approve {
+    #[default]
+    Ask,
+    None,
+    All,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    Text,
+    Json,
+    StreamJson,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsCommand {
+    /// All agents, with capabilities and tools, and the tools nobody owns.
+    List(CatalogArguments),
+    /// One agent.
+    Show {
+        /// Its name.
+        name: String,
+        #[command(flatten)]
+        catalog: CatalogArguments,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// All tools.
+    List(CatalogArguments),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PromptCommand {
+    /// The instruction, the tools and their size, exactly as the model gets them.
+    Show {
+        /// The agent; `lango agents list` shows them.
+        agent: String,
+        #[command(flatten)]
+        catalog: CatalogArguments,
+    },
+}
+
+/// What commands that only look take.
+#[derive(Debug, Args)]
+pub(crate) struct CatalogArguments {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// `standard`, `compact`, or a directory of AGENT.md files.
+    #[arg(long, value_name = "NAME|DIR")]
+    pub(crate) topology: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// The newest conversations.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        /// How many.
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+    },
+    /// A conversation as it was.
+    Show {
+        /// Its id, or the beginning of it.
+        id: String,
+        /// Print the events as JSON, one array.
+        #[arg(long)]
+        json: bool,
+    },
+    /// All events, one JSON object per line.
+    Export {
+        /// Its id, or the beginning of it.
+        id: String,
+        /// Where to; standard output by default.
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+    },
+    /// Remove a conversation and everything in it.
+    Delete {
+        /// Its id, or the beginning of it.
+        id: String,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// All keys with their values.
+    Show {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        /// Also print where each value comes from, and the variable that overrides it.
+        #[arg(long)]
+        origin: bool,
+    },
+    /// One value.
+    Get {
+        /// Such as agent.topology.
+        key: String,
+    },
+    /// Change a value in the file.
+    #[command(after_help = "Examples:
+  lango config set agent.topology compact
+  lango config set providers.local.baseUrl http://127.0.0.1:1234/v1
+  lango config set model.provider local")]
+    Set {
+        /// Such as agent.topology.
+        key: String,
+        /// TOML, or plain text.
+        value: String,
+    },
+    /// Where the files are.
+    Path,
+    /// The JSON schema of the file.
+    Schema,
+}

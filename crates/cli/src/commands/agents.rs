@@ -1,0 +1,241 @@
+//! `lango agents` and `lango tools`: who can do what.
+
+use lango_orchestration::{Root, UnmatchedPolicy, capability_description, tool_capability};
+use lango_tool::{RegisteredTool, SafetyLevel};
+use serde::Serialize;
+
+use super::table::table;
+use super::{Setting, print, print_json};
+use crate::arguments::{AgentsCommand, CatalogArguments, ToolsCommand};
+use crate::failure::{self, Failure};
+use crate::wiring::{self, Catalog};
+
+#[derive(Serialize)]
+struct AgentView {
+    name: String,
+    role: &'static str,
+    capabilities: String,
+    tools: Vec<String>,
+    keywords: Vec<String>,
+    accepts: String,
+    returns: String,
+    cannot_do: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct UnmatchedView {
+    tool: String,
+    why: String,
+}
+
+#[derive(Serialize)]
+struct MissingView {
+    agent: String,
+    why: String,
+}
+
+#[derive(Serialize)]
+struct AgentsView {
+    topology: String,
+    agents: Vec<AgentView>,
+    not_created: Vec<MissingView>,
+    unmatched_tools: Vec<UnmatchedView>,
+}
+
+pub(crate) fn agents(setting: &Setting, command: AgentsCommand) -> Result<u8, Failure> {
+    match command {
+        AgentsCommand::List(arguments) => list(setting, &arguments),
+        AgentsCommand::Show { name, catalog } => show(setting, &name, &catalog),
+    }
+}
+
+fn catalog(setting: &Setting, arguments: &CatalogArguments) -> Result<Catalog, Failure> {
+    wiring::catalog(setting.config(), arguments.topology.as_deref(), None, None)
+}
+
+fn list(setting: &Setting, arguments: &CatalogArguments) -> Result<u8, Failure> {
+    let view = view(&catalog(setting, arguments)?);
+    if arguments.json {
+        print_json(&view)?;
+        return Ok(failure::ANSWERED);
+    }
+    let rows: Vec<Vec<String>> = view
+        .agents
+        .iter()
+        .map(|agent| {
+            let tools =
+                if agent.tools.is_empty() { "none".to_owned() } else { agent.tools.join(", ") };
+            vec![agent.name.clone(), agent.capabilities.clone(), tools]
+        })
+        .collect();
+    let mut text = format!("topology {}\n\n", view.topology);
+    text.push_str(&table(&["AGENT", "CAPABILITIES", "TOOLS"], &rows));
+    if !view.not_created.is_empty() {
+        text.push_str("\nNot created:\n");
+        for missing in &view.not_created {
+            text.push_str(&format!("  {}: {}\n", missing.agent, missing.why));
+        }
+    }
+    if view.unmatched_tools.is_empty() {
+        text.push_str("\nEvery tool has an owner.\n");
+    } else {
+        text.push_str("\nTools that no agent can use:\n");
+        for unmatched in &view.unmatched_tools {
+            text.push_str(&format!("  {}: {}\n", unmatched.tool, unmatched.why));
+        }
+    }
+    print(&text)?;
+    Ok(failure::ANSWERED)
+}
+
+fn show(setting: &Setting, name: &str, arguments: &CatalogArguments) -> Result<u8, Failure> {
+    let catalog = catalog(setting, arguments)?;
+    let view = view(&catalog);
+    let Some(agent) = view.agents.iter().find(|agent| agent.name == name) else {
+        let names: Vec<&str> = view.agents.iter().map(|agent| agent.name.as_str()).collect();
+        let known = names.join(", ");
+        return Err(Failure::usage(format!("there is no agent {name:?}. There are: {known}")));
+    };
+    if arguments.json {
+        print_json(agent)?;
+        return Ok(failure::ANSWERED);
+    }
+    let mut text = format!("{} ({})\n", agent.name, agent.role);
+    let mut line = |what: &str, value: &str| {
+        if !value.is_empty() {
+            text.push_str(&format!("  {what:<14}{value}\n"));
+        }
+    };
+    line("capabilities", &agent.capabilities);
+    line("keywords", &agent.keywords.join(", "));
+    line("accepts", &agent.accepts);
+    line("returns", &agent.returns);
+    line("cannot do", &agent.cannot_do.join("; "));
+    if agent.tools.is_empty() {
+        line("tools", "none");
+    }
+    for tool in agent.tools.iter().filter_map(|name| catalog.tools.get(name)) {
+        text.push_str(&format!(
+            "  {:<14}{:<14}{:<10} {}\n",
+            "tool", tool.name(), tool.level, tool.declaration.description
+        ));
+    }
+    text.push_str(&format!("\nIts prompt: lango prompt show {}\n", agent.name));
+    print(&text)?;
+    Ok(failure::ANSWERED)
+}
+
+fn names(tools: &[std::sync::Arc<RegisteredTool>]) -> Vec<String> {
+    tools.iter().map(|tool| tool.name().to_owned()).collect()
+}
+
+fn view(catalog: &Catalog) -> AgentsView {
+    let plain = |name: &str, role, capabilities: String, tools| AgentView {
+        name: name.to_owned(),
+        role,
+        capabilities,
+        tools,
+        keywords: Vec::new(),
+        accepts: String::new(),
+        returns: String::new(),
+        cannot_do: Vec::new(),
+    };
+    let (mut agents, unmatched) = match &catalog.tree.root {
+        Root::Single(single) => {
+            let capabilities = capability_description(&single.tools);
+            let tools = names(&single.tools);
+            let agent = plain(single.name.as_str(), "single agent", capabilities, tools);
+            (vec![agent], Vec::new())
+        }
+        Root::Team(team) => {
+            let capabilities = "answers itself or hands over".to_owned();
+            let root = plain(team.name.as_str(), "orchestrator", capabilities, Vec::new());
+            (vec![root], team.unmatched.clone())
+        }
+    };
+    for sub_agent in catalog.tree.sub_agents() {
+        let tools = names(sub_agent.tools());
+        let name = sub_agent.name.as_str();
+        let mut agent = plain(name, "specialist", sub_agent.description.clone(), tools);
+        if let Some(spec) = catalog.topology.agent(name) {
+            agent.keywords.clone_from(&spec.keywords);
+            agent.accepts = spec.accepts.to_string();
+            agent.returns = spec.returns.to_string();
+            agent.cannot_do = spec.cannot_do.clone();
+        }
+        agents.push(agent);
+    }
+    let created = |name: &str| catalog.tree.agent(name).is_some();
+    let is_team = matches!(catalog.tree.root, Root::Team(_));
+    let specs = catalog.topology.agents().iter().filter(|spec| is_team && !created(spec.name.as_str()));
+    let not_created = specs.map(|spec| MissingView {
+        agent: spec.name.to_string(),
+        why: format!("no tool begins with {}", spec.prefixes.join(", ")),
+    });
+    let nobody = match catalog.topology.unmatched() {
+        UnmatchedPolicy::Nobody => "no agent's prefixes match it, and this topology gives such tools to nobody",
+        UnmatchedPolicy::Agent(_) => "the agent for unmatched tools was not created",
+    };
+    AgentsView {
+        topology: catalog.topology.name().to_owned(),
+        not_created: not_created.collect(),
+        unmatched_tools: unmatched
+            .iter()
+            .map(|tool| UnmatchedView { tool: tool.name().to_owned(), why: nobody.to_owned() })
+            .collect(),
+        agents,
+    }
+}
+
+#[derive(Serialize)]
+struct ToolView<'a> {
+    name: &'a str,
+    owner: Option<&'a str>,
+    level: SafetyLevel,
+    read_only: bool,
+    capability: &'static str,
+    description: &'a str,
+}
+
+pub(crate) fn tools(setting: &Setting, command: ToolsCommand) -> Result<u8, Failure> {
+    let ToolsCommand::List(arguments) = command;
+    let catalog = catalog(setting, &arguments)?;
+    let owner = |name: &str| match &catalog.tree.root {
+        Root::Single(single) => Some(single.name.as_str()),
+        Root::Team(team) => team
+            .sub_agents
+            .iter()
+            .find(|agent| agent.tools().iter().any(|tool| tool.name() == name))
+            .map(|agent| agent.name.as_str()),
+    };
+    let views: Vec<ToolView<'_>> = catalog
+        .tools
+        .iter()
+        .map(|tool| ToolView {
+            name: tool.name(),
+            owner: owner(tool.name()),
+            level: tool.level,
+            read_only: tool.read_only,
+            capability: tool_capability(tool.name()),
+            description: &tool.declaration.description,
+        })
+        .collect();
+    if arguments.json {
+        print_json(&views)?;
+        return Ok(failure::ANSWERED);
+    }
+    let rows: Vec<Vec<String>> = views
+        .iter()
+        .map(|tool| {
+            vec![
+                tool.name.to_owned(),
+                tool.owner.unwrap_or("nobody").to_owned(),
+                tool.level.to_string(),
+                if tool.read_only { "yes" } else { "no" }.to_owned(),
+                tool.description.to_owned(),
+            ]
+        })
+        .collect();
+    print(&table(&["TOOL", "OWNER", "LEVEL", "READ-ONLY", "DESCRIPTION"], &rows))?;
+    Ok(failure::ANSWERED)
+}

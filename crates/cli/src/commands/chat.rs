@@ -1,0 +1,80 @@
+//! `lango chat`: a conversation, line by line.
+
+use std::io::{self, IsTerminal, Write};
+
+use lango_protocol::{Origin, SessionId};
+use lango_runtime::TurnRequest;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::Setting;
+use super::run::{choose_session, introduction, make_ready};
+use super::turn::follow;
+use crate::arguments::ChatArguments;
+use crate::display::Display;
+use crate::failure::{self, Failure};
+use crate::terminal::Terminal;
+
+const HELP: &str = "Type a message and press Enter.
+  /new       start a new conversation
+  /session   the id of this one, to go on later with: lango chat --session ID
+  /help      this
+  /quit      leave (or Ctrl-D)
+Ctrl-C stops the turn that is under way.\n";
+
+pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<u8, Failure> {
+    let input = Terminal::standard_input();
+    // Approvals are asked in the same terminal the lines come from, and only in one.
+    let person = io::stdin().is_terminal().then(|| input.clone());
+    let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
+    let mut session = choose_session(ready.runtime.journal(), &arguments.session).await?;
+    let mut display = Display::chat();
+    let _ = display.introduce(&introduction(&ready.model, &session));
+    let _ = display.introduce("/help for help, /quit to leave");
+    let mut code = failure::ANSWERED;
+    while let Some(line) = next_line(&input).await? {
+        match line.trim() {
+            "" => {}
+            "/quit" | "/exit" => break,
+            "/help" | "/?" => super::print(HELP)?,
+            "/session" => super::print(&format!("{session}\n"))?,
+            "/new" => {
+                session = SessionId::generate();
+                super::print(&format!("new conversation {session}\n"))?;
+            }
+            command if command.starts_with('/') => {
+                super::print(&format!("unknown command {command}; /help lists them\n"))?;
+            }
+            text => {
+                let request = TurnRequest {
+                    session: session.clone(),
+                    text: text.to_owned(),
+                    attachment: None,
+                    origin: Origin::Chat,
+                };
+                let followed = follow(ready.runtime.start_turn(request), &mut display).await?;
+                code = followed.code;
+                if code == failure::TERMINATED {
+                    return Ok(code);
+                }
+            }
+        }
+    }
+    // Somebody who was there saw how each turn ended; a script wants to know of the last.
+    Ok(if io::stdin().is_terminal() { failure::ANSWERED } else { code })
+}
+
+/// The next line; none at the end of the input, or when the person leaves with Ctrl-C.
+async fn next_line(input: &Terminal) -> Result<Option<String>, Failure> {
+    if io::stdin().is_terminal() {
+        let mut stderr = io::stderr();
+        stderr.write_all(b"\n> ")?;
+        stderr.flush()?;
+    }
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        line = input.line() => Ok(line),
+        _ = interrupt.recv() => Ok(None),
+        _ = terminate.recv() => Ok(None),
+    }
+}

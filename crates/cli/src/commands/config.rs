@@ -1,0 +1,136 @@
+//! `lango config`: what is set, where, and how to change it.
+
+use serde::Serialize;
+
+use super::table::table;
+use super::{Setting, print, print_json};
+use crate::arguments::ConfigCommand;
+use crate::config::{self, Config, Origin, known_keys};
+use crate::failure::{self, Failure};
+use crate::home::Home;
+
+#[derive(Serialize)]
+struct KeyView {
+    key: String,
+    value: Option<toml::Value>,
+    origin: Origin,
+    variable: Option<String>,
+    description: String,
+}
+
+/// `setting` may have failed: the commands that help to mend a broken file must still work.
+pub(crate) fn config(
+    setting: Result<Setting, Failure>,
+    command: ConfigCommand,
+) -> Result<u8, Failure> {
+    match command {
+        ConfigCommand::Path => {
+            let home = match setting {
+                Ok(setting) => setting.home,
+                Err(_) => Home::find(None).map_err(Failure::usage)?,
+            };
+            print(&format!(
+                "config    {}\ndatabase  {}\n",
+                home.config_file.display(),
+                home.database().display()
+            ))?;
+        }
+        ConfigCommand::Schema => print_json(&config::schema())?,
+        ConfigCommand::Show { json, origin } => show(&setting?, json, origin)?,
+        ConfigCommand::Get { key } => get(&setting?, &key)?,
+        ConfigCommand::Set { key, value } => {
+            let home = match setting {
+                Ok(setting) => setting.home,
+                Err(_) => Home::find(None).map_err(Failure::usage)?,
+            };
+            config::set(&home.config_file, &key, &value)?;
+            print(&format!("{key} set in {}\n", home.config_file.display()))?;
+        }
+    }
+    Ok(failure::ANSWERED)
+}
+
+fn views(setting: &Setting) -> Result<Vec<KeyView>, Failure> {
+    let table = toml::Table::try_from(setting.config())
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let mut views = Vec::new();
+    for key in known_keys() {
+        for (path, value) in values(&table, &key.path) {
+            let origin = setting.loaded.origins.get(&path).cloned().unwrap_or(Origin::Default);
+            views.push(KeyView {
+                key: path,
+                value,
+                origin,
+                variable: key.variable(),
+                description: key.description.clone(),
+            });
+        }
+    }
+    Ok(views)
+}
+
+/// The values at a path; `*` stands for every name there is.
+fn values(table: &toml::Table, path: &str) -> Vec<(String, Option<toml::Value>)> {
+    let Some((name, rest)) = path.split_once('.') else {
+        return vec![(path.to_owned(), table.get(path).cloned())];
+    };
+    let names: Vec<&str> =
+        if name == "*" { table.keys().map(String::as_str).collect() } else { vec![name] };
+    let mut found = Vec::new();
+    for name in names {
+        match table.get(name) {
+            Some(toml::Value::Table(inner)) => {
+                let below = values(inner, rest).into_iter();
+                found.extend(below.map(|(path, value)| (format!("{name}.{path}"), value)));
+            }
+            _ => found.push((format!("{name}.{rest}"), None)),
+        }
+    }
+    found
+}
+
+fn show(setting: &Setting, json: bool, origin: bool) -> Result<(), Failure> {
+    let views: Vec<KeyView> = views(setting)?.into_iter().filter(|v| !v.key.contains('*')).collect();
+    if json {
+        return print_json(&views);
+    }
+    let text = |value: &Option<toml::Value>| {
+        value.as_ref().map_or_else(|| "(not set)".to_owned(), shown)
+    };
+    if !origin {
+        let rows: Vec<Vec<String>> =
+            views.iter().map(|view| vec![view.key.clone(), text(&view.value)]).collect();
+        return print(&table(&["KEY", "VALUE"], &rows));
+    }
+    let rows: Vec<Vec<String>> = views
+        .iter()
+        .map(|view| {
+            let variable = view.variable.clone().unwrap_or_default();
+            vec![view.key.clone(), text(&view.value), variable, view.origin.to_string()]
+        })
+        .collect();
+    print(&table(&["KEY", "VALUE", "VARIABLE", "FROM"], &rows))
+}
+
+/// A value without a password in it.
+fn shown(value: &toml::Value) -> String {
+    if let toml::Value::String(text) = value
+        && let Ok(location) = text.parse::<lango_store::DatabaseLocation>()
+        && text.contains("://")
+        && text.contains('@')
+    {
+        return format!("\"{location}\"");
+    }
+    value.to_string()
+}
+
+fn get(setting: &Setting, key: &str) -> Result<(), Failure> {
+    config::check(key)?;
+    let table = toml::Table::try_from(Config::clone(setting.config()))
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    match values(&table, key).pop().and_then(|(_, value)| value) {
+        Some(toml::Value::String(text)) => print(&format!("{text}\n")),
+        Some(value) => print(&format!("{value}\n")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,55 @@
+//! `lango demo`: a whole turn with a scripted model. Everything but the model is real.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use lango_model::scripted::Script;
+use lango_protocol::{Origin, SessionId};
+use lango_runtime::{NobodyToAsk, TurnRequest};
+
+use super::Setting;
+use super::turn::follow;
+use crate::arguments::DemoArguments;
+use crate::display::Display;
+use crate::failure::Failure;
+use crate::provider::{self, Choice};
+use crate::wiring;
+
+const SCRIPT: &str = include_str!("demo.toml");
+const QUESTION: &str = "What is in this directory?";
+
+pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result<u8, Failure> {
+    let config = setting.config();
+    let catalog = wiring::catalog(config, Some("standard"), None, None)?;
+    let script = Script::parse("demo.toml", SCRIPT).map_err(|e| Failure::usage(e.to_string()))?;
+    let choice = Choice {
+        provider: "script".into(),
+        base_url: String::new(),
+        model: "scripted".into(),
+        key_variable: None,
+        why: "a script plays the model; the agents, tools and journal are real".into(),
+        script: None,
+    };
+    let model = provider::prepare_with(config, choice, Some(script)).await?;
+    let journal = wiring::open_journal(config, &setting.home).await?;
+    let runtime = wiring::runtime(config, &catalog, journal, &model, Arc::new(NobodyToAsk));
+    let session = SessionId::generate();
+    let mut display = Display::new(&arguments.output);
+    let _ = display.introduce(&super::run::introduction(&model, &session));
+    let _ = display.introduce(&format!("you: {QUESTION}"));
+    let request = TurnRequest {
+        session: session.clone(),
+        text: QUESTION.to_owned(),
+        attachment: None,
+        origin: Origin::Run,
+    };
+    let followed = follow(runtime.start_turn(request), &mut display).await?;
+    if followed.outcome.is_done() && !arguments.output.quiet {
+        let next = format!(
+            "\nSee everything that happened:  lango sessions show {session}\n\
+             Use a real model:              export OPENAI_API_KEY=…; lango run \"…\"\n"
+        );
+        let _ = std::io::stderr().write_all(next.as_bytes());
+    }
+    Ok(followed.code)
+}

@@ -1,0 +1,153 @@
+//! `lango doctor`: what is set up, what is not, and what to type about it.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use lango_model::{Message, ModelRequest};
+use serde::Serialize;
+
+use super::{Setting, print, print_json};
+use crate::display::Style;
+use crate::failure::{self, Failure};
+use crate::provider;
+use crate::wiring;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Good,
+    Note,
+    Bad,
+}
+
+#[derive(Debug, Serialize)]
+struct Check {
+    what: &'static str,
+    state: State,
+    detail: String,
+}
+
+fn check(what: &'static str, result: Result<String, String>) -> Check {
+    match result {
+        Ok(detail) => Check { what, state: State::Good, detail },
+        Err(detail) => Check { what, state: State::Bad, detail },
+    }
+}
+
+pub(crate) async fn doctor(setting: Result<Setting, Failure>, json: bool) -> Result<u8, Failure> {
+    let mut checks = Vec::new();
+    match setting {
+        Err(failure) => checks.push(check("configuration", Err(failure.message))),
+        Ok(setting) => examine(&setting, &mut checks).await,
+    }
+    let healthy = checks.iter().all(|check| check.state != State::Bad);
+    if json {
+        print_json(&checks)?;
+    } else {
+        let style = Style::of(&std::io::stdout());
+        let mut text = String::new();
+        for check in &checks {
+            let mark = match check.state {
+                State::Good => style.good("ok  "),
+                State::Note => style.warn("note"),
+                State::Bad => style.bad("bad "),
+            };
+            let detail = check.detail.replace('\n', "\n                      ");
+            text.push_str(&format!("{mark}  {:<14}  {detail}\n", check.what));
+        }
+        print(&text)?;
+    }
+    Ok(if healthy { failure::ANSWERED } else { failure::TURN_FAILED })
+}
+
+async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
+    let config = setting.config();
+    let file = &setting.home.config_file;
+    let described = if file.exists() {
+        file.display().to_string()
+    } else {
+        format!("{} (not there; the defaults are used)", file.display())
+    };
+    checks.push(check("configuration", Ok(described)));
+
+    let location = wiring::database_location(config, &setting.home);
+    let database = match wiring::open_journal(config, &setting.home).await {
+        Ok(journal) => match journal.unfinished_turns(None).await {
+            Ok(turns) => {
+                let count = turns.iter().filter(|turn| turn.running.is_none()).count();
+                let place = location.map(|l| l.to_string()).unwrap_or_default();
+                let unfinished = match count {
+                    0 => String::new(),
+                    n => format!("; {n} unfinished turn(s): lango resume"),
+                };
+                Ok(format!("{place}{unfinished}"))
+            }
+            Err(error) => Err(error.to_string()),
+        },
+        Err(failure) => Err(failure.message),
+    };
+    checks.push(check("database", database));
+
+    match wiring::catalog(config, None, None, None) {
+        Err(failure) => checks.push(check("agents", Err(failure.message))),
+        Ok(catalog) => {
+            let tree = &catalog.tree;
+            let names: Vec<&str> = tree.sub_agents().iter().map(|a| a.name.as_str()).collect();
+            let root = tree.root_name();
+            let team = format!("{root} with {} ({})", names.join(", "), catalog.topology.name());
+            checks.push(check("agents", Ok(team)));
+            let tools = catalog.tools.iter().count();
+            let unmatched = match &tree.root {
+                lango_orchestration::Root::Team(team) => team.unmatched.len(),
+                lango_orchestration::Root::Single(_) => 0,
+            };
+            let state = if unmatched == 0 { State::Good } else { State::Note };
+            let detail = format!("{tools} tools, {unmatched} without an owner");
+            checks.push(Check { what: "tools", state, detail });
+            let detail = catalog.workspace.display().to_string();
+            checks.push(check("workspace", Ok(detail)));
+        }
+    }
+    checks.push(Check {
+        what: "sandbox",
+        state: State::Note,
+        detail: "files are confined to the workspace; commands run with your rights, after your \
+                 approval"
+            .to_owned(),
+    });
+    let policy = format!("{:?}", config.approvals.policy).to_lowercase();
+    checks.push(check("approvals", Ok(format!("policy {policy}"))));
+
+    match provider::choose(config, None) {
+        Err(failure) => checks.push(check("model", Err(failure.message))),
+        Ok(choice) => {
+            let described = format!("{} at {} ({})", choice.model, choice.base_url, choice.why);
+            let reached = reach(setting, choice).await;
+            checks.push(check("model", reached.map(|()| described)));
+        }
+    }
+}
+
+/// A real call, as small as it can be.
+async fn reach(setting: &Setting, choice: provider::Choice) -> Result<(), String> {
+    let ready =
+        provider::prepare(setting.config(), choice).await.map_err(|failure| failure.message)?;
+    let request = ModelRequest {
+        instruction: "Answer with one word.".into(),
+        context: Vec::new(),
+        messages: vec![Message::User { text: "Say: ready".to_owned() }],
+        tools: Vec::new(),
+    };
+    let limit = Duration::from_secs(30);
+    let answer = async {
+        let mut stream = ready.model.stream(request).await?;
+        while let Some(event) = stream.next().await {
+            event?;
+        }
+        Ok::<(), lango_model::ModelError>(())
+    };
+    match tokio::time::timeout(limit, answer).await {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err(format!("no answer within {} s", limit.as_secs())),
+    }
+}

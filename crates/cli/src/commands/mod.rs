@@ -1,0 +1,58 @@
+//! The commands, one file each.
+
+pub(crate) mod agents;
+pub(crate) mod chat;
+pub(crate) mod config;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod prompt;
+pub(crate) mod resume;
+pub(crate) mod run;
+pub(crate) mod sessions;
+mod table;
+mod turn;
+
+use std::env;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use crate::config::{Config, Loaded, load};
+use crate::failure::Failure;
+use crate::home::Home;
+
+/// The configuration and where files are: what every command starts from.
+#[derive(Debug)]
+pub(crate) struct Setting {
+    pub(crate) home: Home,
+    pub(crate) loaded: Loaded,
+}
+
+impl Setting {
+    pub(crate) fn new(config: Option<PathBuf>) -> Result<Self, Failure> {
+        let explicit = config.clone();
+        let home = Home::find(config).map_err(Failure::usage)?;
+        if let Some(path) = explicit.filter(|path| !path.exists()) {
+            return Err(Failure::usage(format!("there is no file {}", path.display())));
+        }
+        let loaded = load(&home.config_file, env::vars())?;
+        Ok(Self { home, loaded })
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.loaded.config
+    }
+}
+
+/// Prints to standard output. A closed pipe is a reader that has seen enough.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
+}
+
+/// Prints a value as indented JSON.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(std::io::Error::from)?;
+    print(&format!("{text}\n"))
+}

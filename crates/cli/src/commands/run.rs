@@ -1,0 +1,132 @@
+//! `lango run`: one message, one answer.
+
+use std::io::{self, IsTerminal, Read};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_protocol::{Origin, SessionId};
+use lango_runtime::{Runtime, TurnRequest};
+use lango_store::Journal;
+
+use super::Setting;
+use super::turn::follow;
+use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArguments};
+use crate::display::Display;
+use crate::failure::Failure;
+use crate::provider::{self, ReadyModel};
+use crate::terminal::{Terminal, TerminalApprover};
+use crate::wiring;
+
+/// The most that is taken from standard input.
+const MAX_INPUT_BYTES: u64 = 1024 * 1024;
+
+pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8, Failure> {
+    let (text, attachment) = message(&arguments.text)?;
+    let person = Terminal::person();
+    let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
+    let session = choose_session(ready.runtime.journal(), &arguments.session).await?;
+    let mut display = Display::new(&arguments.output);
+    let _ = display.introduce(&introduction(&ready.model, &session));
+    let request = TurnRequest { session, text, attachment, origin: Origin::Run };
+    let followed = follow(ready.runtime.start_turn(request), &mut display).await?;
+    Ok(followed.code)
+}
+
+/// Everything a turn needs.
+pub(super) struct Ready {
+    pub(super) runtime: Runtime,
+    pub(super) model: ReadyModel,
+}
+
+/// Puts together what a turn needs. Fails before anything is written.
+pub(super) async fn make_ready(
+    setting: &Setting,
+    team: &TeamArguments,
+    approve: &ApproveArguments,
+    person: Option<Terminal>,
+) -> Result<Ready, Failure> {
+    let config = setting.config();
+    let catalog = wiring::catalog(
+        config,
+        team.topology.as_deref(),
+        team.workspace.as_deref(),
+        team.max_rounds,
+    )?;
+    let choice = provider::choose(config, team.model.as_deref())?;
+    let model = provider::prepare(config, choice).await?;
+    let journal = wiring::open_journal(config, &setting.home).await?;
+    let approver = Arc::new(TerminalApprover::new(approve.approve, person));
+    let runtime = wiring::runtime(config, &catalog, journal, &model, approver);
+    Ok(Ready { runtime, model })
+}
+
+/// The first line of a run: what answers, and why.
+pub(super) fn introduction(model: &ReadyModel, session: &SessionId) -> String {
+    let choice = &model.choice;
+    format!("{} ({}) · session {session}", choice.model, choice.why)
+}
+
+/// The conversation a message belongs to.
+pub(super) async fn choose_session(
+    journal: &Journal,
+    choice: &SessionChoice,
+) -> Result<SessionId, Failure> {
+    if choice.last {
+        let latest = journal.latest_session().await?;
+        return latest.ok_or_else(|| {
+            Failure::usage("there is no conversation yet. Start one with: lango run \"…\"")
+        });
+    }
+    let Some(wanted) = &choice.session else { return Ok(SessionId::generate()) };
+    let found = journal.find_sessions(wanted.as_str()).await?;
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        many if many.contains(wanted) => Ok(wanted.clone()),
+        [] => Ok(wanted.clone()),
+        many => Err(ambiguous(wanted.as_str(), many)),
+    }
+}
+
+pub(super) fn ambiguous(given: &str, found: &[SessionId]) -> Failure {
+    let names: Vec<&str> = found.iter().take(5).map(SessionId::as_str).collect();
+    Failure::usage(format!("{given:?} could be any of {}. Type more of it", names.join(", ")))
+}
+
+/// What the user said, and what came along on standard input.
+fn message(words: &[String]) -> Result<(String, Option<String>), Failure> {
+    let dash = words.iter().any(|word| word == "-");
+    let text: Vec<&str> =
+        words.iter().filter(|word| *word != "-").map(String::as_str).collect();
+    let text = text.join(" ").trim().to_owned();
+    let input = if dash || !io::stdin().is_terminal() { read_input()? } else { None };
+    match (text.is_empty(), input) {
+        (false, input) => Ok((text, input)),
+        (true, Some(input)) => Ok((input, None)),
+        (true, None) => {
+            Err(Failure::usage("there is nothing to ask. Type it: lango run \"your question\""))
+        }
+    }
+}
+
+fn read_input() -> Result<Option<String>, Failure> {
+    // Somebody who forgot to close a pipe should see why nothing happens.
+    let (done, waiting) = std::sync::mpsc::channel::<()>();
+    let notice = std::thread::spawn(move || {
+        if waiting.recv_timeout(Duration::from_secs(2)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            let notice = "lango: reading standard input; end it with Ctrl-D, or use </dev/null\n";
+            let _ = io::Write::write_all(&mut io::stderr(), notice.as_bytes());
+        }
+    });
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes);
+    drop(done);
+    let _ = notice.join();
+    read.map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))?;
+    if bytes.len() as u64 > MAX_INPUT_BYTES {
+        return Err(Failure::usage(
+            "standard input is longer than 1 MiB. Put it into a file and name the file instead",
+        ));
+    }
+    let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+    Ok((!text.is_empty()).then_some(text))
+}

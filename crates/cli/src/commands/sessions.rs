@@ -1,0 +1,216 @@
+//! `lango sessions`: conversations, read from the journal.
+
+use std::io::{self, IsTerminal, Write};
+
+use lango_protocol::{Event, EventBody, SessionId, Timestamp};
+use lango_store::{Journal, SessionSummary};
+use serde::Serialize;
+
+use super::table::table;
+use super::{Setting, print, print_json};
+use crate::arguments::SessionsCommand;
+use crate::failure::{self, Failure};
+use crate::terminal::Terminal;
+use crate::wiring;
+
+/// Events read at a time.
+const PAGE: u32 = 500;
+
+#[derive(Serialize)]
+struct SessionView<'a> {
+    id: &'a SessionId,
+    title: &'a str,
+    workspace: &'a str,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    turns: u64,
+    unfinished: bool,
+}
+
+pub(crate) async fn sessions(setting: &Setting, command: SessionsCommand) -> Result<u8, Failure> {
+    let journal = wiring::open_journal(setting.config(), &setting.home).await?;
+    match command {
+        SessionsCommand::List { json, limit } => list(&journal, json, limit).await?,
+        SessionsCommand::Show { id, json } => show(&journal, &id, json).await?,
+        SessionsCommand::Export { id, output } => {
+            let session = find(&journal, &id).await?;
+            match output {
+                Some(path) => {
+                    let mut file = std::fs::File::create(&path).map_err(|error| {
+                        Failure::usage(format!("cannot write {}: {error}", path.display()))
+                    })?;
+                    export(&journal, &session, &mut file).await?;
+                }
+                None => export(&journal, &session, &mut io::stdout()).await?,
+            }
+        }
+        SessionsCommand::Delete { id, yes } => return delete(&journal, &id, yes).await,
+    }
+    Ok(failure::ANSWERED)
+}
+
+async fn list(journal: &Journal, json: bool, limit: u32) -> Result<(), Failure> {
+    let sessions = journal.sessions(limit).await?;
+    if json {
+        let views: Vec<SessionView<'_>> = sessions.iter().map(view).collect();
+        return print_json(&views);
+    }
+    if sessions.is_empty() {
+        return print("There is no conversation yet. Start one with: lango run \"…\"\n");
+    }
+    let rows: Vec<Vec<String>> = sessions
+        .iter()
+        .map(|session| {
+            let state = if session.unfinished { "unfinished" } else { "" };
+            vec![
+                session.id.to_string(),
+                local_time(session.updated_at),
+                session.turns.to_string(),
+                state.to_owned(),
+                session.title.clone(),
+            ]
+        })
+        .collect();
+    print(&table(&["SESSION", "LAST USED", "TURNS", "STATE", "TITLE"], &rows))
+}
+
+fn view(session: &SessionSummary) -> SessionView<'_> {
+    SessionView {
+        id: &session.id,
+        title: &session.title,
+        workspace: &session.workspace,
+        created_at: session.created_at,
+        updated_at: session.updated_at,
+        turns: session.turns,
+        unfinished: session.unfinished,
+    }
+}
+
+fn local_time(time: Timestamp) -> String {
+    jiff::Timestamp::from_microsecond(time.as_microseconds()).map_or_else(
+        |_| time.to_string(),
+        |time| {
+            time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+        },
+    )
+}
+
+async fn find(journal: &Journal, given: &str) -> Result<SessionId, Failure> {
+    let found = journal.find_sessions(given).await?;
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(Failure::usage(format!(
+            "there is no conversation {given:?}. See: lango sessions list"
+        ))),
+        many => match many.iter().find(|id| id.as_str() == given) {
+            Some(exact) => Ok(exact.clone()),
+            None => Err(super::run::ambiguous(given, many)),
+        },
+    }
+}
+
+async fn show(journal: &Journal, given: &str, json: bool) -> Result<(), Failure> {
+    let session = find(journal, given).await?;
+    if json {
+        let mut all = Vec::new();
+        let mut after = 0;
+        while let Some((events, last)) = page(journal, &session, after).await? {
+            all.extend(events);
+            after = last;
+        }
+        return print_json(&all);
+    }
+    let mut after = 0;
+    while let Some((events, last)) = page(journal, &session, after).await? {
+        let text: String = events.iter().filter_map(line).collect();
+        print(&text)?;
+        after = last;
+    }
+    Ok(())
+}
+
+async fn page(
+    journal: &Journal,
+    session: &SessionId,
+    after: u64,
+) -> Result<Option<(Vec<Event>, u64)>, Failure> {
+    let events = journal.events(session, after, PAGE).await?;
+    Ok(events.last().map(|event| event.seq).map(|last| (events, last)))
+}
+
+/// An event as a person reads it.
+fn line(event: &Event) -> Option<String> {
+    let author = event.author.as_deref().unwrap_or("?");
+    let indent = if event.branch.is_some() { "    " } else { "" };
+    let clean = |text: &str| -> String {
+        text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    };
+    let said = match &event.body {
+        EventBody::UserMessage { text, attachment, .. } => match attachment {
+            Some(attachment) => format!("{text}\n[{} bytes attached]", attachment.len()),
+            None => text.clone(),
+        },
+        EventBody::Message { text, .. } => text.clone(),
+        EventBody::ToolCall { tool, arguments, .. } => format!("calls {tool} {arguments}"),
+        EventBody::ToolResult { status, output, milliseconds, .. } => {
+            let shown: String = output.chars().take(2_000).collect();
+            format!("{status}, {milliseconds} ms\n{shown}")
+        }
+        EventBody::Transfer { to, task, .. } => format!("→ {to}: {task}"),
+        EventBody::TransferRefused { requested, reason, .. } => {
+            format!("cannot hand over to {requested:?}: {reason}")
+        }
+        EventBody::Rejected { reason } => format!("passes: {reason}"),
+        EventBody::ApprovalRequested { summary, .. } => format!("asks to run:\n{summary}"),
+        EventBody::ApprovalResolved { decision, by, .. } => format!("{decision:?} by {by}"),
+        EventBody::Warning { text, .. } => format!("warning: {text}"),
+        EventBody::TurnFinished(outcome) => {
+            let calls = outcome.work.spent.model_calls;
+            return Some(format!("-- turn finished, {calls} model calls\n\n"));
+        }
+        EventBody::TextDelta { .. }
+        | EventBody::ToolStarted { .. }
+        | EventBody::TransferFinished { .. }
+        | EventBody::Usage { .. } => return None,
+    };
+    let text = clean(&said).replace('\n', &format!("\n{indent}  "));
+    Some(format!("{indent}{author}: {text}\n"))
+}
+
+async fn export(
+    journal: &Journal,
+    session: &SessionId,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    let mut after = 0;
+    while let Some((events, last)) = page(journal, session, after).await? {
+        for event in &events {
+            serde_json::to_writer(&mut *output, event).map_err(io::Error::from)?;
+            output.write_all(b"\n")?;
+        }
+        after = last;
+    }
+    output.flush()?;
+    Ok(())
+}
+
+async fn delete(journal: &Journal, given: &str, yes: bool) -> Result<u8, Failure> {
+    let session = find(journal, given).await?;
+    if !yes {
+        if !io::stdin().is_terminal() {
+            return Err(Failure::usage(format!(
+                "deleting {session} cannot be undone. Say --yes if you mean it"
+            )));
+        }
+        print(&format!("Delete {session} and everything in it? [y/N] "))?;
+        io::stdout().flush()?;
+        let answer = Terminal::standard_input().line().await.unwrap_or_default();
+        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+            print("Nothing was deleted.\n")?;
+            return Ok(failure::TURN_FAILED);
+        }
+    }
+    journal.delete_session(&session).await?;
+    print(&format!("Deleted {session}.\n"))?;
+    Ok(failure::ANSWERED)
+}

@@ -1,0 +1,93 @@
+//! Changing the file without losing what a person wrote in it.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use toml::Table;
+use toml_edit::DocumentMut;
+
+use super::keys::known_keys;
+use super::load::{check_known, insert, value_of};
+use super::{Config, ConfigError, Origin};
+
+/// Refuses a key that does not exist.
+pub(crate) fn check(key: &str) -> Result<(), ConfigError> {
+    let parts: Vec<String> = key.split('.').map(str::to_owned).collect();
+    check_known(&parts, &known_keys(), &Origin::Default)
+}
+
+/// Sets one key in the file, keeping comments and order. Nothing is written unless the result is
+/// a valid configuration.
+pub(crate) fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError> {
+    let origin = Origin::File(path.to_owned());
+    let parts: Vec<String> = key.split('.').map(str::to_owned).collect();
+    check_known(&parts, &known_keys(), &origin)?;
+    let current = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => {
+            return Err(ConfigError::Unreadable {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            });
+        }
+    };
+    let not_toml =
+        |reason: String| ConfigError::NotToml { path: path.to_owned(), reason };
+    let mut document: DocumentMut =
+        current.parse().map_err(|error: toml_edit::TomlError| not_toml(error.to_string()))?;
+
+    // A bare word is text, unless the key wants something else.
+    let value = value_of(text);
+    let mut alone = Table::new();
+    insert(&mut alone, key, value.clone());
+    let bad = |reason: String| ConfigError::BadValue { key: key.to_owned(), origin, reason };
+    Config::deserialize(alone).map_err(|error| bad(error.message().trim().to_owned()))?;
+
+    let item: toml_edit::Value = value
+        .to_string()
+        .parse()
+        .map_err(|error: toml_edit::TomlError| not_toml(error.to_string()))?;
+    let (name, sections) = key.rsplit_once('.').map_or((key, ""), |(above, name)| (name, above));
+    let mut table = document.as_table_mut();
+    for section in sections.split('.').filter(|section| !section.is_empty()) {
+        // New tables are written as [sections], as a person would.
+        let section = table.entry(section).or_insert_with(|| {
+            let mut table = toml_edit::Table::new();
+            table.set_implicit(true);
+            toml_edit::Item::Table(table)
+        });
+        let inline = || not_toml(format!("write {sections} as a [section] to change it"));
+        table = section.as_table_mut().ok_or_else(inline)?;
+    }
+    table.insert(name, toml_edit::value(item));
+    crate::home::write_private(path, &document.to_string())
+        .map_err(|error| ConfigError::Unwritable { path: path.to_owned(), reason: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn setting_keeps_comments_and_refuses_what_would_not_load() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("config.toml");
+        std::fs::write(&path, "# mine\n[agent]\nmultiAgent = true # yes\n").unwrap();
+        set(&path, "agent.topology", "compact").unwrap();
+        set(&path, "budget.seconds", "5").unwrap();
+        set(&path, "providers.local.baseUrl", "http://127.0.0.1:1234/v1").unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains("# mine") && text.contains("# yes"), "{text}");
+        let loaded = super::super::load(&path, []).unwrap();
+        assert_eq!(loaded.config.agent.topology, "compact");
+        assert_eq!(loaded.config.budget.seconds, 5);
+        assert_eq!(
+            loaded.config.providers["local"].base_url.as_deref(),
+            Some("http://127.0.0.1:1234/v1")
+        );
+        assert!(set(&path, "budget.seconds", "soon").is_err());
+        assert!(set(&path, "budget.second", "5").is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+}

@@ -1,0 +1,202 @@
+//! The configuration: one TOML file, overridden by `LANGO_…` variables, overridden by flags.
+
+mod edit;
+mod keys;
+mod load;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use edit::{check, set};
+pub(crate) use keys::{known_keys, schema};
+pub(crate) use load::{ConfigError, Loaded, Origin, load};
+
+/// Everything that can be configured. Every field has a default that works.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct Config {
+    /// The team.
+    pub(crate) agent: AgentConfig,
+    /// The model the agents use.
+    pub(crate) model: ModelConfig,
+    /// Servers that models are reached through, by a name of your choice.
+    pub(crate) providers: BTreeMap<String, ProviderConfig>,
+    /// What one turn may cost.
+    pub(crate) budget: BudgetConfig,
+    /// When a person is asked.
+    pub(crate) approvals: ApprovalsConfig,
+    /// Where everything is kept.
+    pub(crate) database: DatabaseConfig,
+    /// Earlier turns shown to a model.
+    pub(crate) history: HistoryConfig,
+    /// Limits of tools.
+    pub(crate) tools: ToolsConfig,
+}
+
+/// The team.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct AgentConfig {
+    /// true: an orchestrator with specialists; false: one agent with every tool.
+    pub(crate) multi_agent: bool,
+    /// `standard`, `compact`, or a directory of AGENT.md files.
+    pub(crate) topology: String,
+    /// Hand-overs in one turn; 0 means 5.
+    pub(crate) max_delegation_rounds: u32,
+    /// A directory with one AGENT.md file for each extra or changed agent.
+    pub(crate) agents_dir: Option<PathBuf>,
+    /// A directory with prompt sections: AGENTS.md, SAFETY.md, `CONVERSATION_RULES.md`,
+    /// `TOOL_USAGE.md`, and agents/NAME/ for single agents.
+    pub(crate) prompts_dir: Option<PathBuf>,
+}
+
+impl Default for AgentConfig {
+    fn default() -> Self {
+        Self {
+            multi_agent: true,
+            topology: "standard".to_owned(),
+            max_delegation_rounds: 0,
+            agents_dir: None,
+            prompts_dir: None,
+        }
+    }
+}
+
+/// The model the agents use.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct ModelConfig {
+    /// The provider: a name under `providers`, or `openai`.
+    pub(crate) provider: String,
+    /// The model's name for the provider.
+    pub(crate) name: Option<String>,
+    /// Seconds a model may send nothing.
+    pub(crate) idle_seconds: u64,
+    /// Upper limit of a reply in tokens; the provider's own when absent.
+    pub(crate) max_output_tokens: Option<u32>,
+    /// Between 0 and 2; the provider's own when absent.
+    pub(crate) temperature: Option<f32>,
+}
+
+impl Default for ModelConfig {
+    fn default() -> Self {
+        Self {
+            provider: "openai".to_owned(),
+            name: None,
+            idle_seconds: 120,
+            max_output_tokens: None,
+            temperature: None,
+        }
+    }
+}
+
+/// A server that models are reached through.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct ProviderConfig {
+    /// The wire it speaks.
+    pub(crate) r#type: ProviderType,
+    /// Up to and including the version, such as `http://127.0.0.1:1234/v1`.
+    pub(crate) base_url: Option<String>,
+    /// The environment variable that holds its key. Keys are never kept in this file.
+    pub(crate) api_key_env: Option<String>,
+}
+
+/// The wire a provider speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ProviderType {
+    /// OpenAI chat completions, as most servers speak it.
+    #[default]
+    OpenAi,
+}
+
+/// What one turn may cost.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct BudgetConfig {
+    /// Requests to a model.
+    pub(crate) model_calls: u32,
+    /// Calls of tools.
+    pub(crate) tool_calls: u32,
+    /// Input and output tokens.
+    pub(crate) tokens: u64,
+    /// Wall time.
+    pub(crate) seconds: u64,
+}
+
+impl Default for BudgetConfig {
+    fn default() -> Self {
+        let limits = lango_protocol::BudgetLimits::default();
+        Self {
+            model_calls: limits.model_calls,
+            tool_calls: limits.tool_calls,
+            tokens: limits.tokens,
+            seconds: limits.seconds,
+        }
+    }
+}
+
+/// When a person is asked.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct ApprovalsConfig {
+    /// Which calls need an approval.
+    pub(crate) policy: PolicyName,
+}
+
+/// Which calls need an approval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PolicyName {
+    /// Those that act on the world.
+    #[default]
+    Dangerous,
+    /// Everything that is not read-only.
+    All,
+}
+
+/// Where everything is kept.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct DatabaseConfig {
+    /// `postgres://…`, or a path of an `SQLite` file; lango.db in the data directory when absent.
+    pub(crate) url: Option<String>,
+}
+
+/// Earlier turns shown to a model.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct HistoryConfig {
+    /// At most so many turns.
+    pub(crate) turns: u32,
+    /// At most about so many tokens.
+    pub(crate) tokens: u64,
+}
+
+impl Default for HistoryConfig {
+    fn default() -> Self {
+        let settings = lango_runtime::Settings::default();
+        Self { turns: settings.history_turns, tokens: settings.history_tokens }
+    }
+}
+
+/// Limits of tools.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct ToolsConfig {
+    /// Bytes of an output shown to a model; the rest is kept behind a reference.
+    pub(crate) output_bytes: usize,
+    /// Read-only calls that run at the same time.
+    pub(crate) parallel_calls: usize,
+}
+
+impl Default for ToolsConfig {
+    fn default() -> Self {
+        let settings = lango_runtime::Settings::default();
+        Self { output_bytes: settings.output_bytes, parallel_calls: settings.parallel_calls }
+    }
+}

@@ -1,0 +1,74 @@
+//! Output for programs.
+
+use std::io::{self, Write};
+
+use lango_protocol::{Event, EventBody, Outcome, SessionId, TurnId, Usage};
+use serde::Serialize;
+
+/// One JSON object at the end.
+#[derive(Debug, Default)]
+pub(crate) struct JsonDisplay {
+    answer: Option<Answer>,
+    usage: Usage,
+}
+
+#[derive(Debug, Clone)]
+struct Answer {
+    session: SessionId,
+    turn: TurnId,
+    author: String,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Result<'a> {
+    session: &'a SessionId,
+    turn: TurnId,
+    author: &'a str,
+    text: &'a str,
+    usage: Usage,
+    outcome: &'a Outcome,
+}
+
+impl JsonDisplay {
+    pub(super) fn event(&mut self, event: &Event) {
+        match &event.body {
+            EventBody::Message { text, answer: true } => {
+                self.answer = Some(Answer {
+                    session: event.session.clone(),
+                    turn: event.turn,
+                    author: event.author.clone().unwrap_or_default(),
+                    text: text.clone(),
+                });
+            }
+            EventBody::Usage { usage, .. } => {
+                self.usage.input += usage.input;
+                self.usage.output += usage.output;
+                self.usage.cached += usage.cached;
+                self.usage.reasoning += usage.reasoning;
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn finish(&self, outcome: &Outcome) -> io::Result<()> {
+        // A turn always ends with an answer; without one there was nothing to print.
+        let Some(answer) = &self.answer else { return Ok(()) };
+        print_line(&Result {
+            session: &answer.session,
+            turn: answer.turn,
+            author: &answer.author,
+            text: &answer.text,
+            usage: self.usage,
+            outcome,
+        })
+    }
+}
+
+/// One JSON object on one line.
+pub(crate) fn print_line(value: &impl Serialize) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    serde_json::to_writer(&mut stdout, value)?;
+    stdout.write_all(b"\n")?;
+    stdout.flush()
+}

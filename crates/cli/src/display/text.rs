@@ -1,0 +1,155 @@
+//! Output for people.
+
+use std::io::{self, IsTerminal, Write};
+
+use lango_protocol::{CallStatus, Event, EventBody, Outcome, OutcomeStatus, RUNTIME};
+
+use super::style::{Style, one_line, printable};
+
+/// Progress on standard error as it happens, the answer on standard output. At a terminal the
+/// answer is streamed; in a pipe it comes whole, so that nothing else is ever in it.
+#[derive(Debug)]
+pub(crate) struct TextDisplay {
+    quiet: bool,
+    streams: bool,
+    style: Style,
+    /// Who is being streamed, in which step.
+    streaming: Option<(String, u32)>,
+}
+
+impl TextDisplay {
+    pub(super) fn new(quiet: bool) -> Self {
+        let streams = io::stdout().is_terminal();
+        Self { quiet, streams, style: Style::of(&io::stderr()), streaming: None }
+    }
+
+    pub(super) fn introduce(&self, line: &str) -> io::Result<()> {
+        self.progress(&self.style.faint(line))
+    }
+
+    pub(super) fn event(&mut self, event: &Event) -> io::Result<()> {
+        let style = self.style;
+        let author = event.author.as_deref().unwrap_or(RUNTIME);
+        match &event.body {
+            EventBody::TextDelta { text } => {
+                return self.stream(author, event.step.unwrap_or(0), text);
+            }
+            EventBody::Message { text, answer } => return self.message(event, author, text, *answer),
+            _ => self.end_stream()?,
+        }
+        match &event.body {
+            EventBody::Transfer { to, task, .. } => {
+                let to = style.name(to.as_str());
+                self.progress(&format!("→ {to}  {}", style.faint(&one_line(task, 100))))
+            }
+            EventBody::ToolCall { tool, arguments, .. } => {
+                let tool = one_line(tool, 60);
+                self.progress(&format!("  {tool}  {}", style.faint(&one_line(arguments, 100))))
+            }
+            EventBody::ToolResult { status, milliseconds, output, .. } => {
+                self.result(*status, *milliseconds, output)
+            }
+            EventBody::Rejected { reason } => {
+                let author = style.name(author);
+                self.progress(&format!("← {author} passes: {}", one_line(reason, 120)))
+            }
+            EventBody::TransferRefused { requested, .. } => {
+                let requested = one_line(requested, 60);
+                self.progress(&style.warn(&format!("  no hand-over to {requested:?}")))
+            }
+            EventBody::Warning { text, .. } => {
+                self.progress(&style.warn(&format!("  {}", one_line(text, 160))))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn result(&self, status: CallStatus, milliseconds: u64, output: &str) -> io::Result<()> {
+        let style = self.style;
+        let line = match status {
+            CallStatus::Ok => format!("    {} {milliseconds} ms", style.good("ok")),
+            status => {
+                let why = one_line(output, 120);
+                format!("    {} {}", style.bad(&status.to_string()), style.faint(&why))
+            }
+        };
+        self.progress(&line)
+    }
+
+    fn stream(&mut self, author: &str, step: u32, text: &str) -> io::Result<()> {
+        if !self.streams {
+            return Ok(());
+        }
+        let voice = (author.to_owned(), step);
+        if self.streaming.as_ref() != Some(&voice) {
+            self.end_stream()?;
+            self.progress(&format!("{}:", self.style.name(author)))?;
+            self.streaming = Some(voice);
+        }
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(printable(text).as_bytes())?;
+        stdout.flush()
+    }
+
+    fn message(
+        &mut self,
+        event: &Event,
+        author: &str,
+        text: &str,
+        answer: bool,
+    ) -> io::Result<()> {
+        let voice = Some((author.to_owned(), event.step.unwrap_or(0)));
+        if self.streaming == voice {
+            return self.end_stream();
+        }
+        self.end_stream()?;
+        if !answer {
+            let line = format!("{}: {}", self.style.name(author), one_line(text, 200));
+            return self.progress(&line);
+        }
+        self.progress(&format!("{}:", self.style.name(author)))?;
+        let mut stdout = io::stdout().lock();
+        let text = if self.streams { printable(text) } else { text.to_owned() };
+        writeln!(stdout, "{text}")?;
+        stdout.flush()
+    }
+
+    fn end_stream(&mut self) -> io::Result<()> {
+        if self.streaming.take().is_some() {
+            let mut stdout = io::stdout().lock();
+            stdout.write_all(b"\n")?;
+            stdout.flush()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(&mut self, outcome: &Outcome) -> io::Result<()> {
+        self.end_stream()?;
+        let work = &outcome.work;
+        let how = match &outcome.status {
+            OutcomeStatus::Done => "done",
+            OutcomeStatus::Rejected { .. } => "rejected",
+            OutcomeStatus::Failed { .. } => "failed",
+            OutcomeStatus::TimedOut => "timed out",
+            OutcomeStatus::Cancelled => "cancelled",
+        };
+        let calls = work.spent.model_calls;
+        let tools = work.spent.tool_calls;
+        let line = format!(
+            "{how} · {calls} model call{} · {tools} tool call{} · {} tokens · {}.{:01} s",
+            if calls == 1 { "" } else { "s" },
+            if tools == 1 { "" } else { "s" },
+            work.spent.tokens,
+            work.milliseconds / 1000,
+            work.milliseconds % 1000 / 100,
+        );
+        self.progress(&self.style.faint(&line))
+    }
+
+    fn progress(&self, line: &str) -> io::Result<()> {
+        if self.quiet {
+            return Ok(());
+        }
+        writeln!(io::stderr().lock(), "{line}")
+    }
+}

@@ -1,0 +1,77 @@
+//! `lango`: arguments in, exit code out. Everything else is in the crates below.
+
+mod arguments;
+mod commands;
+mod config;
+mod display;
+mod failure;
+mod home;
+mod provider;
+mod terminal;
+mod wiring;
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use arguments::{Arguments, ChatArguments, Command};
+use commands::Setting;
+use failure::Failure;
+
+// The system's allocator keeps more memory for many small, short-lived strings.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Failure::from)
+        .and_then(|runtime| {
+            let code = runtime.block_on(run(arguments));
+            // A thread that waits for a line of input must not keep the process.
+            runtime.shutdown_background();
+            code
+        });
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            // With standard error gone there is nobody left to tell.
+            let _ = writeln!(io::stderr(), "lango: {}", failure.message);
+            failure.exit_code()
+        }
+    }
+}
+
+async fn run(arguments: Arguments) -> Result<u8, Failure> {
+    // One TLS implementation for everything; a second call finds it installed.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let setting = Setting::new(arguments.config);
+    match arguments.command {
+        None if io::stdin().is_terminal() => {
+            commands::chat::chat(&setting?, ChatArguments::default()).await
+        }
+        None => Err(Failure::usage(format!(
+            "no command given.\n\n{}",
+            Arguments::command().render_help()
+        ))),
+        Some(Command::Run(arguments)) => commands::run::run(&setting?, arguments).await,
+        Some(Command::Chat(arguments)) => commands::chat::chat(&setting?, arguments).await,
+        Some(Command::Resume(arguments)) => commands::resume::resume(&setting?, arguments).await,
+        Some(Command::Demo(arguments)) => commands::demo::demo(&setting?, &arguments).await,
+        Some(Command::Agents { command }) => commands::agents::agents(&setting?, command),
+        Some(Command::Tools { command }) => commands::agents::tools(&setting?, command),
+        Some(Command::Prompt { command }) => commands::prompt::prompt(&setting?, command),
+        Some(Command::Sessions { command }) => {
+            commands::sessions::sessions(&setting?, command).await
+        }
+        Some(Command::Config { command }) => commands::config::config(setting, command),
+        Some(Command::Doctor { json }) => commands::doctor::doctor(setting, json).await,
+        Some(Command::Completion { shell }) => {
+            clap_complete::generate(shell, &mut Arguments::command(), "lango", &mut io::stdout());
+            Ok(failure::ANSWERED)
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Putting the parts together: the only place that knows every crate.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_model::ContextBlock;
+use lango_operator::{OperatorSettings, Workspace};
+use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
+use lango_protocol::{AgentName, BudgetLimits, SessionId};
+use lango_runtime::{
+    ApprovalPolicy, Approver, ContextSource, Runtime, RuntimeParts, Scrubber, Settings,
+};
+use lango_store::{Database, DatabaseLocation, Journal};
+use lango_tool::ToolRegistry;
+
+use crate::config::{Config, PolicyName};
+use crate::failure::Failure;
+use crate::home::Home;
+use crate::provider::ReadyModel;
+
+/// The agents and tools, without a model or a database.
+pub(crate) struct Catalog {
+    pub(crate) tools: ToolRegistry,
+    pub(crate) topology: Topology,
+    pub(crate) tree: AgentTree,
+    pub(crate) workspace: PathBuf,
+}
+
+/// Builds the catalog.
+pub(crate) fn catalog(
+    config: &Config,
+    topology: Option<&str>,
+    workspace: Option<&Path>,
+    max_rounds: Option<u32>,
+) -> Result<Catalog, Failure> {
+    let workspace = match workspace {
+        Some(directory) => directory.to_owned(),
+        None => std::env::current_dir()
+            .map_err(|error| Failure::usage(format!("there is no current directory: {error}")))?,
+    };
+    let workspace = workspace.canonicalize().map_err(|error| {
+        Failure::usage(format!("the workspace {} cannot be used: {error}", workspace.display()))
+    })?;
+    let opened = Workspace::open(&workspace).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut tools = ToolRegistry::new();
+    lango_operator::register(&mut tools, opened, OperatorSettings::default())
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
+    let prompts = load_prompts(config)?;
+    let tree = lango_orchestration::build_agent_tree(TreeConfig {
+        multi_agent: config.agent.multi_agent,
+        topology: &topology,
+        tools: &tools,
+        max_delegation_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
+        sub_agent_prompt: None,
+        remote_agents: Vec::new(),
+        prompts: &prompts,
+    })
+    .map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(Catalog { tools, topology, tree, workspace })
+}
+
+fn load_topology(config: &Config, name: &str) -> Result<Topology, Failure> {
+    let wrong = |error: lango_orchestration::OrchestrationError| Failure::usage(error.to_string());
+    let topology = match name {
+        "standard" => Topology::standard(),
+        "compact" => Topology::compact(),
+        directory => {
+            let files = markdown_files(Path::new(directory)).map_err(|error| {
+                Failure::usage(format!(
+                    "the topology {directory:?} is neither standard nor compact, and cannot be \
+                     read as a directory of AGENT.md files: {error}"
+                ))
+            })?;
+            Topology::from_files(directory, &borrowed(&files))
+        }
+    }
+    .map_err(wrong)?;
+    let Some(directory) = &config.agent.agents_dir else { return Ok(topology) };
+    let files = markdown_files(directory).map_err(|error| {
+        Failure::usage(format!("agent.agentsDir {} cannot be read: {error}", directory.display()))
+    })?;
+    let specs: Result<Vec<AgentSpec>, _> =
+        files.iter().map(|(name, text)| AgentSpec::parse(name, text)).collect();
+    topology.with_agents(specs.map_err(wrong)?).map_err(wrong)
+}
+
+fn load_prompts(config: &Config) -> Result<PromptSections, Failure> {
+    let prompts = PromptSections::default();
+    let Some(directory) = &config.agent.prompts_dir else { return Ok(prompts) };
+    let unreadable = |error: std::io::Error| {
+        Failure::usage(format!("agent.promptsDir {} cannot be read: {error}", directory.display()))
+    };
+    let mut files = markdown_files(directory).map_err(unreadable)?;
+    let agents = directory.join("agents");
+    if agents.is_dir() {
+        for entry in std::fs::read_dir(&agents).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let agent = entry.file_name().to_string_lossy().into_owned();
+            for (name, text) in markdown_files(&entry.path()).map_err(unreadable)? {
+                files.push((format!("agents/{agent}/{name}"), text));
+            }
+        }
+    }
+    prompts.with_files(&borrowed(&files)).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// The `*.md` files of a directory, by name.
+fn markdown_files(directory: &Path) -> std::io::Result<Vec<(String, String)>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "md") && path.is_file() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            files.push((name, std::fs::read_to_string(&path)?));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn borrowed(files: &[(String, String)]) -> Vec<(&str, &str)> {
+    files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
+}
+
+/// Where the journal is.
+pub(crate) fn database_location(config: &Config, home: &Home) -> Result<DatabaseLocation, Failure> {
+    match &config.database.url {
+        Some(url) => Ok(url.parse()?),
+        None => Ok(DatabaseLocation::Sqlite(home.database())),
+    }
+}
+
+/// Opens the journal.
+pub(crate) async fn open_journal(config: &Config, home: &Home) -> Result<Journal, Failure> {
+    let location = database_location(config, home)?;
+    let database = Database::open(&location).await?;
+    Ok(Journal::open(database).await?)
+}
+
+/// Builds a runtime.
+pub(crate) fn runtime(
+    config: &Config,
+    catalog: &Catalog,
+    journal: Journal,
+    model: &ReadyModel,
+    approver: Arc<dyn Approver>,
+) -> Runtime {
+    let workspace = catalog.workspace.display().to_string();
+    let secrets = model.secrets.iter().cloned().chain(database_password(config));
+    Runtime::new(RuntimeParts {
+        tree: catalog.tree.clone(),
+        model: Arc::clone(&model.model),
+        journal,
+        approver,
+        context: vec![Box::new(Surroundings { workspace: workspace.clone() })],
+        scrubber: Scrubber::new(secrets),
+        settings: settings(config),
+        workspace,
+    })
+}
+
+/// A database URL with a password in it is a secret as a whole.
+fn database_password(config: &Config) -> Option<String> {
+    config.database.url.clone().filter(|url| url.contains('@'))
+}
+
+fn settings(config: &Config) -> Settings {
+    Settings {
+        limits: BudgetLimits {
+            model_calls: config.budget.model_calls.max(1),
+            tool_calls: config.budget.tool_calls,
+            tokens: config.budget.tokens.max(1),
+            seconds: config.budget.seconds.max(1),
+            ..BudgetLimits::default()
+        },
+        approval_policy: match config.approvals.policy {
+            PolicyName::Dangerous => ApprovalPolicy::Dangerous,
+            PolicyName::All => ApprovalPolicy::All,
+        },
+        history_turns: config.history.turns,
+        history_tokens: config.history.tokens,
+        output_bytes: config.tools.output_bytes.max(256),
+        parallel_calls: config.tools.parallel_calls.max(1),
+        claim_wait: Duration::from_secs(30),
+        ..Settings::default()
+    }
+}
+
+/// What every agent should know: where it is, and which day it is.
+struct Surroundings {
+    workspace: String,
+}
+
+impl ContextSource for Surroundings {
+    fn blocks(&self, _: &SessionId, _: &AgentName) -> Vec<ContextBlock> {
+        let day = jiff::Zoned::now().strftime("%A, %Y-%m-%d");
+        let system = std::env::consts::OS;
+        let text = format!("Directory: {}\nSystem: {system}\nToday: {day}", self.workspace);
+        vec![ContextBlock { source: "surroundings", text }]
+    }
+}
