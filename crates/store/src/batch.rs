@@ -10,18 +10,27 @@ pub struct Statement {
     pub(crate) sql: Cow<'static, str>,
     pub(crate) values: Vec<SqlValue>,
     pub(crate) expected_rows: Option<u64>,
+    pub(crate) brief: bool,
 }
 
 impl Statement {
     /// A statement without values. Its text is kept prepared, so build it from constants.
     pub fn new(sql: impl Into<Cow<'static, str>>) -> Self {
-        Self { sql: sql.into(), values: Vec::new(), expected_rows: None }
+        Self { sql: sql.into(), values: Vec::new(), expected_rows: None, brief: false }
     }
 
     /// Binds the next placeholder.
     #[must_use]
     pub fn bind(mut self, value: impl Into<SqlValue>) -> Self {
         self.values.push(value.into());
+        self
+    }
+
+    /// Says that this query reads a few rows by their keys and nothing more, so that it may run
+    /// where it is asked instead of on a thread of its own.
+    #[must_use]
+    pub fn brief(mut self) -> Self {
+        self.brief = true;
         self
     }
 

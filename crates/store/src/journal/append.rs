@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use lango_protocol::{Event, EventBody, OutcomeStatus, TurnId};
+use lango_protocol::{Event, EventBody, OutcomeStatus};
 
 use super::claim::Claim;
 use super::{Journal, lease};
@@ -46,18 +46,22 @@ fn batch(claim: &Claim, append: Append<'_>) -> Result<Batch, StoreError> {
     // One for the lease, and two more where a turn begins or ends.
     let mut batch = Batch::with_capacity(append.events.len() + append.outputs.len() + 3)
         .durability(append.durability);
-    batch.push(if append.release {
-        lease::release(claim.lease(), claim.token()).expect_rows(1)
+    let durable = append.events.iter().filter(|event| event.body.is_durable());
+    // Nothing is written unless the lease is still this claim's. Usually the first event carries
+    // the condition: renewing the lease instead would write one more page with every commit.
+    let mut fenced = true;
+    if append.release {
+        batch.push(lease::release(claim.lease(), claim.token()).expect_rows(1));
+    } else if durable.clone().next().is_none() {
+        batch.push(lease::renew(claim.lease(), claim.token()));
     } else {
-        lease::renew(claim.lease(), claim.token())
-    });
-    for event in append.events.iter() {
-        if !event.body.is_durable() {
-            continue;
-        }
+        fenced = false;
+    }
+    for event in durable {
         debug_assert_eq!(event.session, *claim.session(), "an event of another session");
-        push_consequences(&mut batch, event);
-        batch.push(insert_event(event)?);
+        push_consequences(&mut batch, event)?;
+        batch.push(if fenced { insert(event)? } else { insert_if_claimed(event, claim)? });
+        fenced = true;
     }
     for output in append.outputs {
         batch.push(
@@ -70,16 +74,36 @@ fn batch(claim: &Claim, append: Append<'_>) -> Result<Batch, StoreError> {
     Ok(batch)
 }
 
-fn insert_event(event: &Event) -> Result<Statement, StoreError> {
-    let payload = serde_json::to_string(&event.body).map_err(|error| StoreError::query(&error))?;
-    let mut statement = Statement::new(
+fn insert(event: &Event) -> Result<Statement, StoreError> {
+    with_columns(
+        event,
         "INSERT INTO events \
          (session, seq, id, turn, at, author, branch, step, type, payload) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-    );
-    statement.values = vec![
+    )
+}
+
+/// Inserts an event only while the lease is still the claim's. The casts tell PostgreSQL what it
+/// cannot see from a `SELECT`.
+fn insert_if_claimed(event: &Event, claim: &Claim) -> Result<Statement, StoreError> {
+    let statement = with_columns(
+        event,
+        "INSERT INTO events \
+         (session, seq, id, turn, at, author, branch, step, type, payload) \
+         SELECT $1, CAST($2 AS BIGINT), $3, $4, CAST($5 AS BIGINT), $6, $7, \
+         CAST($8 AS BIGINT), $9, $10 \
+         WHERE EXISTS (SELECT 1 FROM leases WHERE name = $11 AND token = $12)",
+    )?;
+    Ok(statement.bind(claim.lease()).bind(claim.token()).expect_rows(1))
+}
+
+fn with_columns(event: &Event, sql: &'static str) -> Result<Statement, StoreError> {
+    let payload = serde_json::to_string(&event.body).map_err(|error| StoreError::query(&error))?;
+    let mut statement = Statement::new(sql);
+    statement.values = Vec::with_capacity(12);
+    statement.values.extend([
         event.session.as_str().into(),
-        i64::try_from(event.seq).map_err(|error| StoreError::query(&error))?.into(),
+        position(event)?.into(),
         event.id.to_string().into(),
         event.turn.to_string().into(),
         event.at.as_microseconds().into(),
@@ -88,21 +112,29 @@ fn insert_event(event: &Event) -> Result<Statement, StoreError> {
         event.step.into(),
         event.body.type_name().into(),
         payload.into(),
-    ];
+    ]);
     Ok(statement)
 }
 
+fn position(event: &Event) -> Result<i64, StoreError> {
+    i64::try_from(event.seq).map_err(|error| StoreError::query(&error))
+}
+
 /// The first and the last event of a turn also change the rows that lists are made from.
-fn push_consequences(batch: &mut Batch, event: &Event) {
+fn push_consequences(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
     let at = event.at.as_microseconds();
     let session = event.session.as_str();
     match &event.body {
         EventBody::UserMessage { text, .. } => {
             batch.push(
-                Statement::new("INSERT INTO turns (id, session, started_at) VALUES ($1, $2, $3)")
-                    .bind(event.turn.to_string())
-                    .bind(session)
-                    .bind(at),
+                Statement::new(
+                    "INSERT INTO turns (session, first_seq, id, started_at) \
+                     VALUES ($1, $2, $3, $4)",
+                )
+                .bind(session)
+                .bind(position(event)?)
+                .bind(event.turn.to_string())
+                .bind(at),
             );
             batch.push(
                 Statement::new(
@@ -114,23 +146,19 @@ fn push_consequences(batch: &mut Batch, event: &Event) {
                 .bind(title(text)),
             );
         }
-        EventBody::TurnFinished(outcome) => {
-            batch.push(finish_turn(event.turn, at, status_name(&outcome.status)));
-            batch.push(
-                Statement::new("UPDATE sessions SET updated_at = $2 WHERE id = $1")
-                    .bind(session)
-                    .bind(at),
-            );
-        }
+        EventBody::TurnFinished(outcome) => batch.push(
+            Statement::new(
+                "UPDATE turns SET finished_at = $3, status = $4 \
+                 WHERE session = $1 AND id = $2 AND finished_at IS NULL",
+            )
+            .bind(session)
+            .bind(event.turn.to_string())
+            .bind(at)
+            .bind(status_name(&outcome.status)),
+        ),
         _ => {}
     }
-}
-
-fn finish_turn(turn: TurnId, at: i64, status: &str) -> Statement {
-    Statement::new("UPDATE turns SET finished_at = $2, status = $3 WHERE id = $1")
-        .bind(turn.to_string())
-        .bind(at)
-        .bind(status)
+    Ok(())
 }
 
 fn status_name(status: &OutcomeStatus) -> &'static str {

@@ -31,7 +31,8 @@ impl Journal {
     ) -> Result<Vec<Event>, StoreError> {
         let statement = Statement::new(
             "SELECT id, session, turn, seq, at, author, branch, step, payload FROM events \
-             WHERE turn = $2 AND session = $1 ORDER BY seq",
+             WHERE session = $1 AND turn = $2 AND seq >= \
+             (SELECT first_seq FROM turns WHERE session = $1 AND id = $2) ORDER BY seq",
         )
         .bind(session.as_str())
         .bind(turn.to_string());
@@ -45,14 +46,14 @@ impl Journal {
         session: &SessionId,
         turns: u32,
     ) -> Result<Vec<Event>, StoreError> {
-        // `CROSS JOIN` fixes the order for SQLite, which would otherwise walk the whole session.
         let statement = Statement::new(
-            "SELECT e.id, e.session, e.turn, e.seq, e.at, e.author, e.branch, e.step, e.payload \
-             FROM (SELECT id FROM turns WHERE session = $1 AND finished_at IS NOT NULL \
-             ORDER BY started_at DESC, id DESC LIMIT $2) AS recent CROSS JOIN events AS e \
-             WHERE e.session = $1 AND e.turn = recent.id \
-             AND e.type IN ('user_message', 'message', 'transfer', 'transfer_finished', \
-             'turn_finished') ORDER BY e.seq",
+            "SELECT id, session, turn, seq, at, author, branch, step, payload FROM events \
+             WHERE session = $1 AND seq >= (SELECT MIN(first_seq) FROM \
+             (SELECT first_seq FROM turns WHERE session = $1 AND finished_at IS NOT NULL \
+             ORDER BY first_seq DESC LIMIT $2) AS recent) \
+             AND turn NOT IN (SELECT id FROM turns WHERE session = $1 AND finished_at IS NULL) \
+             AND type IN ('user_message', 'message', 'transfer', 'transfer_finished', \
+             'turn_finished') ORDER BY seq",
         )
         .bind(session.as_str())
         .bind(turns);

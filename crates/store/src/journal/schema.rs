@@ -7,8 +7,10 @@ pub(super) const COMPONENT: Component = Component {
     migrations: &[Migration { version: 1, sqlite: SQLITE_1, postgres: POSTGRES_1 }],
 };
 
-// No foreign keys from the events: the lease that every append checks already implies the
-// session, and this is the table that is written most. Outputs are bytes because they may
+// The tables that every turn writes have one tree each, because each further one is another page
+// to write with every commit. The turns of a session follow each other, so a turn's events are
+// found from its first position. No foreign keys from the events: the lease that every append
+// checks already implies the session. Outputs are bytes because they may
 // contain NUL, which a text of PostgreSQL cannot.
 const SQLITE_1: &str = "
 CREATE TABLE sessions (
@@ -18,15 +20,15 @@ CREATE TABLE sessions (
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX sessions_by_time ON sessions (updated_at);
 CREATE TABLE turns (
-    id TEXT NOT NULL PRIMARY KEY,
     session TEXT NOT NULL,
+    first_seq BIGINT NOT NULL,
+    id TEXT NOT NULL,
     started_at BIGINT NOT NULL,
     finished_at BIGINT,
-    status TEXT
+    status TEXT,
+    PRIMARY KEY (session, first_seq)
 ) WITHOUT ROWID;
-CREATE INDEX turns_by_session ON turns (session, started_at);
 CREATE INDEX turns_unfinished ON turns (session) WHERE finished_at IS NULL;
 CREATE TABLE events (
     session TEXT NOT NULL,
@@ -40,8 +42,7 @@ CREATE TABLE events (
     type TEXT NOT NULL,
     payload TEXT NOT NULL,
     PRIMARY KEY (session, seq)
-);
-CREATE INDEX events_by_turn ON events (session, turn, seq);
+) WITHOUT ROWID;
 CREATE TABLE leases (
     name TEXT NOT NULL PRIMARY KEY,
     token BIGINT NOT NULL,
@@ -66,15 +67,15 @@ CREATE TABLE sessions (
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
 );
-CREATE INDEX sessions_by_time ON sessions (updated_at);
 CREATE TABLE turns (
-    id TEXT NOT NULL PRIMARY KEY,
     session TEXT NOT NULL,
+    first_seq BIGINT NOT NULL,
+    id TEXT NOT NULL,
     started_at BIGINT NOT NULL,
     finished_at BIGINT,
-    status TEXT
+    status TEXT,
+    PRIMARY KEY (session, first_seq)
 );
-CREATE INDEX turns_by_session ON turns (session, started_at);
 CREATE INDEX turns_unfinished ON turns (session) WHERE finished_at IS NULL;
 CREATE TABLE events (
     session TEXT NOT NULL,
@@ -89,7 +90,6 @@ CREATE TABLE events (
     payload TEXT NOT NULL,
     PRIMARY KEY (session, seq)
 );
-CREATE INDEX events_by_turn ON events (session, turn, seq);
 CREATE TABLE leases (
     name TEXT NOT NULL PRIMARY KEY,
     token BIGINT NOT NULL,

@@ -95,8 +95,8 @@ impl Journal {
     ) -> Result<Vec<UnfinishedTurn>, StoreError> {
         let statement = Statement::new(
             "SELECT t.id, t.session, t.started_at, \
-             (SELECT e.payload FROM events AS e WHERE e.session = t.session AND e.turn = t.id \
-             AND e.type = 'user_message' ORDER BY e.seq LIMIT 1), \
+             (SELECT e.payload FROM events AS e WHERE e.session = t.session \
+             AND e.seq = t.first_seq), \
              l.token, l.owner_pid, l.owner_host, l.owner_start, l.expires_at \
              FROM turns AS t \
              LEFT JOIN leases AS l ON l.name = 'session:' || t.session \

@@ -5,13 +5,14 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::failure;
 use crate::StoreError;
 
 /// How long a statement waits for another process before it gives up.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// More than the distinct statements of a process, so that none is ever prepared twice.
 const PREPARED_STATEMENTS: usize = 128;
@@ -30,7 +31,15 @@ pub(super) fn open_writer(path: &Path, location: &str) -> Result<Connection, Sto
     }
     use_write_ahead_log(&connection, location)?;
     connection
-        .execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;")
+        .execute_batch(
+            "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; \
+             PRAGMA wal_autocheckpoint = 0;",
+        )
+        .map_err(|error| failure::opening(&error, location))?;
+    // From here on the writer decides when to wait for other processes, and when to checkpoint:
+    // both would block whoever commits in place.
+    connection
+        .busy_timeout(Duration::ZERO)
         .map_err(|error| failure::opening(&error, location))?;
     Ok(connection)
 }
@@ -46,12 +55,17 @@ pub(super) fn open_reader(path: &Path, location: &str) -> Result<Connection, Sto
 
 fn open(path: &Path, location: &str) -> Result<Connection, StoreError> {
     // No URI names: a path is a path, whatever characters it has. No mutex: each connection
-    // belongs to one thread.
+    // is used by one thread at a time.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)
         .map_err(|error| failure::opening(&error, location))?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| failure::opening(&error, location))?;
     connection.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS);
+    // Otherwise the planner looks at the values that are bound, to see whether a partial index
+    // fits, and compiles the statement anew for each of them.
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map_err(|error| failure::opening(&error, location))?;
     Ok(connection)
 }
 

@@ -1,7 +1,9 @@
-//! SQLite: a thread that owns the writing connection, and a thread that owns the reading one.
+//! SQLite: one connection that writes, one that reads, and a thread for each.
 //!
-//! Threads and channels instead of a pool, because SQLite has one writer anyway, and because a
-//! queue in front of it lets concurrent sessions share a commit.
+//! A queue in front of the writer lets concurrent sessions share a commit. Waking a thread costs
+//! about as much CPU as a small commit itself, so whoever finds the writer idle commits where it
+//! stands; everything that may have to wait (another process, the disk, a long read) is handed to
+//! the threads.
 
 mod connection;
 mod failure;
@@ -9,21 +11,19 @@ mod reader;
 mod values;
 mod writer;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, mpsc};
+use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
 use crate::{Batch, Component, Row, Statement, StoreError};
 
-/// The handle on both threads. They end when it is dropped.
+/// The handle on both connections and threads. They end when it is dropped.
 pub(crate) struct SqliteDatabase {
-    path: PathBuf,
     location: Arc<str>,
-    writer: mpsc::Sender<writer::Job>,
-    /// Started by the first query: a process that only appends never pays for it.
-    reader: OnceLock<mpsc::Sender<reader::Job>>,
+    writer: writer::WriterHandle,
+    reader: reader::ReaderHandle,
     closed: AtomicBool,
 }
 
@@ -38,13 +38,8 @@ impl SqliteDatabase {
                 reason: "the system has no thread to spare".into(),
             })
         })?;
-        Ok(Self {
-            path: path.to_owned(),
-            location,
-            writer,
-            reader: OnceLock::new(),
-            closed: AtomicBool::new(false),
-        })
+        let reader = reader::ReaderHandle::new(path.to_owned(), location.clone());
+        Ok(Self { location, writer, reader, closed: AtomicBool::new(false) })
     }
 
     pub(crate) async fn migrate(&self, component: Component) -> Result<(), StoreError> {
@@ -54,6 +49,9 @@ impl SqliteDatabase {
     }
 
     pub(crate) async fn write(&self, batch: Batch) -> Result<Vec<u64>, StoreError> {
+        if let Some(rows) = self.writer.write_here(&batch) {
+            return rows;
+        }
         let (reply, answer) = oneshot::channel();
         self.send(writer::Job::Write(writer::WriteJob { batch, reply }))?;
         answer.await.map_err(|_| StoreError::Closed)?
@@ -63,22 +61,20 @@ impl SqliteDatabase {
         if self.closed.load(Ordering::Acquire) {
             return Err(StoreError::Closed);
         }
-        let reader =
-            self.reader.get_or_init(|| reader::spawn(self.path.clone(), self.location.clone()));
+        if statement.brief
+            && let Some(rows) = self.reader.query_here(&statement)
+        {
+            return rows;
+        }
         let (reply, answer) = oneshot::channel();
-        reader.send(reader::Job::Query { statement, reply }).map_err(|_| StoreError::Closed)?;
+        self.reader.send(reader::Job::Query { statement, reply })?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
     pub(crate) async fn close(&self) {
         self.closed.store(true, Ordering::Release);
         // The reader first: the last connection to close is the one that empties the WAL.
-        if let Some(reader) = self.reader.get() {
-            let (reply, ended) = oneshot::channel();
-            if reader.send(reader::Job::Close(reply)).is_ok() {
-                let _ = ended.await;
-            }
-        }
+        self.reader.close().await;
         let (reply, ended) = oneshot::channel();
         if self.writer.send(writer::Job::Close(reply)).is_ok() {
             let _ = ended.await;
@@ -90,6 +86,6 @@ impl SqliteDatabase {
     }
 
     fn send(&self, job: writer::Job) -> Result<(), StoreError> {
-        self.writer.send(job).map_err(|_| StoreError::Closed)
+        self.writer.send(job)
     }
 }

@@ -1,7 +1,10 @@
-//! The thread that owns the writing connection: group commit and migrations.
+//! The connection that writes: group commit and migrations on a thread, and small commits in
+//! place.
 
 use std::path::PathBuf;
-use std::sync::{Arc, mpsc};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -13,11 +16,21 @@ use crate::{Batch, Component, Durability, StoreError};
 /// Bounds how long the first job of a group waits for the last.
 const LARGEST_GROUP: usize = 128;
 
+/// Commits between two checkpoints: about as many as fill the 4 MB that SQLite itself would wait
+/// for.
+const CHECKPOINT_EVERY: u32 = 256;
+
 type Rows = Result<Vec<u64>, StoreError>;
+
+/// The writer, shared by its thread and by those who find it idle. A lock and not a channel,
+/// because the point is not to wake anybody; it is held for one transaction at a time.
+type SharedWriter = Arc<Mutex<Option<Writer>>>;
 
 pub(super) enum Job {
     Write(WriteJob),
     Migrate { component: Component, reply: oneshot::Sender<Result<(), StoreError>> },
+    /// Moves what is in the write-ahead log into the database.
+    Checkpoint,
     Close(oneshot::Sender<()>),
 }
 
@@ -26,73 +39,156 @@ pub(super) struct WriteJob {
     pub(super) reply: oneshot::Sender<Rows>,
 }
 
+/// The way to the writer.
+pub(super) struct WriterHandle {
+    jobs: mpsc::Sender<Job>,
+    writer: SharedWriter,
+    /// Jobs that were sent and not yet taken: while there are any, nobody overtakes them.
+    queued: Arc<AtomicUsize>,
+}
+
+impl WriterHandle {
+    /// Hands a job to the thread.
+    pub(super) fn send(&self, job: Job) -> Result<(), StoreError> {
+        self.queued.fetch_add(1, Ordering::AcqRel);
+        self.jobs.send(job).map_err(|_| StoreError::Closed)
+    }
+
+    /// Commits a batch on this thread, if that needs no waiting: the writer is idle, no other
+    /// process holds the database, and the batch need not reach the disk itself.
+    pub(super) fn write_here(&self, batch: &Batch) -> Option<Rows> {
+        if batch.durability == Durability::PowerLoss || self.queued.load(Ordering::Acquire) > 0 {
+            return None;
+        }
+        let mut shared = self.writer.try_lock().ok()?;
+        let writer = shared.as_mut()?;
+        let rows = match writer.in_transaction(|writer| writer.apply(batch)) {
+            // Nothing has happened; the thread can wait.
+            Err(StoreError::Busy { .. }) => return None,
+            rows => rows,
+        };
+        let due = writer.count_commit();
+        drop(shared);
+        if due {
+            // Without a thread there is nothing to move either: the database is being closed.
+            let _ = self.send(Job::Checkpoint);
+        }
+        Some(rows)
+    }
+}
+
 /// Starts the thread. The second part tells when the connection is open, or why it is not.
 pub(super) fn spawn(
     path: PathBuf,
     location: Arc<str>,
-) -> (mpsc::Sender<Job>, oneshot::Receiver<Result<(), StoreError>>) {
-    let (sender, receiver) = mpsc::channel();
+) -> (WriterHandle, oneshot::Receiver<Result<(), StoreError>>) {
+    let (jobs, receiver) = mpsc::channel();
     let (reply, opened) = oneshot::channel();
+    let writer = SharedWriter::default();
+    let queued = Arc::new(AtomicUsize::new(0));
+    let handle =
+        WriterHandle { jobs, writer: Arc::clone(&writer), queued: Arc::clone(&queued) };
     let _ = std::thread::Builder::new().name("sqlite-writer".into()).spawn(move || {
         match connection::open_writer(&path, &location) {
             Ok(connection) => {
+                *lock(&writer) = Some(Writer { connection, location, commits: 0 });
                 let _ = reply.send(Ok(()));
-                Writer { connection, location }.run(&receiver);
+                run(&writer, &receiver, &queued);
             }
             Err(error) => {
                 let _ = reply.send(Err(error));
             }
         }
     });
-    (sender, opened)
+    (handle, opened)
+}
+
+/// A thread that panicked inside a transaction has left it to be rolled back; the connection
+/// itself is sound.
+fn lock(writer: &SharedWriter) -> MutexGuard<'_, Option<Writer>> {
+    writer.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Works off the queue until the last handle is gone.
+fn run(shared: &SharedWriter, jobs: &mpsc::Receiver<Job>, queued: &AtomicUsize) {
+    let mut postponed = None;
+    let mut group = Vec::new();
+    let taken = |job| {
+        queued.fetch_sub(1, Ordering::AcqRel);
+        job
+    };
+    loop {
+        let job = match postponed.take() {
+            Some(job) => job,
+            None => match jobs.recv() {
+                Ok(job) => taken(job),
+                Err(mpsc::RecvError) => return,
+            },
+        };
+        let mut guard = lock(shared);
+        let Some(writer) = guard.as_mut() else { return };
+        match job {
+            Job::Write(first) => {
+                group.push(first);
+                while group.len() < LARGEST_GROUP {
+                    match jobs.try_recv().map(taken) {
+                        Ok(Job::Write(next)) => group.push(next),
+                        Ok(other) => {
+                            postponed = Some(other);
+                            break;
+                        }
+                        Err(_) => break,
+                    }
+                }
+                writer.patiently(|writer| writer.commit(&mut group));
+                if writer.count_commit() {
+                    writer.checkpoint();
+                }
+            }
+            Job::Migrate { component, reply } => {
+                let _ = reply.send(writer.patiently(|writer| writer.migrate(&component)));
+            }
+            Job::Checkpoint => writer.checkpoint(),
+            Job::Close(reply) => {
+                *guard = None;
+                let _ = reply.send(());
+                return;
+            }
+        }
+    }
 }
 
 struct Writer {
     connection: Connection,
     location: Arc<str>,
+    /// Since the last checkpoint.
+    commits: u32,
 }
 
 impl Writer {
-    fn run(self, jobs: &mpsc::Receiver<Job>) {
-        let mut postponed = None;
-        let mut group = Vec::new();
-        loop {
-            let job = match postponed.take() {
-                Some(job) => job,
-                None => match jobs.recv() {
-                    Ok(job) => job,
-                    Err(mpsc::RecvError) => return,
-                },
-            };
-            match job {
-                Job::Write(first) => {
-                    group.push(first);
-                    while group.len() < LARGEST_GROUP {
-                        match jobs.try_recv() {
-                            Ok(Job::Write(next)) => group.push(next),
-                            Ok(other) => {
-                                postponed = Some(other);
-                                break;
-                            }
-                            Err(_) => break,
-                        }
-                    }
-                    self.commit(&mut group);
-                }
-                Job::Migrate { component, reply } => {
-                    let _ = reply.send(self.migrate(&component));
-                }
-                Job::Close(reply) => {
-                    drop(self);
-                    let _ = reply.send(());
-                    return;
-                }
-            }
-        }
+    /// Waits for other processes while `work` runs; elsewhere a lock is an error at once.
+    fn patiently<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        // The call only stores a number; where it fails, the next statement says why.
+        let _ = self.connection.busy_timeout(connection::BUSY_TIMEOUT);
+        let result = work(self);
+        let _ = self.connection.busy_timeout(Duration::ZERO);
+        result
+    }
+
+    /// Says whether a checkpoint is due.
+    fn count_commit(&mut self) -> bool {
+        self.commits += 1;
+        self.commits >= CHECKPOINT_EVERY
+    }
+
+    fn checkpoint(&mut self) {
+        self.commits = 0;
+        // Whatever could not be moved now is moved the next time.
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     }
 
     /// Writes the jobs in one transaction and answers each of them after its commit.
-    fn commit(&self, group: &mut Vec<WriteJob>) {
+    fn commit(&mut self, group: &mut Vec<WriteJob>) {
         let wait_for_disk = group.iter().any(|job| job.batch.durability == Durability::PowerLoss);
         // Not prepared: this pragma takes effect while it is compiled, and only outside a
         // transaction.
@@ -102,11 +198,11 @@ impl Writer {
         }
         if group.len() > 1 {
             let answers =
-                self.in_transaction(|| group.iter().map(|job| self.apply_alone(job)).collect());
+                self.in_transaction(|it| group.iter().map(|job| it.apply_alone(job)).collect());
             answer_all(group, answers);
         } else if let Some(job) = group.pop() {
             // The usual case, without the two extra statements of a savepoint.
-            let _ = job.reply.send(self.in_transaction(|| self.apply(&job.batch)));
+            let _ = job.reply.send(self.in_transaction(|it| it.apply(&job.batch)));
         }
         if wait_for_disk {
             // Failing here leaves the connection slower than needed and nothing else.
@@ -141,10 +237,10 @@ impl Writer {
 
     fn in_transaction<T>(
         &self,
-        work: impl FnOnce() -> Result<T, StoreError>,
+        work: impl FnOnce(&Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.run_cached("BEGIN IMMEDIATE")?;
-        let result = work().and_then(|value| self.run_cached("COMMIT").map(|()| value));
+        let result = work(self).and_then(|value| self.run_cached("COMMIT").map(|()| value));
         // Some errors, a full disk among them, have already ended the transaction.
         if result.is_err() && !self.connection.is_autocommit() {
             self.run_cached("ROLLBACK")?;
@@ -159,7 +255,7 @@ impl Writer {
             Err(error) if failure::is_schema_mismatch(&error) => {}
             Err(error) => return Err(self.failure(&error)),
         }
-        self.in_transaction(|| {
+        self.in_transaction(|_| {
             self.run_text(CREATE_VERSIONS)?;
             // Again, because another process may have been faster before the lock was ours.
             let found = self.version(component).map_err(|error| self.failure(&error))?;

@@ -109,8 +109,9 @@ pub(crate) async fn an_expired_lease_can_be_taken(fixture: Fixture) {
     let work = session("work");
     let first = journal.claim(&work, "/w").await.unwrap();
     expire(&database).await;
-    // Nobody came, so the owner may go on, and that renews its lease.
+    // Nobody came, so the owner may go on, and have its lease renewed.
     journal.append(&first, append(turn(&work, 1, "a"))).await.unwrap();
+    journal.renew(&first).await.unwrap();
     assert!(matches!(journal.claim(&work, "/w").await, Err(ClaimError::Busy(_))));
     expire(&database).await;
     assert_eq!(journal.claim(&work, "/w").await.unwrap().head(), 3);
