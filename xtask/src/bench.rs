@@ -1,0 +1,20 @@
+//! `cargo xtask bench`.
+
+use anyhow::Result;
+
+use crate::cargo;
+
+/// The benchmark that is run when none is named.
+const DEFAULT: &str = "turn";
+
+/// Builds the binary and the benchmarks in release mode, then runs one.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    // Benchmarks of start-up and memory measure the binary itself.
+    cargo::run(&["build", "--release", "-p", "lango"])?;
+    let mut command = vec!["run", "--release", "-p", "lango-bench", "--"];
+    if arguments.is_empty() {
+        command.push(DEFAULT);
+    }
+    command.extend(arguments.iter().map(String::as_str));
+    cargo::run(&command)
+}

@@ -1,0 +1,263 @@
+//! The direction of dependencies: each room of the house knows only the rooms below it.
+
+use std::fmt;
+
+use anyhow::{Result, bail};
+
+use crate::manifests::{Member, Workspace};
+
+/// A floor of the house, from the bottom. A crate may depend on crates of lower floors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Layer {
+    Vocabulary,
+    Ground,
+    Means,
+    Turn,
+    Specialists,
+    Surfaces,
+    Wiring,
+}
+
+/// Where a crate stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    In(Layer),
+    /// One of the agents: on the specialists' floor, and known to the wiring alone.
+    Agent,
+    /// Beside the house: may depend on anything, and nothing may depend on it.
+    Outside,
+}
+
+/// Every crate that is not an agent. Agents are recognised by their folder.
+const PLACES: &[(&str, Place)] = &[
+    ("lango-protocol", Place::In(Layer::Vocabulary)),
+    ("lango-egress", Place::In(Layer::Ground)),
+    ("lango-sandbox", Place::In(Layer::Ground)),
+    ("lango-store", Place::In(Layer::Ground)),
+    ("lango-tool", Place::In(Layer::Means)),
+    ("lango-model", Place::In(Layer::Means)),
+    ("lango-retrieval", Place::In(Layer::Means)),
+    ("lango-orchestration", Place::In(Layer::Turn)),
+    ("lango-runtime", Place::In(Layer::Turn)),
+    ("lango-a2a", Place::In(Layer::Specialists)),
+    ("lango-mcp", Place::In(Layer::Specialists)),
+    ("lango-server", Place::In(Layer::Surfaces)),
+    ("lango-tui", Place::In(Layer::Surfaces)),
+    ("lango", Place::In(Layer::Wiring)),
+    ("lango-bench", Place::Outside),
+    ("xtask", Place::Outside),
+];
+
+/// Dependencies within a floor, each for a reason.
+const WITHIN_A_LAYER: &[(&str, &str)] = &[
+    // A request to a model declares the tools that it may call.
+    ("lango-model", "lango-tool"),
+    // A turn runs the agents of a tree.
+    ("lango-runtime", "lango-orchestration"),
+];
+
+const AGENTS_FOLDER: &str = "crates/agents/";
+
+/// What is wrong with a workspace.
+#[derive(Debug, PartialEq, Eq)]
+enum Violation {
+    /// A crate whose place nobody said.
+    NoPlace { name: String, folder: String },
+    /// A dependency that does not point downwards.
+    NotDownwards { from: String, to: String },
+    /// An agent that somebody other than the wiring knows.
+    KnowsAnAgent { from: String, to: String },
+    /// Something depends on what is outside of the house.
+    OnOutside { from: String, to: String },
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPlace { name, folder } => write!(
+                f,
+                "{name} ({folder}) has no layer. Add it to PLACES in \
+                 xtask/src/dependency_direction.rs, or put it under {AGENTS_FOLDER} if it is an \
+                 agent"
+            ),
+            Self::NotDownwards { from, to } => write!(
+                f,
+                "{from} must not depend on {to}, which is not below it. Move what they share \
+                 down, or let {from} name a trait that is handed in"
+            ),
+            Self::KnowsAnAgent { from, to } => write!(
+                f,
+                "{from} must not depend on the agent {to}: only lango (crates/cli) and \
+                 lango-bench know agents. Move what they share below both"
+            ),
+            Self::OnOutside { from, to } => {
+                write!(f, "{from} must not depend on {to}, which is no part of the product")
+            }
+        }
+    }
+}
+
+/// Fails with everything that is wrong, one to a line.
+pub(crate) fn check_or_explain(workspace: &Workspace) -> Result<()> {
+    let violations = violations(workspace);
+    if violations.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = violations.iter().map(Violation::to_string).collect();
+    bail!("dependencies must point downwards:\n  {}", lines.join("\n  "));
+}
+
+fn violations(workspace: &Workspace) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for member in &workspace.members {
+        let Some(place) = place_of(member) else {
+            let (name, folder) = (member.name.clone(), member.folder.clone());
+            violations.push(Violation::NoPlace { name, folder });
+            continue;
+        };
+        for dependency in &member.dependencies {
+            let below = workspace.members.iter().find(|other| other.name == *dependency);
+            // A dependency without a place is reported once, as the crate that it is.
+            let below = below.and_then(|other| Some((other, place_of(other)?)));
+            violations.extend(below.and_then(|(other, other_place)| {
+                violation(&member.name, place, &other.name, other_place)
+            }));
+        }
+    }
+    violations
+}
+
+fn violation(from: &str, place: Place, to: &str, on: Place) -> Option<Violation> {
+    let (from, to) = (from.to_owned(), to.to_owned());
+    let is_wiring = matches!(place, Place::In(Layer::Wiring) | Place::Outside);
+    match (place, on) {
+        (_, Place::Outside) => Some(Violation::OnOutside { from, to }),
+        (_, Place::Agent) if !is_wiring => Some(Violation::KnowsAnAgent { from, to }),
+        (Place::Outside, _) => None,
+        _ if WITHIN_A_LAYER.contains(&(&from, &to)) || layer(on) < layer(place) => None,
+        _ => Some(Violation::NotDownwards { from, to }),
+    }
+}
+
+fn place_of(member: &Member) -> Option<Place> {
+    if member.folder.starts_with(AGENTS_FOLDER) {
+        return Some(Place::Agent);
+    }
+    PLACES.iter().find(|(name, _)| *name == member.name).map(|(_, place)| *place)
+}
+
+fn layer(place: Place) -> Option<Layer> {
+    match place {
+        Place::In(layer) => Some(layer),
+        Place::Agent => Some(Layer::Specialists),
+        Place::Outside => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A workspace of made-up crates: folder, name, names of dependencies.
+    fn workspace(crates: &[(&str, &str, &[&str])]) -> Workspace {
+        let manifests: Vec<(&str, String)> = crates
+            .iter()
+            .map(|(folder, name, dependencies)| {
+                let lines: Vec<String> =
+                    dependencies.iter().map(|name| format!("{name}.workspace = true")).collect();
+                let text = format!(
+                    "[package]\nname = \"{name}\"\n[dev-dependencies]\n{}",
+                    lines.join("\n")
+                );
+                (*folder, text)
+            })
+            .collect();
+        let manifests: Vec<(&str, &str)> =
+            manifests.iter().map(|(folder, text)| (*folder, text.as_str())).collect();
+        Workspace::parse("[workspace]\nmembers = []", &manifests).unwrap()
+    }
+
+    /// The house as it may be, with one crate's dependencies replaced.
+    fn house_with(changed: &str, dependencies: &[&str]) -> Vec<Violation> {
+        let mut crates: Vec<(&str, &str, &[&str])> = vec![
+            ("crates/protocol", "lango-protocol", &["serde"]),
+            ("crates/store", "lango-store", &["lango-protocol"]),
+            ("crates/tool", "lango-tool", &["lango-protocol"]),
+            ("crates/model", "lango-model", &["lango-protocol", "lango-tool"]),
+            ("crates/orchestration", "lango-orchestration", &["lango-tool"]),
+            ("crates/runtime", "lango-runtime", &["lango-orchestration", "lango-store"]),
+            ("crates/agents/operator", "lango-operator", &["lango-tool", "lango-runtime"]),
+            ("crates/agents/vault", "lango-vault", &["lango-tool", "lango-store"]),
+            ("crates/a2a", "lango-a2a", &["lango-runtime"]),
+            ("crates/server", "lango-server", &["lango-runtime", "lango-a2a"]),
+            ("crates/cli", "lango", &["lango-server", "lango-operator", "lango-vault"]),
+            ("bench", "lango-bench", &["lango-operator", "lango-runtime"]),
+            ("xtask", "xtask", &["toml"]),
+        ];
+        for (_, name, old) in &mut crates {
+            if *name == changed {
+                *old = dependencies;
+            }
+        }
+        violations(&workspace(&crates))
+    }
+
+    #[test]
+    fn the_dependencies_of_this_workspace_point_downwards() {
+        let workspace = Workspace::read(&crate::cargo::root().unwrap()).unwrap();
+        assert!(workspace.members.len() >= 10, "{workspace:?}");
+        check_or_explain(&workspace).unwrap();
+    }
+
+    #[test]
+    fn the_house_as_it_may_be_is_accepted() {
+        assert_eq!(house_with("nobody", &[]), []);
+    }
+
+    #[test]
+    fn a_dependency_upwards_or_sideways_is_found() {
+        for (from, to) in [
+            ("lango-protocol", "lango-store"),
+            ("lango-store", "lango-runtime"),
+            ("lango-tool", "lango-model"),
+            ("lango-orchestration", "lango-runtime"),
+            ("lango-runtime", "lango-a2a"),
+            ("lango-operator", "lango-server"),
+            ("lango-operator", "lango-a2a"),
+            ("lango-server", "lango"),
+        ] {
+            let (from, to) = (from.to_owned(), to.to_owned());
+            let found = house_with(&from, &[&to]);
+            assert_eq!(found, [Violation::NotDownwards { from, to }]);
+        }
+    }
+
+    #[test]
+    fn only_the_wiring_and_the_benchmarks_know_agents() {
+        for from in ["lango-vault", "lango-runtime", "lango-a2a", "lango-server", "lango-tool"] {
+            let found = house_with(from, &["lango-operator"]);
+            let (from, to) = (from.to_owned(), "lango-operator".to_owned());
+            assert_eq!(found, [Violation::KnowsAnAgent { from, to }]);
+        }
+        assert_eq!(house_with("lango", &["lango-operator"]), []);
+    }
+
+    #[test]
+    fn nothing_depends_on_what_is_outside() {
+        for (from, to) in
+            [("lango", "lango-bench"), ("lango-store", "xtask"), ("xtask", "lango-bench")]
+        {
+            let (from, to) = (from.to_owned(), to.to_owned());
+            let found = house_with(&from, &[&to]);
+            assert_eq!(found, [Violation::OnOutside { from, to }]);
+        }
+    }
+
+    #[test]
+    fn a_crate_without_a_place_is_told_where_to_add_it() {
+        let workspace = workspace(&[("crates/attic", "lango-attic", &["lango-protocol"])]);
+        let error = check_or_explain(&workspace).unwrap_err().to_string();
+        assert!(error.contains("lango-attic (crates/attic) has no layer"), "{error}");
+        assert!(error.contains("xtask/src/dependency_direction.rs"), "{error}");
+    }
+}

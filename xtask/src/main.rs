@@ -1,0 +1,120 @@
+//! The tasks of this repository: `cargo xtask help` lists them.
+//!
+//! Every task is a plain sequence of commands that a person could type. What a task needs and the
+//! machine lacks, it installs.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to a person")]
+
+mod bench;
+mod cargo;
+mod dependency_direction;
+mod dependency_list;
+mod manifests;
+mod postgres;
+mod steps;
+mod test;
+mod tools;
+
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, Result, bail};
+
+const HELP: &str = "\
+Tasks of this repository.
+
+Usage: cargo xtask <TASK>
+
+Tasks:
+  test [--fast] [FILTER…]   Everything that must hold before a change is merged: format, lints,
+                            dependencies, tests (on SQLite and PostgreSQL), documentation,
+                            licences and bans. Installs PostgreSQL and cargo-deny where missing.
+                            --fast runs the tests and the check of dependencies alone.
+                            Filters are parts of test names.
+  postgres -- COMMAND…      Runs a command with a private PostgreSQL server, whose address is in
+                            LANGO_TEST_POSTGRES.
+  bench [NAME] [ARGUMENT…]  Builds in release mode and runs a benchmark; `turn` by default.
+  check-dependencies        Checks that the crates depend on each other in one direction, and that
+                            docs/dependencies.md has every other dependency.
+  deny-advisories           Looks for known security advisories. Needs the network.
+  help                      Prints this.
+
+Examples:
+  cargo xtask test
+  cargo xtask test --fast claims:: r12_
+  cargo xtask postgres -- cargo test -p lango-store
+  cargo xtask bench turn
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<ExitCode> {
+    let (task, rest) = match arguments.split_first() {
+        Some((task, rest)) => (task.as_str(), rest),
+        None => ("help", arguments),
+    };
+    match task {
+        "test" => test::run(&test::Options::parse(rest)?)?,
+        "postgres" => return with_postgres(rest),
+        "bench" => bench::run(rest)?,
+        "check-dependencies" => {
+            no_more(rest)?;
+            let crates = check_dependencies()?;
+            println!("{crates} crates; all dependencies point downwards and have a reason");
+        }
+        "deny-advisories" => {
+            no_more(rest)?;
+            tools::ensure_cargo_deny()?;
+            cargo::run(&["deny", "check", "advisories"])?;
+        }
+        "help" | "--help" | "-h" => print!("{HELP}"),
+        unknown => {
+            eprintln!("error: there is no task {unknown:?}. Type: cargo xtask help");
+            return Ok(ExitCode::from(2));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The direction of the crates' dependencies, and the reasons for those from elsewhere.
+fn check_dependencies() -> Result<usize> {
+    let root = cargo::root()?;
+    let workspace = manifests::Workspace::read(&root)?;
+    dependency_direction::check_or_explain(&workspace)?;
+    dependency_list::check_or_explain(&root, &workspace)?;
+    Ok(workspace.members.len())
+}
+
+fn with_postgres(arguments: &[String]) -> Result<ExitCode> {
+    let command = match arguments.split_first() {
+        Some((dashes, command)) if dashes == "--" => command,
+        _ => arguments,
+    };
+    let Some((program, rest)) = command.split_first() else {
+        bail!("no command given. Example: cargo xtask postgres -- cargo test -p lango-store");
+    };
+    let server = postgres::PrivateServer::start()?;
+    let status = Command::new(program)
+        .args(rest)
+        .env(postgres::URL_VARIABLE, server.url())
+        .status()
+        .with_context(|| format!("could not run {program:?}"))?;
+    drop(server);
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(1)))
+}
+
+fn no_more(arguments: &[String]) -> Result<()> {
+    match arguments.first() {
+        Some(surplus) => bail!("unexpected argument {surplus:?}. Type: cargo xtask help"),
+        None => Ok(()),
+    }
+}
