@@ -1,0 +1,47 @@
+//! The table of results.
+
+use std::fmt;
+
+/// Rows of figures with their limits.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+struct Row {
+    what: &'static str,
+    limit: Option<f64>,
+    median: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Table {
+    pub(crate) fn add(&mut self, what: &'static str, limit: Option<f64>, mut values: Vec<f64>) {
+        values.sort_by(f64::total_cmp);
+        let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
+        let last = values.len().saturating_sub(1);
+        self.rows.push(Row { what, limit, median: at(last / 2), least: at(0), most: at(last) });
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.rows.iter().any(|row| row.limit.is_some_and(|limit| row.median > limit))
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "| what | median | least – most | limit |")?;
+        writeln!(f, "|---|---|---|---|")?;
+        for row in &self.rows {
+            let limit = row.limit.map_or_else(|| "–".to_owned(), |limit| format!("{limit}"));
+            writeln!(
+                f,
+                "| {} | {:.2} | {:.2} – {:.2} | {limit} |",
+                row.what, row.median, row.least, row.most
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! One measurement in a process of its own.
+
+use std::collections::HashSet;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use futures_util::StreamExt;
+use futures_util::future::join_all;
+use lango_model::openai::{OpenAi, OpenAiConfig};
+use lango_model::{Message, Model, ModelRequest};
+use lango_operator::{OperatorSettings, Workspace};
+use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
+use lango_protocol::{Origin, SessionId};
+use lango_runtime::{NobodyToAsk, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest};
+use lango_store::{Database, DatabaseLocation, Journal};
+use lango_tool::ToolRegistry;
+
+const SEQUENTIAL: u32 = 1500;
+const WARM_UP: u32 = 50;
+const SESSIONS: u32 = 64;
+const TURNS_EACH: u32 = 25;
+
+/// Measures `name` against the scripted model at `url` and prints one number.
+pub(crate) async fn run(name: &str, url: &str) -> Result<()> {
+    let figure = match name {
+        "bare" => bare(url).await?,
+        "sequential" => {
+            let bench = Bench::new(url).await?;
+            bench.sequential(WARM_UP).await?;
+            let before = cpu();
+            bench.sequential(SEQUENTIAL).await?;
+            per(cpu() - before, SEQUENTIAL)
+        }
+        "long" => {
+            let bench = Bench::new(url).await?;
+            let session = SessionId::generate();
+            bench.turns(&session, WARM_UP).await?;
+            let before = cpu();
+            bench.turns(&session, SEQUENTIAL).await?;
+            per(cpu() - before, SEQUENTIAL)
+        }
+        "parallel" | "parallel-memory" => {
+            let bench = Bench::new(url).await?;
+            bench.sequential(WARM_UP).await?;
+            let before = cpu();
+            bench.parallel().await?;
+            let spent = cpu() - before;
+            if name == "parallel" { per(spent, SESSIONS * TURNS_EACH) } else { resident()? }
+        }
+        "idle" => {
+            let _bench = Bench::new(url).await?;
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            resident()?
+        }
+        other => bail!("there is no measurement {other}"),
+    };
+    writeln!(std::io::stdout(), "{figure}")?;
+    Ok(())
+}
+
+struct Bench {
+    runtime: Runtime,
+    _directory: tempfile::TempDir,
+}
+
+impl Bench {
+    async fn new(url: &str) -> Result<Self> {
+        let directory = tempfile::tempdir()?;
+        let workspace = directory.path().join("workspace");
+        std::fs::create_dir(&workspace)?;
+        std::fs::write(workspace.join("notes.txt"), "a few\nlines\n")?;
+        let mut tools = ToolRegistry::new();
+        lango_operator::register(
+            &mut tools,
+            Workspace::open(&workspace)?,
+            OperatorSettings::default(),
+        )?;
+        let tree = build_agent_tree(Config {
+            multi_agent: true,
+            topology: &Topology::standard()?,
+            tools: &tools,
+            max_delegation_rounds: 0,
+            sub_agent_prompt: None,
+            remote_agents: Vec::new(),
+            prompts: &PromptSections::default(),
+        })?;
+        let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
+        let journal = Journal::open(Database::open(&location).await?).await?;
+        let runtime = Runtime::new(RuntimeParts {
+            tree,
+            model: Arc::new(model(url)?),
+            journal,
+            approver: Arc::new(NobodyToAsk),
+            context: Vec::new(),
+            scrubber: Scrubber::default(),
+            settings: Settings::default(),
+            workspace: workspace.display().to_string(),
+        });
+        Ok(Self { runtime, _directory: directory })
+    }
+
+    async fn turn(&self, session: &SessionId) -> Result<()> {
+        let request = TurnRequest {
+            session: session.clone(),
+            text: "How large is notes.txt?".to_owned(),
+            attachment: None,
+            origin: Origin::Library,
+        };
+        let outcome = self.runtime.start_turn(request).outcome().await?;
+        let work = &outcome.work;
+        if !outcome.is_done() || work.spent.model_calls != 3 || work.calls_succeeded != 1 {
+            bail!("not the turn that should be measured: {outcome:?}");
+        }
+        Ok(())
+    }
+
+    /// Each turn in a conversation of its own.
+    async fn sequential(&self, count: u32) -> Result<()> {
+        for _ in 0..count {
+            self.turn(&SessionId::generate()).await?;
+        }
+        Ok(())
+    }
+
+    async fn turns(&self, session: &SessionId, count: u32) -> Result<()> {
+        for _ in 0..count {
+            self.turn(session).await?;
+        }
+        Ok(())
+    }
+
+    async fn parallel(&self) -> Result<()> {
+        let sessions: HashSet<SessionId> = (0..SESSIONS).map(|_| SessionId::generate()).collect();
+        let all = sessions.iter().map(|session| self.turns(session, TURNS_EACH));
+        join_all(all).await.into_iter().collect()
+    }
+}
+
+fn model(url: &str) -> Result<OpenAi> {
+    Ok(OpenAi::new(OpenAiConfig {
+        base_url: url.to_owned(),
+        api_key: None,
+        model: "scripted".to_owned(),
+        idle_timeout: Duration::from_secs(30),
+        max_output_tokens: None,
+        temperature: None,
+    })?)
+}
+
+/// The floor: the same model, asked three times with small requests.
+async fn bare(url: &str) -> Result<f64> {
+    let model = model(url)?;
+    let ask = async || -> Result<()> {
+        let request = ModelRequest {
+            instruction: "You are operator, an agent.".into(),
+            context: Vec::new(),
+            messages: vec![Message::User { text: "How large is notes.txt?".to_owned() }],
+            tools: Vec::new(),
+        };
+        let mut stream = model.stream(request).await?;
+        while let Some(event) = stream.next().await {
+            event?;
+        }
+        Ok(())
+    };
+    for _ in 0..WARM_UP {
+        ask().await?;
+    }
+    let before = cpu();
+    for _ in 0..SEQUENTIAL * 3 {
+        ask().await?;
+    }
+    Ok(per(cpu() - before, SEQUENTIAL))
+}
+
+/// CPU time of this process, all threads, user and system.
+fn cpu() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+fn per(spent: Duration, count: u32) -> f64 {
+    spent.as_secs_f64() * 1000.0 / f64::from(count)
+}
+
+/// Resident memory in megabytes.
+fn resident() -> Result<f64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next());
+    Ok(kilobytes.context("no VmRSS")?.parse::<f64>()? / 1024.0)
+}
