@@ -31,7 +31,7 @@ pub(crate) async fn run(name: &str, url: &str) -> Result<()> {
             bench.sequential(WARM_UP).await?;
             let before = cpu();
             bench.sequential(SEQUENTIAL).await?;
-            per(cpu() - before, SEQUENTIAL)
+            per(since(before), SEQUENTIAL)
         }
         "long" => {
             let bench = Bench::new(url).await?;
@@ -39,14 +39,14 @@ pub(crate) async fn run(name: &str, url: &str) -> Result<()> {
             bench.turns(&session, WARM_UP).await?;
             let before = cpu();
             bench.turns(&session, SEQUENTIAL).await?;
-            per(cpu() - before, SEQUENTIAL)
+            per(since(before), SEQUENTIAL)
         }
         "parallel" | "parallel-memory" => {
             let bench = Bench::new(url).await?;
             bench.sequential(WARM_UP).await?;
             let before = cpu();
             bench.parallel().await?;
-            let spent = cpu() - before;
+            let spent = since(before);
             if name == "parallel" { per(spent, SESSIONS * TURNS_EACH) } else { resident()? }
         }
         "idle" => {
@@ -172,13 +172,18 @@ async fn bare(url: &str) -> Result<f64> {
     for _ in 0..SEQUENTIAL * 3 {
         ask().await?;
     }
-    Ok(per(cpu() - before, SEQUENTIAL))
+    Ok(per(since(before), SEQUENTIAL))
 }
 
 /// CPU time of this process, all threads, user and system.
 fn cpu() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// CPU time since `before`.
+fn since(before: Duration) -> Duration {
+    cpu().saturating_sub(before)
 }
 
 fn per(spent: Duration, count: u32) -> f64 {

@@ -84,8 +84,9 @@ impl From<std::io::Error> for Failure {
 pub(crate) fn code_of(outcome: &Outcome) -> u8 {
     match &outcome.status {
         OutcomeStatus::Cancelled => INTERRUPTED,
-        OutcomeStatus::TimedOut
-        | OutcomeStatus::Failed { class: FailureClass::Budget(_), .. } => BUDGET_SPENT,
+        OutcomeStatus::TimedOut | OutcomeStatus::Failed { class: FailureClass::Budget(_), .. } => {
+            BUDGET_SPENT
+        }
         OutcomeStatus::Failed { class: FailureClass::Provider, .. } => PROVIDER_FAILED,
         OutcomeStatus::Failed { .. } | OutcomeStatus::Rejected { .. } => TURN_FAILED,
         OutcomeStatus::Done if outcome.work.calls_denied > 0 => NOT_APPROVED,

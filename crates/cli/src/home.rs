@@ -18,9 +18,8 @@ impl Home {
         let own = env::var_os("LANGO_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
         let user = || {
             let home = env::var_os("HOME").filter(|home| !home.is_empty());
-            home.map(PathBuf::from).ok_or_else(|| {
-                "there is no home directory: set HOME or LANGO_HOME".to_owned()
-            })
+            home.map(PathBuf::from)
+                .ok_or_else(|| "there is no home directory: set HOME or LANGO_HOME".to_owned())
         };
         let xdg = |variable: &str, below: &str| -> Result<PathBuf, String> {
             let given = env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -28,9 +27,7 @@ impl Home {
         };
         let (config_directory, data) = match own {
             Some(home) => (home.clone(), home),
-            None => {
-                (xdg("XDG_CONFIG_HOME", ".config")?, xdg("XDG_DATA_HOME", ".local/share")?)
-            }
+            None => (xdg("XDG_CONFIG_HOME", ".config")?, xdg("XDG_DATA_HOME", ".local/share")?),
         };
         let config_file = config.unwrap_or_else(|| config_directory.join("config.toml"));
         Ok(Self { config_file, data })

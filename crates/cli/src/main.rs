@@ -19,10 +19,6 @@ use arguments::{Arguments, ChatArguments, Command};
 use commands::Setting;
 use failure::Failure;
 
-// The system's allocator keeps more memory for many small, short-lived strings.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = tokio::runtime::Builder::new_current_thread()
@@ -48,7 +44,7 @@ fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> Result<u8, Failure> {
     // One TLS implementation for everything; a second call finds it installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let setting = Setting::new(arguments.config);
+    let setting = Setting::new(arguments.config.clone());
     match arguments.command {
         None if io::stdin().is_terminal() => {
             commands::chat::chat(&setting?, ChatArguments::default()).await
@@ -67,10 +63,14 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Sessions { command }) => {
             commands::sessions::sessions(&setting?, command).await
         }
-        Some(Command::Config { command }) => commands::config::config(setting, command),
+        Some(Command::Config { command }) => {
+            commands::config::config(setting, arguments.config, command)
+        }
         Some(Command::Doctor { json }) => commands::doctor::doctor(setting, json).await,
         Some(Command::Completion { shell }) => {
-            clap_complete::generate(shell, &mut Arguments::command(), "lango", &mut io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "lango", &mut script);
+            commands::print(&String::from_utf8_lossy(&script))?;
             Ok(failure::ANSWERED)
         }
     }

@@ -75,8 +75,7 @@ pub(crate) fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, Fa
     }
     let provider = configured.cloned().unwrap_or_default();
     let ProviderConfig { r#type: ProviderType::OpenAi, base_url, api_key_env } = provider;
-    let from_environment =
-        variable("OPENAI_BASE_URL").or_else(|| variable("OPENAI_API_BASE"));
+    let from_environment = variable("OPENAI_BASE_URL").or_else(|| variable("OPENAI_API_BASE"));
     let is_openai = provider_id == "openai";
     let (base_url, mut why) = match (base_url, from_environment) {
         (Some(url), _) => (url, format!("providers.{provider_id}")),
@@ -111,8 +110,11 @@ pub(crate) fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, Fa
 pub(crate) async fn prepare(config: &Config, choice: Choice) -> Result<ReadyModel, Failure> {
     let script = match &choice.script {
         Some(file) => {
-            let text = std::fs::read_to_string(file)
-                .map_err(|error| Failure::usage(format!("cannot read the script {file}: {error}")))?;
+            let text = std::fs::read_to_string(file).map_err(|error| {
+                Failure::usage(format!(
+                    "cannot read the script {file}: {error}. To see one at work: lango demo"
+                ))
+            })?;
             Some(Script::parse(file, &text).map_err(|error| Failure::usage(error.to_string()))?)
         }
         None => None,

@@ -1,7 +1,7 @@
 //! The person at the terminal: asked for approvals, and for lines in a chat.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::sync::mpsc as blocking;
 
 use lango_runtime::{ApprovalAnswer, ApprovalFuture, ApprovalRequest, Approver};
@@ -62,6 +62,11 @@ pub(crate) struct TerminalApprover {
 }
 
 impl TerminalApprover {
+    /// Whether somebody will be asked.
+    pub(crate) fn asks(&self) -> bool {
+        self.mode == Approve::Ask && self.person.is_some()
+    }
+
     /// `person` is whom to ask with `--approve ask`.
     pub(crate) fn new(mode: Approve, person: Option<Terminal>) -> Self {
         Self { mode, person }
@@ -82,17 +87,8 @@ impl Approver for TerminalApprover {
             (Approve::Ask, None) => return lango_runtime::NobodyToAsk.ask(request),
             (Approve::Ask, Some(person)) => person.clone(),
         };
+        // The display shows the question: it knows what else has to be shown first.
         Box::pin(async move {
-            let question = format!(
-                "\n{} wants to use {}:\n{}\nAllow this once? [y/N] ",
-                request.agent,
-                request.tool,
-                indent(&request.summary)
-            );
-            let mut stderr = io::stderr();
-            if stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush()).is_err() {
-                return ApprovalAnswer::Nobody { why: "the terminal is gone".to_owned() };
-            }
             match person.line().await {
                 Some(line) if matches!(line.trim(), "y" | "Y" | "yes") => {
                     ApprovalAnswer::Approved { by: "the user".to_owned() }
@@ -102,8 +98,4 @@ impl Approver for TerminalApprover {
             }
         })
     }
-}
-
-fn indent(text: &str) -> String {
-    text.lines().map(|line| format!("    {line}\n")).collect::<String>().trim_end().to_owned()
 }

@@ -11,7 +11,7 @@ use lango_protocol::{AgentName, BudgetLimits, SessionId};
 use lango_runtime::{
     ApprovalPolicy, Approver, ContextSource, Runtime, RuntimeParts, Scrubber, Settings,
 };
-use lango_store::{Database, DatabaseLocation, Journal};
+use lango_store::{Database, DatabaseLocation, Journal, StoreError};
 use lango_tool::ToolRegistry;
 
 use crate::config::{Config, PolicyName};
@@ -135,8 +135,10 @@ pub(crate) fn database_location(config: &Config, home: &Home) -> Result<Database
 /// Opens the journal.
 pub(crate) async fn open_journal(config: &Config, home: &Home) -> Result<Journal, Failure> {
     let location = database_location(config, home)?;
-    let database = Database::open(&location).await?;
-    Ok(Journal::open(database).await?)
+    // Whatever is wrong with it, nothing has begun: the user or the machine has to be set right.
+    let unusable = |error: StoreError| Failure::usage(error.to_string());
+    let database = Database::open(&location).await.map_err(unusable)?;
+    Journal::open(database).await.map_err(unusable)
 }
 
 /// Builds a runtime.

@@ -67,10 +67,46 @@ pub struct AnsweredCall {
 }
 
 impl AnsweredCall {
-    /// The arguments as valid JSON, whatever the model wrote.
+    /// The name as every provider takes one. A model that invented another is told so by the
+    /// result; in the name it would fail every later request.
+    pub fn valid_name(&self) -> &str {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let valid = (1..=64).contains(&self.name.len()) && self.name.bytes().all(allowed);
+        if valid { &self.name } else { "not_a_tool" }
+    }
+
+    /// The arguments as a JSON object, whatever the model wrote. Read as strictly as the strictest
+    /// provider does: a number out of range or half a surrogate would fail every later request.
     pub fn valid_arguments(&self) -> &str {
-        let object = serde_json::from_str::<&serde_json::value::RawValue>(&self.arguments)
-            .is_ok_and(|raw| raw.get().starts_with('{'));
-        if object { &self.arguments } else { "{}" }
+        type Object = serde_json::Map<String, serde_json::Value>;
+        let valid = serde_json::from_str::<Object>(&self.arguments).is_ok();
+        if valid { &self.arguments } else { "{}" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(name: &str, arguments: &str) -> AnsweredCall {
+        let id = CallId::generate();
+        AnsweredCall { id, name: name.into(), arguments: arguments.into(), result: "r".into() }
+    }
+
+    #[test]
+    fn a_name_that_a_provider_would_refuse_is_not_sent() {
+        assert_eq!(call("fs_read", "{}").valid_name(), "fs_read");
+        for bad in ["", "a b", "functions.exec", "exec_shеll", &"x".repeat(65)] {
+            assert_eq!(call(bad, "{}").valid_name(), "not_a_tool", "{bad}");
+        }
+    }
+
+    #[test]
+    fn arguments_that_a_provider_could_not_read_are_shown_as_an_empty_object() {
+        let shown = |arguments: &str| call("f", arguments).valid_arguments().to_owned();
+        assert_eq!(shown(r#"{"a": 1}"#), r#"{"a": 1}"#);
+        for bad in ["", "[1]", "null", r#"{"a": 1"#, r#"{"a": 1e309}"#, r#"{"a": "\ud800"}"#] {
+            assert_eq!(shown(bad), "{}", "{bad}");
+        }
     }
 }

@@ -80,10 +80,7 @@ mod tests {
     #[test]
     fn every_way_to_cut_the_body_in_two_gives_the_same_payloads() {
         let whole = collect(&[BODY.as_bytes()]);
-        assert_eq!(
-            whole,
-            [r#"{"a":"é🌍"}"#, r#"{"b":1}"#, r#"{"c":2}"#, r#"{"d":3}"#, "[DONE]"]
-        );
+        assert_eq!(whole, [r#"{"a":"é🌍"}"#, r#"{"b":1}"#, r#"{"c":2}"#, r#"{"d":3}"#, "[DONE]"]);
         for at in 0..=BODY.len() {
             let (left, right) = BODY.as_bytes().split_at(at);
             assert_eq!(collect(&[left, right]), whole, "cut at {at}");

@@ -158,10 +158,10 @@ pub enum EventBody {
     Usage {
         /// The model.
         model: String,
-        /// The figures; absent when the provider did not say.
+        /// The figures.
         #[serde(flatten)]
         usage: Usage,
-        /// Whether the figures are our own estimate.
+        /// Whether the figures are our own estimate, because the provider gave none.
         estimated: bool,
     },
     /// Something the user should know.
@@ -302,7 +302,8 @@ pub enum WarningCode {
     EmptyReply,
     /// The same call was repeated and stopped.
     Repetition,
-    /// A part of the budget ran out; the agent was asked to answer with what it has.
+    /// A limit is near, or nothing came of the last replies; the agent was asked to answer with
+    /// what it has.
     BudgetExhausted,
     /// A turn that a crash or a kill had interrupted goes on.
     Resumed,

@@ -92,7 +92,7 @@ pub(crate) fn decide(reply: Reply, rules: &Rules<'_>) -> Decision {
             });
         }
         calls_left = calls_left.saturating_sub(1);
-        push_call(&mut events, requested, verdict, rules);
+        push_call(&mut events, &requested, verdict, rules);
     }
     Decision::Act(events)
 }
@@ -106,7 +106,10 @@ fn refusal(requested: &RequestedCall, rules: &Rules<'_>) -> Option<String> {
         return Some(if names.is_empty() {
             format!("{name:?} was not run: {agent} has no tools it may call now")
         } else {
-            format!("{name:?} was not run: it is not a tool of {agent}. Its tools are: {}", names.join(", "))
+            format!(
+                "{name:?} was not run: it is not a tool of {agent}. Its tools are: {}",
+                names.join(", ")
+            )
         });
     }
     (requested.arguments.len() > MAX_ARGUMENT_BYTES)
@@ -122,7 +125,7 @@ fn repetition(name: &str) -> String {
 
 fn push_call(
     events: &mut Vec<EventBody>,
-    requested: RequestedCall,
+    requested: &RequestedCall,
     refusal: Option<String>,
     rules: &Rules<'_>,
 ) {

@@ -32,7 +32,7 @@ pub use approval::{
 pub use context::ContextSource;
 pub use events_adapter::{EventsAdapter, PastTurn};
 pub use handle::{TurnError, TurnHandle};
-pub use offer::TRANSFER_TOOL;
+pub use offer::{TRANSFER_TOOL, offered_tools};
 pub use record::TurnRecord;
 pub use runtime::{Runtime, RuntimeParts, TurnRequest};
 pub use scrub::Scrubber;

@@ -32,10 +32,8 @@ impl LoopGuard {
     /// Notes a result.
     pub(crate) fn note(&mut self, agent: &str, tool: &str, arguments: &str, result: &str) {
         let result = hash(result);
-        let answers = self
-            .calls
-            .entry(key(agent, tool, arguments))
-            .or_insert(Answers { result, same: 0 });
+        let answers =
+            self.calls.entry(key(agent, tool, arguments)).or_insert(Answers { result, same: 0 });
         answers.same = if answers.result == result { answers.same + 1 } else { 1 };
         answers.result = result;
     }

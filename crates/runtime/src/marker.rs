@@ -8,7 +8,9 @@ pub(crate) fn rejection_reason(text: &str) -> Option<String> {
     for line in text.lines() {
         let line = line.trim_start_matches([' ', '\t', '*', '_', '`', '>', '#', '-']);
         if starts_with_marker(line) {
-            let reason = line[MARKER.len()..].trim_matches([' ', '*', '_', '`', ':', '-']).trim();
+            // Whoever says it twice means it once; the reason is shown to the user.
+            let reason = without_marker(&line[MARKER.len()..]);
+            let reason = reason.trim_matches([' ', '*', '_', '`', ':', '-']).trim();
             let reason = if reason.is_empty() { "it is not this agent's task" } else { reason };
             return Some(reason.chars().take(500).collect());
         }
@@ -16,16 +18,27 @@ pub(crate) fn rejection_reason(text: &str) -> Option<String> {
     None
 }
 
-/// The text without any marker in the middle of it.
+/// The text without any marker in the middle of it, nor one that is left when others are taken
+/// out.
 pub(crate) fn without_marker(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = find_marker(rest) {
-        kept.push_str(&rest[..at]);
-        rest = rest[at + MARKER.len()..].trim_start_matches(' ');
+    let mut after_marker = false;
+    for character in text.chars() {
+        if after_marker && character == ' ' {
+            continue;
+        }
+        kept.push(character);
+        after_marker = character == ']' && ends_with_marker(&kept);
+        if after_marker {
+            kept.truncate(kept.len() - MARKER.len());
+        }
     }
-    kept.push_str(rest);
     kept
+}
+
+fn ends_with_marker(text: &str) -> bool {
+    let start = text.len().checked_sub(MARKER.len());
+    start.and_then(|start| text.get(start..)).is_some_and(starts_with_marker)
 }
 
 fn starts_with_marker(text: &str) -> bool {
@@ -96,6 +109,11 @@ mod tests {
         assert_eq!(rejection_reason("The log says [REJECT] twice."), None);
         assert_eq!(without_marker("The log says [REJECT] twice."), "The log says twice.");
         assert_eq!(rejection_reason("ä[REJECTé"), None);
+        assert_eq!(
+            rejection_reason("[REJECT] [reject] not [REJECT] mine").as_deref(),
+            Some("not mine")
+        );
+        assert_eq!(without_marker("[REJ[REJECT]ECT] no"), "no");
     }
 
     proptest! {

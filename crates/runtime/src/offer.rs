@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use lango_orchestration::{AgentTree, Root, SubAgent, SubAgentKind};
 use lango_protocol::AgentName;
 use lango_tool::{RegisteredTool, ToolDeclaration};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+use crate::output::OutputRead;
 
 /// The runtime's own action, which no agent owns.
 pub const TRANSFER_TOOL: &str = "transfer_to_agent";
@@ -72,6 +75,25 @@ impl Offer {
             parameters: RawValue::from_string(text).ok()?.into(),
         })
     }
+}
+
+/// What the model of an agent is offered at the beginning of a turn; none for an unknown name.
+pub fn offered_tools(tree: &AgentTree, agent: &str) -> Option<Vec<ToolDeclaration>> {
+    let (tools, targets) = match &tree.root {
+        Root::Team(team) if team.name == *agent => {
+            let local = |sub: &&SubAgent| matches!(sub.kind, SubAgentKind::Local { .. });
+            let targets = team.sub_agents.iter().filter(local).map(|sub| sub.name.clone());
+            (Vec::new(), targets.collect())
+        }
+        Root::Single(single) if single.name == *agent => (single.tools.clone(), Vec::new()),
+        _ => (tree.agent(agent)?.tools().to_vec(), Vec::new()),
+    };
+    let reads_outputs = !tools.is_empty();
+    let mut declarations = Offer { tools, targets }.declarations();
+    if reads_outputs {
+        declarations.push(ToolDeclaration::of::<OutputRead>());
+    }
+    Some(declarations)
 }
 
 #[derive(Serialize)]

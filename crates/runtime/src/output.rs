@@ -91,9 +91,8 @@ impl Tool for OutputRead {
             .ok_or_else(|| failed(format!("there is no output {:?}", arguments.reference)))?;
         let first_line = arguments.offset.unwrap_or(1).max(1);
         let limit = arguments.limit.unwrap_or(200).min(2_000);
-        let wanted = |line: &&str| {
-            arguments.pattern.as_deref().is_none_or(|pattern| line.contains(pattern))
-        };
+        let wanted =
+            |line: &&str| arguments.pattern.as_deref().is_none_or(|pattern| line.contains(pattern));
         let lines: Vec<&str> =
             text.lines().filter(wanted).skip(first_line - 1).take(limit).collect();
         Ok(OutputPart { text: lines.join("\n"), first_line, total_lines: text.lines().count() })

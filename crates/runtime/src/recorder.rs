@@ -196,8 +196,7 @@ impl Recorder {
             state.apply(&event);
             events.push(event);
         }
-        let along =
-            Along { release: true, durability: Durability::PowerLoss, ..Along::default() };
+        let along = Along { release: true, ..Along::default() };
         self.write(&events, along).await?;
         self.tell(events).await;
         let conversation = std::mem::take(&mut state.conversation);

@@ -9,7 +9,7 @@ pub(crate) fn account(outcome: &Outcome) -> String {
     let mut text = match &outcome.status {
         OutcomeStatus::Done => "Done.".to_owned(),
         OutcomeStatus::Rejected { reason } => {
-            format!("No agent could take this task. {reason}")
+            format!("No agent could take this task. {}.", reason.trim_end_matches('.'))
         }
         OutcomeStatus::Failed { class: FailureClass::Budget(kind), .. } => {
             format!("I stopped because {kind} was reached.")
@@ -33,7 +33,7 @@ fn work(work: &WorkDone) -> String {
         (work.calls_succeeded, "succeeded"),
         (work.calls_failed, "failed"),
         (work.calls_denied, "not approved"),
-        (work.calls_refused, "refused"),
+        (work.calls_refused, "refused or stopped"),
         (work.calls_unknown, "with unknown outcome"),
     ];
     let done: Vec<String> =
@@ -44,21 +44,19 @@ fn work(work: &WorkDone) -> String {
     let mut text = format!("Tool calls so far: {}", done.join(", "));
     if !work.agents.is_empty() {
         let names: Vec<&str> = work.agents.iter().map(lango_protocol::AgentName::as_str).collect();
-        let _ = write!(text, " (by {})", names.join(", "));
+        let _ = write!(text, ". Agents involved: {}", names.join(", "));
     }
     text.push('.');
     text
 }
 
 /// The result of a call that was started when the process ended.
-pub(crate) const OUTCOME_UNKNOWN: &str =
-    "OUTCOME UNKNOWN: the process ended while this call was running. It may or may not have had \
+pub(crate) const OUTCOME_UNKNOWN: &str = "OUTCOME UNKNOWN: the process ended while this call was running. It may or may not have had \
      its effect, and it was not run again. Check the state of things before you repeat it, and \
      tell the user.";
 
 /// The result of a call that had not been started when the process ended.
-pub(crate) const NOT_STARTED: &str =
-    "The process ended before this call was started. It had no effect; call it again if it is \
+pub(crate) const NOT_STARTED: &str = "The process ended before this call was started. It had no effect; call it again if it is \
      still needed.";
 
 /// The result of a call that the user's stop reached.
@@ -72,6 +70,5 @@ pub(crate) const SAY_SOMETHING: &str =
     "Your last reply was empty. Answer now, in words, or make a call.";
 
 /// Asked of an agent that may not do anything more.
-pub(crate) const ANSWER_NOW: &str =
-    "This is the end of what this turn may do: no tools or hand-overs are left. Answer the user \
+pub(crate) const ANSWER_NOW: &str = "This is the end of what this turn may do: no tools or hand-overs are left. Answer the user \
      now, in words, with what you have; say plainly what was not done.";

@@ -74,6 +74,10 @@ impl<T: Tool> ErasedTool for T {
     fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
         // Some models send nothing at all where a tool takes no arguments.
         let text = if arguments.trim().is_empty() { "{}" } else { arguments };
+        // A list would be taken for the fields in their order; a model must name what it sets.
+        if !text.trim_start().starts_with('{') {
+            return Err(ToolError::Arguments("expected a JSON object".to_owned()));
+        }
         let arguments: T::Arguments =
             serde_json::from_str(text).map_err(|error| ToolError::Arguments(error.to_string()))?;
         Ok(Prepared {
@@ -107,11 +111,7 @@ impl RegisteredTool {
     /// Erases a typed tool.
     pub fn new<T: Tool>(tool: T) -> Self {
         Self {
-            declaration: ToolDeclaration {
-                name: T::NAME.into(),
-                description: T::DESCRIPTION.into(),
-                parameters: parameters_of::<T::Arguments>(),
-            },
+            declaration: ToolDeclaration::of::<T>(),
             level: T::LEVEL,
             read_only: T::READ_ONLY,
             implementation: Arc::new(tool),
@@ -136,7 +136,20 @@ impl RegisteredTool {
 
 impl std::fmt::Debug for RegisteredTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RegisteredTool").field("name", &self.declaration.name).finish_non_exhaustive()
+        f.debug_struct("RegisteredTool")
+            .field("name", &self.declaration.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ToolDeclaration {
+    /// The declaration of a typed tool, without an instance of it.
+    pub fn of<T: Tool>() -> Self {
+        Self {
+            name: T::NAME.into(),
+            description: T::DESCRIPTION.into(),
+            parameters: parameters_of::<T::Arguments>(),
+        }
     }
 }
 
@@ -205,7 +218,9 @@ mod tests {
     #[test]
     fn arguments_that_do_not_fit_never_become_a_prepared_call() {
         let tool = RegisteredTool::new(Add);
-        for bad in ["", "{}", "[]", "nonsense", r#"{"a":"2"}"#, r#"{"a":1,"c":2}"#, r#"{"a":1"#] {
+        for bad in
+            ["", "{}", "[]", "[1, 2]", "nonsense", r#"{"a":"2"}"#, r#"{"a":1,"c":2}"#, r#"{"a":1"#]
+        {
             assert!(matches!(tool.prepare(bad), Err(ToolError::Arguments(_))), "{bad}");
         }
     }

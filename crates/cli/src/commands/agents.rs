@@ -117,7 +117,10 @@ fn show(setting: &Setting, name: &str, arguments: &CatalogArguments) -> Result<u
     for tool in agent.tools.iter().filter_map(|name| catalog.tools.get(name)) {
         text.push_str(&format!(
             "  {:<14}{:<14}{:<10} {}\n",
-            "tool", tool.name(), tool.level, tool.declaration.description
+            "tool",
+            tool.name(),
+            tool.level,
+            tool.declaration.description
         ));
     }
     text.push_str(&format!("\nIts prompt: lango prompt show {}\n", agent.name));
@@ -159,21 +162,24 @@ fn view(catalog: &Catalog) -> AgentsView {
         let mut agent = plain(name, "specialist", sub_agent.description.clone(), tools);
         if let Some(spec) = catalog.topology.agent(name) {
             agent.keywords.clone_from(&spec.keywords);
-            agent.accepts = spec.accepts.to_string();
-            agent.returns = spec.returns.to_string();
-            agent.cannot_do = spec.cannot_do.clone();
+            agent.accepts.clone_from(&spec.accepts);
+            agent.returns.clone_from(&spec.returns);
+            agent.cannot_do.clone_from(&spec.cannot_do);
         }
         agents.push(agent);
     }
     let created = |name: &str| catalog.tree.agent(name).is_some();
     let is_team = matches!(catalog.tree.root, Root::Team(_));
-    let specs = catalog.topology.agents().iter().filter(|spec| is_team && !created(spec.name.as_str()));
+    let specs =
+        catalog.topology.agents().iter().filter(|spec| is_team && !created(spec.name.as_str()));
     let not_created = specs.map(|spec| MissingView {
         agent: spec.name.to_string(),
         why: format!("no tool begins with {}", spec.prefixes.join(", ")),
     });
     let nobody = match catalog.topology.unmatched() {
-        UnmatchedPolicy::Nobody => "no agent's prefixes match it, and this topology gives such tools to nobody",
+        UnmatchedPolicy::Nobody => {
+            "no agent's prefixes match it, and this topology gives such tools to nobody"
+        }
         UnmatchedPolicy::Agent(_) => "the agent for unmatched tools was not created",
     };
     AgentsView {

@@ -27,11 +27,16 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
     let person = io::stdin().is_terminal().then(|| input.clone());
     let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
     let mut session = choose_session(ready.runtime.journal(), &arguments.session).await?;
-    let mut display = Display::chat();
+    let mut display = Display::chat(ready.asks);
     let _ = display.introduce(&introduction(&ready.model, &session));
     let _ = display.introduce("/help for help, /quit to leave");
     let mut code = failure::ANSWERED;
-    while let Some(line) = next_line(&input).await? {
+    loop {
+        let line = match next_line(&input).await? {
+            Next::Line(line) => line,
+            Next::End => break,
+            Next::Terminated => return Ok(failure::TERMINATED),
+        };
         match line.trim() {
             "" => {}
             "/quit" | "/exit" => break,
@@ -63,8 +68,16 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
     Ok(if io::stdin().is_terminal() { failure::ANSWERED } else { code })
 }
 
-/// The next line; none at the end of the input, or when the person leaves with Ctrl-C.
-async fn next_line(input: &Terminal) -> Result<Option<String>, Failure> {
+/// What comes next at the prompt.
+enum Next {
+    Line(String),
+    /// The end of the input, or the person leaves with Ctrl-C.
+    End,
+    /// The process is told to go.
+    Terminated,
+}
+
+async fn next_line(input: &Terminal) -> Result<Next, Failure> {
     if io::stdin().is_terminal() {
         let mut stderr = io::stderr();
         stderr.write_all(b"\n> ")?;
@@ -73,8 +86,8 @@ async fn next_line(input: &Terminal) -> Result<Option<String>, Failure> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {
-        line = input.line() => Ok(line),
-        _ = interrupt.recv() => Ok(None),
-        _ = terminate.recv() => Ok(None),
+        line = input.line() => Ok(line.map_or(Next::End, Next::Line)),
+        _ = interrupt.recv() => Ok(Next::End),
+        _ = terminate.recv() => Ok(Next::Terminated),
     }
 }

@@ -1,5 +1,7 @@
 //! `lango config`: what is set, where, and how to change it.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
 use super::table::table;
@@ -18,16 +20,17 @@ struct KeyView {
     description: String,
 }
 
-/// `setting` may have failed: the commands that help to mend a broken file must still work.
+/// `setting` may have failed: the commands that help to mend a broken `file` must still work.
 pub(crate) fn config(
     setting: Result<Setting, Failure>,
+    file: Option<PathBuf>,
     command: ConfigCommand,
 ) -> Result<u8, Failure> {
     match command {
         ConfigCommand::Path => {
             let home = match setting {
                 Ok(setting) => setting.home,
-                Err(_) => Home::find(None).map_err(Failure::usage)?,
+                Err(_) => Home::find(file).map_err(Failure::usage)?,
             };
             print(&format!(
                 "config    {}\ndatabase  {}\n",
@@ -41,7 +44,7 @@ pub(crate) fn config(
         ConfigCommand::Set { key, value } => {
             let home = match setting {
                 Ok(setting) => setting.home,
-                Err(_) => Home::find(None).map_err(Failure::usage)?,
+                Err(_) => Home::find(file).map_err(Failure::usage)?,
             };
             config::set(&home.config_file, &key, &value)?;
             print(&format!("{key} set in {}\n", home.config_file.display()))?;
@@ -90,13 +93,13 @@ fn values(table: &toml::Table, path: &str) -> Vec<(String, Option<toml::Value>)>
 }
 
 fn show(setting: &Setting, json: bool, origin: bool) -> Result<(), Failure> {
-    let views: Vec<KeyView> = views(setting)?.into_iter().filter(|v| !v.key.contains('*')).collect();
+    let views: Vec<KeyView> =
+        views(setting)?.into_iter().filter(|v| !v.key.contains('*')).collect();
     if json {
         return print_json(&views);
     }
-    let text = |value: &Option<toml::Value>| {
-        value.as_ref().map_or_else(|| "(not set)".to_owned(), shown)
-    };
+    let text =
+        |value: &Option<toml::Value>| value.as_ref().map_or_else(|| "(not set)".to_owned(), shown);
     if !origin {
         let rows: Vec<Vec<String>> =
             views.iter().map(|view| vec![view.key.clone(), text(&view.value)]).collect();

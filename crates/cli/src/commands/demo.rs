@@ -34,7 +34,7 @@ pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result
     let journal = wiring::open_journal(config, &setting.home).await?;
     let runtime = wiring::runtime(config, &catalog, journal, &model, Arc::new(NobodyToAsk));
     let session = SessionId::generate();
-    let mut display = Display::new(&arguments.output);
+    let mut display = Display::new(&arguments.output, false);
     let _ = display.introduce(&super::run::introduction(&model, &session));
     let _ = display.introduce(&format!("you: {QUESTION}"));
     let request = TurnRequest {

@@ -34,7 +34,10 @@ impl Setting {
         if let Some(path) = explicit.filter(|path| !path.exists()) {
             return Err(Failure::usage(format!("there is no file {}", path.display())));
         }
-        let loaded = load(&home.config_file, env::vars())?;
+        // A variable that is not text is some other program's, or will not fit its key.
+        let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+        let variables = env::vars_os().map(|(name, value)| (text(name), text(value)));
+        let loaded = load(&home.config_file, variables)?;
         Ok(Self { home, loaded })
     }
 

@@ -25,7 +25,7 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let person = Terminal::person();
     let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
     let session = choose_session(ready.runtime.journal(), &arguments.session).await?;
-    let mut display = Display::new(&arguments.output);
+    let mut display = Display::new(&arguments.output, ready.asks);
     let _ = display.introduce(&introduction(&ready.model, &session));
     let request = TurnRequest { session, text, attachment, origin: Origin::Run };
     let followed = follow(ready.runtime.start_turn(request), &mut display).await?;
@@ -36,6 +36,8 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
 pub(super) struct Ready {
     pub(super) runtime: Runtime,
     pub(super) model: ReadyModel,
+    /// Somebody answers when an approval is needed.
+    pub(super) asks: bool,
 }
 
 /// Puts together what a turn needs. Fails before anything is written.
@@ -55,9 +57,10 @@ pub(super) async fn make_ready(
     let choice = provider::choose(config, team.model.as_deref())?;
     let model = provider::prepare(config, choice).await?;
     let journal = wiring::open_journal(config, &setting.home).await?;
-    let approver = Arc::new(TerminalApprover::new(approve.approve, person));
-    let runtime = wiring::runtime(config, &catalog, journal, &model, approver);
-    Ok(Ready { runtime, model })
+    let approver = TerminalApprover::new(approve.approve, person);
+    let asks = approver.asks();
+    let runtime = wiring::runtime(config, &catalog, journal, &model, Arc::new(approver));
+    Ok(Ready { runtime, model, asks })
 }
 
 /// The first line of a run: what answers, and why.
@@ -95,8 +98,7 @@ pub(super) fn ambiguous(given: &str, found: &[SessionId]) -> Failure {
 /// What the user said, and what came along on standard input.
 fn message(words: &[String]) -> Result<(String, Option<String>), Failure> {
     let dash = words.iter().any(|word| word == "-");
-    let text: Vec<&str> =
-        words.iter().filter(|word| *word != "-").map(String::as_str).collect();
+    let text: Vec<&str> = words.iter().filter(|word| *word != "-").map(String::as_str).collect();
     let text = text.join(" ").trim().to_owned();
     let input = if dash || !io::stdin().is_terminal() { read_input()? } else { None };
     match (text.is_empty(), input) {
@@ -112,7 +114,9 @@ fn read_input() -> Result<Option<String>, Failure> {
     // Somebody who forgot to close a pipe should see why nothing happens.
     let (done, waiting) = std::sync::mpsc::channel::<()>();
     let notice = std::thread::spawn(move || {
-        if waiting.recv_timeout(Duration::from_secs(2)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+        if waiting.recv_timeout(Duration::from_secs(2))
+            == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
+        {
             let notice = "lango: reading standard input; end it with Ctrl-D, or use </dev/null\n";
             let _ = io::Write::write_all(&mut io::stderr(), notice.as_bytes());
         }

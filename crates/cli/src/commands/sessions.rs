@@ -39,9 +39,10 @@ pub(crate) async fn sessions(setting: &Setting, command: SessionsCommand) -> Res
                     let mut file = std::fs::File::create(&path).map_err(|error| {
                         Failure::usage(format!("cannot write {}: {error}", path.display()))
                     })?;
-                    export(&journal, &session, &mut file).await?;
+                    let write = |text: &str| Ok(file.write_all(text.as_bytes())?);
+                    export(&journal, &session, write).await?;
                 }
-                None => export(&journal, &session, &mut io::stdout()).await?,
+                None => export(&journal, &session, print).await?,
             }
         }
         SessionsCommand::Delete { id, yes } => return delete(&journal, &id, yes).await,
@@ -89,9 +90,7 @@ fn view(session: &SessionSummary) -> SessionView<'_> {
 fn local_time(time: Timestamp) -> String {
     jiff::Timestamp::from_microsecond(time.as_microseconds()).map_or_else(
         |_| time.to_string(),
-        |time| {
-            time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
-        },
+        |time| time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
     )
 }
 
@@ -180,17 +179,18 @@ fn line(event: &Event) -> Option<String> {
 async fn export(
     journal: &Journal,
     session: &SessionId,
-    output: &mut impl Write,
+    mut write: impl FnMut(&str) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut after = 0;
     while let Some((events, last)) = page(journal, session, after).await? {
+        let mut text = String::new();
         for event in &events {
-            serde_json::to_writer(&mut *output, event).map_err(io::Error::from)?;
-            output.write_all(b"\n")?;
+            text.push_str(&serde_json::to_string(event).map_err(io::Error::from)?);
+            text.push('\n');
         }
+        write(&text)?;
         after = last;
     }
-    output.flush()?;
     Ok(())
 }
 

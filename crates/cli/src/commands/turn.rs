@@ -16,7 +16,10 @@ pub(super) struct Followed {
 
 /// Shows a turn until it ends. The first Ctrl-C stops the turn and waits for its account; a
 /// second one leaves at once.
-pub(super) async fn follow(mut handle: TurnHandle, display: &mut Display) -> Result<Followed, Failure> {
+pub(super) async fn follow(
+    mut handle: TurnHandle,
+    display: &mut Display,
+) -> Result<Followed, Failure> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hang_up = signal(SignalKind::hangup())?;

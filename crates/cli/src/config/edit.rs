@@ -32,8 +32,7 @@ pub(crate) fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError>
             });
         }
     };
-    let not_toml =
-        |reason: String| ConfigError::NotToml { path: path.to_owned(), reason };
+    let not_toml = |reason: String| ConfigError::NotToml { path: path.to_owned(), reason };
     let mut document: DocumentMut =
         current.parse().map_err(|error: toml_edit::TomlError| not_toml(error.to_string()))?;
 
@@ -61,8 +60,9 @@ pub(crate) fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError>
         table = section.as_table_mut().ok_or_else(inline)?;
     }
     table.insert(name, toml_edit::value(item));
-    crate::home::write_private(path, &document.to_string())
-        .map_err(|error| ConfigError::Unwritable { path: path.to_owned(), reason: error.to_string() })
+    crate::home::write_private(path, &document.to_string()).map_err(|error| {
+        ConfigError::Unwritable { path: path.to_owned(), reason: error.to_string() }
+    })
 }
 
 #[cfg(test)]

@@ -24,13 +24,15 @@ impl Key {
     /// Whether `path` names this key.
     pub(crate) fn matches(&self, path: &[&str]) -> bool {
         let own: Vec<&str> = self.path.split('.').collect();
-        own.len() == path.len() && own.iter().zip(path).all(|(own, given)| *own == "*" || own == given)
+        own.len() == path.len()
+            && own.iter().zip(path).all(|(own, given)| *own == "*" || own == given)
     }
 }
 
 /// The JSON schema of the configuration file.
 pub(crate) fn schema() -> Schema {
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let settings =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<Config>()
 }
 
@@ -42,7 +44,8 @@ pub(crate) fn known_keys() -> Vec<Key> {
 }
 
 fn collect(schema: &serde_json::Value, path: String, keys: &mut Vec<Key>) {
-    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+    let below =
+        |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     if let Some(properties) = schema.get("properties").and_then(|p| p.as_object()) {
         for (name, property) in properties {
             collect(property, below(name), keys);

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::keys::{Key, known_keys, nearest};
 use super::Config;
+use super::keys::{Key, known_keys, nearest};
 
 /// A configuration that cannot be used. The user can act.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,7 @@ pub(crate) enum ConfigError {
         reason: String,
     },
     /// The file is not TOML.
-    #[error("{} is not valid TOML: {reason}", path.display())]
+    #[error("{} is not valid TOML: {reason}\nCorrect the file; `lango config schema` lists all keys", path.display())]
     NotToml {
         /// The file.
         path: PathBuf,
@@ -122,14 +122,12 @@ pub(crate) fn load(
         insert(&mut table, &key.path, value_of(&text));
         origins.insert(key.path.clone(), origin);
     }
-    let config = Config::deserialize(table.clone())
-        .map_err(|_| bad_value(&table, &origins))?;
+    let config = Config::deserialize(table.clone()).map_err(|_| bad_value(&table, &origins))?;
     Ok(Loaded { config, origins })
 }
 
 fn read(path: &Path) -> Result<Table, ConfigError> {
-    let unreadable =
-        |reason: String| ConfigError::Unreadable { path: path.to_owned(), reason };
+    let unreadable = |reason: String| ConfigError::Unreadable { path: path.to_owned(), reason };
     let text = match std::fs::read(path) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".into()))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Table::new()),

@@ -5,61 +5,83 @@ mod json;
 mod style;
 mod text;
 
-use std::io;
+use std::io::{self, Write};
 
-use lango_protocol::{Event, Outcome};
+use lango_protocol::{Event, EventBody, Outcome};
 
 use crate::arguments::{OutputArguments, OutputFormat};
 
 pub(crate) use style::Style;
 
 /// Shows the events of a turn.
-pub(crate) enum Display {
+pub(crate) struct Display {
+    format: Format,
+    /// Somebody will answer when an approval is asked for. The question is shown here, in its
+    /// place among the other events; the approver only waits for the answer.
+    asks: bool,
+}
+
+enum Format {
     Text(text::TextDisplay),
     Json(json::JsonDisplay),
     StreamJson,
 }
 
 impl Display {
-    pub(crate) fn new(arguments: &OutputArguments) -> Self {
-        match arguments.output_format {
-            OutputFormat::Text => Self::Text(text::TextDisplay::new(arguments.quiet)),
-            OutputFormat::Json => Self::Json(json::JsonDisplay::default()),
-            OutputFormat::StreamJson => Self::StreamJson,
-        }
+    pub(crate) fn new(arguments: &OutputArguments, asks: bool) -> Self {
+        let format = match arguments.output_format {
+            OutputFormat::Text => Format::Text(text::TextDisplay::new(arguments.quiet)),
+            OutputFormat::Json => Format::Json(json::JsonDisplay::default()),
+            OutputFormat::StreamJson => Format::StreamJson,
+        };
+        Self { format, asks }
     }
 
     /// For a conversation at a terminal.
-    pub(crate) fn chat() -> Self {
-        Self::Text(text::TextDisplay::new(false))
+    pub(crate) fn chat(asks: bool) -> Self {
+        Self { format: Format::Text(text::TextDisplay::new(false)), asks }
     }
 
     /// The first line: which model, which session.
     pub(crate) fn introduce(&self, line: &str) -> io::Result<()> {
-        match self {
-            Self::Text(display) => display.introduce(line),
-            Self::Json(_) | Self::StreamJson => Ok(()),
+        match &self.format {
+            Format::Text(display) => display.introduce(line),
+            Format::Json(_) | Format::StreamJson => Ok(()),
         }
     }
 
     /// Shows an event.
     pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
-        match self {
-            Self::Text(display) => display.event(event),
-            Self::Json(display) => {
+        match &mut self.format {
+            Format::Text(display) => display.event(event),
+            Format::Json(display) => {
                 display.event(event);
                 Ok(())
             }
-            Self::StreamJson => json::print_line(event),
+            Format::StreamJson => json::print_line(event),
+        }?;
+        match &event.body {
+            EventBody::ApprovalRequested { tool, summary, .. } if self.asks => {
+                ask(event.author.as_deref().unwrap_or_default(), tool, summary)
+            }
+            _ => Ok(()),
         }
     }
 
     /// The turn is over.
     pub(crate) fn finish(&mut self, outcome: &Outcome) -> io::Result<()> {
-        match self {
-            Self::Text(display) => display.finish(outcome),
-            Self::Json(display) => display.finish(outcome),
-            Self::StreamJson => Ok(()),
+        match &mut self.format {
+            Format::Text(display) => display.finish(outcome),
+            Format::Json(display) => display.finish(outcome),
+            Format::StreamJson => Ok(()),
         }
     }
+}
+
+/// The question to a person, always on standard error.
+fn ask(agent: &str, tool: &str, summary: &str) -> io::Result<()> {
+    let effect: String = summary.lines().map(|line| format!("    {line}\n")).collect();
+    let mut stderr = io::stderr().lock();
+    write!(stderr, "\n{agent} wants to use {tool}:\n{effect}Allow this once? [y/N] ")?;
+    stderr.flush()
 }

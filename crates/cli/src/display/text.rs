@@ -13,14 +13,16 @@ pub(crate) struct TextDisplay {
     quiet: bool,
     streams: bool,
     style: Style,
-    /// Who is being streamed, in which step.
-    streaming: Option<(String, u32)>,
+    /// Who was streamed last, in which step.
+    streamed: Option<(String, u32)>,
+    /// The streamed line has no end yet.
+    open_line: bool,
 }
 
 impl TextDisplay {
     pub(super) fn new(quiet: bool) -> Self {
         let streams = io::stdout().is_terminal();
-        Self { quiet, streams, style: Style::of(&io::stderr()), streaming: None }
+        Self { quiet, streams, style: Style::of(&io::stderr()), streamed: None, open_line: false }
     }
 
     pub(super) fn introduce(&self, line: &str) -> io::Result<()> {
@@ -34,8 +36,11 @@ impl TextDisplay {
             EventBody::TextDelta { text } => {
                 return self.stream(author, event.step.unwrap_or(0), text);
             }
-            EventBody::Message { text, answer } => return self.message(event, author, text, *answer),
-            _ => self.end_stream()?,
+            EventBody::Message { text, answer } => {
+                return self.message(event, author, text, *answer);
+            }
+            EventBody::Usage { .. } | EventBody::ToolStarted { .. } => return Ok(()),
+            _ => self.end_line()?,
         }
         match &event.body {
             EventBody::Transfer { to, task, .. } => {
@@ -46,8 +51,8 @@ impl TextDisplay {
                 let tool = one_line(tool, 60);
                 self.progress(&format!("  {tool}  {}", style.faint(&one_line(arguments, 100))))
             }
-            EventBody::ToolResult { status, milliseconds, output, .. } => {
-                self.result(*status, *milliseconds, output)
+            EventBody::ToolResult { tool, status, milliseconds, output, .. } => {
+                self.result(&one_line(tool, 60), *status, *milliseconds, output)
             }
             EventBody::Rejected { reason } => {
                 let author = style.name(author);
@@ -64,13 +69,19 @@ impl TextDisplay {
         }
     }
 
-    fn result(&self, status: CallStatus, milliseconds: u64, output: &str) -> io::Result<()> {
+    fn result(
+        &self,
+        tool: &str,
+        status: CallStatus,
+        milliseconds: u64,
+        output: &str,
+    ) -> io::Result<()> {
         let style = self.style;
         let line = match status {
-            CallStatus::Ok => format!("    {} {milliseconds} ms", style.good("ok")),
+            CallStatus::Ok => format!("  {tool}  {} {milliseconds} ms", style.good("ok")),
             status => {
                 let why = one_line(output, 120);
-                format!("    {} {}", style.bad(&status.to_string()), style.faint(&why))
+                format!("  {tool}  {} {}", style.bad(&status.to_string()), style.faint(&why))
             }
         };
         self.progress(&line)
@@ -81,28 +92,23 @@ impl TextDisplay {
             return Ok(());
         }
         let voice = (author.to_owned(), step);
-        if self.streaming.as_ref() != Some(&voice) {
-            self.end_stream()?;
+        if self.streamed.as_ref() != Some(&voice) {
+            self.end_line()?;
             self.progress(&format!("{}:", self.style.name(author)))?;
-            self.streaming = Some(voice);
+            self.streamed = Some(voice);
         }
+        self.open_line = true;
         let mut stdout = io::stdout().lock();
         stdout.write_all(printable(text).as_bytes())?;
         stdout.flush()
     }
 
-    fn message(
-        &mut self,
-        event: &Event,
-        author: &str,
-        text: &str,
-        answer: bool,
-    ) -> io::Result<()> {
-        let voice = Some((author.to_owned(), event.step.unwrap_or(0)));
-        if self.streaming == voice {
-            return self.end_stream();
+    fn message(&mut self, event: &Event, author: &str, text: &str, answer: bool) -> io::Result<()> {
+        self.end_line()?;
+        let voice = (author.to_owned(), event.step.unwrap_or(0));
+        if self.streamed.as_ref() == Some(&voice) {
+            return Ok(());
         }
-        self.end_stream()?;
         if !answer {
             let line = format!("{}: {}", self.style.name(author), one_line(text, 200));
             return self.progress(&line);
@@ -114,8 +120,8 @@ impl TextDisplay {
         stdout.flush()
     }
 
-    fn end_stream(&mut self) -> io::Result<()> {
-        if self.streaming.take().is_some() {
+    fn end_line(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.open_line) {
             let mut stdout = io::stdout().lock();
             stdout.write_all(b"\n")?;
             stdout.flush()?;
@@ -124,7 +130,7 @@ impl TextDisplay {
     }
 
     pub(super) fn finish(&mut self, outcome: &Outcome) -> io::Result<()> {
-        self.end_stream()?;
+        self.end_line()?;
         let work = &outcome.work;
         let how = match &outcome.status {
             OutcomeStatus::Done => "done",

@@ -78,18 +78,17 @@ impl Reply {
             if self.closed {
                 return Ok(None);
             }
-            match self.next_bytes().await? {
-                Some(bytes) => self.take_bytes(&bytes)?,
-                None => {
-                    if let Some(payload) = self.lines.last_payload().map(<[u8]>::to_vec) {
-                        // An unfinished last line that does not parse was cut off.
-                        if self.take_payload(&payload).is_err() && !self.finished {
-                            return Err(cut("in the middle of an event"));
-                        }
-                    }
-                    self.end()?;
+            if let Some(bytes) = self.next_bytes().await? {
+                self.take_bytes(&bytes)?;
+                continue;
+            }
+            if let Some(payload) = self.lines.last_payload().map(<[u8]>::to_vec) {
+                // An unfinished last line that does not parse was cut off.
+                if self.take_payload(&payload).is_err() && !self.finished {
+                    return Err(cut("in the middle of an event"));
                 }
             }
+            self.end()?;
         }
     }
 

@@ -131,7 +131,10 @@ fn push_exchange<'a>(wire: &mut Vec<WireMessage<'a>>, text: &'a str, calls: &'a 
             .map(|call| WireCall {
                 id: call.id.as_str(),
                 r#type: "function",
-                function: WireFunctionCall { name: &call.name, arguments: call.valid_arguments() },
+                function: WireFunctionCall {
+                    name: call.valid_name(),
+                    arguments: call.valid_arguments(),
+                },
             })
             .collect(),
     });
@@ -146,16 +149,16 @@ fn with_context<'a>(context: &[ContextBlock], text: &'a str) -> Cow<'a, str> {
     if context.is_empty() {
         return Cow::Borrowed(text);
     }
-    let mut content = String::new();
+    let mut whole = String::new();
     for block in context {
-        content.push_str("<context source=\"");
-        content.push_str(block.source);
-        content.push_str("\">\n");
-        content.push_str(block.text.trim_end());
-        content.push_str("\n</context>\n\n");
+        whole.push_str("<context source=\"");
+        whole.push_str(block.source);
+        whole.push_str("\">\n");
+        whole.push_str(block.text.trim_end());
+        whole.push_str("\n</context>\n\n");
     }
-    content.push_str(text);
-    Cow::Owned(content)
+    whole.push_str(text);
+    Cow::Owned(whole)
 }
 
 #[cfg(test)]

@@ -36,6 +36,8 @@ struct WireCall<'a> {
 #[derive(Debug, Deserialize)]
 struct WireFunctionCall<'a> {
     #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow)]
     arguments: Cow<'a, str>,
 }
 
@@ -60,7 +62,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// What every provider checks: the results of a message's calls follow it directly, each call
-    /// once, and arguments are a JSON object.
+    /// once, names are plain, and arguments are a JSON object.
     fn check(&self) -> Result<(), String> {
         let mut open: Vec<&str> = Vec::new();
         for (index, message) in self.messages.iter().enumerate() {
@@ -77,6 +79,11 @@ impl<'a> Conversation<'a> {
                 return Err(format!("messages[{index}]: the call {id:?} has no result"));
             }
             for call in &message.tool_calls {
+                let name = call.function.name.as_bytes();
+                let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+                if !(1..=64).contains(&name.len()) || !name.iter().all(plain) {
+                    return Err(format!("messages[{index}]: the name of a call is not valid"));
+                }
                 let arguments = &call.function.arguments;
                 if serde_json::from_str::<serde_json::Map<_, _>>(arguments).is_err() {
                     return Err(format!("messages[{index}]: arguments are not a JSON object"));
@@ -149,6 +156,8 @@ mod tests {
         assert!(check(&format!("[{user},{result}]")).is_err());
         assert!(check(&format!("[{user},{call},{result},{result}]")).is_err());
         assert!(check(r#"[{"role":"assistant","content":""}]"#).is_err());
+        let unnamed = call.replace(r#""f""#, r#""f g""#);
+        assert!(check(&format!("[{user},{unnamed},{result}]")).is_err());
         let broken = call.replace("{}", "{");
         assert!(check(&format!("[{user},{broken},{result}]")).is_err());
     }

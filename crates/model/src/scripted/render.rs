@@ -71,9 +71,12 @@ struct FunctionPiece<'a> {
 
 #[derive(Serialize)]
 struct WireUsage {
-    prompt_tokens: u64,
-    completion_tokens: u64,
-    total_tokens: u64,
+    #[serde(rename = "prompt_tokens")]
+    prompt: u64,
+    #[serde(rename = "completion_tokens")]
+    completion: u64,
+    #[serde(rename = "total_tokens")]
+    total: u64,
 }
 
 fn event(delta: Delta<'_>, finish_reason: Option<&'static str>) -> Bytes {
@@ -133,18 +136,17 @@ pub(super) fn render(
     }
     let reason = if calls.is_empty() { "stop" } else { "tool_calls" };
     pieces.push(event(Delta::default(), Some(reason)));
-    let completion_tokens = estimate_tokens(&text)
-        + calls.iter().map(|(name, arguments)| estimate_tokens(name) + estimate_tokens(arguments)).sum::<u64>();
-    let prompt_tokens = (request_bytes / 4) as u64;
+    let completion = estimate_tokens(&text)
+        + calls
+            .iter()
+            .map(|(name, arguments)| estimate_tokens(name) + estimate_tokens(arguments))
+            .sum::<u64>();
+    let prompt = (request_bytes / 4) as u64;
     pieces.push(data(&Chunk {
         id: "chatcmpl-scripted",
         object: "chat.completion.chunk",
         choices: Vec::new(),
-        usage: Some(WireUsage {
-            prompt_tokens,
-            completion_tokens,
-            total_tokens: prompt_tokens + completion_tokens,
-        }),
+        usage: Some(WireUsage { prompt, completion, total: prompt + completion }),
     }));
     pieces.push(Bytes::from_static(b"data: [DONE]\n\n"));
     Rendered { pieces, end: End::Whole }

@@ -111,8 +111,7 @@ impl Script {
 
 impl Reply {
     pub(super) fn matches(&self, conversation: &Conversation<'_>) -> bool {
-        let contains =
-            |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
+        let contains = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
         let holds = |condition: &Option<String>, test: &dyn Fn(&str) -> bool| {
             condition.as_deref().is_none_or(test)
         };

@@ -9,7 +9,8 @@ use lango_model::{Message, Model, ModelError, ModelEvent, ModelRequest};
 
 use crate::raw_server;
 
-const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+const HEAD: &str =
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
 const BODY: &str = concat!(
     ": keep-alive\r\n\r\n",
@@ -76,10 +77,7 @@ fn whole() -> Heard {
     Heard {
         text: "Héllo 🌍".into(),
         reasoning: "hm".into(),
-        calls: vec![
-            ("fs_read".into(), "{\"path\":\"ä\"}".into()),
-            ("fs_stat".into(), "{}".into()),
-        ],
+        calls: vec![("fs_read".into(), "{\"path\":\"ä\"}".into()), ("fs_stat".into(), "{}".into())],
         input_tokens: 100,
         error: None,
     }
@@ -122,9 +120,9 @@ async fn the_output_limit_in_a_call_is_an_error_and_not_half_a_call() {
 
 #[tokio::test]
 async fn a_server_that_does_not_stream_is_understood() {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+    let json = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
     let body = r#"{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}"#;
-    let heard = hear(raw_server::serve(head, vec![body.into()]).await).await;
+    let heard = hear(raw_server::serve(json, vec![body.into()]).await).await;
     assert_eq!((heard.text.as_str(), heard.input_tokens, heard.error), ("hi", 3, None));
 }
 

@@ -2,6 +2,7 @@
 
 const CHECKLIST: &str = include_str!("../SCENARIOS.md");
 
+/// The tests of this crate.
 const SOURCES: &[&str] = &[
     include_str!("author.rs"),
     include_str!("capabilities.rs"),
@@ -13,6 +14,25 @@ const SOURCES: &[&str] = &[
     include_str!("reporting.rs"),
     include_str!("tree.rs"),
 ];
+
+/// Where the scenarios are shown that need a runtime or a whole turn.
+const ELSEWHERE: &[(&str, &[&str])] = &[
+    ("runtime", &[include_str!("../../../runtime/src/events_adapter.rs")]),
+    (
+        "turn",
+        &[
+            include_str!("../../../cli/tests/suite/requirements/keywords.rs"),
+            include_str!("../../../cli/tests/suite/requirements/limits.rs"),
+            include_str!("../../../cli/tests/suite/requirements/rejection.rs"),
+            include_str!("../../../cli/tests/suite/requirements/routing.rs"),
+        ],
+    ),
+];
+
+fn declares(sources: &[&str], test: &str) -> bool {
+    let declaration = format!("fn {test}(");
+    sources.iter().any(|source| source.contains(&declaration))
+}
 
 fn rows() -> impl Iterator<Item = Vec<&'static str>> {
     let rows = CHECKLIST.lines().filter(|line| line.starts_with("| 00"));
@@ -36,7 +56,22 @@ fn every_scenario_has_a_test_or_says_where_it_is_shown() {
 #[test]
 fn every_test_in_the_checklist_exists() {
     for name in CHECKLIST.split('`').filter(|name| name.starts_with('r') && !name.contains(' ')) {
-        let declaration = format!("fn {name}(");
-        assert!(SOURCES.iter().any(|source| source.contains(&declaration)), "{name}");
+        let elsewhere = ELSEWHERE.iter().any(|(_, sources)| declares(sources, name));
+        assert!(elsewhere || declares(SOURCES, name), "{name}");
+    }
+}
+
+#[test]
+fn what_needs_a_runtime_or_a_turn_names_a_test_that_is_there() {
+    for row in rows() {
+        for entry in row.get(4).copied().unwrap_or_default().split("; ") {
+            let place = entry.split(':').next().unwrap_or_default();
+            let Some((_, sources)) = ELSEWHERE.iter().find(|(name, _)| *name == place) else {
+                assert!(!["turn", "runtime"].iter().any(|word| entry.starts_with(word)), "{row:?}");
+                continue;
+            };
+            let test = entry.split('`').nth(1).unwrap_or_default();
+            assert!(declares(sources, test), "{row:?}");
+        }
     }
 }

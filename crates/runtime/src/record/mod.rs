@@ -10,8 +10,8 @@ mod transcript;
 use std::collections::{BTreeSet, HashMap};
 
 use lango_protocol::{
-    AgentName, ApprovalDecision, CallId, CallStatus, DelegationStatus, Event, EventBody,
-    Outcome, OutcomeStatus, Spent, Timestamp, WorkDone,
+    AgentName, ApprovalDecision, CallId, CallStatus, DelegationStatus, Event, EventBody, Outcome,
+    OutcomeStatus, Spent, Timestamp, WorkDone,
 };
 
 use crate::loop_guard::LoopGuard;

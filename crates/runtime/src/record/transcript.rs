@@ -120,7 +120,8 @@ impl Transcript {
 
     /// How many hand-overs were made in the same reply as `call`.
     pub(crate) fn hand_overs_beside(&self, call: &CallId) -> usize {
-        let step = self.steps.iter().find(|step| step.calls.iter().any(|c| c.pending.call == *call));
+        let step =
+            self.steps.iter().find(|step| step.calls.iter().any(|c| c.pending.call == *call));
         step.map_or(0, |step| step.calls.iter().filter(|c| c.delegation.is_some()).count())
     }
 
@@ -140,9 +141,8 @@ impl Transcript {
 
     /// The newest replies in a row of which nothing came.
     pub(crate) fn fruitless_replies(&self) -> usize {
-        let fruitless = |step: &&Step| {
-            !step.calls.is_empty() && step.calls.iter().all(|call| call.refused)
-        };
+        let fruitless =
+            |step: &&Step| !step.calls.is_empty() && step.calls.iter().all(|call| call.refused);
         self.steps.iter().rev().take_while(fruitless).count()
     }
 

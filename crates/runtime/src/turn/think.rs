@@ -1,9 +1,7 @@
 //! Asking a speaker's model, and recording what its reply means.
 
 use lango_model::{ContextBlock, Message, ModelRequest};
-use lango_protocol::{
-    BudgetKind, DelegationStatus, EventBody, OutcomeStatus, WarningCode,
-};
+use lango_protocol::{BudgetKind, DelegationStatus, EventBody, OutcomeStatus, WarningCode};
 
 use super::{Flow, Stop, Turn};
 use crate::context;
@@ -87,6 +85,10 @@ impl Turn {
         let mut drafts: Vec<Draft> =
             heard.notes.into_iter().map(|body| Draft::of(voice, plan.step, body)).collect();
         let of = |body| Draft::of(voice, plan.step, body);
+        if plan.last_word.is_some() {
+            let text = format!("{} was asked to answer with what it has", agent.name);
+            drafts.push(of(EventBody::Warning { code: WarningCode::BudgetExhausted, text }));
+        }
         match decision {
             Decision::Answer(text) => self.answer(voice, role, plan.step, text, drafts).await,
             Decision::Reject(reason) => {
@@ -207,8 +209,8 @@ impl Turn {
     }
 
     fn offer(&self, record: &TurnRecord, agent: &Agent, role: Role<'_>) -> Offer {
-        let may_hand_over = matches!(role, Role::Root)
-            && record.spent.delegation_rounds < self.shared.round_limit;
+        let may_hand_over =
+            matches!(role, Role::Root) && record.spent.delegation_rounds < self.shared.round_limit;
         let targets = if may_hand_over {
             let specialists = self.shared.specialists.iter().map(|specialist| &specialist.name);
             specialists.filter(|name| !record.excluded.contains(*name)).cloned().collect()

@@ -38,9 +38,7 @@ pub(super) fn open_writer(path: &Path, location: &str) -> Result<Connection, Sto
         .map_err(|error| failure::opening(&error, location))?;
     // From here on the writer decides when to wait for other processes, and when to checkpoint:
     // both would block whoever commits in place.
-    connection
-        .busy_timeout(Duration::ZERO)
-        .map_err(|error| failure::opening(&error, location))?;
+    connection.busy_timeout(Duration::ZERO).map_err(|error| failure::opening(&error, location))?;
     Ok(connection)
 }
 

@@ -29,10 +29,7 @@ impl ReaderHandle {
     }
 
     /// Runs a short query on this thread, if nobody else is reading.
-    pub(super) fn query_here(
-        &self,
-        statement: &Statement,
-    ) -> Option<Result<Vec<Row>, StoreError>> {
+    pub(super) fn query_here(&self, statement: &Statement) -> Option<Result<Vec<Row>, StoreError>> {
         let mut reader = self.reader.try_lock().ok()?;
         Some(reader.as_mut()?.query(statement))
     }

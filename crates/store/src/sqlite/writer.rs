@@ -28,7 +28,10 @@ type SharedWriter = Arc<Mutex<Option<Writer>>>;
 
 pub(super) enum Job {
     Write(WriteJob),
-    Migrate { component: Component, reply: oneshot::Sender<Result<(), StoreError>> },
+    Migrate {
+        component: Component,
+        reply: oneshot::Sender<Result<(), StoreError>>,
+    },
     /// Moves what is in the write-ahead log into the database.
     Checkpoint,
     Close(oneshot::Sender<()>),
@@ -86,8 +89,7 @@ pub(super) fn spawn(
     let (reply, opened) = oneshot::channel();
     let writer = SharedWriter::default();
     let queued = Arc::new(AtomicUsize::new(0));
-    let handle =
-        WriterHandle { jobs, writer: Arc::clone(&writer), queued: Arc::clone(&queued) };
+    let handle = WriterHandle { jobs, writer: Arc::clone(&writer), queued: Arc::clone(&queued) };
     let _ = std::thread::Builder::new().name("sqlite-writer".into()).spawn(move || {
         match connection::open_writer(&path, &location) {
             Ok(connection) => {

@@ -1,0 +1,92 @@
+//! Signals: the turn stops, its children with it, and the journal says so.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use lango_protocol::CallStatus;
+use rustix::process::Signal;
+
+use crate::fixture::{Lango, TO_OPERATOR};
+use crate::invocation::until;
+
+/// A command that leaves its number and never ends by itself.
+const SLEEP: &str = r#"
+[[reply]]
+agent = "operator"
+results = 0
+call = [{ name = "exec_shell", arguments = { command = "sleep 30 & echo $! > sleep.id; wait; touch done" } }]
+[[reply]]
+agent = "operator"
+say = "Slept."
+"#;
+
+/// Whether a process runs; one that is dead and not yet buried does not.
+fn runs(id: &str) -> bool {
+    let state = std::fs::read_to_string(Path::new("/proc").join(id).join("stat"));
+    state.is_ok_and(|stat| !stat.rsplit(") ").next().unwrap().starts_with('Z'))
+}
+
+fn written(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_default().trim().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_stops_the_turn_and_its_command_and_leaves_a_valid_journal() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 143)] {
+        let lango = Lango::playing(&[TO_OPERATOR, SLEEP]).await;
+        let running = lango.ask("sleep").with(&["--approve", "all"]).start();
+        let file = lango.workspace().join("sleep.id");
+        until("the command", || !written(&file).is_empty()).await;
+        let sleep = written(&file);
+        assert!(runs(&sleep));
+        let stopped = Instant::now();
+        running.signal(signal);
+        let turn = running.turn().await;
+        assert!(stopped.elapsed() < Duration::from_secs(5), "{:?}", stopped.elapsed());
+        assert_eq!(
+            (turn.code, turn.status().as_str(), turn.author()),
+            (code, "cancelled", "lango")
+        );
+        until("the end of the command", || !runs(&sleep)).await;
+        assert!(!lango.workspace().join("done").exists());
+        assert_eq!(turn.results_with(CallStatus::Cancelled), 1);
+        assert!(turn.results()[0].2.contains("part of its effect"), "{:?}", turn.results());
+        let told = turn.answer();
+        assert!(told.starts_with("Stopped.") && told.contains("1 refused or stopped"), "{told}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_session_goes_on() {
+    let script = "[[reply]]\nuser = \"wait\"\ndelay_ms = 60000\nsay = \"Late.\"\n[[reply]]\nsay = \"Here.\"\n";
+    let lango = Lango::playing(&[script]).await;
+    let running = lango.ask("wait for it").with(&["--session", "work"]).start();
+    until("the request", || lango.requests().len() == 1).await;
+    running.signal(Signal::INT);
+    let stopped = running.turn().await;
+    assert_eq!((stopped.code, stopped.status().as_str()), (130, "cancelled"));
+    let next = lango.ask("are you there?").with(&["--session", "work"]).turn().await;
+    assert_eq!((next.code, next.answer()), (0, "Here."));
+    let resume = lango.command(&["resume"]).run().await;
+    assert_eq!(resume.stdout, "There is nothing to resume.\n", "a stopped turn has ended");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_that_were_waiting_when_the_turn_was_stopped_never_start() {
+    let script = r#"
+[[reply]]
+agent = "operator"
+call = [
+    { name = "exec_shell", arguments = { command = "touch first; sleep 30" } },
+    { name = "exec_shell", arguments = { command = "touch second" } },
+]
+"#;
+    let lango = Lango::playing(&[TO_OPERATOR, script]).await;
+    let running = lango.ask("go").with(&["--approve", "all"]).start();
+    until("the first command", || lango.workspace().join("first").exists()).await;
+    running.signal(Signal::INT);
+    let turn = running.turn().await;
+    assert_eq!((turn.code, turn.results_with(CallStatus::Cancelled)), (130, 2));
+    assert_eq!(turn.count("tool_started"), 1);
+    assert!(!lango.workspace().join("second").exists());
+}

@@ -1,0 +1,10 @@
+//! What a person or a script types, sees and gets back.
+
+mod approvals;
+mod catalog;
+mod configuration;
+mod input;
+mod interruption;
+mod output;
+mod sessions;
+mod terminal;

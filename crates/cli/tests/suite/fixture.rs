@@ -1,0 +1,113 @@
+//! A home, a workspace and a scripted model for one test.
+
+use std::path::{Path, PathBuf};
+
+use lango_model::scripted::{Script, ScriptedServer};
+use tempfile::TempDir;
+
+use crate::invocation::Invocation;
+use crate::request::Request;
+
+/// The orchestrator hands the whole task to the operator, whose answer ends the turn.
+pub(crate) const TO_OPERATOR: &str = r#"
+[[reply]]
+agent = "lango-orchestrator"
+results = 0
+call = [{ name = "transfer_to_agent", arguments = { agent_name = "operator", task = "Do it." } }]
+"#;
+
+/// Hand-overs to these names, for the `call` of a reply.
+pub(crate) fn hand_overs(names: &[&str]) -> String {
+    let hand_over = |name: &&str| {
+        let arguments = format!("{{ agent_name = \"{name}\", task = \"x\" }}");
+        format!("{{ name = \"transfer_to_agent\", arguments = {arguments} }}")
+    };
+    names.iter().map(hand_over).collect::<Vec<String>>().join(",\n")
+}
+
+/// Lango with nothing of the machine it runs on but the programs in `PATH`.
+pub(crate) struct Lango {
+    directory: TempDir,
+    server: ScriptedServer,
+}
+
+impl Lango {
+    /// The model says what these parts of a script tell it to.
+    pub(crate) async fn playing(script: &[&str]) -> Self {
+        let directory = TempDir::new().unwrap();
+        let workspace = directory.path().join("workspace");
+        std::fs::create_dir_all(workspace.join("src")).unwrap();
+        std::fs::create_dir(directory.path().join("home")).unwrap();
+        std::fs::write(workspace.join("README.md"), "# Sample\n\nThree lines.\n").unwrap();
+        std::fs::write(workspace.join("src/main.rs"), "fn main() {}\n").unwrap();
+        let script = Script::parse("test", &script.concat()).unwrap();
+        let server = ScriptedServer::start(script).await.unwrap();
+        Self { directory, server }
+    }
+
+    /// The model has nothing to say, because nobody will ask it.
+    pub(crate) async fn silent() -> Self {
+        Self::playing(&[]).await
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.directory.path().join("home")
+    }
+
+    /// Beside home and workspace.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.directory.path().join("workspace")
+    }
+
+    pub(crate) fn config_file(&self) -> PathBuf {
+        self.home().join("config.toml")
+    }
+
+    pub(crate) fn database_file(&self) -> PathBuf {
+        self.home().join("lango.db")
+    }
+
+    /// Writes a file beside home and workspace.
+    pub(crate) fn file(&self, name: &str, text: impl AsRef<[u8]>) -> String {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        text_of(&path)
+    }
+
+    /// Every request that the model got and answered, in order.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.server.requests().into_iter().map(Request::read).collect()
+    }
+
+    /// The requests of one agent.
+    pub(crate) fn requests_of(&self, agent: &str) -> Vec<Request> {
+        self.requests().into_iter().filter(|request| request.agent == agent).collect()
+    }
+
+    /// A command of the binary.
+    pub(crate) fn command<'a>(&'a self, arguments: &[&str]) -> Invocation<'a> {
+        let invocation = Invocation::new(self, arguments);
+        invocation.set("OPENAI_BASE_URL", self.server.base_url())
+    }
+
+    /// A command line of the binary at a terminal, which is its input and both of its outputs.
+    pub(crate) fn at_terminal<'a>(&'a self, line: &str) -> Invocation<'a> {
+        let line = format!("exec '{}' {line}", env!("CARGO_BIN_EXE_lango"));
+        let invocation = Invocation::of("script", self, &["-qefc", &line, "/dev/null"]);
+        invocation.set("OPENAI_BASE_URL", self.server.base_url())
+    }
+
+    /// `lango run`, with events on standard output.
+    pub(crate) fn ask<'a>(&'a self, text: &str) -> Invocation<'a> {
+        self.command(&["run", "--output-format", "stream-json", text])
+    }
+}
+
+pub(crate) fn text_of(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}

@@ -1,0 +1,9 @@
+//! Models that say whatever an attacker wants, and providers that break. Whatever they do: the
+//! journal is valid, the user gets words, the exit code says what happened, and nothing has an
+//! effect that nobody allowed. The fixture checks the first two for every turn.
+
+mod arguments;
+mod circles;
+mod injection;
+mod ownership;
+mod provider;

@@ -1,0 +1,147 @@
+//! One run of the binary, from its arguments to its exit code.
+
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, Command};
+
+use crate::fixture::Lango;
+use crate::journal::Turn;
+
+/// Longer than any test needs: whoever runs into it hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The binary with arguments, about to run.
+pub(crate) struct Invocation<'a> {
+    lango: &'a Lango,
+    command: Command,
+    input: Vec<u8>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl<'a> Invocation<'a> {
+    pub(crate) fn new(lango: &'a Lango, arguments: &[&str]) -> Self {
+        Self::of(env!("CARGO_BIN_EXE_lango"), lango, arguments)
+    }
+
+    /// A program that runs the binary in turn.
+    pub(crate) fn of(program: &str, lango: &'a Lango, arguments: &[&str]) -> Self {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(lango.workspace())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", lango.path("user"))
+            .env("LANGO_HOME", lango.home())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        Self { lango, command, input: Vec::new() }
+    }
+
+    /// More arguments.
+    pub(crate) fn with(mut self, arguments: &[&str]) -> Self {
+        self.command.args(arguments);
+        self
+    }
+
+    /// A variable of the environment.
+    pub(crate) fn set(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Without a variable.
+    pub(crate) fn unset(mut self, name: &str) -> Self {
+        self.command.env_remove(name);
+        self
+    }
+
+    /// What comes on standard input. Nothing unless given.
+    pub(crate) fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
+        self.input = input.into();
+        self
+    }
+
+    /// Starts it.
+    pub(crate) fn start(mut self) -> Running<'a> {
+        let input = std::mem::take(&mut self.input);
+        let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
+        let mut child = self.command.stdin(stdin).spawn().unwrap();
+        if let Some(mut stdin) = child.stdin.take() {
+            // A program that does not read all of it is not the test's concern.
+            tokio::spawn(async move { stdin.write_all(&input).await });
+        }
+        Running { lango: self.lango, child }
+    }
+
+    /// Runs it to its end.
+    pub(crate) async fn run(self) -> Finished {
+        self.start().finish().await
+    }
+
+    /// Runs one turn to its end and checks everything that holds for every turn.
+    pub(crate) async fn turn(self) -> Turn {
+        self.start().turn().await
+    }
+}
+
+/// The binary under way. Killed when dropped.
+pub(crate) struct Running<'a> {
+    lango: &'a Lango,
+    child: Child,
+}
+
+impl Running<'_> {
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id().expect("it is still running")
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        let id = i32::try_from(self.id()).unwrap();
+        kill_process(Pid::from_raw(id).unwrap(), signal).unwrap();
+    }
+
+    /// Nobody reads what it prints.
+    pub(crate) fn without_reader(mut self) -> Self {
+        drop(self.child.stdout.take());
+        self
+    }
+
+    pub(crate) async fn finish(self) -> Finished {
+        let output: Output = tokio::time::timeout(PATIENCE, self.child.wait_with_output())
+            .await
+            .expect("lango hangs")
+            .unwrap();
+        Finished {
+            code: output.status.code().expect("lango was killed"),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    pub(crate) async fn turn(self) -> Turn {
+        let lango = self.lango;
+        let finished = self.finish().await;
+        Turn::read(lango, finished).await
+    }
+}
+
+/// Waits until something holds, which must be soon.
+pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what} did not happen");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}

@@ -1,0 +1,14 @@
+//! The binary through its front door: a command line in, events, words and an exit code out. The
+//! model is a script; everything else is real.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod bad_input;
+mod command_line;
+mod fixture;
+mod hostile;
+mod invocation;
+mod journal;
+mod kill;
+mod request;
+mod requirements;
