@@ -92,10 +92,25 @@ impl SessionId {
     const RULE: &'static str =
         "use 1 to 64 letters, digits, '-', '_' or '.', starting with a letter or digit";
 
-    /// A new id that a person can read out: the day and six random characters.
+    /// No characters that look alike; in the order of their codes.
+    const ALPHABET: &'static [u8] = b"23456789abcdefghjkmnpqrstuvwxyz";
+
+    /// A new id that a person can read out: the day, four characters for the time of day and four
+    /// random ones. Later ids are greater, which keeps new conversations together in the database.
     pub fn generate() -> Self {
-        let day = jiff::Zoned::now().strftime("%Y%m%d").to_string();
-        Self(format!("{day}-{}", random_characters(6, b"abcdefghjkmnpqrstuvwxyz23456789")).into())
+        let now = jiff::Zoned::now();
+        let midnight = now.start_of_day().map_or(now.timestamp(), |day| day.timestamp());
+        let tenths = now.timestamp().duration_since(midnight).as_millis() / 100;
+        let mut time = u64::try_from(tenths).unwrap_or(0);
+        let base = Self::ALPHABET.len() as u64;
+        let mut characters = [0_u8; 4];
+        for character in characters.iter_mut().rev() {
+            *character = Self::ALPHABET[usize::try_from(time % base).unwrap_or(0)];
+            time /= base;
+        }
+        let time = String::from_utf8_lossy(&characters);
+        let random = random_characters(4, Self::ALPHABET);
+        Self(format!("{}-{time}{random}", now.strftime("%Y%m%d")).into())
     }
 }
 
@@ -243,6 +258,16 @@ mod tests {
             assert_eq!(good.parse::<SessionId>().unwrap().as_str(), good);
         }
         assert!(SessionId::generate().as_str().parse::<SessionId>().is_ok());
+    }
+
+    #[test]
+    fn later_session_ids_are_greater() {
+        let earlier = SessionId::generate();
+        std::thread::sleep(std::time::Duration::from_millis(110));
+        let later = SessionId::generate();
+        // Unless midnight was in between, which changes the day and keeps the order.
+        assert!(later > earlier, "{earlier} {later}");
+        assert_eq!(later.as_str().len(), "20261115-abcdwxyz".len());
     }
 
     #[test]

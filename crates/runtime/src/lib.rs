@@ -1,11 +1,11 @@
 //! One turn, from the user's message to the answer, with every promise kept by code.
 //!
 //! [`Runtime`] takes messages and gives out events. Inside, a turn is a fold over its own journal
-//! ([`record`]): what happens next is always derived from what was recorded, so that a turn that
+//! (`record`): what happens next is always derived from what was recorded, so that a turn that
 //! is resumed after a crash takes the same path as one that was never interrupted.
 //!
-//! The model is not trusted. It is asked through an [`offer`] of what this agent may do now; what
-//! it says is a [`decision`] checked against that offer; a call runs only through [`dispatch`].
+//! The model is not trusted. It is asked through an `offer` of what this agent may do now; what
+//! it says is a `decision` checked against that offer; a call runs only through `dispatch`.
 
 mod approval;
 mod context;

@@ -29,6 +29,7 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
     let mut session = choose_session(ready.runtime.journal(), &arguments.session).await?;
     let mut display = Display::chat(ready.asks);
     let _ = display.introduce(&introduction(&ready.model, &session));
+    ready.tell_notices(&display).await?;
     let _ = display.introduce("/help for help, /quit to leave");
     let mut code = failure::ANSWERED;
     loop {

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_orchestration::Root;
 use lango_protocol::{Origin, SessionId};
 use lango_runtime::{Runtime, TurnRequest};
 use lango_store::Journal;
@@ -27,6 +28,7 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let session = choose_session(ready.runtime.journal(), &arguments.session).await?;
     let mut display = Display::new(&arguments.output, ready.asks);
     let _ = display.introduce(&introduction(&ready.model, &session));
+    ready.tell_notices(&display).await?;
     let request = TurnRequest { session, text, attachment, origin: Origin::Run };
     let followed = follow(ready.runtime.start_turn(request), &mut display).await?;
     Ok(followed.code)
@@ -38,6 +40,31 @@ pub(super) struct Ready {
     pub(super) model: ReadyModel,
     /// Somebody answers when an approval is needed.
     pub(super) asks: bool,
+    /// Tools that no agent can use.
+    unmatched: Vec<String>,
+}
+
+impl Ready {
+    /// What a user should know before anything else: what was interrupted, and what is out of
+    /// reach.
+    pub(super) async fn tell_notices(&self, display: &Display) -> Result<(), Failure> {
+        if !display.introduces() {
+            return Ok(());
+        }
+        let turns = self.runtime.journal().unfinished_turns(None).await?;
+        let unfinished = turns.iter().filter(|turn| turn.running.is_none()).count();
+        if unfinished > 0 {
+            let turns = if unfinished == 1 { "turn was" } else { "turns were" };
+            let line = format!("{unfinished} {turns} interrupted; go on with: lango resume");
+            let _ = display.introduce(&line);
+        }
+        if !self.unmatched.is_empty() {
+            let tools = self.unmatched.join(", ");
+            let line = format!("no agent can use {tools}; the reasons: lango agents list");
+            let _ = display.introduce(&line);
+        }
+        Ok(())
+    }
 }
 
 /// Puts together what a turn needs. Fails before anything is written.
@@ -60,7 +87,11 @@ pub(super) async fn make_ready(
     let approver = TerminalApprover::new(approve.approve, person);
     let asks = approver.asks();
     let runtime = wiring::runtime(config, &catalog, journal, &model, Arc::new(approver));
-    Ok(Ready { runtime, model, asks })
+    let unmatched = match &catalog.tree.root {
+        Root::Team(team) => team.unmatched.iter().map(|tool| tool.name().to_owned()).collect(),
+        Root::Single(_) => Vec::new(),
+    };
+    Ok(Ready { runtime, model, asks, unmatched })
 }
 
 /// The first line of a run: what answers, and why.

@@ -42,6 +42,11 @@ impl Display {
         Self { format: Format::Text(text::TextDisplay::new(false)), asks }
     }
 
+    /// Whether there is somebody to read an introduction.
+    pub(crate) fn introduces(&self) -> bool {
+        matches!(&self.format, Format::Text(display) if !display.is_quiet())
+    }
+
     /// The first line: which model, which session.
     pub(crate) fn introduce(&self, line: &str) -> io::Result<()> {
         match &self.format {

@@ -25,6 +25,10 @@ impl TextDisplay {
         Self { quiet, streams, style: Style::of(&io::stderr()), streamed: None, open_line: false }
     }
 
+    pub(super) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     pub(super) fn introduce(&self, line: &str) -> io::Result<()> {
         self.progress(&self.style.faint(line))
     }

@@ -62,7 +62,7 @@ impl SqliteDatabase {
             return Err(StoreError::Closed);
         }
         if statement.brief
-            && let Some(rows) = self.reader.query_here(&statement)
+            && let Some(rows) = self.writer.query_here(&statement)
         {
             return rows;
         }

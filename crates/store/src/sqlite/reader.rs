@@ -28,12 +28,6 @@ impl ReaderHandle {
         Self { reader: Arc::new(Mutex::new(Some(reader))), thread: OnceLock::new() }
     }
 
-    /// Runs a short query on this thread, if nobody else is reading.
-    pub(super) fn query_here(&self, statement: &Statement) -> Option<Result<Vec<Row>, StoreError>> {
-        let mut reader = self.reader.try_lock().ok()?;
-        Some(reader.as_mut()?.query(statement))
-    }
-
     /// Hands a job to the thread. Where the system has no thread to give, the receiver is gone at
     /// once and every query says that the database is closed.
     pub(super) fn send(&self, job: Job) -> Result<(), StoreError> {

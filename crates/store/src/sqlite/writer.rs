@@ -11,14 +11,14 @@ use tokio::sync::oneshot;
 
 use super::{connection, failure, values};
 use crate::migration::{CREATE_VERSIONS, READ_VERSION, WRITE_VERSION};
-use crate::{Batch, Component, Durability, StoreError};
+use crate::{Batch, Component, Durability, Row, Statement, StoreError};
 
 /// Bounds how long the first job of a group waits for the last.
 const LARGEST_GROUP: usize = 128;
 
-/// Commits between two checkpoints: about as many as fill the 4 MB that SQLite itself would wait
-/// for.
-const CHECKPOINT_EVERY: u32 = 256;
+/// Commits between two checkpoints: a log of a few megabytes. A page that was written many times
+/// is moved once, so rarer is cheaper.
+const CHECKPOINT_EVERY: u32 = 1000;
 
 type Rows = Result<Vec<u64>, StoreError>;
 
@@ -55,6 +55,18 @@ impl WriterHandle {
     pub(super) fn send(&self, job: Job) -> Result<(), StoreError> {
         self.queued.fetch_add(1, Ordering::AcqRel);
         self.jobs.send(job).map_err(|_| StoreError::Closed)
+    }
+
+    /// Runs a short query on this thread, if the writer is idle. Its connection has the newest
+    /// pages at hand; the reading one would have to fetch them.
+    pub(super) fn query_here(&self, statement: &Statement) -> Option<Result<Vec<Row>, StoreError>> {
+        let shared = self.writer.try_lock().ok()?;
+        let writer = shared.as_ref()?;
+        let rows = values::query(&writer.connection, statement);
+        match rows.map_err(|error| writer.failure(&error)) {
+            Err(StoreError::Busy { .. }) => None,
+            rows => Some(rows),
+        }
     }
 
     /// Commits a batch on this thread, if that needs no waiting: the writer is idle, no other

@@ -5,6 +5,7 @@ mod catalog;
 mod configuration;
 mod input;
 mod interruption;
+mod notices;
 mod output;
 mod sessions;
 mod terminal;

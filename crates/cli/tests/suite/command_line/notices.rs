@@ -1,0 +1,98 @@
+//! What is said before a turn begins, because the user should not have to look for it.
+
+use lango_protocol::{Event, EventBody, EventId, Origin, SessionId, Timestamp, TurnId, USER};
+use lango_store::{Append, Database, Journal};
+
+use crate::fixture::Lango;
+
+const GREETING: &str = "[[reply]]\nsay = \"Hello!\"\n";
+
+/// A turn that began in this session and that nobody ended.
+async fn interrupted_turn(lango: &Lango, session: &str) {
+    let location = lango.database_file().to_str().unwrap().parse().unwrap();
+    let journal = Journal::open(Database::open(&location).await.unwrap()).await.unwrap();
+    let session: SessionId = session.parse().unwrap();
+    let claim = journal.claim(&session, "/w").await.unwrap();
+    let event = Event {
+        id: EventId::generate(),
+        session,
+        turn: TurnId::generate(),
+        seq: 1,
+        at: Timestamp::now(),
+        author: Some(USER.to_owned()),
+        branch: None,
+        step: None,
+        body: EventBody::UserMessage {
+            text: "hello".into(),
+            attachment: None,
+            origin: Origin::Run,
+        },
+    };
+    let append = Append { events: vec![event].into(), release: true, ..Append::default() };
+    journal.append(&claim, append).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_turn_is_mentioned_until_it_is_resumed() {
+    let lango = Lango::playing(&[GREETING]).await;
+    interrupted_turn(&lango, "old").await;
+    let before = lango.command(&["run", "hello"]).run().await;
+    assert!(before.stderr.contains("1 turn was interrupted; go on with: lango resume"));
+    let quiet = lango.command(&["run", "--quiet", "hello"]).run().await;
+    assert_eq!(quiet.stderr, "");
+    let resumed = lango.command(&["resume"]).run().await;
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "Hello!\n"), "{}", resumed.stderr);
+    let after = lango.command(&["run", "hello"]).run().await;
+    assert!(!after.stderr.contains("interrupted"), "{}", after.stderr);
+    let again = lango.command(&["resume"]).run().await;
+    assert_eq!((again.code, again.stdout.as_str()), (0, "There is nothing to resume.\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_interrupted_turns_are_listed_and_one_is_chosen() {
+    let lango = Lango::playing(&[GREETING]).await;
+    interrupted_turn(&lango, "first").await;
+    interrupted_turn(&lango, "second").await;
+    let list = lango.command(&["resume"]).run().await;
+    assert_eq!(list.code, 2);
+    assert!(list.stdout.contains("lango resume first") && list.stdout.contains("second"));
+    let last = lango.command(&["resume", "--last", "--output-format", "json"]).run().await;
+    assert!(last.stdout.contains(r#""session":"second""#), "{}", last.stdout);
+    let named = lango.command(&["resume", "fir"]).run().await;
+    assert_eq!((named.code, named.stdout.as_str()), (0, "Hello!\n"));
+}
+
+/// A new message in a session ends the turn that was interrupted there: two never overlap.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_message_closes_an_interrupted_turn_of_its_session() {
+    let lango = Lango::playing(&[GREETING]).await;
+    interrupted_turn(&lango, "old").await;
+    let run = lango.command(&["run", "--session", "old", "hello again"]).run().await;
+    assert_eq!((run.code, run.stdout.as_str()), (0, "Hello!\n"), "{}", run.stderr);
+    let export = lango.command(&["sessions", "export", "old"]).run().await.stdout;
+    let types: Vec<String> = export
+        .lines()
+        .map(|line| serde_json::from_str::<Event>(line).unwrap().body.type_name().to_owned())
+        .collect();
+    let ends: Vec<usize> =
+        types.iter().enumerate().filter(|(_, t)| *t == "turn_finished").map(|(i, _)| i).collect();
+    let begins: Vec<usize> =
+        types.iter().enumerate().filter(|(_, t)| *t == "user_message").map(|(i, _)| i).collect();
+    assert_eq!((begins.len(), ends.len()), (2, 2), "{types:?}");
+    assert!(ends[0] < begins[1], "{types:?}");
+}
+
+/// R04 and promise 9: start-up says which tools nobody can reach.
+#[tokio::test(flavor = "multi_thread")]
+async fn r04_tools_that_nobody_owns_are_mentioned_at_start_up() {
+    let lango = Lango::playing(&[GREETING]).await;
+    lango.file(
+        "team/reader.md",
+        "---\nname: reader\ndescription: files\nprefixes: [fs_]\n---\nYou read files.\n",
+    );
+    let team = lango.path("team");
+    let run = lango.command(&["run", "hello", "--topology", team.to_str().unwrap()]).run().await;
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let notice = "no agent can use exec_shell; the reasons: lango agents list";
+    assert!(run.stderr.contains(notice), "{}", run.stderr);
+}
