@@ -13,6 +13,9 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, bail};
 use lango_model::scripted::{Script, ScriptedServer};
 
+/// Runs of each figure.
+const REPEATS: usize = 7;
+
 const SCRIPT: &str = include_str!("../turn.toml");
 
 fn main() -> Result<()> {
@@ -72,7 +75,7 @@ fn measure(own: &std::path::Path, server: &mut Child) -> Result<()> {
         ("parallel-memory", "resident memory, 64 sessions at once, MB", Some(40.0)),
     ] {
         let mut values = Vec::new();
-        for _ in 0..3 {
+        for _ in 0..REPEATS {
             let output = Command::new(own).args(["worker", name, url.trim()]).output()?;
             if !output.status.success() {
                 bail!("{name}: {}", String::from_utf8_lossy(&output.stderr));

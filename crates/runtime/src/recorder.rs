@@ -60,6 +60,27 @@ impl Draft {
     pub(crate) fn user(body: EventBody) -> Self {
         Self { author: lango_protocol::USER.to_owned(), branch: None, step: None, body }
     }
+
+    /// The event, at its place in the journal.
+    pub(crate) fn into_event(
+        self,
+        session: &SessionId,
+        turn: TurnId,
+        seq: u64,
+        at: Timestamp,
+    ) -> Event {
+        Event {
+            id: EventId::generate(),
+            session: session.clone(),
+            turn,
+            seq,
+            at,
+            author: Some(self.author),
+            branch: self.branch,
+            step: self.step,
+            body: self.body,
+        }
+    }
 }
 
 /// What goes with a write.
@@ -221,7 +242,8 @@ impl Recorder {
         Ok(())
     }
 
-    async fn tell(&self, events: Vec<Event>) {
+    /// Tells the listener of events that are written.
+    pub(crate) async fn tell(&self, events: Vec<Event>) {
         for event in events {
             // A listener that is gone does not stop a turn.
             let _ = self.listener.send(event).await;
@@ -241,16 +263,6 @@ impl Recorder {
     }
 
     fn event(&self, draft: Draft, seq: u64, at: Timestamp) -> Event {
-        Event {
-            id: EventId::generate(),
-            session: self.claim.session().clone(),
-            turn: self.turn,
-            seq,
-            at,
-            author: Some(draft.author),
-            branch: draft.branch,
-            step: draft.step,
-            body: draft.body,
-        }
+        draft.into_event(self.claim.session(), self.turn, seq, at)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lango_model::Model;
 use lango_orchestration::{AgentTree, Root, SubAgentKind};
 use lango_protocol::{
-    AgentName, Event, EventBody, Origin, Outcome, SessionId, TurnId, WarningCode,
+    AgentName, Event, EventBody, Origin, Outcome, SessionId, Timestamp, TurnId, WarningCode,
 };
 use lango_store::{Claim, Journal};
 use lango_tool::RegisteredTool;
@@ -197,18 +197,33 @@ impl Shared {
         cancel: CancellationToken,
     ) -> Result<Outcome, TurnError> {
         let mut memory = self.sessions.enter(&request.session).await;
-        let claim = self.claim(&request.session).await?;
-        let claim = self.close_unfinished(claim, &mut memory).await?;
+        let session = &request.session;
+        let message = Draft::user(EventBody::UserMessage {
+            text: self.scrubber.scrub(&request.text).into_owned(),
+            attachment: request.attachment.map(|text| self.scrubber.scrub(&text).into_owned()),
+            origin: request.origin,
+        });
+        let known = memory.head;
+        // In a session whose state is known the message is written along with the claim.
+        let (claim, first) = self
+            .claim_with(session, |head| {
+                let event =
+                    || message.clone().into_event(session, turn, head + 1, Timestamp::now());
+                (head == known).then(event).into_iter().collect()
+            })
+            .await?;
+        if !first.is_empty() {
+            let turns = Arc::clone(&memory.turns);
+            let recorder = Recorder::new(self.journal.clone(), claim, turn, &first, listener);
+            recorder.tell(first).await;
+            let turn = Turn::new(Arc::clone(&self), recorder, turns, cancel);
+            return self.finish(turn, &mut memory).await;
+        }
+        let claim = self.close_unfinished(claim).await?;
         self.remember(&claim, &mut memory).await?;
         let turns = Arc::clone(&memory.turns);
         let recorder = Recorder::new(self.journal.clone(), claim, turn, &[], listener);
-        recorder
-            .record(vec![Draft::user(EventBody::UserMessage {
-                text: self.scrubber.scrub(&request.text).into_owned(),
-                attachment: request.attachment.map(|text| self.scrubber.scrub(&text).into_owned()),
-                origin: request.origin,
-            })])
-            .await?;
+        recorder.record(vec![message]).await?;
         self.finish(Turn::new(Arc::clone(&self), recorder, turns, cancel), &mut memory).await
     }
 
@@ -250,8 +265,16 @@ impl Shared {
     }
 
     async fn claim(&self, session: &SessionId) -> Result<Claim, TurnError> {
+        self.claim_with(session, |_| Vec::new()).await.map(|(claim, _)| claim)
+    }
+
+    async fn claim_with(
+        &self,
+        session: &SessionId,
+        first: impl Fn(u64) -> Vec<Event>,
+    ) -> Result<(Claim, Vec<Event>), TurnError> {
         let wait = self.settings.claim_wait;
-        session::claim(&self.journal, session, &self.workspace, wait).await
+        session::claim(&self.journal, session, &self.workspace, wait, first).await
     }
 
     /// Reads the conversation, unless it is known and nobody else has written since.
@@ -268,14 +291,7 @@ impl Shared {
 
     /// Ends turns of this session that a crash interrupted and that nobody resumed, so that the
     /// journal never has two turns under way.
-    async fn close_unfinished(
-        self: &Arc<Self>,
-        mut claim: Claim,
-        memory: &mut Memory,
-    ) -> Result<Claim, TurnError> {
-        if memory.head == claim.head() {
-            return Ok(claim);
-        }
+    async fn close_unfinished(self: &Arc<Self>, mut claim: Claim) -> Result<Claim, TurnError> {
         let session = claim.session().clone();
         for unfinished in self.journal.unfinished_turns(Some(&session)).await? {
             let events = self.journal.turn_events(&session, unfinished.turn).await?;

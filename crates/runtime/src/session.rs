@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use lango_protocol::SessionId;
+use lango_protocol::{Event, SessionId};
 use lango_store::{Claim, ClaimError, Journal};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
@@ -60,17 +60,19 @@ impl Sessions {
     }
 }
 
-/// Claims a session in the journal, waiting up to `wait` for another process.
+/// Claims a session in the journal, waiting up to `wait` for another process. `first` makes the
+/// events that are written along with the claim, for the position of the last one there is.
 pub(crate) async fn claim(
     journal: &Journal,
     session: &SessionId,
     workspace: &str,
     wait: Duration,
-) -> Result<Claim, TurnError> {
+    first: impl Fn(u64) -> Vec<Event>,
+) -> Result<(Claim, Vec<Event>), TurnError> {
     let deadline = Instant::now() + wait;
     loop {
-        match journal.claim(session, workspace).await {
-            Ok(claim) => return Ok(claim),
+        match journal.claim_with(session, workspace, &first).await {
+            Ok(claimed) => return Ok(claimed),
             Err(ClaimError::Store(error)) => return Err(error.into()),
             Err(ClaimError::Busy(owner)) if Instant::now() >= deadline => {
                 return Err(TurnError::SessionBusy { session: session.clone(), owner });

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use lango_protocol::{Event, EventBody, OutcomeStatus};
+use lango_protocol::{Event, EventBody};
 
 use super::claim::Claim;
 use super::{Journal, lease};
@@ -59,9 +59,13 @@ fn batch(claim: &Claim, append: Append<'_>) -> Result<Batch, StoreError> {
     }
     for event in durable {
         debug_assert_eq!(event.session, *claim.session(), "an event of another session");
-        push_consequences(&mut batch, event)?;
-        batch.push(if fenced { insert(event)? } else { insert_if_claimed(event, claim)? });
-        fenced = true;
+        if fenced {
+            push_event(&mut batch, event)?;
+        } else {
+            push_consequences(&mut batch, event)?;
+            batch.push(insert_if_claimed(event, claim)?);
+            fenced = true;
+        }
     }
     for output in append.outputs {
         batch.push(
@@ -74,13 +78,16 @@ fn batch(claim: &Claim, append: Append<'_>) -> Result<Batch, StoreError> {
     Ok(batch)
 }
 
-fn insert(event: &Event) -> Result<Statement, StoreError> {
-    with_columns(
+/// Adds an event, and what follows from it, to a batch that proves the claim by itself.
+pub(super) fn push_event(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
+    push_consequences(batch, event)?;
+    batch.push(with_columns(
         event,
         "INSERT INTO events \
          (session, seq, id, turn, at, author, branch, step, type, payload) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-    )
+    )?);
+    Ok(())
 }
 
 /// Inserts an event only while the lease is still the claim's. The casts tell PostgreSQL what it
@@ -128,7 +135,7 @@ fn push_consequences(batch: &mut Batch, event: &Event) -> Result<(), StoreError>
         EventBody::UserMessage { text, .. } => {
             batch.push(
                 Statement::new(
-                    "INSERT INTO turns (session, first_seq, id, started_at) \
+                    "INSERT INTO open_turns (session, first_seq, id, started_at) \
                      VALUES ($1, $2, $3, $4)",
                 )
                 .bind(session)
@@ -138,7 +145,7 @@ fn push_consequences(batch: &mut Batch, event: &Event) -> Result<(), StoreError>
             );
             batch.push(
                 Statement::new(
-                    "UPDATE sessions SET updated_at = $2, \
+                    "UPDATE sessions SET updated_at = $2, turns = turns + 1, \
                      title = CASE WHEN title = '' THEN $3 ELSE title END WHERE id = $1",
                 )
                 .bind(session)
@@ -146,29 +153,14 @@ fn push_consequences(batch: &mut Batch, event: &Event) -> Result<(), StoreError>
                 .bind(title(text)),
             );
         }
-        EventBody::TurnFinished(outcome) => batch.push(
-            Statement::new(
-                "UPDATE turns SET finished_at = $3, status = $4 \
-                 WHERE session = $1 AND id = $2 AND finished_at IS NULL",
-            )
-            .bind(session)
-            .bind(event.turn.to_string())
-            .bind(at)
-            .bind(status_name(&outcome.status)),
+        EventBody::TurnFinished(_) => batch.push(
+            Statement::new("DELETE FROM open_turns WHERE session = $1 AND id = $2")
+                .bind(session)
+                .bind(event.turn.to_string()),
         ),
         _ => {}
     }
     Ok(())
-}
-
-fn status_name(status: &OutcomeStatus) -> &'static str {
-    match status {
-        OutcomeStatus::Done => "done",
-        OutcomeStatus::Rejected { .. } => "rejected",
-        OutcomeStatus::Failed { .. } => "failed",
-        OutcomeStatus::TimedOut => "timed_out",
-        OutcomeStatus::Cancelled => "cancelled",
-    }
 }
 
 /// The beginning of a message as one line, without what a terminal could act on.

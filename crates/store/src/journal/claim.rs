@@ -1,10 +1,10 @@
 //! Taking a session for this process, and giving it back.
 
-use lango_protocol::{SessionId, Timestamp};
+use lango_protocol::{Event, SessionId, Timestamp};
 use uuid::Uuid;
 
 use super::owner::Owner;
-use super::{Journal, lease};
+use super::{Journal, append, lease};
 use crate::{Batch, Statement, StoreError};
 
 /// How often a claim looks again after somebody else changed the session under it.
@@ -25,7 +25,8 @@ impl Claim {
         &self.session
     }
 
-    /// The position of the last event when the session was claimed; 0 where there was none.
+    /// The position of the last event when the session was claimed, first events included; 0
+    /// where there was none.
     pub fn head(&self) -> u64 {
         self.head
     }
@@ -54,6 +55,17 @@ impl Journal {
     /// Takes a session for this process, and creates it where it is missing. A session whose
     /// owner died is taken over at once where that can be seen, and after its lease otherwise.
     pub async fn claim(&self, session: &SessionId, workspace: &str) -> Result<Claim, ClaimError> {
+        self.claim_with(session, workspace, |_| Vec::new()).await.map(|(claim, _)| claim)
+    }
+
+    /// The same, with the first events in the same commit. They are made for the position of the
+    /// last event there is, and made again where somebody else was faster.
+    pub async fn claim_with(
+        &self,
+        session: &SessionId,
+        workspace: &str,
+        first: impl Fn(u64) -> Vec<Event>,
+    ) -> Result<(Claim, Vec<Event>), ClaimError> {
         let mut attempt = 1;
         loop {
             let standing = self.standing(session).await?;
@@ -61,13 +73,18 @@ impl Journal {
                 return Err(ClaimError::Busy(owner));
             }
             let token = random_token();
-            let batch = Batch::with_capacity(2)
+            let mut batch = Batch::with_capacity(6)
                 .with(lease::take(session, token, standing.lease.as_ref()))
                 .with(create_session(session, workspace, standing.head));
+            let events = first(standing.head);
+            for event in &events {
+                append::push_event(&mut batch, event)?;
+            }
             match self.database.write(batch).await {
                 Ok(_) => {
                     let (session, lease) = (session.clone(), lease::name(session));
-                    return Ok(Claim { session, lease, token, head: standing.head });
+                    let head = standing.head + events.len() as u64;
+                    return Ok((Claim { session, lease, token, head }, events));
                 }
                 // Somebody was faster. The next look says who, or that they are done already.
                 Err(StoreError::Conflict { .. }) if attempt < ATTEMPTS => attempt += 1,
@@ -104,7 +121,7 @@ impl Journal {
         batch.push(lease::take(id, token, standing.lease.as_ref()));
         for sql in [
             "DELETE FROM events WHERE session = $1",
-            "DELETE FROM turns WHERE session = $1",
+            "DELETE FROM open_turns WHERE session = $1",
             "DELETE FROM outputs WHERE session = $1",
             "DELETE FROM sessions WHERE id = $1",
         ] {
@@ -120,8 +137,8 @@ impl Journal {
 fn create_session(session: &SessionId, workspace: &str, head: u64) -> Statement {
     let now = Timestamp::now().as_microseconds();
     Statement::new(
-        "INSERT INTO sessions (id, title, workspace, created_at, updated_at) \
-         VALUES ($1, '', $2, $3, $3) \
+        "INSERT INTO sessions (id, title, workspace, created_at, updated_at, turns) \
+         VALUES ($1, '', $2, $3, $3, 0) \
          ON CONFLICT (id) DO UPDATE SET workspace = sessions.workspace \
          WHERE (SELECT COALESCE(MAX(seq), 0) FROM events WHERE session = $1) = $4",
     )

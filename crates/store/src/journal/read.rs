@@ -31,8 +31,8 @@ impl Journal {
     ) -> Result<Vec<Event>, StoreError> {
         let statement = Statement::new(
             "SELECT id, session, turn, seq, at, author, branch, step, payload FROM events \
-             WHERE session = $1 AND turn = $2 AND seq >= \
-             (SELECT first_seq FROM turns WHERE session = $1 AND id = $2) ORDER BY seq",
+             WHERE session = $1 AND turn = $2 AND seq >= COALESCE(\
+             (SELECT first_seq FROM open_turns WHERE session = $1 AND id = $2), 0) ORDER BY seq",
         )
         .bind(session.as_str())
         .bind(turn.to_string());
@@ -48,10 +48,11 @@ impl Journal {
     ) -> Result<Vec<Event>, StoreError> {
         let statement = Statement::new(
             "SELECT id, session, turn, seq, at, author, branch, step, payload FROM events \
-             WHERE session = $1 AND seq >= (SELECT MIN(first_seq) FROM \
-             (SELECT first_seq FROM turns WHERE session = $1 AND finished_at IS NOT NULL \
-             ORDER BY first_seq DESC LIMIT $2) AS recent) \
-             AND turn NOT IN (SELECT id FROM turns WHERE session = $1 AND finished_at IS NULL) \
+             WHERE session = $1 AND seq >= (SELECT MIN(seq) FROM \
+             (SELECT seq FROM events WHERE session = $1 AND type = 'user_message' \
+             AND turn NOT IN (SELECT id FROM open_turns WHERE session = $1) \
+             ORDER BY seq DESC LIMIT $2) AS recent) \
+             AND turn NOT IN (SELECT id FROM open_turns WHERE session = $1) \
              AND type IN ('user_message', 'message', 'transfer', 'transfer_finished', \
              'turn_finished') ORDER BY seq",
         )

@@ -8,8 +8,8 @@ pub(super) const COMPONENT: Component = Component {
 };
 
 // The tables that every turn writes have one tree each, because each further one is another page
-// to write with every commit. The turns of a session follow each other, so a turn's events are
-// found from its first position. No foreign keys from the events: the lease that every append
+// to write with every commit. A turn has a row only while it is open: once it has ended, its events
+// say everything. No foreign keys from the events: the lease that every append
 // checks already implies the session. Outputs are bytes because they may
 // contain NUL, which a text of PostgreSQL cannot.
 const SQLITE_1: &str = "
@@ -18,18 +18,15 @@ CREATE TABLE sessions (
     title TEXT NOT NULL,
     workspace TEXT NOT NULL,
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL
+    updated_at BIGINT NOT NULL,
+    turns BIGINT NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE turns (
-    session TEXT NOT NULL,
-    first_seq BIGINT NOT NULL,
+CREATE TABLE open_turns (
+    session TEXT NOT NULL PRIMARY KEY,
     id TEXT NOT NULL,
-    started_at BIGINT NOT NULL,
-    finished_at BIGINT,
-    status TEXT,
-    PRIMARY KEY (session, first_seq)
+    first_seq BIGINT NOT NULL,
+    started_at BIGINT NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX turns_unfinished ON turns (session) WHERE finished_at IS NULL;
 CREATE TABLE events (
     session TEXT NOT NULL,
     seq BIGINT NOT NULL,
@@ -65,18 +62,15 @@ CREATE TABLE sessions (
     title TEXT NOT NULL,
     workspace TEXT NOT NULL,
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL
+    updated_at BIGINT NOT NULL,
+    turns BIGINT NOT NULL
 );
-CREATE TABLE turns (
-    session TEXT NOT NULL,
-    first_seq BIGINT NOT NULL,
+CREATE TABLE open_turns (
+    session TEXT NOT NULL PRIMARY KEY,
     id TEXT NOT NULL,
-    started_at BIGINT NOT NULL,
-    finished_at BIGINT,
-    status TEXT,
-    PRIMARY KEY (session, first_seq)
+    first_seq BIGINT NOT NULL,
+    started_at BIGINT NOT NULL
 );
-CREATE INDEX turns_unfinished ON turns (session) WHERE finished_at IS NULL;
 CREATE TABLE events (
     session TEXT NOT NULL,
     seq BIGINT NOT NULL,

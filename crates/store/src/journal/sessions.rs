@@ -18,7 +18,7 @@ pub struct SessionSummary {
     pub workspace: String,
     /// When it was first claimed.
     pub created_at: Timestamp,
-    /// When a turn last began or ended.
+    /// When a turn last began.
     pub updated_at: Timestamp,
     /// How many turns it has.
     pub turns: u64,
@@ -46,8 +46,7 @@ macro_rules! summaries {
     ($rest:literal) => {
         Statement::new(concat!(
             "SELECT s.id, s.title, s.workspace, s.created_at, s.updated_at, ",
-            "(SELECT COUNT(*) FROM turns AS t WHERE t.session = s.id), ",
-            "EXISTS (SELECT 1 FROM turns AS t WHERE t.session = s.id AND t.finished_at IS NULL) ",
+            "s.turns, EXISTS (SELECT 1 FROM open_turns AS t WHERE t.session = s.id) ",
             "FROM sessions AS s ",
             $rest
         ))
@@ -98,9 +97,9 @@ impl Journal {
              (SELECT e.payload FROM events AS e WHERE e.session = t.session \
              AND e.seq = t.first_seq), \
              l.token, l.owner_pid, l.owner_host, l.owner_start, l.expires_at \
-             FROM turns AS t \
+             FROM open_turns AS t \
              LEFT JOIN leases AS l ON l.name = 'session:' || t.session \
-             WHERE t.finished_at IS NULL AND (t.session = $1 OR $2 = 1) \
+             WHERE (t.session = $1 OR $2 = 1) \
              ORDER BY t.started_at, t.id",
         )
         .bind(session.map(SessionId::as_str))

@@ -47,6 +47,7 @@ on_both! {
     claims::an_owner_on_another_machine_keeps_its_lease,
     claims::an_expired_lease_can_be_taken,
     claims::a_stale_claim_is_fenced,
+    claims::a_claim_writes_its_first_events_or_nothing,
     claims::a_silent_claim_is_kept_by_renewing,
     claims::of_many_claims_one_wins,
     claims::claims_in_turn_never_see_an_old_head,
@@ -61,7 +62,7 @@ on_both! {
     sessions::lists_are_latest_first,
     sessions::a_prefix_is_taken_literally,
     sessions::unfinished_turns_say_whether_they_run,
-    sessions::a_turn_ends_with_its_status,
+    sessions::however_a_turn_ends_it_is_not_open_any_more,
     sessions::a_deleted_session_leaves_nothing,
     sessions::a_session_in_use_is_not_deleted,
 }

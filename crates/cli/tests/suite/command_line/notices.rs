@@ -53,9 +53,9 @@ async fn several_interrupted_turns_are_listed_and_one_is_chosen() {
     let lango = Lango::playing(&[GREETING]).await;
     interrupted_turn(&lango, "first").await;
     interrupted_turn(&lango, "second").await;
-    let list = lango.command(&["resume"]).run().await;
-    assert_eq!(list.code, 2);
-    assert!(list.stdout.contains("lango resume first") && list.stdout.contains("second"));
+    let choice = lango.command(&["resume"]).run().await;
+    assert_eq!(choice.code, 2);
+    assert!(choice.stdout.contains("lango resume first") && choice.stdout.contains("second"));
     let last = lango.command(&["resume", "--last", "--output-format", "json"]).run().await;
     assert!(last.stdout.contains(r#""session":"second""#), "{}", last.stdout);
     let named = lango.command(&["resume", "fir"]).run().await;

@@ -205,3 +205,20 @@ pub(crate) async fn claims_in_turn_never_see_an_old_head(fixture: Fixture) {
     let positions: Vec<_> = events.iter().map(|event| event.seq).collect();
     assert_eq!(positions, (1..=120).collect::<Vec<_>>());
 }
+
+pub(crate) async fn a_claim_writes_its_first_events_or_nothing(fixture: Fixture) {
+    let journal = fixture.journal().await;
+    let work = session("work");
+    let begin = |head: u64| turn(&work, head + 1, "a");
+    let (claim, written) = journal.claim_with(&work, "/w", begin).await.unwrap();
+    assert_eq!((claim.head(), written.len()), (3, 3));
+    assert_eq!(journal.events(&work, 0, 10).await.unwrap(), written);
+    // Whoever does not get the session writes nothing into it.
+    let refused = journal.claim_with(&work, "/w", begin).await;
+    assert!(matches!(refused, Err(ClaimError::Busy(_))));
+    assert_eq!(journal.events(&work, 0, 10).await.unwrap().len(), 3);
+    let more = turn(&work, 4, "b");
+    journal.append(&claim, Append { release: true, ..append(more) }).await.unwrap();
+    let (claim, written) = journal.claim_with(&work, "/w", begin).await.unwrap();
+    assert_eq!((claim.head(), written[0].seq), (9, 7));
+}

@@ -63,7 +63,7 @@ pub(crate) async fn a_conversation_is_what_was_said(fixture: Fixture) {
     let work = session("work");
     let claim = journal.claim(&work, "/w").await.unwrap();
     journal.append(&claim, append(turn(&work, 1, "oldest"))).await.unwrap();
-    // A turn with everything in it, one that was interrupted, and a short one.
+    // A turn with everything in it, a short one, and one that was interrupted.
     let full = TurnId::generate();
     let mut bodies = every_body();
     bodies.retain(|body| !matches!(body, EventBody::TurnFinished(_)));
@@ -71,12 +71,16 @@ pub(crate) async fn a_conversation_is_what_was_said(fixture: Fixture) {
     let full: Vec<_> = (4..).zip(bodies).map(|(seq, body)| event(&work, full, seq, body)).collect();
     let next = full.last().unwrap().seq + 1;
     journal.append(&claim, append(full.clone())).await.unwrap();
+    let short = turn(&work, next, "short");
+    journal.append(&claim, append(short.clone())).await.unwrap();
     let cut = TurnId::generate();
+    let next = next + 3;
     let cut =
         vec![event(&work, cut, next, user("cut")), event(&work, cut, next + 1, message("half"))];
     journal.append(&claim, append(cut)).await.unwrap();
-    let short = turn(&work, next + 2, "short");
-    journal.append(&claim, append(short.clone())).await.unwrap();
+    // Nothing begins while a turn is open.
+    let second = journal.append(&claim, append(turn(&work, next + 2, "no"))).await;
+    assert!(matches!(second, Err(StoreError::Conflict { .. })), "{second:?}");
 
     let said = journal.conversation(&work, 2).await.unwrap();
     let names: Vec<_> = said.iter().map(|event| event.body.type_name()).collect();

@@ -94,28 +94,27 @@ pub(crate) async fn unfinished_turns_say_whether_they_run(fixture: Fixture) {
     assert!(!journal.session(&dead).await.unwrap().unwrap().unfinished);
 }
 
-pub(crate) async fn a_turn_ends_with_its_status(fixture: Fixture) {
-    let (journal, database) = fixture.both().await;
+pub(crate) async fn however_a_turn_ends_it_is_not_open_any_more(fixture: Fixture) {
+    let journal = fixture.journal().await;
     let work = session("work");
     let claim = journal.claim(&work, "/w").await.unwrap();
     let reason = || "because".to_owned();
     let statuses = [
-        (OutcomeStatus::Done, "done"),
-        (OutcomeStatus::Rejected { reason: reason() }, "rejected"),
-        (OutcomeStatus::Failed { class: FailureClass::Provider, reason: reason() }, "failed"),
-        (OutcomeStatus::TimedOut, "timed_out"),
-        (OutcomeStatus::Cancelled, "cancelled"),
+        OutcomeStatus::Done,
+        OutcomeStatus::Rejected { reason: reason() },
+        OutcomeStatus::Failed { class: FailureClass::Provider, reason: reason() },
+        OutcomeStatus::TimedOut,
+        OutcomeStatus::Cancelled,
     ];
-    for (first, (status, name)) in (1..).step_by(2).zip(statuses) {
+    for (first, status) in (1..).step_by(2).zip(statuses) {
         let id = TurnId::generate();
+        journal.append(&claim, append(vec![event(&work, id, first, user("x"))])).await.unwrap();
+        let open = journal.unfinished_turns(Some(&work)).await.unwrap();
+        assert_eq!(open.iter().map(|turn| turn.turn).collect::<Vec<_>>(), [id]);
         let end = event(&work, id, first + 1, finished(status));
-        let ended_at = end.at.as_microseconds();
-        let events = vec![event(&work, id, first, user("x")), end];
-        journal.append(&claim, append(events)).await.unwrap();
-        let sql = "SELECT status, finished_at FROM turns WHERE id = $1";
-        let rows = database.query(Statement::new(sql).bind(id.to_string())).await.unwrap();
-        assert_eq!(rows[0].text(0).unwrap(), name);
-        assert_eq!(rows[0].integer(1).unwrap(), ended_at);
+        journal.append(&claim, append(vec![end])).await.unwrap();
+        assert_eq!(journal.unfinished_turns(Some(&work)).await.unwrap(), []);
+        assert_eq!(journal.turn_events(&work, id).await.unwrap().len(), 2);
     }
 }
 
@@ -131,7 +130,7 @@ pub(crate) async fn a_deleted_session_leaves_nothing(fixture: Fixture) {
     assert!(!journal.delete_session(&work).await.unwrap());
     for (sql, left) in [
         ("SELECT COUNT(*) FROM sessions", 1),
-        ("SELECT COUNT(*) FROM turns", 1),
+        ("SELECT COUNT(*) FROM open_turns", 0),
         ("SELECT COUNT(*) FROM events", 3),
         ("SELECT COUNT(*) FROM outputs", 0),
         ("SELECT COUNT(*) FROM leases", 0),
