@@ -206,7 +206,7 @@ impl Shared {
         let known = memory.head;
         // In a session whose state is known the message is written along with the claim.
         let (claim, first) = self
-            .claim_with(session, |head| {
+            .claim_with(session, &cancel, |head| {
                 let event =
                     || message.clone().into_event(session, turn, head + 1, Timestamp::now());
                 (head == known).then(event).into_iter().collect()
@@ -235,7 +235,7 @@ impl Shared {
         cancel: CancellationToken,
     ) -> Result<Outcome, TurnError> {
         let mut memory = self.sessions.enter(&session).await;
-        let claim = self.claim(&session).await?;
+        let claim = self.claim(&session, &cancel).await?;
         let events = self.journal.turn_events(&session, turn).await?;
         let record = TurnRecord::from_events(&events);
         if events.is_empty() || record.outcome().is_some() {
@@ -264,17 +264,22 @@ impl Shared {
         Ok(ended.outcome)
     }
 
-    async fn claim(&self, session: &SessionId) -> Result<Claim, TurnError> {
-        self.claim_with(session, |_| Vec::new()).await.map(|(claim, _)| claim)
+    async fn claim(
+        &self,
+        session: &SessionId,
+        cancel: &CancellationToken,
+    ) -> Result<Claim, TurnError> {
+        self.claim_with(session, cancel, |_| Vec::new()).await.map(|(claim, _)| claim)
     }
 
     async fn claim_with(
         &self,
         session: &SessionId,
+        cancel: &CancellationToken,
         first: impl Fn(u64) -> Vec<Event>,
     ) -> Result<(Claim, Vec<Event>), TurnError> {
         let wait = self.settings.claim_wait;
-        session::claim(&self.journal, session, &self.workspace, wait, first).await
+        session::claim(&self.journal, session, &self.workspace, wait, cancel, first).await
     }
 
     /// Reads the conversation, unless it is known and nobody else has written since.
@@ -303,7 +308,7 @@ impl Shared {
             let turn = Turn::new(Arc::clone(self), recorder, Arc::default(), cancelled);
             turn.close_interrupted_calls().await?;
             turn.run().await?;
-            claim = self.claim(&session).await?;
+            claim = self.claim(&session, &CancellationToken::new()).await?;
         }
         Ok(claim)
     }

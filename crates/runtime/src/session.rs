@@ -8,6 +8,7 @@ use lango_protocol::{Event, SessionId};
 use lango_store::{Claim, ClaimError, Journal};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::TurnError;
 use crate::events_adapter::PastTurn;
@@ -60,13 +61,17 @@ impl Sessions {
     }
 }
 
-/// Claims a session in the journal, waiting up to `wait` for another process. `first` makes the
-/// events that are written along with the claim, for the position of the last one there is.
+/// How often a busy session is looked at.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Claims a session in the journal, waiting up to `wait` for another process, or until the user
+/// has enough of it. `first` makes the events that are written along with the claim, for the position of the last one there is.
 pub(crate) async fn claim(
     journal: &Journal,
     session: &SessionId,
     workspace: &str,
     wait: Duration,
+    cancel: &CancellationToken,
     first: impl Fn(u64) -> Vec<Event>,
 ) -> Result<(Claim, Vec<Event>), TurnError> {
     let deadline = Instant::now() + wait;
@@ -74,10 +79,13 @@ pub(crate) async fn claim(
         match journal.claim_with(session, workspace, &first).await {
             Ok(claimed) => return Ok(claimed),
             Err(ClaimError::Store(error)) => return Err(error.into()),
-            Err(ClaimError::Busy(owner)) if Instant::now() >= deadline => {
+            Err(ClaimError::Busy(owner)) if Instant::now() >= deadline || cancel.is_cancelled() => {
                 return Err(TurnError::SessionBusy { session: session.clone(), owner });
             }
-            Err(ClaimError::Busy(_)) => tokio::time::sleep(Duration::from_millis(100)).await,
+            Err(ClaimError::Busy(_)) => {
+                // Either way the next round decides.
+                let _ = tokio::time::timeout(LOOK_AGAIN, cancel.cancelled()).await;
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Following one turn to its end: events to the display, signals to the turn.
 
 use lango_protocol::Outcome;
-use lango_runtime::TurnHandle;
+use lango_runtime::{TurnError, TurnHandle};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -52,7 +52,13 @@ pub(super) async fn follow(
             },
         }
     }
-    let outcome = handle.outcome().await?;
+    let outcome = match handle.outcome().await {
+        // Stopped before its turn came: nothing was begun.
+        Err(error @ TurnError::SessionBusy { .. }) if stopped.is_cancelled() => {
+            return Err(Failure { code, message: error.to_string() });
+        }
+        ended => ended?,
+    };
     let _ = display.finish(&outcome);
     if !stopped.is_cancelled() {
         code = failure::code_of(&outcome);

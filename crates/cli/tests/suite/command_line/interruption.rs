@@ -90,3 +90,19 @@ call = [
     assert_eq!(turn.count("tool_started"), 1);
     assert!(!lango.workspace().join("second").exists());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn somebody_who_waits_for_a_busy_session_can_leave() {
+    let slow = "[[reply]]\nuser = \"first\"\ndelay_ms = 2000\nsay = \"One.\"\n";
+    let lango = Lango::playing(&[slow]).await;
+    let first = lango.ask("first").with(&["--session", "work"]).start();
+    until("the first request", || lango.requests().len() == 1).await;
+    let second = lango.ask("second").with(&["--session", "work"]).start();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    second.signal(Signal::INT);
+    let second = second.finish().await;
+    assert_eq!(second.code, 130, "{}", second.stderr);
+    assert!(second.stderr.contains("in use by process"), "{}", second.stderr);
+    let first = first.turn().await;
+    assert_eq!((first.code, first.answer()), (0, "One."));
+}
