@@ -82,8 +82,13 @@ fn load_topology(config: &Config, name: &str) -> Result<Topology, Failure> {
         Failure::usage(format!("agent.agentsDir {} cannot be read: {error}", directory.display()))
     })?;
     let specs: Result<Vec<AgentSpec>, _> =
-        files.iter().map(|(name, text)| AgentSpec::parse(name, text)).collect();
+        files.iter().map(|(name, text)| AgentSpec::parse(&at(directory, name), text)).collect();
     topology.with_agents(specs.map_err(wrong)?).map_err(wrong)
+}
+
+/// Where a file is, for messages.
+fn at(directory: &Path, name: &str) -> String {
+    directory.join(name).display().to_string()
 }
 
 fn load_prompts(config: &Config) -> Result<PromptSections, Failure> {

@@ -1,7 +1,7 @@
 //! The connection that reads. In WAL mode it never waits for the writer.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::sync::{Arc, OnceLock, mpsc};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -17,21 +17,21 @@ pub(super) enum Job {
 /// The way to the reader. Connection and thread are made when they are first needed: a process
 /// that only appends never pays for them.
 pub(super) struct ReaderHandle {
-    /// Shared with the thread; held for one query at a time.
-    reader: Arc<Mutex<Option<Reader>>>,
+    path: PathBuf,
+    location: Arc<str>,
     thread: OnceLock<mpsc::Sender<Job>>,
 }
 
 impl ReaderHandle {
     pub(super) fn new(path: PathBuf, location: Arc<str>) -> Self {
-        let reader = Reader { path, location, connection: None };
-        Self { reader: Arc::new(Mutex::new(Some(reader))), thread: OnceLock::new() }
+        Self { path, location, thread: OnceLock::new() }
     }
 
     /// Hands a job to the thread. Where the system has no thread to give, the receiver is gone at
     /// once and every query says that the database is closed.
     pub(super) fn send(&self, job: Job) -> Result<(), StoreError> {
-        let thread = self.thread.get_or_init(|| spawn(Arc::clone(&self.reader)));
+        let thread =
+            self.thread.get_or_init(|| spawn(self.path.clone(), Arc::clone(&self.location)));
         thread.send(job).map_err(|_| StoreError::Closed)
     }
 
@@ -42,26 +42,20 @@ impl ReaderHandle {
                 let _ = ended.await;
             }
         }
-        lock(&self.reader).take();
     }
 }
 
-fn lock(reader: &Mutex<Option<Reader>>) -> MutexGuard<'_, Option<Reader>> {
-    reader.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn spawn(shared: Arc<Mutex<Option<Reader>>>) -> mpsc::Sender<Job> {
+fn spawn(path: PathBuf, location: Arc<str>) -> mpsc::Sender<Job> {
     let (sender, receiver) = mpsc::channel();
     let _ = std::thread::Builder::new().name("sqlite-reader".into()).spawn(move || {
+        let mut reader = Reader { path, location, connection: None };
         while let Ok(job) = receiver.recv() {
             match job {
                 Job::Query { statement, reply } => {
-                    let rows = lock(&shared)
-                        .as_mut()
-                        .map_or(Err(StoreError::Closed), |reader| reader.query(&statement));
-                    let _ = reply.send(rows);
+                    let _ = reply.send(reader.query(&statement));
                 }
                 Job::Close(reply) => {
+                    drop(reader);
                     let _ = reply.send(());
                     return;
                 }
