@@ -8,10 +8,11 @@
 mod transcript;
 
 use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
 
 use lango_protocol::{
     AgentName, ApprovalDecision, CallId, CallStatus, DelegationStatus, Event, EventBody, Outcome,
-    OutcomeStatus, Spent, Timestamp, WorkDone,
+    OutcomeStatus, Spent, Timestamp, WarningCode, WorkDone,
 };
 
 use crate::loop_guard::LoopGuard;
@@ -59,7 +60,8 @@ pub struct TurnRecord {
     /// Digests that were denied; they are not asked about again in this turn.
     denied: BTreeSet<String>,
     work: WorkDone,
-    first: Option<Timestamp>,
+    /// Time spent, without the time between an interruption and the resume.
+    elapsed: Duration,
     last: Option<Timestamp>,
 }
 
@@ -75,8 +77,7 @@ impl TurnRecord {
 
     /// Takes one more event.
     pub(crate) fn apply(&mut self, event: &Event) {
-        self.first.get_or_insert(event.at);
-        self.last = Some(event.at);
+        self.pass_time(event);
         self.spent.model_calls = self.spent.model_calls.max(event.step.unwrap_or(0));
         self.count(event);
         self.note_repetition(event);
@@ -124,6 +125,14 @@ impl TurnRecord {
         }
     }
 
+    fn pass_time(&mut self, event: &Event) {
+        let resumes = matches!(event.body, EventBody::Warning { code: WarningCode::Resumed, .. });
+        if let (Some(last), false) = (self.last, resumes) {
+            self.elapsed += event.at.since(last);
+        }
+        self.last = Some(event.at);
+    }
+
     fn count(&mut self, event: &Event) {
         match &event.body {
             EventBody::ToolCall { .. } => self.spent.tool_calls += 1,
@@ -167,13 +176,9 @@ impl TurnRecord {
 
     /// What was really done so far.
     pub fn work(&self) -> WorkDone {
-        let elapsed = match (self.first, self.last) {
-            (Some(first), Some(last)) => last.since(first),
-            _ => std::time::Duration::ZERO,
-        };
         WorkDone {
             spent: self.spent,
-            milliseconds: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+            milliseconds: u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX),
             ..self.work.clone()
         }
     }

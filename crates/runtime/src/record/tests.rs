@@ -150,6 +150,29 @@ fn what_comes_next_follows_from_the_events_alone() {
     assert_eq!(phase(10).0, Phase::Think);
 }
 
+#[test]
+fn the_time_before_a_resume_is_not_time_spent() {
+    let mut events = whole_turn();
+    let spent = TurnRecord::from_events(&events).work().milliseconds;
+    assert_eq!(spent, 0, "events of one moment");
+    for (minutes, event) in (0_i64..).zip(&mut events) {
+        event.at = Timestamp::from_microseconds(minutes * 60_000_000);
+    }
+    let spent = TurnRecord::from_events(&events).work().milliseconds;
+    assert_eq!(spent, 9 * 60_000);
+    let text = String::new();
+    let mut resumed = event(
+        11,
+        "lango",
+        None,
+        0,
+        EventBody::Warning { code: lango_protocol::WarningCode::Resumed, text },
+    );
+    resumed.at = Timestamp::from_microseconds(1_000 * 60_000_000);
+    events.push(resumed);
+    assert_eq!(TurnRecord::from_events(&events).work().milliseconds, spent);
+}
+
 proptest! {
     /// Two halves folded one after the other are the whole.
     #[test]
