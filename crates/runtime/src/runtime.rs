@@ -303,6 +303,7 @@ impl Shared {
             let (listener, _) = mpsc::channel(1);
             let recorder =
                 Recorder::new(self.journal.clone(), claim, unfinished.turn, &events, listener);
+            recorder.change(TurnRecord::stop_clock).await;
             let cancelled = CancellationToken::new();
             cancelled.cancel();
             let turn = Turn::new(Arc::clone(self), recorder, Arc::default(), cancelled);

@@ -125,6 +125,11 @@ impl TurnRecord {
         }
     }
 
+    /// What comes between the last event and the next one is not time spent.
+    pub(crate) fn stop_clock(&mut self) {
+        self.last = None;
+    }
+
     fn pass_time(&mut self, event: &Event) {
         let resumes = matches!(event.body, EventBody::Warning { code: WarningCode::Resumed, .. });
         if let (Some(last), false) = (self.last, resumes) {

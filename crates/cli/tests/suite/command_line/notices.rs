@@ -18,7 +18,8 @@ async fn interrupted_turn(lango: &Lango, session: &str) {
         session,
         turn: TurnId::generate(),
         seq: 1,
-        at: Timestamp::now(),
+        // Long ago: the time until somebody comes back to it is not time the turn took.
+        at: Timestamp::from_microseconds(Timestamp::now().as_microseconds() - 3_600_000_000),
         author: Some(USER.to_owned()),
         branch: None,
         step: None,
@@ -70,16 +71,17 @@ async fn a_new_message_closes_an_interrupted_turn_of_its_session() {
     let run = lango.command(&["run", "--session", "old", "hello again"]).run().await;
     assert_eq!((run.code, run.stdout.as_str()), (0, "Hello!\n"), "{}", run.stderr);
     let export = lango.command(&["sessions", "export", "old"]).run().await.stdout;
-    let types: Vec<String> = export
-        .lines()
-        .map(|line| serde_json::from_str::<Event>(line).unwrap().body.type_name().to_owned())
-        .collect();
+    let events: Vec<Event> =
+        export.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let types: Vec<&str> = events.iter().map(|event| event.body.type_name()).collect();
     let ends: Vec<usize> =
-        types.iter().enumerate().filter(|(_, t)| *t == "turn_finished").map(|(i, _)| i).collect();
+        types.iter().enumerate().filter(|(_, t)| **t == "turn_finished").map(|(i, _)| i).collect();
     let begins: Vec<usize> =
-        types.iter().enumerate().filter(|(_, t)| *t == "user_message").map(|(i, _)| i).collect();
+        types.iter().enumerate().filter(|(_, t)| **t == "user_message").map(|(i, _)| i).collect();
     assert_eq!((begins.len(), ends.len()), (2, 2), "{types:?}");
     assert!(ends[0] < begins[1], "{types:?}");
+    let EventBody::TurnFinished(closed) = &events[ends[0]].body else { unreachable!() };
+    assert!(closed.work.milliseconds < 60_000, "{closed:?}");
 }
 
 /// R04 and promise 9: start-up says which tools nobody can reach.
