@@ -7,7 +7,10 @@
 #[derive(Debug, Default)]
 pub(crate) struct DataLines {
     pending: Vec<u8>,
+    /// Where the current line begins.
     start: usize,
+    /// Up to where it is known to have no end: a long line is not searched again with each chunk.
+    searched: usize,
 }
 
 impl DataLines {
@@ -15,6 +18,7 @@ impl DataLines {
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.start > 0 {
             self.pending.drain(..self.start);
+            self.searched = self.searched.saturating_sub(self.start);
             self.start = 0;
         }
         self.pending.extend_from_slice(bytes);
@@ -23,10 +27,14 @@ impl DataLines {
     /// The next complete payload.
     pub(crate) fn next_payload(&mut self) -> Option<&[u8]> {
         loop {
-            let rest = &self.pending[self.start..];
-            let length = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
-            let line = self.start..self.start + length;
-            self.start += length + 1;
+            let from = self.searched.max(self.start);
+            let found = self.pending[from..].iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let Some(found) = found else {
+                self.searched = self.pending.len();
+                return None;
+            };
+            let line = self.start..from + found;
+            self.start = line.end + 1;
             if let Some(payload) = payload_of(&self.pending[line.clone()]) {
                 let range = line.start + payload.start..line.start + payload.end;
                 return Some(&self.pending[range]);
@@ -85,6 +93,24 @@ mod tests {
             let (left, right) = BODY.as_bytes().split_at(at);
             assert_eq!(collect(&[left, right]), whole, "cut at {at}");
         }
+    }
+
+    /// Without the mark of what was searched this looks at some ten thousand million bytes.
+    #[test]
+    fn a_long_line_in_small_chunks_is_searched_once() {
+        let mut lines = DataLines::default();
+        lines.push(b"data: ");
+        let mut seen = 0;
+        for _ in 0..20_000 {
+            lines.push(&[b'x'; 50]);
+            assert_eq!(lines.next_payload(), None);
+            seen += 50;
+            assert_eq!(lines.searched, lines.pending.len());
+        }
+        lines.push(b"\ndata: next\n");
+        assert_eq!(lines.next_payload().map(<[u8]>::len), Some(seen));
+        assert_eq!(lines.next_payload(), Some(&b"next"[..]));
+        assert_eq!(lines.next_payload(), None);
     }
 
     proptest! {
