@@ -10,8 +10,8 @@ use tokio::process::{Child, Command};
 use crate::fixture::Lango;
 use crate::journal::Turn;
 
-/// Longer than any test needs: whoever runs into it hangs.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Longer than any test needs on a busy machine: whoever runs into it hangs.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The binary with arguments, about to run.
 pub(crate) struct Invocation<'a> {
