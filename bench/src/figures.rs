@@ -10,7 +10,7 @@ pub(crate) struct Table {
 
 #[derive(Debug)]
 struct Row {
-    what: &'static str,
+    what: String,
     limit: Option<f64>,
     median: f64,
     least: f64,
@@ -18,10 +18,11 @@ struct Row {
 }
 
 impl Table {
-    pub(crate) fn add(&mut self, what: &'static str, limit: Option<f64>, mut values: Vec<f64>) {
+    pub(crate) fn add(&mut self, what: &str, limit: Option<f64>, mut values: Vec<f64>) {
         values.sort_by(f64::total_cmp);
         let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
         let last = values.len().saturating_sub(1);
+        let what = what.to_owned();
         self.rows.push(Row { what, limit, median: at(last / 2), least: at(0), most: at(last) });
     }
 

@@ -1,8 +1,9 @@
 //! Benchmarks, in CPU time: what a turn costs the machine, not what the clock says.
 //!
-//! `cargo xtask bench turn` runs them. Each figure is taken in a process of its own; the scripted
+//! `cargo xtask bench turn` and `cargo xtask bench call` run them. Each figure is taken in a process of its own; the scripted
 //! model is another process, so that its work is not counted.
 
+mod call;
 mod figures;
 mod start;
 mod worker;
@@ -23,10 +24,13 @@ fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
-        [] | ["turn"] => turn(),
+        [] | ["turn"] => with_server("serve", measure),
+        ["call"] => with_server("serve-calls", measure_calls),
         ["serve"] => block_on(serve()),
+        ["serve-calls"] => block_on(serve_calls()),
+        ["overhead", wire, address] => block_on(overhead(wire, address)),
         ["worker", name, url] => block_on(worker::run(name, url)),
-        _ => bail!("usage: lango-bench [turn]"),
+        _ => bail!("usage: lango-bench [turn | call]"),
     }
 }
 
@@ -47,24 +51,84 @@ async fn serve() -> Result<()> {
     Ok(())
 }
 
-fn turn() -> Result<()> {
+/// Serves whole replies at once until the other end of standard input closes.
+async fn serve_calls() -> Result<()> {
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "{}", listener.local_addr()?)?;
+    stdout.flush()?;
+    let mut input = tokio::io::stdin();
+    let mut byte = [0];
+    tokio::select! {
+        served = call::serve(listener) => served,
+        _ = tokio::io::AsyncReadExt::read(&mut input, &mut byte) => Ok(()),
+    }
+}
+
+async fn overhead(wire: &str, address: &str) -> Result<()> {
+    let known = call::WIRES.iter().find(|(name, _)| *name == wire);
+    let (_, wire) = known.context("there is no such wire")?;
+    let (bare, model) = call::overhead(*wire, address).await?;
+    writeln!(std::io::stdout(), "{bare} {model}")?;
+    Ok(())
+}
+
+/// The cost of a call on each wire, as a difference within one process.
+fn measure_calls(own: &std::path::Path, address: &str) -> Result<()> {
+    let mut table = figures::Table::default();
+    for (wire, _) in call::WIRES {
+        let (mut floors, mut over) = (Vec::new(), Vec::new());
+        for _ in 0..REPEATS {
+            let output = Command::new(own).args(["overhead", wire, address]).output()?;
+            if !output.status.success() {
+                bail!("{wire}: {}", String::from_utf8_lossy(&output.stderr));
+            }
+            let text = String::from_utf8(output.stdout)?;
+            let (bare, model) = text.trim().split_once(' ').context("two figures")?;
+            let (bare, model): (f64, f64) = (bare.parse()?, model.parse()?);
+            floors.push(bare);
+            over.push(model - bare);
+        }
+        table.add(&format!("{wire}: the bare client, CPU-ms"), None, floors);
+        table.add(&format!("{wire}: what Lango adds to it, CPU-ms"), Some(0.2), over);
+    }
+    finish(&table)
+}
+
+fn finish(table: &figures::Table) -> Result<()> {
+    std::io::stdout().write_all(table.to_string().as_bytes())?;
+    if table.is_over() {
+        bail!("a figure is over its limit");
+    }
+    Ok(())
+}
+
+/// Runs a measurement against a server in a process of its own.
+fn with_server(
+    name: &str,
+    measure: impl FnOnce(&std::path::Path, &str) -> Result<()>,
+) -> Result<()> {
     let own = std::env::current_exe()?;
     let mut server = Command::new(&own)
-        .arg("serve")
+        .arg(name)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .context("cannot start the scripted model")?;
-    let result = measure(&own, &mut server);
+    let result = address_of(&mut server).and_then(|address| measure(&own, &address));
     drop(server.stdin.take());
     server.wait()?;
     result
 }
 
-fn measure(own: &std::path::Path, server: &mut Child) -> Result<()> {
-    let mut url = String::new();
-    let stdout = server.stdout.take().context("the scripted model has no output")?;
-    BufReader::new(stdout).read_line(&mut url)?;
+fn address_of(server: &mut Child) -> Result<String> {
+    let mut address = String::new();
+    let stdout = server.stdout.take().context("the server has no output")?;
+    BufReader::new(stdout).read_line(&mut address)?;
+    Ok(address.trim().to_owned())
+}
+
+fn measure(own: &std::path::Path, url: &str) -> Result<()> {
     let mut table = figures::Table::default();
     for (name, what, limit) in [
         ("bare", "three streamed calls, nothing else, CPU-ms", None),
@@ -76,7 +140,7 @@ fn measure(own: &std::path::Path, server: &mut Child) -> Result<()> {
     ] {
         let mut values = Vec::new();
         for _ in 0..REPEATS {
-            let output = Command::new(own).args(["worker", name, url.trim()]).output()?;
+            let output = Command::new(own).args(["worker", name, url]).output()?;
             if !output.status.success() {
                 bail!("{name}: {}", String::from_utf8_lossy(&output.stderr));
             }
@@ -92,10 +156,5 @@ fn measure(own: &std::path::Path, server: &mut Child) -> Result<()> {
     } else {
         bail!("{} is missing: cargo build --release -p lango", lango.display());
     }
-    let mut stdout = std::io::stdout();
-    stdout.write_all(table.to_string().as_bytes())?;
-    if table.is_over() {
-        bail!("a figure is over its limit");
-    }
-    Ok(())
+    finish(&table)
 }

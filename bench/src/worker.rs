@@ -1,6 +1,6 @@
 //! One measurement in a process of its own.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +8,16 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use futures_util::StreamExt;
 use futures_util::future::join_all;
-use lango_model::openai::{OpenAi, OpenAiConfig};
-use lango_model::{Message, Model, ModelRequest};
+use lango_model::{
+    Chain, Endpoint, FactsTable, Link, Message, Model, ModelId, ModelRequest, Options, RemoteModel,
+    RetryPolicy, Wire,
+};
 use lango_operator::{OperatorSettings, Workspace};
 use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
 use lango_protocol::{Origin, SessionId};
-use lango_runtime::{NobodyToAsk, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest};
+use lango_runtime::{
+    AgentModel, NobodyToAsk, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
+};
 use lango_store::{Database, DatabaseLocation, Journal};
 use lango_tool::ToolRegistry;
 
@@ -90,7 +94,8 @@ impl Bench {
         let journal = Journal::open(Database::open(&location).await?).await?;
         let runtime = Runtime::new(RuntimeParts {
             tree,
-            model: Arc::new(model(url)?),
+            model: AgentModel { model: Arc::new(chain(url)?), options: Options::default() },
+            agent_models: BTreeMap::new(),
             journal,
             approver: Arc::new(NobodyToAsk),
             context: Vec::new(),
@@ -106,6 +111,7 @@ impl Bench {
             session: session.clone(),
             text: "How large is notes.txt?".to_owned(),
             attachment: None,
+            images: Vec::new(),
             origin: Origin::Library,
         };
         let outcome = self.runtime.start_turn(request).outcome().await?;
@@ -138,15 +144,15 @@ impl Bench {
     }
 }
 
-fn model(url: &str) -> Result<OpenAi> {
-    Ok(OpenAi::new(OpenAiConfig {
-        base_url: url.to_owned(),
-        api_key: None,
-        model: "scripted".to_owned(),
-        idle_timeout: Duration::from_secs(30),
-        max_output_tokens: None,
-        temperature: None,
-    })?)
+/// The model as the program builds it: a chain, with what is known about a usual model.
+fn chain(url: &str) -> Result<Chain> {
+    let facts = FactsTable::built_in().find("openai", "gpt-5-mini");
+    let link = Link { model: Arc::new(model(url)?), facts, health: Arc::default() };
+    Ok(Chain::new(link, Vec::new(), RetryPolicy::default()))
+}
+
+fn model(url: &str) -> Result<RemoteModel> {
+    Ok(RemoteModel::new(Endpoint::new(ModelId::new("bench", "scripted"), Wire::OpenAi, url))?)
 }
 
 /// The floor: the same model, asked three times with small requests.
@@ -156,10 +162,11 @@ async fn bare(url: &str) -> Result<f64> {
         let request = ModelRequest {
             instruction: "You are operator, an agent.".into(),
             context: Vec::new(),
-            messages: vec![Message::User { text: "How large is notes.txt?".to_owned() }],
+            messages: vec![Message::user("How large is notes.txt?")],
             tools: Vec::new(),
+            options: Options::default(),
         };
-        let mut stream = model.stream(request).await?;
+        let mut stream = model.stream(Arc::new(request));
         while let Some(event) = stream.next().await {
             event?;
         }
@@ -176,17 +183,17 @@ async fn bare(url: &str) -> Result<f64> {
 }
 
 /// CPU time of this process, all threads, user and system.
-fn cpu() -> Duration {
+pub(crate) fn cpu() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 /// CPU time since `before`.
-fn since(before: Duration) -> Duration {
+pub(crate) fn since(before: Duration) -> Duration {
     cpu().saturating_sub(before)
 }
 
-fn per(spent: Duration, count: u32) -> f64 {
+pub(crate) fn per(spent: Duration, count: u32) -> f64 {
     spent.as_secs_f64() * 1000.0 / f64::from(count)
 }
 

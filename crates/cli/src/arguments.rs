@@ -34,6 +34,7 @@ pub(crate) enum Command {
   lango run \"summarise the TODOs in src\"
   cat error.log | lango run \"what went wrong?\"
   lango run --last \"and now fix it\" --approve ask
+  lango run --model anthropic/claude-sonnet-5-5 \"what is this?\" --image shot.png
   lango run --output-format stream-json \"list the files\" | jq -r .type
   lango run --model script:conversation.toml \"hello\"")]
     Run(RunArguments),
@@ -72,6 +73,21 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
         #[command(subcommand)]
         command: SessionsCommand,
     },
+    /// The models that can be used.
+    Models {
+        #[command(subcommand)]
+        command: ModelsCommand,
+    },
+    /// What the models cost.
+    #[command(after_help = "Examples:
+  lango usage                     the last 30 days, by model
+  lango usage --by agent --days 1
+  lango usage --last --by turn    the last conversation, turn by turn
+
+Prices come from a table; add or correct one, in dollars for a million tokens:
+  lango config set 'models.\"my-model\".inputPrice' 0.25
+  lango config set 'models.\"my-model\".outputPrice' 2")]
+    Usage(UsageArguments),
     /// The configuration.
     Config {
         #[command(subcommand)]
@@ -99,6 +115,9 @@ pub(crate) struct RunArguments {
     /// The message. `-` stands for standard input, which also goes along when it is piped.
     #[arg(value_name = "TEXT")]
     pub(crate) text: Vec<String>,
+    /// A picture that goes along (PNG, JPEG, GIF or WebP); may be given several times.
+    #[arg(long = "image", value_name = "FILE")]
+    pub(crate) images: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) session: SessionChoice,
     #[command(flatten)]
@@ -164,9 +183,13 @@ pub(crate) struct TeamArguments {
     /// `standard`, `compact`, or a directory of AGENT.md files.
     #[arg(long, value_name = "NAME|DIR")]
     pub(crate) topology: Option<String>,
-    /// NAME, PROVIDER/NAME, or script:FILE for a scripted model.
+    /// PROVIDER/NAME, PROVIDER or NAME, for all agents; script:FILE for a scripted model,
+    /// replay:FILE for a recording.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
+    /// Record what is sent to models and what they answer, without keys, for bug reports.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
     /// Hand-overs in one turn.
     #[arg(long, value_name = "N")]
     pub(crate) max_rounds: Option<u32>,
@@ -285,6 +308,61 @@ pub(crate) enum SessionsCommand {
         #[arg(long)]
         yes: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// The models of every provider that is set up, or of one.
+    #[command(after_help = "Examples:
+  lango models list
+  lango models list ollama --json")]
+    List {
+        /// The provider.
+        provider: Option<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make real calls and say what works: streaming, tools, parallel tools, images, usage.
+    #[command(after_help = "Examples:
+  lango models test                         the model that `lango run` would use
+  lango models test openai/gpt-5-mini")]
+    Test {
+        /// PROVIDER/NAME; the one that `lango run` would use when absent.
+        model: Option<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What `usage` takes.
+#[derive(Debug, Args)]
+pub(crate) struct UsageArguments {
+    /// One conversation, by its id or the beginning of it.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// The last conversation.
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) last: bool,
+    /// How many days back; a single conversation is shown whole unless this is given.
+    #[arg(long, value_name = "N")]
+    pub(crate) days: Option<u32>,
+    /// What is added up.
+    #[arg(long, value_name = "WHAT", default_value = "model")]
+    pub(crate) by: UsageBy,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UsageBy {
+    Model,
+    Agent,
+    Session,
+    Turn,
+    Call,
 }
 
 #[derive(Debug, Subcommand)]

@@ -63,6 +63,8 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Sessions { command }) => {
             commands::sessions::sessions(&setting?, command).await
         }
+        Some(Command::Models { command }) => commands::models::models(&setting?, command).await,
+        Some(Command::Usage(arguments)) => commands::usage::usage(&setting?, arguments).await,
         Some(Command::Config { command }) => {
             commands::config::config(setting, arguments.config, command)
         }

@@ -17,7 +17,7 @@ use lango_tool::ToolRegistry;
 use crate::config::{Config, PolicyName};
 use crate::failure::Failure;
 use crate::home::Home;
-use crate::provider::ReadyModel;
+use crate::provider::ReadyModels;
 
 /// The agents and tools, without a model or a database.
 pub(crate) struct Catalog {
@@ -151,14 +151,15 @@ pub(crate) fn runtime(
     config: &Config,
     catalog: &Catalog,
     journal: Journal,
-    model: &ReadyModel,
+    models: &ReadyModels,
     approver: Arc<dyn Approver>,
 ) -> Runtime {
     let workspace = catalog.workspace.display().to_string();
-    let secrets = model.secrets.iter().cloned().chain(database_password(config));
+    let secrets = models.secrets.iter().cloned().chain(database_password(config));
     Runtime::new(RuntimeParts {
         tree: catalog.tree.clone(),
-        model: Arc::clone(&model.model),
+        model: models.model.clone(),
+        agent_models: models.agents.clone(),
         journal,
         approver,
         context: vec![Box::new(Surroundings { workspace: workspace.clone() })],

@@ -1,143 +1,472 @@
-//! What can go wrong with a model, by who can do something about it.
+//! What can go wrong with a model, who can do something about it, and what.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::time::Duration;
 
+use crate::ModelId;
+
 /// A model call that did not work.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ModelError {
-    /// The server cannot be reached.
-    #[error(
-        "cannot reach the model at {endpoint}: {reason}. Check that the server runs and that \
-         providers.<id>.baseUrl (or OPENAI_BASE_URL) is right; `lango doctor` tests it"
-    )]
-    Unreachable {
-        /// Where it was looked for.
-        endpoint: String,
-        /// What the network said.
-        reason: String,
-    },
-    /// The key is missing or wrong.
-    #[error(
-        "the model provider refused the key ({reason}). Set the provider's key variable \
-         (OPENAI_API_KEY for OpenAI) and run `lango doctor`"
-    )]
-    Authentication {
-        /// What the provider said.
-        reason: String,
-    },
-    /// No money or quota left.
-    #[error("the account has no quota left ({reason}). Add credit, or choose another --model")]
-    Quota {
-        /// What the provider said.
-        reason: String,
-    },
-    /// Too many requests.
-    #[error("the provider asks to slow down ({reason}). Try again in a moment")]
-    RateLimited {
-        /// What the provider said.
-        reason: String,
-        /// How long it asked to wait.
-        retry_after: Option<Duration>,
-    },
-    /// The provider is in trouble.
-    #[error("the provider is overloaded or failing ({reason}). Try again in a moment")]
-    Overloaded {
-        /// What the provider said.
-        reason: String,
-    },
-    /// The request does not fit the model.
-    #[error("the conversation is too long for this model ({reason}). Start a new one with --new")]
-    ContextTooLong {
-        /// What the provider said.
-        reason: String,
-    },
-    /// The provider does not know the model, or refuses the request as such.
-    #[error("the provider refused the request ({reason}). Check --model and providers.<id>")]
-    BadRequest {
-        /// What the provider said.
-        reason: String,
-    },
-    /// Nothing came for too long.
-    #[error("the model sent nothing for {seconds} s. Try again, or raise model.idleSeconds")]
-    Silent {
-        /// The limit.
-        seconds: u64,
-    },
-    /// The stream ended before the model had finished.
-    #[error("the model's reply broke off in the middle ({reason}). Try again with `lango resume`")]
-    Cut {
-        /// Where.
-        reason: String,
-    },
-    /// The model ran into its output limit in the middle of a call.
-    #[error("the model's output limit cut a tool call in two; nothing of it was run")]
-    OutputLimit,
-    /// What came is not the protocol.
-    #[error("the provider's answer is not understood: {reason}")]
-    Malformed {
-        /// What was wrong.
-        reason: String,
-    },
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelError {
+    /// What kind of trouble.
+    pub fault: Fault,
+    /// What the provider or the network said: bounded, one line, no secrets.
+    pub reason: String,
+    /// How long the provider asked to wait.
+    pub retry_after: Option<Duration>,
+    /// Whom it happened with, where it is known.
+    source: Option<Box<Source>>,
 }
 
-impl ModelError {
-    /// The case for an HTTP status that is not a success.
-    pub(crate) fn from_status(status: u16, body: &str, retry_after: Option<Duration>) -> Self {
-        let reason = reason_of(status, body);
-        let lower = body.to_ascii_lowercase();
-        match status {
-            401 | 403 => Self::Authentication { reason },
-            402 => Self::Quota { reason },
-            429 if lower.contains("insufficient_quota") => Self::Quota { reason },
-            429 => Self::RateLimited { reason, retry_after },
-            400 | 413 if lower.contains("context_length") || lower.contains("context window") => {
-                Self::ContextTooLong { reason }
-            }
-            500.. | 408 => Self::Overloaded { reason },
-            _ => Self::BadRequest { reason },
+/// Whom an error happened with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Source {
+    id: ModelId,
+    endpoint: String,
+    key_variable: Option<String>,
+}
+
+/// Kinds of trouble, by who can act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// The key is missing or wrong.
+    Authentication,
+    /// No money or quota left.
+    Quota,
+    /// Too many requests.
+    RateLimited,
+    /// The provider is in trouble.
+    Overloaded,
+    /// The conversation does not fit the model.
+    ContextTooLong,
+    /// The provider will not talk about this.
+    ContentRefused,
+    /// The provider does not know the model.
+    UnknownModel,
+    /// The model cannot call tools.
+    ToolsUnsupported,
+    /// The provider refuses the request as such.
+    BadRequest,
+    /// The server cannot be reached.
+    Unreachable,
+    /// A safe connection cannot be made.
+    Tls,
+    /// Nothing came for too long.
+    Silent,
+    /// The reply took longer than a reply may.
+    TooSlow,
+    /// The stream ended before the model had finished.
+    Cut,
+    /// The model ran into its output limit in the middle of a call.
+    OutputLimit,
+    /// What came is not the protocol.
+    Malformed,
+    /// The provider failed so often that it is left alone for a while.
+    Resting,
+}
+
+impl Fault {
+    /// Whether the same request may work with the same model a little later.
+    pub fn passes(self) -> bool {
+        matches!(
+            self,
+            Self::RateLimited
+                | Self::Overloaded
+                | Self::Unreachable
+                | Self::Silent
+                | Self::Cut
+                | Self::Malformed
+        )
+    }
+
+    /// Whether another model may do better. A refusal is an answer, and stays one.
+    pub fn is_worth_another_model(self) -> bool {
+        self != Self::ContentRefused
+    }
+
+    /// Whether it says something about the health of the provider.
+    pub fn is_sick(self) -> bool {
+        matches!(
+            self,
+            Self::Overloaded
+                | Self::Unreachable
+                | Self::Tls
+                | Self::Silent
+                | Self::TooSlow
+                | Self::Cut
+                | Self::Malformed
+        )
+    }
+
+    /// The kind in events.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Authentication => "authentication",
+            Self::Quota => "quota",
+            Self::RateLimited => "rate_limited",
+            Self::Overloaded => "overloaded",
+            Self::ContextTooLong => "context_too_long",
+            Self::ContentRefused => "content_refused",
+            Self::UnknownModel => "unknown_model",
+            Self::ToolsUnsupported => "tools_unsupported",
+            Self::BadRequest => "bad_request",
+            Self::Unreachable => "unreachable",
+            Self::Tls => "tls",
+            Self::Silent => "silent",
+            Self::TooSlow => "too_slow",
+            Self::Cut => "cut",
+            Self::OutputLimit => "output_limit",
+            Self::Malformed => "malformed",
+            Self::Resting => "resting",
+        }
+    }
+
+    pub(crate) fn happened(self) -> &'static str {
+        match self {
+            Self::Authentication => "refused the key",
+            Self::Quota => "has no quota left for this account",
+            Self::RateLimited => "asks to slow down",
+            Self::Overloaded => "is overloaded or failing",
+            Self::ContextTooLong => "cannot take a conversation of this length",
+            Self::ContentRefused => "refused to answer this",
+            Self::UnknownModel => "does not have this model",
+            Self::ToolsUnsupported => "cannot call tools with this model",
+            Self::BadRequest => "refused the request",
+            Self::Unreachable => "cannot be reached",
+            Self::Tls => "cannot be reached over a safe connection",
+            Self::Silent => "sent nothing for too long",
+            Self::TooSlow => "took too long",
+            Self::Cut => "broke off in the middle of its reply",
+            Self::OutputLimit => "reached its output limit inside a tool call, which was not run",
+            Self::Malformed => "sent something that is not understood",
+            Self::Resting => "failed too often and is left alone for a while",
         }
     }
 }
 
-/// The provider's own words, without its JSON around them, bounded.
-fn reason_of(status: u16, body: &str) -> String {
-    #[derive(serde::Deserialize)]
-    struct Wrapper {
-        error: Inner,
+impl ModelError {
+    /// An error that does not know yet whom it happened with.
+    pub fn new(fault: Fault, reason: impl AsRef<str>) -> Self {
+        let reason = reason.as_ref().chars().map(|c| if c.is_control() { ' ' } else { c });
+        let reason = reason.take(400).collect::<String>();
+        let reason = reason.trim().trim_end_matches('.').to_owned();
+        Self { fault, reason, retry_after: None, source: None }
     }
-    #[derive(serde::Deserialize)]
-    #[serde(untagged)]
-    enum Inner {
-        Object { message: String },
-        Text(String),
+
+    /// The same, with the time the provider asked to wait.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Option<Duration>) -> Self {
+        self.retry_after = wait;
+        self
     }
-    let words = match serde_json::from_str::<Wrapper>(body) {
-        Ok(Wrapper { error: Inner::Object { message } | Inner::Text(message) }) => message,
-        Err(_) => body.trim().to_owned(),
-    };
-    let words: String = words.chars().filter(|c| !c.is_control()).take(300).collect();
-    if words.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {words}") }
+
+    /// Says whom it happened with; the first to say so is right.
+    #[must_use]
+    pub(crate) fn with(mut self, id: &ModelId, endpoint: &str, key: Option<&str>) -> Self {
+        self.source.get_or_insert_with(|| {
+            Box::new(Source {
+                id: id.clone(),
+                endpoint: endpoint.to_owned(),
+                key_variable: key.map(str::to_owned),
+            })
+        });
+        self
+    }
+
+    /// Says what happened with the models that were asked before.
+    #[must_use]
+    pub(crate) fn after(mut self, earlier: &[String]) -> Self {
+        if !earlier.is_empty() {
+            let words = format!("before it, {}", earlier.join(", and "));
+            self.reason =
+                if self.reason.is_empty() { words } else { format!("{} ({words})", self.reason) };
+        }
+        self
+    }
+
+    /// Whom it happened with.
+    pub fn model(&self) -> Option<&ModelId> {
+        self.source.as_ref().map(|source| &source.id)
+    }
+
+    /// The case for an HTTP status that is not a success.
+    pub(crate) fn from_status(status: u16, body: &str, retry_after: Option<Duration>) -> Self {
+        let words = words_of(body);
+        let reason = if words.is_empty() {
+            format!("HTTP {status}")
+        } else {
+            format!("HTTP {status}: {words}")
+        };
+        Self::new(fault_of(status, &body.to_ascii_lowercase()), reason).retry_after(retry_after)
+    }
+
+    /// The case for an error that came inside a stream: providers put the kind into the document.
+    pub(crate) fn from_document(document: &str) -> Self {
+        let words = words_of(document);
+        let lower = document.to_ascii_lowercase();
+        let fault = match fault_in(&lower) {
+            Some(fault) => fault,
+            None if lower.contains("invalid_request") => Fault::BadRequest,
+            None => Fault::Overloaded,
+        };
+        Self::new(fault, words)
+    }
+
+    /// What the user can do.
+    fn advice(&self) -> Cow<'static, str> {
+        let id = self.source.as_ref().map(|source| source.id.to_string());
+        let test = id
+            .as_ref()
+            .map_or_else(|| "lango models test".to_owned(), |id| format!("lango models test {id}"));
+        let provider = self.source.as_ref().map_or("<id>", |source| &source.id.provider);
+        match self.fault {
+            Fault::Authentication => {
+                let source = self.source.as_ref();
+                match source.and_then(|source| source.key_variable.as_deref()) {
+                    Some(variable) => format!("Set {variable} to a valid key, then: {test}"),
+                    None => format!(
+                        "No key was sent. Name the variable that holds it: lango config set \
+                         providers.{provider}.apiKeyEnv VARIABLE"
+                    ),
+                }
+                .into()
+            }
+            Fault::Quota => "Add credit, or choose another model with --model".into(),
+            Fault::RateLimited | Fault::Overloaded | Fault::Silent | Fault::TooSlow => {
+                "Ask again in a moment, or name a second model: \
+                 lango config set model.fallbacks PROVIDER/NAME"
+                    .into()
+            }
+            Fault::ContextTooLong => {
+                let model = self.source.as_ref().map_or("NAME", |source| &source.id.model);
+                format!(
+                    "Start a new conversation with --new, or set the model's real window: \
+                     lango config set 'models.\"{model}\".contextWindow' TOKENS"
+                )
+                .into()
+            }
+            Fault::ContentRefused => "Say it in other words, or choose another --model".into(),
+            Fault::UnknownModel => {
+                format!("See which there are: lango models list {provider}").into()
+            }
+            Fault::ToolsUnsupported => {
+                format!("Agents need tools; choose another model: lango models list {provider}")
+                    .into()
+            }
+            Fault::BadRequest | Fault::Malformed => format!("To see what works: {test}").into(),
+            Fault::Unreachable => format!(
+                "Check that the server runs and that providers.{provider}.baseUrl is right, then: \
+                 {test}"
+            )
+            .into(),
+            Fault::Tls => format!(
+                "Check the clock, the proxy and the certificate of \
+                 providers.{provider}.baseUrl, then: {test}"
+            )
+            .into(),
+            Fault::Cut => "Nothing of it was run. Ask again in a moment".into(),
+            Fault::OutputLimit => "Raise model.maxOutputTokens, or ask for less at once".into(),
+            Fault::Resting => "Try again in a moment, or choose another --model".into(),
+        }
+    }
+}
+
+impl std::error::Error for ModelError {}
+
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.source {
+            Some(source) => write!(f, "{} ", source.id)?,
+            None => f.write_str("the model ")?,
+        }
+        f.write_str(self.fault.happened())?;
+        let network = matches!(self.fault, Fault::Unreachable | Fault::Tls);
+        match (&self.source, self.reason.as_str()) {
+            (Some(source), reason) if network => write!(f, " at {}: {reason}", source.endpoint)?,
+            (_, "") => {}
+            (_, reason) => write!(f, ": {reason}")?,
+        }
+        if let Some(wait) = self.retry_after {
+            write!(f, " (it asks to wait {} s)", wait.as_secs())?;
+        }
+        write!(f, ". {}", self.advice())
+    }
+}
+
+fn fault_of(status: u16, lower: &str) -> Fault {
+    match (status, fault_in(lower)) {
+        (402, _) | (401 | 403 | 429, Some(Fault::Quota)) => Fault::Quota,
+        (401 | 403, _) => Fault::Authentication,
+        (429, _) => Fault::RateLimited,
+        (500.. | 408 | 409 | 425, _) => Fault::Overloaded,
+        (413, _) => Fault::ContextTooLong,
+        (_, Some(fault)) => fault,
+        (404, None) => Fault::UnknownModel,
+        (_, None) => Fault::BadRequest,
+    }
+}
+
+/// What a provider's words say, where the status alone does not: names of error types, and the
+/// phrases the common servers use.
+fn fault_in(lower: &str) -> Option<Fault> {
+    const PHRASES: [(Fault, &[&str]); 9] = [
+        (
+            Fault::Quota,
+            &[
+                "insufficient_quota",
+                "billing",
+                "credit balance",
+                "exceeded your current quota",
+                "usage limit",
+            ],
+        ),
+        (
+            Fault::ContextTooLong,
+            &[
+                "context_length",
+                "context length",
+                "context window",
+                "context size",
+                "prompt is too long",
+                "input is too long",
+                "exceeds the maximum number of tokens",
+                "too many tokens",
+                "input token count",
+                "exceed_context_size",
+            ],
+        ),
+        (
+            Fault::ContentRefused,
+            &[
+                "content_filter",
+                "content_policy",
+                "content management policy",
+                "content filtering policy",
+                "safety system",
+                "usage policy",
+                "invalid_prompt",
+            ],
+        ),
+        (
+            Fault::ToolsUnsupported,
+            &[
+                "does not support tools",
+                "does not support function",
+                "tool use is not supported",
+                "support tool use",
+                "function calling is not enabled",
+                "tools is not supported",
+                "tool choice requires",
+            ],
+        ),
+        (
+            Fault::UnknownModel,
+            &[
+                "model_not_found",
+                "model not found",
+                "not found, try pulling",
+                "does not exist",
+                "not_found_error",
+                "is not found for api version",
+                "not a valid model",
+                "no such model",
+            ],
+        ),
+        (
+            Fault::Authentication,
+            &["authentication_error", "invalid_api_key", "api key not valid", "permission_error"],
+        ),
+        (Fault::RateLimited, &["rate_limit", "rate limit", "resource_exhausted"]),
+        (Fault::Overloaded, &["overloaded", "unavailable", "server_error", "api_error"]),
+        (Fault::TooSlow, &["deadline_exceeded", "timeout_error"]),
+    ];
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
+    PHRASES.iter().find(|(_, phrases)| says(phrases)).map(|(fault, _)| *fault)
+}
+
+/// The provider's own words, without the JSON around them.
+fn words_of(body: &str) -> String {
+    let words = serde_json::from_str(body).ok().and_then(|value| message_in(&value));
+    words.unwrap_or_else(|| body.trim().to_owned())
+}
+
+/// `error.message`, `error`, `message` or `detail`; Google wraps the whole in a list.
+fn message_in(value: &serde_json::Value) -> Option<String> {
+    match value {
+        serde_json::Value::String(text) => Some(text.clone()),
+        serde_json::Value::Array(values) => values.iter().find_map(message_in),
+        serde_json::Value::Object(fields) => {
+            ["error", "message", "detail"].iter().find_map(|name| message_in(fields.get(*name)?))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn fault(status: u16, body: &str) -> Fault {
+        ModelError::from_status(status, body, None).fault
+    }
+
     #[test]
-    fn statuses_become_the_case_that_tells_the_user_what_to_do() {
-        let body = r#"{"error":{"message":"bad key","type":"invalid"}}"#;
+    fn what_providers_answer_becomes_the_case_that_tells_the_user_what_to_do() {
+        let cases = [
+            (401, r#"{"error":{"message":"Incorrect API key"}}"#, Fault::Authentication),
+            (400, r#"[{"error":{"message":"API key not valid."}}]"#, Fault::Authentication),
+            (429, r#"{"error":{"code":"insufficient_quota","message":"x"}}"#, Fault::Quota),
+            (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, Fault::Quota),
+            (402, "", Fault::Quota),
+            (429, "", Fault::RateLimited),
+            (500, "", Fault::Overloaded),
+            (529, r#"{"type":"error","error":{"type":"overloaded_error"}}"#, Fault::Overloaded),
+            (400, r#"{"error":{"code":"context_length_exceeded"}}"#, Fault::ContextTooLong),
+            (400, r#"{"error":{"message":"prompt is too long: 2 > 1"}}"#, Fault::ContextTooLong),
+            (404, r#"{"error":{"code":"model_not_found"}}"#, Fault::UnknownModel),
+            (404, r#"{"error":"model 'x' not found, try pulling it first"}"#, Fault::UnknownModel),
+            (400, r#"{"error":"x:1b does not support tools"}"#, Fault::ToolsUnsupported),
+            (
+                404,
+                r#"{"error":{"message":"No endpoints found that support tool use."}}"#,
+                Fault::ToolsUnsupported,
+            ),
+            (400, r#"{"error":{"code":"content_filter"}}"#, Fault::ContentRefused),
+            (422, "", Fault::BadRequest),
+        ];
+        for (status, body, expected) in cases {
+            assert_eq!(fault(status, body), expected, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn a_message_says_who_what_and_what_to_type() {
+        let id = ModelId::new("work", "gpt-5-mini");
+        let body = r#"{"error":{"message":"Incorrect\nAPI key"}}"#;
         let error = ModelError::from_status(401, body, None);
-        assert!(matches!(error, ModelError::Authentication { .. }));
-        assert!(error.to_string().contains("HTTP 401: bad key"), "{error}");
-        let quota = r#"{"error":{"message":"x","code":"insufficient_quota"}}"#;
-        assert!(matches!(ModelError::from_status(429, quota, None), ModelError::Quota { .. }));
-        assert!(matches!(ModelError::from_status(429, "", None), ModelError::RateLimited { .. }));
-        assert!(matches!(ModelError::from_status(503, "", None), ModelError::Overloaded { .. }));
-        assert!(matches!(ModelError::from_status(404, "", None), ModelError::BadRequest { .. }));
-        let long = r#"{"error":{"message":"m","code":"context_length_exceeded"}}"#;
-        assert!(matches!(
-            ModelError::from_status(400, long, None),
-            ModelError::ContextTooLong { .. }
+        let error = error.with(&id, "https://example.org/v1", Some("WORK_KEY"));
+        assert_eq!(
+            error.to_string(),
+            "work/gpt-5-mini refused the key: HTTP 401: Incorrect API key. Set WORK_KEY to a valid \
+             key, then: lango models test work/gpt-5-mini"
+        );
+        let error = ModelError::new(Fault::Unreachable, "connection refused");
+        let shown = error.with(&id, "http://127.0.0.1:1/v1", None).to_string();
+        assert!(shown.starts_with(
+            "work/gpt-5-mini cannot be reached at http://127.0.0.1:1/v1: connection refused. "
         ));
+    }
+
+    #[test]
+    fn an_error_in_a_stream_is_read_as_well() {
+        let fault = |text| ModelError::from_document(text).fault;
+        assert_eq!(
+            fault(r#"{"type":"overloaded_error","message":"Overloaded"}"#),
+            Fault::Overloaded
+        );
+        assert_eq!(fault(r#"{"message":"the server is tired"}"#), Fault::Overloaded);
+        assert_eq!(fault(r#"{"type":"invalid_request_error"}"#), Fault::BadRequest);
+        assert_eq!(fault(r#"{"code":"rate_limit_exceeded"}"#), Fault::RateLimited);
     }
 }

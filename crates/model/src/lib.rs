@@ -5,15 +5,27 @@
 //! reaches a provider can be refused for it. What a model says is only data here: whether a call
 //! may run is the runtime's business.
 
+mod anthropic;
+mod chain;
 mod error;
-pub mod openai;
+mod facts;
+mod gemini;
+mod http;
+mod id;
+mod ollama;
+mod openai;
 mod request;
 pub mod scripted;
-mod sse;
 mod stream;
+mod tape;
 mod tokens;
 
-pub use error::ModelError;
-pub use request::{AnsweredCall, ContextBlock, Message, ModelRequest};
-pub use stream::{Model, ModelEvent, ModelStream, RequestedCall, StreamFuture};
+pub use chain::{Chain, Health, Link, RetryPolicy};
+pub use error::{Fault, ModelError};
+pub use facts::{Cost, Facts, FactsError, FactsTable, ModelEntry, Prices};
+pub use http::{ApiKey, Endpoint, ListedModel, RemoteModel, Wire, list_models};
+pub use id::ModelId;
+pub use request::{AnsweredCall, ContextBlock, Image, Keepsake, Message, ModelRequest, Options};
+pub use stream::{Model, ModelEvent, ModelStream, RequestedCall, Setback, Shortened};
+pub use tape::{Recording, RecordingError, Tape};
 pub use tokens::estimate_tokens;

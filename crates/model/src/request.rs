@@ -1,9 +1,14 @@
 //! What a model is asked.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use bytes::Bytes;
 use lango_protocol::CallId;
 use lango_tool::ToolDeclaration;
+
+use crate::ModelId;
 
 /// One request. Instruction and context are separate fields to the very end: nothing that is
 /// remembered or retrieved can take the place of what an agent is.
@@ -17,6 +22,53 @@ pub struct ModelRequest {
     pub messages: Vec<Message>,
     /// What it may call.
     pub tools: Vec<ToolDeclaration>,
+    /// How it should answer.
+    pub options: Options,
+}
+
+impl ModelRequest {
+    /// The position of the newest user message: everything before it stays the same from call to
+    /// call, and context goes into it.
+    pub(crate) fn newest_user(&self) -> Option<usize> {
+        self.messages.iter().rposition(|message| matches!(message, Message::User { .. }))
+    }
+
+    /// A user message's text, with the context in front of it if it is the newest one. A second
+    /// system message is refused by the templates of many local models, and early in the request
+    /// it would spoil the provider's cache.
+    pub(crate) fn user_text<'a>(&self, position: usize, text: &'a str) -> Cow<'a, str> {
+        if self.context.is_empty() || self.newest_user() != Some(position) {
+            return Cow::Borrowed(text);
+        }
+        let mut whole = String::new();
+        for block in &self.context {
+            whole.push_str("<context source=\"");
+            whole.push_str(block.source);
+            whole.push_str("\">\n");
+            whole.push_str(block.text.trim_end());
+            whole.push_str("\n</context>\n\n");
+        }
+        whole.push_str(text);
+        Cow::Owned(whole)
+    }
+}
+
+/// How a model should answer. What is absent is left to the provider.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Options {
+    /// Upper limit of the reply in tokens.
+    pub max_output_tokens: Option<u32>,
+    /// Between 0 and 2.
+    pub temperature: Option<f32>,
+}
+
+/// A picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// Such as `image/png`.
+    pub media_type: String,
+    /// The file's bytes.
+    pub data: Bytes,
 }
 
 /// A bounded piece of knowledge for one request.
@@ -35,6 +87,8 @@ pub enum Message {
     User {
         /// The text.
         text: String,
+        /// What came with it. A model that takes no images is told that they are there.
+        images: Vec<Image>,
     },
     /// An agent's words.
     Assistant {
@@ -50,7 +104,46 @@ pub enum Message {
         text: String,
         /// The calls, each with its result.
         calls: Vec<AnsweredCall>,
+        /// What the provider of this reply wants to see again with it.
+        keepsake: Option<Keepsake>,
     },
+}
+
+impl Image {
+    /// The bytes as every wire carries them.
+    pub(crate) fn base64(&self) -> String {
+        base64::engine::general_purpose::STANDARD.encode(&self.data)
+    }
+
+    /// For a model that takes none.
+    pub(crate) fn in_words(&self) -> String {
+        let kilobytes = self.data.len().div_ceil(1024);
+        format!("[an image ({}, {kilobytes} kB) that this model cannot see]", self.media_type)
+    }
+}
+
+impl Message {
+    /// Words of the user, without images.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into(), images: Vec::new() }
+    }
+}
+
+/// Data of one provider about one of its own replies, such as a signature of its reasoning.
+/// It goes back to the model it came from and to no other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keepsake {
+    /// Whose it is.
+    pub from: ModelId,
+    /// JSON that only this provider understands.
+    pub data: String,
+}
+
+impl Keepsake {
+    /// The data, if `id` is whose it is.
+    pub fn for_model(&self, id: &ModelId) -> Option<&str> {
+        (self.from == *id).then_some(self.data.as_str())
+    }
 }
 
 /// A call and its result.

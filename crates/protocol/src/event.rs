@@ -46,6 +46,9 @@ pub enum EventBody {
         /// What came with it, such as standard input.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         attachment: Option<String>,
+        /// Images that came with it; kept beside the journal.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<ImageReference>,
         /// Through which door it came.
         origin: Origin,
     },
@@ -154,8 +157,35 @@ pub enum EventBody {
         /// Who decided, or why nobody could.
         by: String,
     },
+    /// What a model thought before it answered or acted. Not part of the answer.
+    Reasoning {
+        /// The model, as `PROVIDER/NAME`.
+        model: String,
+        /// The thoughts, bounded; some providers send none, or only a summary.
+        text: String,
+        /// What the provider wants to see again with this reply. Goes to no other model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        keepsake: Option<String>,
+    },
+    /// A model call did not work and is tried again. Every `text_delta` of this step so far is
+    /// void.
+    Setback {
+        /// The model, as `PROVIDER/NAME`.
+        model: String,
+        /// The kind of trouble, such as `overloaded`.
+        fault: String,
+        /// In words.
+        reason: String,
+        /// Who is asked next.
+        next: String,
+        /// After how long.
+        wait_milliseconds: u64,
+    },
     /// What a model call cost.
     Usage {
+        /// The provider.
+        #[serde(default)]
+        provider: String,
         /// The model.
         model: String,
         /// The figures.
@@ -196,11 +226,24 @@ impl EventBody {
             Self::Rejected { .. } => "rejected",
             Self::ApprovalRequested { .. } => "approval_requested",
             Self::ApprovalResolved { .. } => "approval_resolved",
+            Self::Reasoning { .. } => "reasoning",
+            Self::Setback { .. } => "setback",
             Self::Usage { .. } => "usage",
             Self::Warning { .. } => "warning",
             Self::TurnFinished(_) => "turn_finished",
         }
     }
+}
+
+/// An image that came with a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageReference {
+    /// Such as `image/png`.
+    pub media_type: String,
+    /// The size of the file.
+    pub bytes: u64,
+    /// Where it is kept, in the session.
+    pub reference: String,
 }
 
 /// The door a message came through.
@@ -280,9 +323,22 @@ pub struct Usage {
     /// Of the input, those the provider had cached.
     #[serde(default)]
     pub cached: u64,
+    /// Of the input, those the provider put into its cache, where it charges for that.
+    #[serde(default)]
+    pub cache_write: u64,
     /// Of the output, those spent on reasoning.
     #[serde(default)]
     pub reasoning: u64,
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+    }
 }
 
 impl Usage {
@@ -307,6 +363,8 @@ pub enum WarningCode {
     BudgetExhausted,
     /// A turn that a crash or a kill had interrupted goes on.
     Resumed,
+    /// The conversation was too long for the model, and a part of it was left out.
+    ContextShortened,
 }
 
 #[cfg(test)]

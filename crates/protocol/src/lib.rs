@@ -11,7 +11,8 @@ mod time;
 
 pub use budget::{BudgetKind, BudgetLimits, Spent};
 pub use event::{
-    ApprovalDecision, CallStatus, DelegationStatus, Event, EventBody, Origin, Usage, WarningCode,
+    ApprovalDecision, CallStatus, DelegationStatus, Event, EventBody, ImageReference, Origin,
+    Usage, WarningCode,
 };
 pub use ids::{AgentName, CallId, EventId, InvalidName, SessionId, TurnId};
 pub use outcome::{FailureClass, Outcome, OutcomeStatus, WorkDone};

@@ -47,9 +47,9 @@ impl EventsAdapter {
     pub fn past_turns(&self, events: &[Event]) -> Vec<PastTurn> {
         let mut turns: Vec<PastTurn> = Vec::new();
         for event in events {
-            if let EventBody::UserMessage { text, .. } = &event.body {
+            if let EventBody::UserMessage { text, images, .. } = &event.body {
                 turns.push(PastTurn {
-                    user: text.clone(),
+                    user: with_images(text, images.len()),
                     delegations: Vec::new(),
                     answer: None,
                     tokens: 0,
@@ -103,7 +103,7 @@ impl PastTurn {
 
     /// The turn as `agent` sees it. Hand-overs are shown to the one who makes them: the root.
     pub(crate) fn messages(&self, agent: &AgentName, is_root: bool) -> Vec<Message> {
-        let mut messages = vec![Message::User { text: not_empty(&self.user) }];
+        let mut messages = vec![Message::user(not_empty(&self.user))];
         if is_root && !self.delegations.is_empty() {
             let calls = self.delegations.iter().map(|delegation| AnsweredCall {
                 id: delegation.call.clone(),
@@ -111,7 +111,11 @@ impl PastTurn {
                 arguments: delegation.arguments.clone(),
                 result: delegation.result.clone(),
             });
-            messages.push(Message::Exchange { text: String::new(), calls: calls.collect() });
+            messages.push(Message::Exchange {
+                text: String::new(),
+                calls: calls.collect(),
+                keepsake: None,
+            });
         }
         if let Some((author, text)) = &self.answer {
             let author = (author != agent.as_str()).then(|| author.clone());
@@ -121,16 +125,26 @@ impl PastTurn {
     }
 }
 
-/// The newest turns that fit into `tokens`.
+/// What was attached to an earlier message is mentioned, not sent again.
+fn with_images(text: &str, images: usize) -> String {
+    match images {
+        0 => text.to_owned(),
+        1 => format!("{text}\n[with an image]"),
+        more => format!("{text}\n[with {more} images]"),
+    }
+}
+
+/// The newest turns that fit into `tokens`. Once they do not, a quarter more goes than must, so
+/// that the beginning stays the same for some turns: providers cache a conversation from there.
 pub(crate) fn within(turns: &[PastTurn], tokens: u64) -> &[PastTurn] {
-    let mut left = tokens;
-    let mut from = turns.len();
-    for (index, turn) in turns.iter().enumerate().rev() {
-        if turn.tokens > left {
-            break;
-        }
-        left -= turn.tokens;
-        from = index;
+    let all: u64 = turns.iter().map(|turn| turn.tokens).sum();
+    let step = (tokens / 4).max(1);
+    let surplus = all.saturating_sub(tokens).div_ceil(step) * step;
+    let mut dropped = 0;
+    let mut from = 0;
+    while dropped < surplus && from < turns.len() {
+        dropped += turns[from].tokens;
+        from += 1;
     }
     &turns[from..]
 }
@@ -166,7 +180,8 @@ mod tests {
 
     fn asked(text: &str) -> Event {
         let origin = Origin::Library;
-        event(None, EventBody::UserMessage { text: text.into(), attachment: None, origin })
+        let (attachment, images) = (None, Vec::new());
+        event(None, EventBody::UserMessage { text: text.into(), attachment, images, origin })
     }
 
     /// Documents 000 and 003, "Multi-agent mode with stored author".

@@ -34,6 +34,6 @@ pub use events_adapter::{EventsAdapter, PastTurn};
 pub use handle::{TurnError, TurnHandle};
 pub use offer::{TRANSFER_TOOL, offered_tools};
 pub use record::TurnRecord;
-pub use runtime::{Runtime, RuntimeParts, TurnRequest};
+pub use runtime::{AgentModel, Runtime, RuntimeParts, TurnRequest};
 pub use scrub::Scrubber;
 pub use settings::Settings;

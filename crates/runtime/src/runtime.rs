@@ -1,13 +1,18 @@
 //! The front door: messages in, turns out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lango_model::Model;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use bytes::Bytes;
+use lango_model::{Image, Model, Options};
 use lango_orchestration::{AgentTree, Root, SubAgentKind};
 use lango_protocol::{
-    AgentName, Event, EventBody, Origin, Outcome, SessionId, Timestamp, TurnId, WarningCode,
+    AgentName, Event, EventBody, ImageReference, Origin, Outcome, SessionId, Timestamp, TurnId,
+    WarningCode,
 };
-use lango_store::{Claim, Journal};
+use lango_store::{Claim, Journal, StoredOutput};
 use lango_tool::RegisteredTool;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -16,7 +21,7 @@ use crate::context::ContextSource;
 use crate::events_adapter::EventsAdapter;
 use crate::output::OutputRead;
 use crate::record::TurnRecord;
-use crate::recorder::{Draft, Recorder};
+use crate::recorder::{Along, Draft, Recorder};
 use crate::session::{self, Memory, Sessions};
 use crate::turn::Turn;
 use crate::{Approver, Scrubber, Settings, TurnError, TurnHandle};
@@ -25,8 +30,10 @@ use crate::{Approver, Scrubber, Settings, TurnError, TurnHandle};
 pub struct RuntimeParts {
     /// The agents.
     pub tree: AgentTree,
-    /// The model all agents use.
-    pub model: Arc<dyn Model>,
+    /// The model of every agent that has none of its own.
+    pub model: AgentModel,
+    /// The models of single agents.
+    pub agent_models: BTreeMap<AgentName, AgentModel>,
     /// Where everything is written.
     pub journal: Journal,
     /// Who is asked before something dangerous.
@@ -41,6 +48,15 @@ pub struct RuntimeParts {
     pub workspace: String,
 }
 
+/// Whom an agent asks, and how.
+#[derive(Clone)]
+pub struct AgentModel {
+    /// The model, or a chain of them.
+    pub model: Arc<dyn Model>,
+    /// How it should answer.
+    pub options: Options,
+}
+
 /// A message for an agent.
 #[derive(Debug, Clone)]
 pub struct TurnRequest {
@@ -50,6 +66,8 @@ pub struct TurnRequest {
     pub text: String,
     /// What came with it.
     pub attachment: Option<String>,
+    /// Pictures that came with it.
+    pub images: Vec<Image>,
     /// Through which door.
     pub origin: Origin,
 }
@@ -65,7 +83,7 @@ pub(crate) struct Agent {
     pub(crate) name: AgentName,
     pub(crate) system_prompt: Arc<str>,
     pub(crate) tools: Vec<Arc<RegisteredTool>>,
-    pub(crate) model: Arc<dyn Model>,
+    pub(crate) model: AgentModel,
 }
 
 impl Agent {
@@ -110,12 +128,8 @@ impl Runtime {
             if !tools.is_empty() {
                 tools.push(Arc::clone(&output_read));
             }
-            Agent {
-                name: name.clone(),
-                system_prompt: Arc::clone(prompt),
-                tools,
-                model: Arc::clone(&parts.model),
-            }
+            let model = parts.agent_models.get(name).unwrap_or(&parts.model).clone();
+            Agent { name: name.clone(), system_prompt: Arc::clone(prompt), tools, model }
         };
         let mut settings = parts.settings;
         let (root, specialists) = match &parts.tree.root {
@@ -198,33 +212,38 @@ impl Shared {
     ) -> Result<Outcome, TurnError> {
         let mut memory = self.sessions.enter(&request.session).await;
         let session = &request.session;
+        let (images, stored) = store_images(turn, &request.images);
         let message = Draft::user(EventBody::UserMessage {
             text: self.scrubber.scrub(&request.text).into_owned(),
             attachment: request.attachment.map(|text| self.scrubber.scrub(&text).into_owned()),
+            images,
             origin: request.origin,
         });
         let known = memory.head;
-        // In a session whose state is known the message is written along with the claim.
+        // In a session whose state is known the message is written along with the claim; one that
+        // has images to store is not.
+        let at_once = stored.is_empty();
         let (claim, first) = self
             .claim_with(session, &cancel, |head| {
                 let event =
                     || message.clone().into_event(session, turn, head + 1, Timestamp::now());
-                (head == known).then(event).into_iter().collect()
+                (at_once && head == known).then(event).into_iter().collect()
             })
             .await?;
         if !first.is_empty() {
             let turns = Arc::clone(&memory.turns);
             let recorder = Recorder::new(self.journal.clone(), claim, turn, &first, listener);
             recorder.tell(first).await;
-            let turn = Turn::new(Arc::clone(&self), recorder, turns, cancel);
+            let turn = Turn::new(Arc::clone(&self), recorder, turns, Vec::new(), cancel);
             return self.finish(turn, &mut memory).await;
         }
         let claim = self.close_unfinished(claim).await?;
         self.remember(&claim, &mut memory).await?;
         let turns = Arc::clone(&memory.turns);
         let recorder = Recorder::new(self.journal.clone(), claim, turn, &[], listener);
-        recorder.record(vec![message]).await?;
-        self.finish(Turn::new(Arc::clone(&self), recorder, turns, cancel), &mut memory).await
+        recorder.record_along(vec![message], Along { outputs: stored, ..Along::default() }).await?;
+        let turn = Turn::new(Arc::clone(&self), recorder, turns, request.images, cancel);
+        self.finish(turn, &mut memory).await
     }
 
     async fn run_resumed(
@@ -244,11 +263,12 @@ impl Shared {
         }
         self.remember(&claim, &mut memory).await?;
         let turns = Arc::clone(&memory.turns);
+        let images = self.load_images(&session, &record.images).await?;
         let recorder = Recorder::new(self.journal.clone(), claim, turn, &events, listener);
         let text = "this turn was interrupted and goes on".to_owned();
         let resumed = EventBody::Warning { code: WarningCode::Resumed, text };
         recorder.record(vec![Draft::runtime(None, resumed)]).await?;
-        let turn = Turn::new(Arc::clone(&self), recorder, turns, cancel);
+        let turn = Turn::new(Arc::clone(&self), recorder, turns, images, cancel);
         turn.close_interrupted_calls().await?;
         self.finish(turn, &mut memory).await
     }
@@ -258,10 +278,29 @@ impl Shared {
         let ended = turn.run().await?;
         let mut turns = Vec::clone(&memory.turns);
         turns.extend(self.adapter.past_turns(&ended.conversation));
-        let surplus = turns.len().saturating_sub(self.settings.history_turns as usize);
-        turns.drain(..surplus);
-        *memory = Memory { head: ended.head, turns: Arc::new(turns) };
+        let finished = memory.finished + 1;
+        let kept = kept_turns(finished, self.settings.history_turns);
+        turns.drain(..turns.len().saturating_sub(kept as usize));
+        *memory = Memory { head: ended.head, finished, turns: Arc::new(turns) };
         Ok(ended.outcome)
+    }
+
+    /// The images of a turn that goes on.
+    async fn load_images(
+        &self,
+        session: &SessionId,
+        references: &[ImageReference],
+    ) -> Result<Vec<Image>, TurnError> {
+        let mut images = Vec::with_capacity(references.len());
+        for image in references {
+            let stored = self.journal.output(session, &image.reference).await?;
+            let data = stored.and_then(|text| BASE64.decode(text).ok());
+            images.extend(data.map(|data| Image {
+                media_type: image.media_type.clone(),
+                data: Bytes::from(data),
+            }));
+        }
+        Ok(images)
     }
 
     async fn claim(
@@ -287,10 +326,11 @@ impl Shared {
         if memory.head == claim.head() {
             return Ok(());
         }
-        let limit = self.settings.history_turns;
-        let events = self.journal.conversation(claim.session(), limit).await?;
+        let finished = self.journal.finished_turns(claim.session()).await?;
+        let kept = kept_turns(finished, self.settings.history_turns);
+        let events = self.journal.conversation(claim.session(), kept).await?;
         let turns = Arc::new(self.adapter.past_turns(&events));
-        *memory = Memory { head: claim.head(), turns };
+        *memory = Memory { head: claim.head(), finished, turns };
         Ok(())
     }
 
@@ -306,11 +346,52 @@ impl Shared {
             recorder.change(TurnRecord::stop_clock).await;
             let cancelled = CancellationToken::new();
             cancelled.cancel();
-            let turn = Turn::new(Arc::clone(self), recorder, Arc::default(), cancelled);
+            let turn = Turn::new(Arc::clone(self), recorder, Arc::default(), Vec::new(), cancelled);
             turn.close_interrupted_calls().await?;
             turn.run().await?;
             claim = self.claim(&session, &CancellationToken::new()).await?;
         }
         Ok(claim)
+    }
+}
+
+/// Images as the journal keeps them: a reference in the event, the bytes beside it.
+fn store_images(turn: TurnId, images: &[Image]) -> (Vec<ImageReference>, Vec<StoredOutput>) {
+    let stored = images.iter().enumerate().map(|(number, image)| {
+        let reference = format!("{turn}-image-{}", number + 1);
+        let event = ImageReference {
+            media_type: image.media_type.clone(),
+            bytes: image.data.len() as u64,
+            reference: reference.clone(),
+        };
+        (event, StoredOutput { reference, text: BASE64.encode(&image.data) })
+    });
+    stored.unzip()
+}
+
+/// How many of the finished turns a model is shown: at most `limit`. The first of them stays the
+/// same for several turns and then moves by a third of the limit, in this process or another,
+/// because providers cache a conversation from its beginning.
+fn kept_turns(finished: u64, limit: u32) -> u32 {
+    let surplus = finished.saturating_sub(u64::from(limit));
+    let step = u64::from(limit / 3).max(1);
+    let dropped = surplus.div_ceil(step) * step;
+    u32::try_from(finished.saturating_sub(dropped)).unwrap_or(limit).min(limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_turn_that_is_shown_moves_in_steps() {
+        let first = |finished: u64| finished - u64::from(kept_turns(finished, 30));
+        assert_eq!((kept_turns(0, 30), kept_turns(30, 30)), (0, 30));
+        let firsts: Vec<u64> = (31..=61).map(first).collect();
+        assert_eq!(firsts[..10], [10; 10]);
+        assert_eq!(firsts[10..20], [20; 10]);
+        assert!((1..500).all(|finished| kept_turns(finished, 30) <= 30));
+        assert!((1..500).all(|finished| kept_turns(finished, 1) <= 1));
+        assert!((1..500).all(|finished| kept_turns(finished, 0) == 0));
     }
 }

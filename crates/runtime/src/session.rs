@@ -17,6 +17,8 @@ use crate::events_adapter::PastTurn;
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) head: u64,
+    /// How many turns of the session have ended.
+    pub(crate) finished: u64,
     pub(crate) turns: Arc<Vec<PastTurn>>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use lango_model::Shortened;
 use lango_protocol::{FailureClass, Outcome, OutcomeStatus, WorkDone};
 
 /// The words that end a turn which no agent's answer ended.
@@ -48,6 +49,21 @@ fn work(work: &WorkDone) -> String {
     }
     text.push('.');
     text
+}
+
+/// What is said when a conversation did not fit its model.
+pub(crate) fn shortened(what: Shortened) -> String {
+    let mut parts = Vec::new();
+    if what.messages > 0 {
+        parts.push(format!("the {} oldest messages are left out", what.messages));
+    }
+    if what.results > 0 {
+        parts.push(format!("{} long results are shown by their beginning only", what.results));
+    }
+    if parts.is_empty() {
+        return "the conversation is longer than this model takes".to_owned();
+    }
+    format!("the conversation is longer than this model takes: {}", parts.join(", and "))
 }
 
 /// The result of a call that was started when the process ended.

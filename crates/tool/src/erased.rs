@@ -151,6 +151,15 @@ impl ToolDeclaration {
             parameters: parameters_of::<T::Arguments>(),
         }
     }
+
+    /// The declaration of a tool that exists only as one: nothing can call it.
+    pub fn new<A: JsonSchema>(name: &'static str, description: &'static str) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            parameters: parameters_of::<A>(),
+        }
+    }
 }
 
 /// The schema of `A`, without the keys that cost tokens and tell a model nothing.

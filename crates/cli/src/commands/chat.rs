@@ -27,8 +27,8 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
     let person = io::stdin().is_terminal().then(|| input.clone());
     let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
     let mut session = choose_session(ready.runtime.journal(), &arguments.session).await?;
-    let mut display = Display::chat(ready.asks);
-    let _ = display.introduce(&introduction(&ready.model, &session));
+    let mut display = Display::chat(ready.asks, ready.models.facts.clone());
+    let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
     let _ = display.introduce("/help for help, /quit to leave");
     let mut code = failure::ANSWERED;
@@ -55,6 +55,7 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
                     session: session.clone(),
                     text: text.to_owned(),
                     attachment: None,
+                    images: Vec::new(),
                     origin: Origin::Chat,
                 };
                 let followed = follow(ready.runtime.start_turn(request), &mut display).await?;
@@ -65,6 +66,7 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
             }
         }
     }
+    ready.models.check_recording()?;
     // Somebody who was there saw how each turn ended; a script wants to know of the last.
     Ok(if io::stdin().is_terminal() { failure::ANSWERED } else { code })
 }

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
+use lango_model::ModelId;
 use lango_model::scripted::Script;
 use lango_protocol::{Origin, SessionId};
 use lango_runtime::{NobodyToAsk, TurnRequest};
@@ -12,7 +13,7 @@ use super::turn::follow;
 use crate::arguments::DemoArguments;
 use crate::display::Display;
 use crate::failure::Failure;
-use crate::provider::{self, Choice};
+use crate::provider::{self, Choice, Source};
 use crate::wiring;
 
 const SCRIPT: &str = include_str!("demo.toml");
@@ -23,24 +24,22 @@ pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result
     let catalog = wiring::catalog(config, Some("standard"), None, None)?;
     let script = Script::parse("demo.toml", SCRIPT).map_err(|e| Failure::usage(e.to_string()))?;
     let choice = Choice {
-        provider: "script".into(),
-        base_url: String::new(),
-        model: "scripted".into(),
-        key_variable: None,
+        id: ModelId::new("script", "demo"),
+        source: Source::Script("demo.toml".into()),
         why: "a script plays the model; the agents, tools and journal are real".into(),
-        script: None,
     };
-    let model = provider::prepare_with(config, choice, Some(script)).await?;
+    let models = provider::demonstrate(config, choice, script).await?;
     let journal = wiring::open_journal(config, &setting.home).await?;
-    let runtime = wiring::runtime(config, &catalog, journal, &model, Arc::new(NobodyToAsk));
+    let runtime = wiring::runtime(config, &catalog, journal, &models, Arc::new(NobodyToAsk));
     let session = SessionId::generate();
-    let mut display = Display::new(&arguments.output, false);
-    let _ = display.introduce(&super::run::introduction(&model, &session));
+    let mut display = Display::new(&arguments.output, false, models.facts.clone());
+    let _ = display.introduce(&super::run::introduction(&models, &session));
     let _ = display.introduce(&format!("you: {QUESTION}"));
     let request = TurnRequest {
         session: session.clone(),
         text: QUESTION.to_owned(),
         attachment: None,
+        images: Vec::new(),
         origin: Origin::Run,
     };
     let followed = follow(runtime.start_turn(request), &mut display).await?;

@@ -1,15 +1,16 @@
 //! `lango doctor`: what is set up, what is not, and what to type about it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use lango_model::{Message, ModelRequest};
+use lango_model::{Message, ModelRequest, Options};
 use serde::Serialize;
 
 use super::{Setting, print, print_json};
 use crate::display::Style;
 use crate::failure::{self, Failure};
-use crate::provider;
+use crate::provider::{self, Source};
 use crate::wiring;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -118,10 +119,14 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
     let policy = format!("{:?}", config.approvals.policy).to_lowercase();
     checks.push(check("approvals", Ok(format!("policy {policy}"))));
 
-    match provider::choose(config, None) {
+    match provider::choose(config, None).await {
         Err(failure) => checks.push(check("model", Err(failure.message))),
         Ok(choice) => {
-            let described = format!("{} at {} ({})", choice.model, choice.base_url, choice.why);
+            let place = match &choice.source {
+                Source::Server(server) => format!(" at {}", server.base_url),
+                Source::Script(_) | Source::Recording(_) => String::new(),
+            };
+            let described = format!("{}{place} (because of {})", choice.id, choice.why);
             let reached = reach(setting, choice).await;
             checks.push(check("model", reached.map(|()| described)));
         }
@@ -130,17 +135,18 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
 
 /// A real call, as small as it can be.
 async fn reach(setting: &Setting, choice: provider::Choice) -> Result<(), String> {
-    let ready =
-        provider::prepare(setting.config(), choice).await.map_err(|failure| failure.message)?;
+    let ready = provider::prepare(setting.config(), choice, true, None).await;
+    let ready = ready.map_err(|failure| failure.message)?;
     let request = ModelRequest {
         instruction: "Answer with one word.".into(),
         context: Vec::new(),
-        messages: vec![Message::User { text: "Say: ready".to_owned() }],
+        messages: vec![Message::user("Say: ready")],
         tools: Vec::new(),
+        options: Options::default(),
     };
     let limit = Duration::from_secs(30);
     let answer = async {
-        let mut stream = ready.model.stream(request).await?;
+        let mut stream = ready.model.model.stream(Arc::new(request));
         while let Some(event) = stream.next().await {
             event?;
         }

@@ -5,12 +5,15 @@ pub(crate) mod chat;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+mod image;
+pub(crate) mod models;
 pub(crate) mod prompt;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod sessions;
 mod table;
 mod turn;
+pub(crate) mod usage;
 
 use std::env;
 use std::io::{self, Write};

@@ -31,10 +31,12 @@ pub(crate) async fn resume(setting: &Setting, arguments: ResumeArguments) -> Res
     drop(journal);
     let person = Terminal::person();
     let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
-    let mut display = Display::new(&arguments.output, ready.asks);
-    let _ = display.introduce(&introduction(&ready.model, &turn.session));
+    let mut display = Display::new(&arguments.output, ready.asks, ready.models.facts.clone());
+    let _ = display.introduce(&introduction(&ready.models, &turn.session));
     let handle = ready.runtime.resume_turn(turn.session, turn.turn);
-    Ok(follow(handle, &mut display).await?.code)
+    let code = follow(handle, &mut display).await?.code;
+    ready.models.check_recording()?;
+    Ok(code)
 }
 
 fn list(turns: &[UnfinishedTurn]) -> Result<u8, Failure> {

@@ -9,12 +9,12 @@ use lango_protocol::{Origin, SessionId};
 use lango_runtime::{Runtime, TurnRequest};
 use lango_store::Journal;
 
-use super::Setting;
 use super::turn::follow;
+use super::{Setting, image};
 use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArguments};
 use crate::display::Display;
 use crate::failure::Failure;
-use crate::provider::{self, ReadyModel};
+use crate::provider::{self, ReadyModels};
 use crate::terminal::{Terminal, TerminalApprover};
 use crate::wiring;
 
@@ -23,21 +23,23 @@ const MAX_INPUT_BYTES: u64 = 1024 * 1024;
 
 pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8, Failure> {
     let (text, attachment) = message(&arguments.text)?;
+    let images = arguments.images.iter().map(|path| image::read(path)).collect::<Result<_, _>>()?;
     let person = Terminal::person();
     let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
     let session = choose_session(ready.runtime.journal(), &arguments.session).await?;
-    let mut display = Display::new(&arguments.output, ready.asks);
-    let _ = display.introduce(&introduction(&ready.model, &session));
+    let mut display = Display::new(&arguments.output, ready.asks, ready.models.facts.clone());
+    let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
-    let request = TurnRequest { session, text, attachment, origin: Origin::Run };
+    let request = TurnRequest { session, text, attachment, images, origin: Origin::Run };
     let followed = follow(ready.runtime.start_turn(request), &mut display).await?;
+    ready.models.check_recording()?;
     Ok(followed.code)
 }
 
 /// Everything a turn needs.
 pub(super) struct Ready {
     pub(super) runtime: Runtime,
-    pub(super) model: ReadyModel,
+    pub(super) models: ReadyModels,
     /// Somebody answers when an approval is needed.
     pub(super) asks: bool,
     /// Tools that no agent can use.
@@ -81,23 +83,24 @@ pub(super) async fn make_ready(
         team.workspace.as_deref(),
         team.max_rounds,
     )?;
-    let choice = provider::choose(config, team.model.as_deref())?;
-    let model = provider::prepare(config, choice).await?;
+    let choice = provider::choose(config, team.model.as_deref()).await?;
+    let models = provider::prepare(config, choice, team.model.is_some(), team.record.as_deref());
+    let models = models.await?;
     let journal = wiring::open_journal(config, &setting.home).await?;
     let approver = TerminalApprover::new(approve.approve, person);
     let asks = approver.asks();
-    let runtime = wiring::runtime(config, &catalog, journal, &model, Arc::new(approver));
+    let runtime = wiring::runtime(config, &catalog, journal, &models, Arc::new(approver));
     let unmatched = match &catalog.tree.root {
         Root::Team(team) => team.unmatched.iter().map(|tool| tool.name().to_owned()).collect(),
         Root::Single(_) => Vec::new(),
     };
-    Ok(Ready { runtime, model, asks, unmatched })
+    Ok(Ready { runtime, models, asks, unmatched })
 }
 
 /// The first line of a run: what answers, and why.
-pub(super) fn introduction(model: &ReadyModel, session: &SessionId) -> String {
-    let choice = &model.choice;
-    format!("{} ({}) · session {session}", choice.model, choice.why)
+pub(super) fn introduction(models: &ReadyModels, session: &SessionId) -> String {
+    let choice = &models.choice;
+    format!("{} ({}) · session {session}", choice.id, choice.why)
 }
 
 /// The conversation a message belongs to.

@@ -94,7 +94,7 @@ fn local_time(time: Timestamp) -> String {
     )
 }
 
-async fn find(journal: &Journal, given: &str) -> Result<SessionId, Failure> {
+pub(super) async fn find(journal: &Journal, given: &str) -> Result<SessionId, Failure> {
     let found = journal.find_sessions(given).await?;
     match found.as_slice() {
         [one] => Ok(one.clone()),
@@ -145,10 +145,16 @@ fn line(event: &Event) -> Option<String> {
         text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
     };
     let said = match &event.body {
-        EventBody::UserMessage { text, attachment, .. } => match attachment {
-            Some(attachment) => format!("{text}\n[{} bytes attached]", attachment.len()),
-            None => text.clone(),
-        },
+        EventBody::UserMessage { text, attachment, images, .. } => {
+            let mut said = text.clone();
+            if let Some(attachment) = attachment {
+                said.push_str(&format!("\n[{} bytes attached]", attachment.len()));
+            }
+            for image in images {
+                said.push_str(&format!("\n[{}, {} bytes]", image.media_type, image.bytes));
+            }
+            said
+        }
         EventBody::Message { text, .. } => text.clone(),
         EventBody::ToolCall { tool, arguments, .. } => format!("calls {tool} {arguments}"),
         EventBody::ToolResult { status, output, milliseconds, .. } => {
@@ -162,6 +168,12 @@ fn line(event: &Event) -> Option<String> {
         EventBody::Rejected { reason } => format!("passes: {reason}"),
         EventBody::ApprovalRequested { summary, .. } => format!("asks to run:\n{summary}"),
         EventBody::ApprovalResolved { decision, by, .. } => format!("{decision:?} by {by}"),
+        EventBody::Reasoning { text, .. } if text.is_empty() => return None,
+        EventBody::Reasoning { text, .. } => {
+            let shown: String = text.chars().take(2_000).collect();
+            format!("thinks: {shown}")
+        }
+        EventBody::Setback { reason, next, .. } => format!("setback: {reason}; next: {next}"),
         EventBody::Warning { text, .. } => format!("warning: {text}"),
         EventBody::TurnFinished(outcome) => {
             let calls = outcome.work.spent.model_calls;

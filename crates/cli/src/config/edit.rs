@@ -7,20 +7,19 @@ use toml::Table;
 use toml_edit::DocumentMut;
 
 use super::keys::known_keys;
-use super::load::{check_known, insert, value_of};
+use super::load::{check_known, insert, list_of, split_key, value_of};
 use super::{Config, ConfigError, Origin};
 
 /// Refuses a key that does not exist.
 pub(crate) fn check(key: &str) -> Result<(), ConfigError> {
-    let parts: Vec<String> = key.split('.').map(str::to_owned).collect();
-    check_known(&parts, &known_keys(), &Origin::Default)
+    check_known(&split_key(key), &known_keys(), &Origin::Default)
 }
 
 /// Sets one key in the file, keeping comments and order. Nothing is written unless the result is
 /// a valid configuration.
 pub(crate) fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError> {
     let origin = Origin::File(path.to_owned());
-    let parts: Vec<String> = key.split('.').map(str::to_owned).collect();
+    let parts = split_key(key);
     check_known(&parts, &known_keys(), &origin)?;
     let current = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -37,9 +36,11 @@ pub(crate) fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError>
         current.parse().map_err(|error: toml_edit::TomlError| not_toml(error.to_string()))?;
 
     // A bare word is text, unless the key wants something else.
-    let value = value_of(text);
+    let names: Vec<&str> = parts.iter().map(String::as_str).collect();
+    let wants_list = known_keys().iter().any(|known| known.is_list && known.matches(&names));
+    let value = if wants_list { list_of(text) } else { value_of(text) };
     let mut alone = Table::new();
-    insert(&mut alone, key, value.clone());
+    insert(&mut alone, &parts, value.clone());
     let bad = |reason: String| ConfigError::BadValue { key: key.to_owned(), origin, reason };
     Config::deserialize(alone).map_err(|error| bad(error.message().trim().to_owned()))?;
 
@@ -47,16 +48,17 @@ pub(crate) fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError>
         .to_string()
         .parse()
         .map_err(|error: toml_edit::TomlError| not_toml(error.to_string()))?;
-    let (name, sections) = key.rsplit_once('.').map_or((key, ""), |(above, name)| (name, above));
+    let Some((name, sections)) = parts.split_last() else { return Ok(()) };
     let mut table = document.as_table_mut();
-    for section in sections.split('.').filter(|section| !section.is_empty()) {
+    for section in sections {
         // New tables are written as [sections], as a person would.
         let section = table.entry(section).or_insert_with(|| {
             let mut table = toml_edit::Table::new();
             table.set_implicit(true);
             toml_edit::Item::Table(table)
         });
-        let inline = || not_toml(format!("write {sections} as a [section] to change it"));
+        let inline =
+            || not_toml(format!("write {} as a [section] to change it", sections.join(".")));
         table = section.as_table_mut().ok_or_else(inline)?;
     }
     table.insert(name, toml_edit::value(item));
@@ -86,6 +88,12 @@ mod tests {
             loaded.config.providers["local"].base_url.as_deref(),
             Some("http://127.0.0.1:1234/v1")
         );
+        set(&path, "model.fallbacks", "local/a, openai/b").unwrap();
+        set(&path, "models.\"gpt-4.1\".contextWindow", "1000").unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let loaded = super::super::load(&path, []).unwrap();
+        assert_eq!(loaded.config.model.fallbacks, ["local/a", "openai/b"]);
+        assert_eq!(loaded.config.models["gpt-4.1"].context_window, Some(1000));
         assert!(set(&path, "budget.seconds", "soon").is_err());
         assert!(set(&path, "budget.second", "5").is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);

@@ -12,6 +12,8 @@ pub(crate) struct Key {
     pub(crate) path: String,
     /// What it is for.
     pub(crate) description: String,
+    /// Whether it takes several values.
+    pub(crate) is_list: bool,
 }
 
 impl Key {
@@ -39,22 +41,25 @@ pub(crate) fn schema() -> Schema {
 /// Every key that can be set, in the order of the schema.
 pub(crate) fn known_keys() -> Vec<Key> {
     let mut keys = Vec::new();
-    collect(schema().as_value(), String::new(), &mut keys);
+    collect(schema().as_value(), String::new(), "", &mut keys);
     keys
 }
 
-fn collect(schema: &serde_json::Value, path: String, keys: &mut Vec<Key>) {
+/// What has no description of its own has that of what it is in.
+fn collect(schema: &serde_json::Value, path: String, above: &str, keys: &mut Vec<Key>) {
+    let description = schema.get("description").and_then(|text| text.as_str()).unwrap_or(above);
     let below =
         |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     if let Some(properties) = schema.get("properties").and_then(|p| p.as_object()) {
         for (name, property) in properties {
-            collect(property, below(name), keys);
+            collect(property, below(name), description, keys);
         }
     } else if let Some(values) = schema.get("additionalProperties").filter(|v| v.is_object()) {
-        collect(values, below("*"), keys);
+        collect(values, below("*"), description, keys);
     } else {
-        let description = schema.get("description").and_then(|text| text.as_str());
-        keys.push(Key { path, description: description.unwrap_or_default().replace('\n', " ") });
+        let description = description.replace('\n', " ");
+        let is_list = schema.get("type").is_some_and(|kind| kind == "array");
+        keys.push(Key { path, description, is_list });
     }
 }
 

@@ -119,7 +119,8 @@ pub(crate) fn load(
             let nearest = nearest(&name, names.iter().map(String::as_str)).map(str::to_owned);
             return Err(ConfigError::UnknownKey { key: name, origin, nearest });
         };
-        insert(&mut table, &key.path, value_of(&text));
+        let value = if key.is_list { list_of(&text) } else { value_of(&text) };
+        insert(&mut table, &split_key(&key.path), value);
         origins.insert(key.path.clone(), origin);
     }
     let config = Config::deserialize(table.clone()).map_err(|_| bad_value(&table, &origins))?;
@@ -181,12 +182,38 @@ pub(super) fn value_of(text: &str) -> Value {
         .unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-pub(super) fn insert(table: &mut Table, path: &str, value: Value) {
-    match path.split_once('.') {
-        None => {
-            table.insert(path.to_owned(), value);
+/// A list as typed in a variable: TOML where it is, otherwise names with commas between.
+pub(super) fn list_of(text: &str) -> Value {
+    match value_of(text) {
+        list @ Value::Array(_) => list,
+        _ => Value::Array(
+            text.split(',').map(|item| Value::String(item.trim().to_owned())).collect(),
+        ),
+    }
+}
+
+/// The parts of a key. A name that has a dot in it is quoted: `models."gpt-4.1".maxOutput`.
+pub(super) fn split_key(key: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut quote = None;
+    for character in key.chars() {
+        match (quote, character) {
+            (None, '"' | '\'') => quote = Some(character),
+            (Some(open), close) if open == close => quote = None,
+            (None, '.') => parts.push(String::new()),
+            (_, other) => parts.iter_mut().last().into_iter().for_each(|part| part.push(other)),
         }
-        Some((name, rest)) => {
+    }
+    parts
+}
+
+pub(super) fn insert(table: &mut Table, path: &[String], value: Value) {
+    match path {
+        [] => {}
+        [name] => {
+            table.insert(name.clone(), value);
+        }
+        [name, rest @ ..] => {
             let inner = table.entry(name.to_owned()).or_insert_with(|| Value::Table(Table::new()));
             if !inner.is_table() {
                 *inner = Value::Table(Table::new());
@@ -208,7 +235,7 @@ fn bad_value(table: &Table, origins: &BTreeMap<String, Origin>) -> ConfigError {
         });
         let mut alone = Table::new();
         if let Some(value) = value {
-            insert(&mut alone, &key, value);
+            insert(&mut alone, &path, value);
         }
         if let Err(error) = Config::deserialize(alone) {
             let origin = origins.get(&key).cloned().unwrap_or(Origin::Default);

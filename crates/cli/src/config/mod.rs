@@ -7,6 +7,7 @@ mod load;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use lango_model::ModelEntry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +23,14 @@ pub(crate) struct Config {
     pub(crate) agent: AgentConfig,
     /// The model the agents use.
     pub(crate) model: ModelConfig,
+    /// Single agents, by name.
+    pub(crate) agents: BTreeMap<String, AgentOverride>,
     /// Servers that models are reached through, by a name of your choice.
     pub(crate) providers: BTreeMap<String, ProviderConfig>,
+    /// Facts about models that the built-in table does not have, or has wrong.
+    pub(crate) models: BTreeMap<String, ModelEntry>,
+    /// What happens when a model cannot be reached.
+    pub(crate) retry: RetryConfig,
     /// What one turn may cost.
     pub(crate) budget: BudgetConfig,
     /// When a person is asked.
@@ -65,16 +72,35 @@ impl Default for AgentConfig {
     }
 }
 
+/// What is different for one agent.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct AgentOverride {
+    /// PROVIDER/NAME of its model.
+    pub(crate) model: Option<String>,
+    /// Upper limit of its replies in tokens.
+    pub(crate) max_output_tokens: Option<u32>,
+    /// Between 0 and 2.
+    pub(crate) temperature: Option<f32>,
+}
+
 /// The model the agents use.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct ModelConfig {
-    /// The provider: a name under `providers`, or `openai`.
-    pub(crate) provider: String,
+    /// The provider: a name under `providers`, or one of openai, anthropic, gemini, openrouter,
+    /// ollama, lmstudio, llamacpp. Without it, the keys in the environment decide.
+    pub(crate) provider: Option<String>,
     /// The model's name for the provider.
     pub(crate) name: Option<String>,
+    /// Models that stand in when the first cannot answer, as PROVIDER/NAME, in order.
+    pub(crate) fallbacks: Vec<String>,
+    /// Look for a server on this machine (Ollama, LM Studio, llama.cpp) when nothing else is set.
+    pub(crate) discover: bool,
     /// Seconds a model may send nothing.
     pub(crate) idle_seconds: u64,
+    /// Seconds a whole reply may take.
+    pub(crate) total_seconds: u64,
     /// Upper limit of a reply in tokens; the provider's own when absent.
     pub(crate) max_output_tokens: Option<u32>,
     /// Between 0 and 2; the provider's own when absent.
@@ -84,9 +110,12 @@ pub(crate) struct ModelConfig {
 impl Default for ModelConfig {
     fn default() -> Self {
         Self {
-            provider: "openai".to_owned(),
+            provider: None,
             name: None,
+            fallbacks: Vec::new(),
+            discover: true,
             idle_seconds: 120,
+            total_seconds: 600,
             max_output_tokens: None,
             temperature: None,
         }
@@ -97,12 +126,38 @@ impl Default for ModelConfig {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct ProviderConfig {
-    /// The wire it speaks.
-    pub(crate) r#type: ProviderType,
+    /// The wire it speaks: openai unless given.
+    pub(crate) r#type: Option<ProviderType>,
     /// Up to and including the version, such as `http://127.0.0.1:1234/v1`.
     pub(crate) base_url: Option<String>,
     /// The environment variable that holds its key. Keys are never kept in this file.
     pub(crate) api_key_env: Option<String>,
+    /// Headers that every request to it carries.
+    pub(crate) headers: BTreeMap<String, String>,
+}
+
+/// What happens when a model cannot be reached.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct RetryConfig {
+    /// Tries with one model before the next of `model.fallbacks` is asked.
+    pub(crate) tries: u32,
+    /// The wait before the second try; it doubles from there.
+    pub(crate) first_wait_milliseconds: u64,
+    /// The longest wait, also when the provider asks for more.
+    pub(crate) longest_wait_seconds: u64,
+}
+
+impl Default for RetryConfig {
+    fn default() -> Self {
+        let policy = lango_model::RetryPolicy::default();
+        let millis = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(0);
+        Self {
+            tries: policy.tries,
+            first_wait_milliseconds: millis(policy.first_wait),
+            longest_wait_seconds: policy.longest_wait.as_secs(),
+        }
+    }
 }
 
 /// The wire a provider speaks.
@@ -112,6 +167,23 @@ pub(crate) enum ProviderType {
     /// OpenAI chat completions, as most servers speak it.
     #[default]
     OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Google's Gemini.
+    Gemini,
+    /// Ollama's own wire.
+    Ollama,
+}
+
+impl From<ProviderType> for lango_model::Wire {
+    fn from(kind: ProviderType) -> Self {
+        match kind {
+            ProviderType::OpenAi => Self::OpenAi,
+            ProviderType::Anthropic => Self::Anthropic,
+            ProviderType::Gemini => Self::Gemini,
+            ProviderType::Ollama => Self::Ollama,
+        }
+    }
 }
 
 /// What one turn may cost.

@@ -42,10 +42,7 @@ impl JsonDisplay {
                 });
             }
             EventBody::Usage { usage, .. } => {
-                self.usage.input += usage.input;
-                self.usage.output += usage.output;
-                self.usage.cached += usage.cached;
-                self.usage.reasoning += usage.reasoning;
+                self.usage += *usage;
             }
             _ => {}
         }

@@ -7,6 +7,7 @@ mod text;
 
 use std::io::{self, Write};
 
+use lango_model::FactsTable;
 use lango_protocol::{Event, EventBody, Outcome};
 
 use crate::arguments::{OutputArguments, OutputFormat};
@@ -28,9 +29,9 @@ enum Format {
 }
 
 impl Display {
-    pub(crate) fn new(arguments: &OutputArguments, asks: bool) -> Self {
+    pub(crate) fn new(arguments: &OutputArguments, asks: bool, facts: FactsTable) -> Self {
         let format = match arguments.output_format {
-            OutputFormat::Text => Format::Text(text::TextDisplay::new(arguments.quiet)),
+            OutputFormat::Text => Format::Text(text::TextDisplay::new(arguments.quiet, facts)),
             OutputFormat::Json => Format::Json(json::JsonDisplay::default()),
             OutputFormat::StreamJson => Format::StreamJson,
         };
@@ -38,8 +39,8 @@ impl Display {
     }
 
     /// For a conversation at a terminal.
-    pub(crate) fn chat(asks: bool) -> Self {
-        Self { format: Format::Text(text::TextDisplay::new(false)), asks }
+    pub(crate) fn chat(asks: bool, facts: FactsTable) -> Self {
+        Self { format: Format::Text(text::TextDisplay::new(false, facts)), asks }
     }
 
     /// Whether there is somebody to read an introduction.

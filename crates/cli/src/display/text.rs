@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use lango_model::{Cost, FactsTable};
 use lango_protocol::{CallStatus, Event, EventBody, Outcome, OutcomeStatus, RUNTIME};
 
 use super::style::{Style, one_line, printable};
@@ -17,12 +18,22 @@ pub(crate) struct TextDisplay {
     streamed: Option<(String, u32)>,
     /// The streamed line has no end yet.
     open_line: bool,
+    facts: FactsTable,
+    /// What the turn has cost so far; nothing is said of a turn that is not wholly known.
+    cost: Option<Cost>,
 }
 
 impl TextDisplay {
-    pub(super) fn new(quiet: bool) -> Self {
-        let streams = io::stdout().is_terminal();
-        Self { quiet, streams, style: Style::of(&io::stderr()), streamed: None, open_line: false }
+    pub(super) fn new(quiet: bool, facts: FactsTable) -> Self {
+        Self {
+            quiet,
+            streams: io::stdout().is_terminal(),
+            style: Style::of(&io::stderr()),
+            streamed: None,
+            open_line: false,
+            facts,
+            cost: Some(Cost::default()),
+        }
     }
 
     pub(super) fn is_quiet(&self) -> bool {
@@ -43,7 +54,13 @@ impl TextDisplay {
             EventBody::Message { text, answer } => {
                 return self.message(event, author, text, *answer);
             }
-            EventBody::Usage { .. } | EventBody::ToolStarted { .. } => return Ok(()),
+            EventBody::Usage { provider, model, usage, estimated } => {
+                let prices = self.facts.find(provider, model).prices.filter(|_| !estimated);
+                let cost = prices.map(|prices| prices.cost(usage));
+                self.cost = self.cost.zip(cost).map(|(sum, cost)| sum + cost);
+                return Ok(());
+            }
+            EventBody::ToolStarted { .. } | EventBody::Reasoning { .. } => return Ok(()),
             _ => self.end_line()?,
         }
         match &event.body {
@@ -65,6 +82,12 @@ impl TextDisplay {
             EventBody::TransferRefused { requested, .. } => {
                 let requested = one_line(requested, 60);
                 self.progress(&style.warn(&format!("  no hand-over to {requested:?}")))
+            }
+            EventBody::Setback { model, fault, next, wait_milliseconds, .. } => {
+                // What was streamed of this step is void: it is named again and begins anew.
+                self.streamed = None;
+                let line = setback(model, fault, next, *wait_milliseconds);
+                self.progress(&style.warn(&line))
             }
             EventBody::Warning { text, .. } => {
                 self.progress(&style.warn(&format!("  {}", one_line(text, 160))))
@@ -145,11 +168,14 @@ impl TextDisplay {
         };
         let calls = work.spent.model_calls;
         let tools = work.spent.tool_calls;
+        let cost = self.cost.replace(Cost::default());
+        let cost = cost.filter(|_| calls > 0).map(|cost| format!(" · {cost}"));
         let line = format!(
-            "{how} · {calls} model call{} · {tools} tool call{} · {} tokens · {}.{:01} s",
+            "{how} · {calls} model call{} · {tools} tool call{} · {} tokens{} · {}.{:01} s",
             if calls == 1 { "" } else { "s" },
             if tools == 1 { "" } else { "s" },
             work.spent.tokens,
+            cost.unwrap_or_default(),
             work.milliseconds / 1000,
             work.milliseconds % 1000 / 100,
         );
@@ -161,5 +187,17 @@ impl TextDisplay {
             return Ok(());
         }
         writeln!(io::stderr().lock(), "{line}")
+    }
+}
+
+fn setback(model: &str, fault: &str, next: &str, wait: u64) -> String {
+    let fault = fault.replace('_', " ");
+    let (model, next) = (one_line(model, 60), one_line(next, 60));
+    match (model == next, wait) {
+        (true, 0) => format!("  {model}: {fault}; asking again"),
+        (true, wait) => {
+            format!("  {model}: {fault}; asking again in {}.{} s", wait / 1000, wait % 1000 / 100)
+        }
+        (false, _) => format!("  {model}: {fault}; asking {next} instead"),
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use lango_model::scripted::{Script, ScriptedServer};
+use lango_model::Wire;
+use lango_model::scripted::{ReceivedRequest, Script, ScriptedServer};
 use tempfile::TempDir;
 
 use crate::invocation::Invocation;
@@ -87,6 +88,44 @@ impl Lango {
     /// The requests of one agent.
     pub(crate) fn requests_of(&self, agent: &str) -> Vec<Request> {
         self.requests().into_iter().filter(|request| request.agent == agent).collect()
+    }
+
+    /// Every request as it arrived, over whatever wire.
+    pub(crate) fn received(&self) -> Vec<ReceivedRequest> {
+        self.server.requests()
+    }
+
+    /// What the model had to object to in requests.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        self.server.complaints()
+    }
+
+    /// What to configure as the base URL for this wire.
+    pub(crate) fn base_url(&self, wire: Wire) -> String {
+        self.server.base_url_for(wire)
+    }
+
+    /// A command of the binary for which nothing is set up.
+    pub(crate) fn bare<'a>(&'a self, arguments: &[&str]) -> Invocation<'a> {
+        Invocation::new(self, arguments)
+    }
+
+    /// `lango run` over this wire, set up as users do it: in the environment.
+    pub(crate) fn ask_over<'a>(&'a self, wire: Wire, text: &str) -> Invocation<'a> {
+        let invocation = self.bare(&["run", "--output-format", "stream-json", text]);
+        let url = self.base_url(wire);
+        match wire {
+            Wire::OpenAi => invocation.set("OPENAI_BASE_URL", url),
+            Wire::Anthropic => invocation
+                .set("ANTHROPIC_BASE_URL", url)
+                .set("ANTHROPIC_API_KEY", "sk-ant-canary-1")
+                .set("LANGO_MODEL_NAME", "anthropic/claude-sonnet-5-5"),
+            Wire::Gemini => invocation
+                .set("GEMINI_BASE_URL", url)
+                .set("GEMINI_API_KEY", "AIza-canary-2")
+                .set("LANGO_MODEL_NAME", "gemini/gemini-3.8-flash"),
+            Wire::Ollama => invocation.set("OLLAMA_HOST", url),
+        }
     }
 
     /// A command of the binary.

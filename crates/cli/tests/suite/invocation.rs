@@ -1,11 +1,12 @@
 //! One run of the binary, from its arguments to its exit code.
 
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
 
 use crate::fixture::Lango;
 use crate::journal::Turn;
@@ -43,6 +44,9 @@ impl<'a> Invocation<'a> {
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("HOME", lango.path("user"))
             .env("LANGO_HOME", lango.home())
+            // Nobody waits in a test, and what runs on this machine is not a part of it.
+            .env("LANGO_RETRY_FIRSTWAITMILLISECONDS", "1")
+            .env("LANGO_MODEL_DISCOVER", "false")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
@@ -82,7 +86,9 @@ impl<'a> Invocation<'a> {
             // A program that does not read all of it is not the test's concern.
             tokio::spawn(async move { stdin.write_all(&input).await });
         }
-        Running { lango: self.lango, child }
+        let stdout = Some(read(child.stdout.take().unwrap()));
+        let stderr = read(child.stderr.take().unwrap());
+        Running { lango: self.lango, child, stdout, stderr }
     }
 
     /// Runs it to its end.
@@ -96,10 +102,21 @@ impl<'a> Invocation<'a> {
     }
 }
 
+/// Reads while the binary runs: one that prints more than a pipe holds would wait for it.
+fn read(mut pipe: impl AsyncRead + Unpin + Send + 'static) -> JoinHandle<Vec<u8>> {
+    tokio::spawn(async move {
+        let mut bytes = Vec::new();
+        pipe.read_to_end(&mut bytes).await.unwrap();
+        bytes
+    })
+}
+
 /// The binary under way. Killed when dropped.
 pub(crate) struct Running<'a> {
     lango: &'a Lango,
     child: Child,
+    stdout: Option<JoinHandle<Vec<u8>>>,
+    stderr: JoinHandle<Vec<u8>>,
 }
 
 impl Running<'_> {
@@ -113,20 +130,25 @@ impl Running<'_> {
     }
 
     /// Nobody reads what it prints.
-    pub(crate) fn without_reader(mut self) -> Self {
-        drop(self.child.stdout.take());
+    pub(crate) async fn without_reader(mut self) -> Self {
+        if let Some(reader) = self.stdout.take() {
+            reader.abort();
+            // The pipe is closed once its reader is gone.
+            assert!(reader.await.is_err_and(|error| error.is_cancelled()));
+        }
         self
     }
 
-    pub(crate) async fn finish(self) -> Finished {
-        let output: Output = tokio::time::timeout(PATIENCE, self.child.wait_with_output())
-            .await
-            .expect("lango hangs")
-            .unwrap();
+    pub(crate) async fn finish(mut self) -> Finished {
+        let status = tokio::time::timeout(PATIENCE, self.child.wait()).await;
+        let stdout = match self.stdout.take() {
+            Some(reader) => reader.await.unwrap(),
+            None => Vec::new(),
+        };
         Finished {
-            code: output.status.code().expect("lango was killed"),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
+            code: status.expect("lango hangs").unwrap().code().expect("lango was killed"),
+            stdout: String::from_utf8(stdout).unwrap(),
+            stderr: String::from_utf8(self.stderr.await.unwrap()).unwrap(),
         }
     }
 

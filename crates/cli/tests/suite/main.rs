@@ -10,5 +10,6 @@ mod hostile;
 mod invocation;
 mod journal;
 mod kill;
+mod models;
 mod request;
 mod requirements;

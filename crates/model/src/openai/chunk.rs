@@ -2,43 +2,139 @@
 
 use lango_protocol::Usage;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
-use crate::RequestedCall;
+use super::Keepsake;
+use crate::ModelError;
+use crate::http::{Assembly, Decoder, Ending};
+
+/// Reads one reply.
+#[derive(Default)]
+pub(super) struct Chunks {
+    calls: Vec<OpenCall>,
+    /// Reasoning of the kind that must come back with its reply.
+    reasoning_content: String,
+}
+
+/// How a call is recognised in later pieces.
+struct OpenCall {
+    number: usize,
+    index: Option<u64>,
+    id: Option<String>,
+}
+
+impl Decoder for Chunks {
+    fn document(&mut self, document: &[u8], reply: &mut Assembly) -> Result<(), ModelError> {
+        if document == b"[DONE]" {
+            reply.close();
+            return Ok(());
+        }
+        let chunk: Chunk = crate::http::parse(document)?;
+        if let Some(error) = chunk.error {
+            return Err(ModelError::from_document(error.get()));
+        }
+        if let Some(usage) = chunk.usage {
+            *reply.usage() = usage.into();
+        }
+        if let Some(choice) = chunk.choices.into_iter().flatten().next() {
+            self.choice(choice, reply);
+        }
+        Ok(())
+    }
+}
+
+impl Chunks {
+    fn choice(&mut self, choice: Choice, reply: &mut Assembly) {
+        let delta = choice.delta.unwrap_or_default();
+        if let Some(text) = &delta.reasoning_content {
+            self.reasoning_content.push_str(text);
+        }
+        if let Some(text) = delta.reasoning_content.or(delta.reasoning) {
+            reply.reasoning(text);
+        }
+        for text in [delta.content, delta.refusal].into_iter().flatten() {
+            reply.text(text);
+        }
+        for piece in delta.tool_calls.into_iter().flatten() {
+            self.call(piece, reply);
+        }
+        if let Some(reason) = choice.finish_reason {
+            reply.finish(match reason.as_str() {
+                "length" => Ending::OutputLimit,
+                "content_filter" => Ending::Refused,
+                _ => Ending::Complete,
+            });
+            let reasoning_content = std::mem::take(&mut self.reasoning_content);
+            if !reasoning_content.is_empty() {
+                reply.keep(Keepsake { reasoning_content }.to_json());
+            }
+        }
+    }
+
+    /// Adds a piece. Servers differ: some number the calls, some only give ids, and some number
+    /// all of them 0; a new id always begins a new call.
+    fn call(&mut self, piece: CallPiece, reply: &mut Assembly) {
+        let id = piece.id.filter(|id| !id.is_empty());
+        let known = match (&id, piece.index) {
+            (Some(id), index) => self
+                .calls
+                .iter()
+                .rposition(|c| c.id.as_ref() == Some(id) && (index.is_none() || c.index == index)),
+            (None, Some(index)) => self.calls.iter().rposition(|c| c.index == Some(index)),
+            (None, None) => self.calls.len().checked_sub(1),
+        };
+        let position = known.unwrap_or_else(|| {
+            let number = reply.begin_call();
+            // Those beyond the limit share a number, and one place: every piece is looked for here.
+            if self.calls.last().is_none_or(|last| last.number != number) {
+                self.calls.push(OpenCall { number, index: piece.index, id });
+            }
+            self.calls.len() - 1
+        });
+        if let Some(function) = piece.function {
+            let name = function.name.as_deref().unwrap_or_default();
+            let arguments = function.arguments.as_deref().unwrap_or_default();
+            reply.extend_call(self.calls[position].number, name, arguments);
+        }
+    }
+}
 
 /// One streamed document. Unknown fields are ignored: every server adds its own.
 #[derive(Debug, Deserialize)]
-pub(super) struct Chunk {
+struct Chunk {
     #[serde(default)]
-    pub(super) choices: Vec<Choice>,
+    choices: Option<Vec<Choice>>,
     #[serde(default)]
-    pub(super) usage: Option<WireUsage>,
+    usage: Option<WireUsage>,
     #[serde(default)]
-    pub(super) error: Option<WireError>,
+    error: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Choice {
+struct Choice {
     /// `message` is what a server sends that ignores `stream`.
     #[serde(default, alias = "message")]
-    pub(super) delta: Option<Delta>,
+    delta: Option<Delta>,
     #[serde(default)]
-    pub(super) finish_reason: Option<String>,
+    finish_reason: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Delta {
+struct Delta {
     #[serde(default)]
-    pub(super) content: Option<String>,
-    #[serde(default, alias = "reasoning_content")]
-    pub(super) reasoning: Option<String>,
+    content: Option<String>,
     #[serde(default)]
-    pub(super) refusal: Option<String>,
+    reasoning_content: Option<String>,
     #[serde(default)]
-    pub(super) tool_calls: Option<Vec<CallPiece>>,
+    reasoning: Option<String>,
+    #[serde(default)]
+    refusal: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<CallPiece>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct CallPiece {
+struct CallPiece {
     #[serde(default)]
     index: Option<u64>,
     #[serde(default)]
@@ -56,25 +152,7 @@ struct FunctionPiece {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum WireError {
-    Object {
-        #[serde(default)]
-        message: String,
-    },
-    Text(String),
-}
-
-impl WireError {
-    pub(super) fn into_text(self) -> String {
-        match self {
-            Self::Object { message } | Self::Text(message) => message,
-        }
-    }
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct WireUsage {
+struct WireUsage {
     #[serde(default)]
     prompt_tokens: u64,
     #[serde(default)]
@@ -103,64 +181,12 @@ impl From<WireUsage> for Usage {
             input: wire.prompt_tokens,
             output: wire.completion_tokens,
             cached: wire.prompt_tokens_details.unwrap_or_default().cached_tokens.unwrap_or(0),
+            cache_write: 0,
             reasoning: wire
                 .completion_tokens_details
                 .unwrap_or_default()
                 .reasoning_tokens
                 .unwrap_or(0),
         }
-    }
-}
-
-/// Puts streamed pieces of calls together.
-#[derive(Debug, Default)]
-pub(super) struct Calls {
-    calls: Vec<PartialCall>,
-}
-
-#[derive(Debug)]
-struct PartialCall {
-    index: Option<u64>,
-    id: Option<String>,
-    call: RequestedCall,
-}
-
-impl Calls {
-    /// Adds a piece. Servers differ: some number the calls, some only give ids, and some number
-    /// all of them 0; a new id always begins a new call.
-    pub(super) fn add(&mut self, piece: CallPiece) {
-        let id = piece.id.filter(|id| !id.is_empty());
-        let known = match (&id, piece.index) {
-            (Some(id), index) => self
-                .calls
-                .iter()
-                .rposition(|c| c.id.as_ref() == Some(id) && (index.is_none() || c.index == index)),
-            (None, Some(index)) => self.calls.iter().rposition(|c| c.index == Some(index)),
-            (None, None) => self.calls.len().checked_sub(1),
-        };
-        let position = known.unwrap_or_else(|| {
-            let call = RequestedCall { name: String::new(), arguments: String::new() };
-            self.calls.push(PartialCall { index: piece.index, id, call });
-            self.calls.len() - 1
-        });
-        if let Some(function) = piece.function {
-            let call = &mut self.calls[position].call;
-            call.name.push_str(function.name.as_deref().unwrap_or_default());
-            call.arguments.push_str(function.arguments.as_deref().unwrap_or_default());
-        }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.calls.is_empty()
-    }
-
-    /// How many calls have begun.
-    pub(super) fn len(&self) -> usize {
-        self.calls.len()
-    }
-
-    /// The calls, now that the model has finished.
-    pub(super) fn finish(&mut self) -> impl Iterator<Item = RequestedCall> + use<> {
-        std::mem::take(&mut self.calls).into_iter().map(|partial| partial.call)
     }
 }

@@ -5,21 +5,31 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::OpenAiConfig;
-use crate::{AnsweredCall, ContextBlock, Message, ModelError, ModelRequest};
+use super::Keepsake;
+use crate::http::{Endpoint, Quirks};
+use crate::{AnsweredCall, Image, Message, ModelId, ModelRequest};
+
+/// The kinds of images the API reads.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: Vec<WireMessage<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<WireTool<'a>>,
     stream: bool,
-    stream_options: StreamOptions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<WireTool<'a>>,
+    /// Last, because the end of it is all that changes from call to call.
+    messages: Vec<WireMessage<'a>>,
 }
 
 #[derive(Serialize)]
@@ -34,7 +44,7 @@ enum WireMessage<'a> {
         content: &'a str,
     },
     User {
-        content: Cow<'a, str>,
+        content: Content<'a>,
     },
     Assistant {
         content: Option<&'a str>,
@@ -42,11 +52,32 @@ enum WireMessage<'a> {
         name: Option<&'a str>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<WireCall<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_content: Option<String>,
     },
     Tool {
         tool_call_id: &'a str,
         content: &'a str,
     },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(Cow<'a, str>),
+    Parts(Vec<Part<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    Text { text: Cow<'a, str> },
+    ImageUrl { image_url: ImageUrl },
+}
+
+#[derive(Serialize)]
+struct ImageUrl {
+    url: String,
 }
 
 #[derive(Serialize)]
@@ -76,10 +107,20 @@ struct WireFunction<'a> {
 }
 
 /// The request as bytes.
-pub(super) fn body(config: &OpenAiConfig, request: &ModelRequest) -> Result<Vec<u8>, ModelError> {
-    let body = Body {
-        model: &config.model,
-        messages: messages(request),
+pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
+    body_for(endpoint, request, Quirks::default())
+}
+
+/// The request as bytes, for a server that does not take everything.
+pub(super) fn body_for(
+    endpoint: &Endpoint,
+    request: &ModelRequest,
+    quirks: Quirks,
+) -> serde_json::Result<Vec<u8>> {
+    let limit = request.options.max_output_tokens;
+    serde_json::to_vec(&Body {
+        model: &endpoint.id.model,
+        messages: messages(endpoint, request),
         tools: request
             .tools
             .iter()
@@ -93,36 +134,74 @@ pub(super) fn body(config: &OpenAiConfig, request: &ModelRequest) -> Result<Vec<
             })
             .collect(),
         stream: true,
-        stream_options: StreamOptions { include_usage: true },
-        max_completion_tokens: config.max_output_tokens,
-        temperature: config.temperature,
-    };
-    serde_json::to_vec(&body).map_err(|error| ModelError::BadRequest { reason: error.to_string() })
+        stream_options: (!quirks.no_stream_options())
+            .then_some(StreamOptions { include_usage: true }),
+        max_completion_tokens: limit.filter(|_| !quirks.old_limit()),
+        max_tokens: limit.filter(|_| quirks.old_limit()),
+        reasoning_effort: (quirks.no_reasoning() && !request.tools.is_empty()).then_some("none"),
+        temperature: request.options.temperature,
+    })
 }
 
-fn messages(request: &ModelRequest) -> Vec<WireMessage<'_>> {
+fn messages<'a>(endpoint: &Endpoint, request: &'a ModelRequest) -> Vec<WireMessage<'a>> {
     let mut wire = vec![WireMessage::System { content: &request.instruction }];
-    let newest_user = request.messages.iter().rposition(|m| matches!(m, Message::User { .. }));
-    for (index, message) in request.messages.iter().enumerate() {
+    let sees = endpoint.facts.images != Some(false);
+    for (position, message) in request.messages.iter().enumerate() {
         match message {
-            Message::User { text } if Some(index) == newest_user => {
-                wire.push(WireMessage::User { content: with_context(&request.context, text) });
+            Message::User { text, images } => {
+                let text = request.user_text(position, text);
+                // Some servers refuse messages without a word in them.
+                if !text.is_empty() || !images.is_empty() {
+                    wire.push(WireMessage::User { content: content(text, images, sees) });
+                }
             }
-            Message::User { text } => {
-                wire.push(WireMessage::User { content: Cow::Borrowed(text) });
-            }
+            Message::Assistant { text, .. } if text.is_empty() => {}
             Message::Assistant { author, text } => wire.push(WireMessage::Assistant {
                 content: Some(text),
                 name: author.as_deref(),
                 tool_calls: Vec::new(),
+                reasoning_content: None,
             }),
-            Message::Exchange { text, calls } => push_exchange(&mut wire, text, calls),
+            Message::Exchange { text, calls, keepsake } => {
+                let reasoning = keepsake.as_ref().and_then(|kept| reasoning(kept, &endpoint.id));
+                push_exchange(&mut wire, text, calls, reasoning);
+            }
         }
     }
     wire
 }
 
-fn push_exchange<'a>(wire: &mut Vec<WireMessage<'a>>, text: &'a str, calls: &'a [AnsweredCall]) {
+fn content<'a>(text: Cow<'a, str>, images: &[Image], sees: bool) -> Content<'a> {
+    if images.is_empty() {
+        return Content::Text(text);
+    }
+    let images = images.iter().map(|image| {
+        if sees && IMAGES.contains(&image.media_type.as_str()) {
+            let url = format!("data:{};base64,{}", image.media_type, image.base64());
+            Part::ImageUrl { image_url: ImageUrl { url } }
+        } else {
+            Part::Text { text: image.in_words().into() }
+        }
+    });
+    // A part without text is refused.
+    let text = Some(text).filter(|text| !text.trim().is_empty());
+    Content::Parts(text.map(|text| Part::Text { text }).into_iter().chain(images).collect())
+}
+
+fn reasoning(keepsake: &crate::Keepsake, id: &ModelId) -> Option<String> {
+    let data = keepsake.for_model(id)?;
+    serde_json::from_str::<Keepsake>(data).ok().map(|kept| kept.reasoning_content)
+}
+
+fn push_exchange<'a>(
+    wire: &mut Vec<WireMessage<'a>>,
+    text: &'a str,
+    calls: &'a [AnsweredCall],
+    reasoning_content: Option<String>,
+) {
+    if text.is_empty() && calls.is_empty() {
+        return;
+    }
     wire.push(WireMessage::Assistant {
         content: (!text.is_empty()).then_some(text),
         name: None,
@@ -137,80 +216,13 @@ fn push_exchange<'a>(wire: &mut Vec<WireMessage<'a>>, text: &'a str, calls: &'a 
                 },
             })
             .collect(),
+        reasoning_content,
     });
     for call in calls {
         wire.push(WireMessage::Tool { tool_call_id: call.id.as_str(), content: &call.result });
     }
 }
 
-/// Context goes in front of the newest user message: a second system message is refused by the
-/// templates of many local models, and early in the request it would spoil the provider's cache.
-fn with_context<'a>(context: &[ContextBlock], text: &'a str) -> Cow<'a, str> {
-    if context.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    let mut whole = String::new();
-    for block in context {
-        whole.push_str("<context source=\"");
-        whole.push_str(block.source);
-        whole.push_str("\">\n");
-        whole.push_str(block.text.trim_end());
-        whole.push_str("\n</context>\n\n");
-    }
-    whole.push_str(text);
-    Cow::Owned(whole)
-}
-
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use lango_protocol::CallId;
-
-    use super::*;
-
-    #[test]
-    fn a_request_keeps_instruction_context_and_pairs_apart() {
-        let call = CallId::generate();
-        let request = ModelRequest {
-            instruction: "You are operator, …".into(),
-            context: vec![ContextBlock { source: "workspace", text: "here\n".into() }],
-            messages: vec![
-                Message::User { text: "first".into() },
-                Message::Assistant { author: Some("vault".into()), text: "done".into() },
-                Message::User { text: "second".into() },
-                Message::Exchange {
-                    text: String::new(),
-                    calls: vec![AnsweredCall {
-                        id: call.clone(),
-                        name: "fs_read".into(),
-                        arguments: "{broken".into(),
-                        result: "not JSON".into(),
-                    }],
-                },
-            ],
-            tools: Vec::new(),
-        };
-        let config = OpenAiConfig {
-            base_url: "http://127.0.0.1:1/v1".into(),
-            api_key: None,
-            model: "m".into(),
-            idle_timeout: Duration::from_secs(1),
-            max_output_tokens: None,
-            temperature: None,
-        };
-        let value: serde_json::Value =
-            serde_json::from_slice(&body(&config, &request).unwrap()).unwrap();
-        let messages = value["messages"].as_array().unwrap();
-        assert_eq!(messages[0]["content"], "You are operator, …");
-        assert_eq!(messages[1]["content"], "first");
-        assert_eq!(messages[2]["name"], "vault");
-        assert_eq!(
-            messages[3]["content"],
-            "<context source=\"workspace\">\nhere\n</context>\n\nsecond"
-        );
-        assert_eq!(messages[4]["tool_calls"][0]["function"]["arguments"], "{}");
-        assert_eq!(messages[5]["tool_call_id"], call.as_str());
-        assert!(value.get("tools").is_none());
-    }
-}
+#[path = "wire_tests.rs"]
+mod tests;

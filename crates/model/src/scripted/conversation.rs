@@ -1,164 +1,138 @@
-//! A request as the scripted model understands it, and the check that it is a valid history.
+//! A request as scripts look at it, whichever wire it came over.
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use crate::Wire;
 
-/// The parts of a chat-completions request that scripts look at.
-#[derive(Debug, Deserialize)]
+/// What one request says. Each wire's parser makes it, and refuses what its provider refuses.
+#[derive(Debug)]
 pub(super) struct Conversation<'a> {
-    #[serde(borrow)]
-    messages: Vec<WireMessage<'a>>,
-    #[serde(default, borrow)]
-    tools: Vec<WireTool<'a>>,
+    pub(super) wire: Wire,
+    pub(super) model: Cow<'a, str>,
+    pub(super) system: Cow<'a, str>,
+    pub(super) messages: Vec<Spoken<'a>>,
+    /// Names of the tools that may be called.
+    pub(super) tools: Vec<Cow<'a, str>>,
+    /// How long the request is.
+    pub(super) bytes: usize,
 }
 
-#[derive(Debug, Deserialize)]
-struct WireMessage<'a> {
-    #[serde(borrow)]
-    role: Cow<'a, str>,
-    #[serde(default, borrow)]
-    content: Option<Cow<'a, str>>,
-    #[serde(default, borrow)]
-    tool_calls: Vec<WireCall<'a>>,
-    #[serde(default, borrow)]
-    tool_call_id: Option<Cow<'a, str>>,
+/// One message. A wire that puts results, or several messages of the user, into one message is
+/// taken apart, so that scripts see the same over every wire.
+#[derive(Debug)]
+pub(super) struct Spoken<'a> {
+    pub(super) role: Role,
+    pub(super) text: Cow<'a, str>,
+    pub(super) images: usize,
+    /// Names of the tools that are called.
+    pub(super) calls: Vec<Cow<'a, str>>,
 }
 
-#[derive(Debug, Deserialize)]
-struct WireCall<'a> {
-    #[serde(borrow)]
-    id: Cow<'a, str>,
-    #[serde(borrow)]
-    function: WireFunctionCall<'a>,
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    User,
+    Assistant,
+    /// A result.
+    Tool,
 }
 
-#[derive(Debug, Deserialize)]
-struct WireFunctionCall<'a> {
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-    #[serde(borrow)]
-    arguments: Cow<'a, str>,
-}
-
-#[derive(Debug, Deserialize)]
-struct WireTool<'a> {
-    #[serde(borrow)]
-    function: WireFunction<'a>,
-}
-
-#[derive(Debug, Deserialize)]
-struct WireFunction<'a> {
-    #[serde(borrow)]
-    name: Cow<'a, str>,
+impl<'a> Spoken<'a> {
+    pub(super) fn new(role: Role, text: Cow<'a, str>) -> Self {
+        Self { role, text, images: 0, calls: Vec::new() }
+    }
 }
 
 impl<'a> Conversation<'a> {
-    pub(super) fn parse(body: &'a [u8]) -> Result<Self, String> {
-        let conversation: Self =
-            serde_json::from_slice(body).map_err(|error| format!("not a request: {error}"))?;
-        conversation.check()?;
-        Ok(conversation)
+    /// Adds a text of the user: to the message that has only images so far, or as a new one.
+    pub(super) fn push_user_text(&mut self, text: Cow<'a, str>, begins: bool) {
+        match self.messages.last_mut() {
+            Some(last) if !begins && last.role == Role::User && last.text.is_empty() => {
+                last.text = text;
+            }
+            _ => self.messages.push(Spoken::new(Role::User, text)),
+        }
     }
 
-    /// What every provider checks: the results of a message's calls follow it directly, each call
-    /// once, names are plain, and arguments are a JSON object.
-    fn check(&self) -> Result<(), String> {
-        let mut open: Vec<&str> = Vec::new();
-        for (index, message) in self.messages.iter().enumerate() {
-            if message.role == "tool" {
-                let id = message.tool_call_id.as_deref().unwrap_or_default();
-                let position = open.iter().position(|call| *call == id);
-                let Some(position) = position else {
-                    return Err(format!("messages[{index}]: a result without its call {id:?}"));
-                };
-                open.swap_remove(position);
-                continue;
-            }
-            if let Some(id) = open.first() {
-                return Err(format!("messages[{index}]: the call {id:?} has no result"));
-            }
-            for call in &message.tool_calls {
-                let name = call.function.name.as_bytes();
-                let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-                if !(1..=64).contains(&name.len()) || !name.iter().all(plain) {
-                    return Err(format!("messages[{index}]: the name of a call is not valid"));
-                }
-                let arguments = &call.function.arguments;
-                if serde_json::from_str::<serde_json::Map<_, _>>(arguments).is_err() {
-                    return Err(format!("messages[{index}]: arguments are not a JSON object"));
-                }
-                if open.contains(&&*call.id) {
-                    return Err(format!("messages[{index}]: two calls are {:?}", call.id));
-                }
-                open.push(&call.id);
-            }
-            if message.tool_calls.is_empty()
-                && message.content.as_deref().unwrap_or_default().is_empty()
-            {
-                return Err(format!("messages[{index}]: {} says nothing", message.role));
+    /// Adds an image of the user. One that `leads` belongs to the text after it.
+    pub(super) fn push_user_image(&mut self, begins: bool, leads: bool) {
+        let joins = |last: &Spoken<'_>| {
+            !begins && last.role == Role::User && (!leads || last.text.is_empty())
+        };
+        match self.messages.last_mut() {
+            Some(last) if joins(last) => last.images += 1,
+            _ => {
+                let empty = Spoken::new(Role::User, Cow::Borrowed(""));
+                self.messages.push(Spoken { images: 1, ..empty });
             }
         }
-        open.first().map_or(Ok(()), |id| Err(format!("the call {id:?} has no result")))
+    }
+
+    /// Images after the last text belong to it.
+    pub(super) fn settle_images(&mut self) {
+        if let [.., text, images] = self.messages.as_mut_slice()
+            && text.role == Role::User
+            && images.role == Role::User
+            && images.text.is_empty()
+        {
+            text.images += images.images;
+            self.messages.pop();
+        }
     }
 
     /// The name in `You are NAME, …`.
     pub(super) fn agent(&self) -> Option<&str> {
-        let system = self.messages.iter().find(|message| message.role == "system")?;
-        let rest = system.content.as_deref()?.strip_prefix("You are ")?;
+        let rest = self.system.strip_prefix("You are ")?;
         rest.split([',', '.', '\n', ' ']).next()
     }
 
+    fn newest_user_at(&self) -> Option<usize> {
+        self.messages.iter().rposition(|message| message.role == Role::User)
+    }
+
     pub(super) fn newest_user(&self) -> &str {
-        let newest = self.messages.iter().rev().find(|message| message.role == "user");
-        newest.and_then(|message| message.content.as_deref()).unwrap_or_default()
+        self.newest_user_at().map_or("", |at| &*self.messages[at].text)
+    }
+
+    /// Images of the newest user message.
+    pub(super) fn images(&self) -> usize {
+        self.newest_user_at().map_or(0, |at| self.messages[at].images)
+    }
+
+    fn since_newest_user(&self) -> &[Spoken<'a>] {
+        &self.messages[self.newest_user_at().unwrap_or(0)..]
     }
 
     /// Results since the newest user message, oldest first.
-    pub(super) fn results(&self) -> Vec<&str> {
-        let from = self.messages.iter().rposition(|message| message.role == "user").unwrap_or(0);
-        self.messages[from..]
-            .iter()
-            .filter(|message| message.role == "tool")
-            .filter_map(|message| message.content.as_deref())
-            .collect()
+    pub(super) fn results(&self) -> impl DoubleEndedIterator<Item = &str> {
+        let results = self.since_newest_user().iter().filter(|message| message.role == Role::Tool);
+        results.map(|message| &*message.text)
+    }
+
+    /// What was called since the newest user message.
+    pub(super) fn calls(&self) -> Vec<&str> {
+        let calls = self.since_newest_user().iter().flat_map(|message| &message.calls);
+        calls.map(|name| &**name).collect()
     }
 
     pub(super) fn mentions(&self, part: &str) -> bool {
-        self.messages
-            .iter()
-            .filter(|message| message.role != "system")
-            .any(|message| message.content.as_deref().is_some_and(|text| text.contains(part)))
+        self.messages.iter().any(|message| message.text.contains(part))
     }
 
     pub(super) fn offers(&self, tool: &str) -> bool {
-        self.tools.iter().any(|offered| offered.function.name == tool)
+        self.tools.iter().any(|offered| offered == tool)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(messages: &str) -> Result<(), String> {
-        let body = format!(r#"{{"messages":{messages}}}"#);
-        Conversation::parse(body.as_bytes()).map(drop)
+/// Puts the texts of one message together; a single one is not copied.
+pub(super) fn join<'a>(texts: impl IntoIterator<Item = Cow<'a, str>>) -> Cow<'a, str> {
+    let mut whole = Cow::Borrowed("");
+    for text in texts {
+        if whole.is_empty() {
+            whole = text;
+        } else {
+            whole.to_mut().push_str(&text);
+        }
     }
-
-    #[test]
-    fn histories_no_provider_would_take_are_refused() {
-        let call = r#"{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]}"#;
-        let result = r#"{"role":"tool","tool_call_id":"a","content":"r"}"#;
-        let user = r#"{"role":"user","content":"u"}"#;
-        assert_eq!(check(&format!("[{user},{call},{result}]")), Ok(()));
-        assert!(check(&format!("[{user},{call}]")).is_err());
-        assert!(check(&format!("[{user},{call},{user}]")).is_err());
-        assert!(check(&format!("[{user},{result}]")).is_err());
-        assert!(check(&format!("[{user},{call},{result},{result}]")).is_err());
-        assert!(check(r#"[{"role":"assistant","content":""}]"#).is_err());
-        let unnamed = call.replace(r#""f""#, r#""f g""#);
-        assert!(check(&format!("[{user},{unnamed},{result}]")).is_err());
-        let broken = call.replace("{}", "{");
-        assert!(check(&format!("[{user},{broken},{result}]")).is_err());
-    }
+    whole
 }

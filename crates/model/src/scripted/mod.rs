@@ -1,14 +1,29 @@
-//! A scripted model: a server on loopback that speaks a provider's wire and says what a script
+//! A scripted model: a server on loopback that speaks the providers' wires and says what a script
 //! file tells it to. Whole conversations, hostile ones included, become data.
 //!
-//! It is as strict as the real providers: a request whose history has a call without a result,
-//! or a result without a call, is answered with HTTP 400. `docs/scripted-model.md` describes the
-//! script's format.
+//! It is as strict as the real providers: what one of them refuses in a request is answered with
+//! HTTP 400 and its own words. `docs/scripted-model.md` describes the script's format.
 
+mod answer;
+mod anthropic;
 mod conversation;
-mod render;
+mod delivery;
+mod gemini;
+mod lists;
+mod manner;
+mod ollama;
+mod openai;
+mod refusal;
+mod replay;
 mod script;
 mod server;
+mod signature;
+mod speech;
+#[cfg(test)]
+mod tests;
+mod text;
 
-pub use script::{Fault, Reply, Script, ScriptError};
+pub use manner::{Manner, UsagePlace};
+pub use replay::RecordedServer;
+pub use script::{ErrorCase, Fault, Figures, Reply, Script, ScriptError, ScriptedCall};
 pub use server::{ReceivedRequest, ScriptedServer};

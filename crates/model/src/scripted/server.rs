@@ -1,29 +1,24 @@
 //! The loopback server.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::StreamExt;
-use futures_util::stream;
-use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full, Limited, StreamBody};
-use hyper::body::{Frame, Incoming};
-use hyper::header::CONTENT_TYPE;
+use hyper::body::Incoming;
+use hyper::http::request::Parts;
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::answer::answer;
 use super::conversation::Conversation;
-use super::render::{End, render};
-use super::script::{Fault, Reply, Script};
-
-type Body = BoxBody<Bytes, io::Error>;
+use super::delivery::Body;
+use super::script::{Reply, Script};
+use super::signature::Signatures;
+use crate::Wire;
 
 /// A running scripted model. Stops when dropped.
 pub struct ScriptedServer {
@@ -35,14 +30,30 @@ pub struct ScriptedServer {
 /// A request as it arrived, for tests.
 #[derive(Debug, Clone)]
 pub struct ReceivedRequest {
+    /// The protocol it was made in.
+    pub wire: Wire,
+    /// The path, with what comes after a `?`.
+    pub path: String,
+    /// Names and values, keys included.
+    pub headers: Vec<(String, String)>,
     /// The body.
     pub body: String,
     /// The agent that asked, if its instruction says so.
     pub agent: Option<String>,
 }
 
-struct State {
-    script: Script,
+impl ReceivedRequest {
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        headers.find(|(header, _)| header.eq_ignore_ascii_case(name)).map(|(_, value)| &**value)
+    }
+}
+
+/// What the connections share.
+pub(super) struct State {
+    pub(super) script: Script,
+    pub(super) signatures: Signatures,
     /// Shared by the connections' tasks; held for a few instructions at a time.
     progress: Mutex<Progress>,
     keeps_requests: bool,
@@ -52,37 +63,68 @@ struct State {
 struct Progress {
     uses: Vec<u32>,
     requests: Vec<ReceivedRequest>,
+    complaints: Vec<String>,
     count: u64,
 }
 
 impl ScriptedServer {
     /// Starts on a free port of 127.0.0.1 and remembers every request.
     pub async fn start(script: Script) -> io::Result<Self> {
-        Self::start_with(script, true).await
+        Self::start_with(script, 0, true).await
+    }
+
+    /// Starts on this port of 127.0.0.1 and remembers every request.
+    pub async fn start_at(script: Script, port: u16) -> io::Result<Self> {
+        Self::start_with(script, port, true).await
     }
 
     /// Starts without remembering requests, for long runs.
     pub async fn start_forgetful(script: Script) -> io::Result<Self> {
-        Self::start_with(script, false).await
+        Self::start_with(script, 0, false).await
     }
 
-    async fn start_with(script: Script, keeps_requests: bool) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    async fn start_with(script: Script, port: u16, keeps_requests: bool) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
         let progress = Progress { uses: vec![0; script.replies.len()], ..Progress::default() };
-        let state = Arc::new(State { script, progress: Mutex::new(progress), keeps_requests });
-        let task = tokio::spawn(accept(listener, Arc::clone(&state)));
+        let state = Arc::new(State {
+            script,
+            signatures: Signatures::default(),
+            progress: Mutex::new(progress),
+            keeps_requests,
+        });
+        let listening = Arc::clone(&state);
+        let task = tokio::spawn(accept(listener, move |request| {
+            let state = Arc::clone(&listening);
+            async move { answer(&state, request).await }
+        }));
         Ok(Self { address, state, _task: AbortOnDropHandle::new(task) })
     }
 
-    /// What to configure as the provider's base URL.
+    /// What to configure as the base URL of a provider that speaks OpenAI's protocol.
     pub fn base_url(&self) -> String {
-        format!("http://{}/v1", self.address)
+        self.base_url_for(Wire::OpenAi)
+    }
+
+    /// What to configure as the base URL of a provider that speaks this protocol.
+    pub fn base_url_for(&self, wire: Wire) -> String {
+        let version = match wire {
+            Wire::OpenAi => "/v1",
+            Wire::Gemini => "/v1beta",
+            Wire::Anthropic | Wire::Ollama => "",
+        };
+        format!("http://{}{version}", self.address)
     }
 
     /// The requests so far.
     pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.state.progress().requests.clone()
+    }
+
+    /// What was wrong with requests that were refused without the script saying so: histories that
+    /// no provider would take, and requests that no reply fits.
+    pub fn complaints(&self) -> Vec<String> {
+        self.state.progress().complaints.clone()
     }
 
     /// How many requests came so far.
@@ -96,14 +138,24 @@ impl State {
         self.progress.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// Notes a request that should not have been made.
+    pub(super) fn complain(&self, reason: &str) {
+        if self.keeps_requests {
+            self.progress().complaints.push(reason.to_owned());
+        }
+    }
+
     /// The first reply whose conditions hold and that is not used up.
-    fn choose(&self, body: &[u8], conversation: &Conversation<'_>) -> Option<&Reply> {
+    pub(super) fn choose(
+        &self,
+        parts: &Parts,
+        body: &Bytes,
+        conversation: &Conversation<'_>,
+    ) -> Option<&Reply> {
         let mut progress = self.progress();
         progress.count += 1;
         if self.keeps_requests {
-            let agent = conversation.agent().map(str::to_owned);
-            let body = String::from_utf8_lossy(body).into_owned();
-            progress.requests.push(ReceivedRequest { body, agent });
+            progress.requests.push(received(parts, body, conversation));
         }
         let fits = |(index, reply): &(usize, &Reply)| {
             reply.times.is_none_or(|times| progress.uses[*index] < times)
@@ -115,18 +167,33 @@ impl State {
     }
 }
 
-async fn accept(listener: TcpListener, state: Arc<State>) {
+fn received(parts: &Parts, body: &[u8], conversation: &Conversation<'_>) -> ReceivedRequest {
+    let path = parts.uri.path_and_query().map_or("", |path| path.as_str());
+    let headers = parts.headers.iter().map(|(name, value)| {
+        (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+    });
+    ReceivedRequest {
+        wire: conversation.wire,
+        path: path.to_owned(),
+        headers: headers.collect(),
+        body: String::from_utf8_lossy(body).into_owned(),
+        agent: conversation.agent().map(str::to_owned),
+    }
+}
+
+/// Answers every request of every connection.
+pub(super) async fn accept<F, R>(listener: TcpListener, answer: F)
+where
+    F: Fn(Request<Incoming>) -> R + Clone + Send + 'static,
+    R: Future<Output = io::Result<Response<Body>>> + Send + 'static,
+{
     // Connections are children of this task: they end with it.
     let mut connections = tokio::task::JoinSet::new();
     loop {
         let Ok((socket, _)) = listener.accept().await else { continue };
         let _ = socket.set_nodelay(true);
-        let state = Arc::clone(&state);
+        let service = service_fn(answer.clone());
         connections.spawn(async move {
-            let service = service_fn(move |request| {
-                let state = Arc::clone(&state);
-                async move { Ok::<_, Infallible>(answer(&state, request).await) }
-            });
             // A client that goes away, or a fault that was asked for, ends the connection.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(socket), service)
@@ -134,74 +201,4 @@ async fn accept(listener: TcpListener, state: Arc<State>) {
         });
         while connections.try_join_next().is_some() {}
     }
-}
-
-async fn answer(state: &State, request: Request<Incoming>) -> Response<Body> {
-    const LIMIT: usize = 64 * 1024 * 1024;
-    if request.method() == Method::GET {
-        return json(StatusCode::OK, r#"{"object":"list","data":[{"id":"scripted"}]}"#.into());
-    }
-    let body = match Limited::new(request.into_body(), LIMIT).collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(error) => return refuse(StatusCode::BAD_REQUEST, &error.to_string()),
-    };
-    let conversation = match Conversation::parse(&body) {
-        Ok(conversation) => conversation,
-        Err(reason) => return refuse(StatusCode::BAD_REQUEST, &reason),
-    };
-    let Some(reply) = state.choose(&body, &conversation) else {
-        let reason = format!(
-            "no reply in the script fits: agent {:?}, user {:?}, {} results",
-            conversation.agent(),
-            conversation.newest_user(),
-            conversation.results().len()
-        );
-        return refuse(StatusCode::UNPROCESSABLE_ENTITY, &reason);
-    };
-    if reply.delay_ms > 0 {
-        tokio::time::sleep(Duration::from_millis(reply.delay_ms)).await;
-    }
-    if reply.fault == Some(Fault::Status) {
-        let status = reply.status.and_then(|code| StatusCode::from_u16(code).ok());
-        return refuse(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), "the script says so");
-    }
-    let rendered = render(reply, &conversation, body.len());
-    let pieces = stream::iter(rendered.pieces.into_iter().map(|piece| Ok(Frame::data(piece))));
-    let body = match rendered.end {
-        End::Whole => BodyExt::boxed(StreamBody::new(pieces)),
-        End::Broken => BodyExt::boxed(StreamBody::new(pieces.chain(stream::once(async {
-            // Lets what was sent so far arrive before the connection breaks.
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            Err(io::Error::other("cut by the script"))
-        })))),
-        End::Stalled => BodyExt::boxed(StreamBody::new(pieces.chain(stream::pending()))),
-    };
-    let mut response = Response::new(body);
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("text/event-stream"));
-    response
-}
-
-fn refuse(status: StatusCode, message: &str) -> Response<Body> {
-    #[derive(serde::Serialize)]
-    struct Wrapper<'a> {
-        error: Inner<'a>,
-    }
-    #[derive(serde::Serialize)]
-    struct Inner<'a> {
-        message: &'a str,
-    }
-    let body = serde_json::to_string(&Wrapper { error: Inner { message } });
-    json(status, body.unwrap_or_default())
-}
-
-fn json(status: StatusCode, body: String) -> Response<Body> {
-    let body = Full::new(Bytes::from(body)).map_err(|never| match never {});
-    let mut response = Response::new(BodyExt::boxed(body));
-    *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
-    response
 }

@@ -1,6 +1,13 @@
-//! The OpenAI wire, end to end: our client against servers that speak it well and badly.
+//! The wires, end to end: our client against servers that speak them well and badly.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod client;
+mod cut;
+mod forms;
+mod hearing;
+mod indexes;
+mod list;
 mod raw_server;
+mod scripted;
+mod speech;

@@ -1,27 +1,90 @@
 //! A server that sends exactly the bytes it is told, in exactly the chunks it is told.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 
-/// Serves `chunks` as the body of one response and closes the connection. Returns the base URL.
-pub(crate) async fn serve(head: &'static str, chunks: Vec<Vec<u8>>) -> String {
+/// What is sent back on one connection, which is closed then.
+#[derive(Debug, Clone)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) content_type: &'static str,
+    pub(crate) chunks: Vec<Vec<u8>>,
+}
+
+impl Response {
+    pub(crate) fn new(content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
+        Self { status: 200, content_type, chunks: vec![body.into()] }
+    }
+}
+
+/// A running server.
+pub(crate) struct Server {
+    /// Such as `http://127.0.0.1:1234`.
+    pub(crate) url: String,
+    /// What was asked, as it came.
+    pub(crate) requests: mpsc::UnboundedReceiver<String>,
+}
+
+/// Answers each connection with what `answer` makes of its number and its request.
+pub(crate) async fn serve(
+    answer: impl Fn(usize, &str) -> Response + Send + Sync + 'static,
+) -> Server {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-    let address = listener.local_addr().unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, requests) = mpsc::unbounded_channel();
+    let answer = Arc::new(answer);
     tokio::spawn(async move {
-        let (mut socket, _) = listener.accept().await.unwrap();
-        socket.set_nodelay(true).unwrap();
-        let mut request = vec![0; 64 * 1024];
-        let mut length = 0;
-        while !request[..length].ends_with(b"}") {
-            length += socket.read(&mut request[length..]).await.unwrap();
-        }
-        socket.write_all(head.as_bytes()).await.unwrap();
-        for chunk in chunks {
-            socket.write_all(&chunk).await.unwrap();
-            tokio::task::yield_now().await;
+        for number in 0.. {
+            let (socket, _) = listener.accept().await.unwrap();
+            let (answer, sender) = (Arc::clone(&answer), sender.clone());
+            tokio::spawn(async move {
+                let mut socket = socket;
+                let request = read_request(&mut socket).await;
+                let response = answer(number, &request);
+                // Nobody may want to know.
+                let _ = sender.send(request);
+                // A client that has heard enough goes away.
+                let _ = send(&mut socket, response).await;
+            });
         }
     });
-    format!("http://{address}/v1")
+    Server { url, requests }
+}
+
+async fn read_request(socket: &mut TcpStream) -> String {
+    let mut request = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&request).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head.lines().find_map(|line| {
+                let (name, value) = line.split_once(": ")?;
+                name.eq_ignore_ascii_case("content-length").then(|| value.parse().ok())?
+            });
+            if body.len() >= length.unwrap_or(0_usize) {
+                return text;
+            }
+        }
+        assert_ne!(socket.read_buf(&mut request).await.unwrap(), 0, "half a request: {text}");
+    }
+}
+
+async fn send(socket: &mut TcpStream, response: Response) -> std::io::Result<()> {
+    socket.set_nodelay(true)?;
+    let head = format!(
+        "HTTP/1.1 {} X\r\ncontent-type: {}\r\nconnection: close\r\n\r\n",
+        response.status, response.content_type
+    );
+    socket.write_all(head.as_bytes()).await?;
+    for chunk in response.chunks {
+        socket.write_all(&chunk).await?;
+        // The client, on the same thread, reads what is there before the next chunk comes.
+        for _ in 0..3 {
+            tokio::task::yield_now().await;
+        }
+    }
+    socket.shutdown().await
 }

@@ -11,8 +11,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use lango_protocol::{
-    AgentName, ApprovalDecision, CallId, CallStatus, DelegationStatus, Event, EventBody, Outcome,
-    OutcomeStatus, Spent, Timestamp, WarningCode, WorkDone,
+    AgentName, ApprovalDecision, CallId, CallStatus, DelegationStatus, Event, EventBody,
+    ImageReference, Outcome, OutcomeStatus, Spent, Timestamp, WarningCode, WorkDone,
 };
 
 use crate::loop_guard::LoopGuard;
@@ -44,6 +44,7 @@ pub(crate) enum Phase {
 #[derive(Debug, Clone, Default)]
 pub struct TurnRecord {
     pub(crate) user_text: String,
+    pub(crate) images: Vec<ImageReference>,
     pub(crate) root: Transcript,
     pub(crate) branches: HashMap<CallId, Transcript>,
     pub(crate) spent: Spent,
@@ -82,8 +83,9 @@ impl TurnRecord {
         self.count(event);
         self.note_repetition(event);
         match &event.body {
-            EventBody::UserMessage { text, attachment, .. } => {
+            EventBody::UserMessage { text, attachment, images, .. } => {
                 self.user_text.clone_from(text);
+                self.images.clone_from(images);
                 if let Some(attachment) = attachment {
                     self.user_text.push_str("\n\n<attachment>\n");
                     self.user_text.push_str(attachment);

@@ -28,7 +28,8 @@ fn whole_turn() -> Vec<Event> {
     let branch = Some(&hand_over);
     let usage = |step, author, branch| {
         let usage = Usage { input: 10, output: 2, ..Usage::default() };
-        let body = EventBody::Usage { model: "m".into(), usage, estimated: false };
+        let body =
+            EventBody::Usage { provider: "p".into(), model: "m".into(), usage, estimated: false };
         event(0, author, branch, step, body)
     };
     let mut events = vec![
@@ -37,7 +38,12 @@ fn whole_turn() -> Vec<Event> {
             "user",
             None,
             0,
-            EventBody::UserMessage { text: "q".into(), attachment: None, origin: Origin::Library },
+            EventBody::UserMessage {
+                text: "q".into(),
+                attachment: None,
+                images: Vec::new(),
+                origin: Origin::Library,
+            },
         ),
         usage(1, root, None),
         event(

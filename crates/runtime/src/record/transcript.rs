@@ -1,6 +1,6 @@
 //! What one speaker said and did in one turn.
 
-use lango_model::{AnsweredCall, Message};
+use lango_model::{AnsweredCall, Keepsake, Message, ModelId};
 use lango_protocol::{CallId, CallStatus, DelegationStatus, Event, EventBody, WarningCode};
 
 use super::{Delegation, Phase};
@@ -31,6 +31,7 @@ struct Step {
     number: u32,
     text: String,
     calls: Vec<Call>,
+    keepsake: Option<Keepsake>,
 }
 
 #[derive(Debug, Clone)]
@@ -46,6 +47,12 @@ impl Transcript {
     pub(super) fn apply(&mut self, event: &Event) {
         match &event.body {
             EventBody::Message { text, .. } => self.step(event).text.clone_from(text),
+            EventBody::Reasoning { model, keepsake: Some(data), .. } => {
+                let from =
+                    model.split_once('/').map(|(provider, name)| ModelId::new(provider, name));
+                let keepsake = from.map(|from| Keepsake { from, data: data.clone() });
+                self.step(event).keepsake = keepsake;
+            }
             EventBody::Warning { code: WarningCode::EmptyReply, .. } => self.empty_replies += 1,
             EventBody::Warning { code: WarningCode::Repetition, .. } => self.repetitions += 1,
             EventBody::ToolCall { call, tool, arguments, read_only } => {
@@ -156,7 +163,8 @@ impl Transcript {
 
     /// The transcript for a model: no call without a result can come out of here.
     pub(crate) fn messages(&self) -> impl Iterator<Item = Message> {
-        self.steps.iter().map(|step| {
+        let said = |step: &&Step| !step.calls.is_empty() || !step.text.is_empty();
+        self.steps.iter().filter(said).map(|step| {
             if step.calls.is_empty() {
                 return Message::Assistant { author: None, text: step.text.clone() };
             }
@@ -166,7 +174,8 @@ impl Transcript {
                 arguments: call.pending.arguments.clone(),
                 result: call.result.clone().unwrap_or_else(|| words::OUTCOME_UNKNOWN.to_owned()),
             });
-            Message::Exchange { text: step.text.clone(), calls: calls.collect() }
+            let (text, keepsake) = (step.text.clone(), step.keepsake.clone());
+            Message::Exchange { text, calls: calls.collect(), keepsake }
         })
     }
 

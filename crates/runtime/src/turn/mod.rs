@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use lango_model::ModelError;
+use lango_model::{Fault, Image, ModelError};
 use lango_protocol::{
     BudgetKind, BudgetLimits, CallStatus, EventBody, FailureClass, OutcomeStatus,
 };
@@ -64,6 +64,8 @@ pub(crate) struct Turn {
     pub(crate) shared: Arc<Shared>,
     pub(crate) recorder: Recorder,
     pub(crate) past: Arc<Vec<PastTurn>>,
+    /// What came with the user's message.
+    pub(crate) images: Vec<Image>,
     pub(crate) cancel: CancellationToken,
     timed_out: AtomicBool,
 }
@@ -76,9 +78,10 @@ impl Turn {
         shared: Arc<Shared>,
         recorder: Recorder,
         past: Arc<Vec<PastTurn>>,
+        images: Vec<Image>,
         cancel: CancellationToken,
     ) -> Self {
-        Self { shared, recorder, past, cancel, timed_out: AtomicBool::new(false) }
+        Self { shared, recorder, past, images, cancel, timed_out: AtomicBool::new(false) }
     }
 
     pub(crate) fn limits(&self) -> &BudgetLimits {
@@ -145,7 +148,7 @@ impl Turn {
             Stop::Interrupted => OutcomeStatus::Cancelled,
             Stop::Budget(kind) => failed(FailureClass::Budget(kind), format!("{kind} was reached")),
             Stop::Model(reason) => failed(FailureClass::Model, reason),
-            Stop::Provider(error) => failed(FailureClass::Provider, error.to_string()),
+            Stop::Provider(error) => failed(class_of(error.fault), error.to_string()),
             Stop::Rejected(reason) => OutcomeStatus::Rejected { reason },
         })
     }
@@ -174,5 +177,13 @@ impl Turn {
             Draft::runtime(branch.as_ref(), result)
         });
         self.recorder.record(results.collect()).await
+    }
+}
+
+/// Who failed: the provider, or the model that it made available.
+fn class_of(fault: Fault) -> FailureClass {
+    match fault {
+        Fault::ContentRefused | Fault::ContextTooLong | Fault::OutputLimit => FailureClass::Model,
+        _ => FailureClass::Provider,
     }
 }

@@ -59,6 +59,7 @@ impl Turn {
             context: blocks,
             messages: plan.messages,
             tools: plan.offer.declarations(),
+            options: agent.model.options,
         };
         let heard = self.ask(agent, voice, plan.step, request).await?;
         let reply = Reply { text: heard.text, calls: heard.calls };
@@ -230,7 +231,7 @@ impl Turn {
             Role::Root => record.user_text.clone(),
             Role::Specialist { delegation, .. } => handed(&record.user_text, &delegation.task),
         };
-        messages.push(Message::User { text });
+        messages.push(Message::User { text, images: self.images.clone() });
         messages
     }
 }

@@ -61,6 +61,34 @@ impl Journal {
         self.read_events(statement).await
     }
 
+    /// What model calls cost since a time, in one session or in all; the oldest first.
+    pub async fn usage(
+        &self,
+        session: Option<&SessionId>,
+        since: Timestamp,
+    ) -> Result<Vec<Event>, StoreError> {
+        let statement = Statement::new(
+            "SELECT id, session, turn, seq, at, author, branch, step, payload FROM events \
+             WHERE type = 'usage' AND (session = $1 OR $2 = 1) AND at >= $3 \
+             ORDER BY at, session, seq",
+        )
+        .bind(session.map(SessionId::as_str))
+        .bind(i64::from(session.is_none()))
+        .bind(since.as_microseconds());
+        self.read_events(statement).await
+    }
+
+    /// How many turns of a session have ended.
+    pub async fn finished_turns(&self, session: &SessionId) -> Result<u64, StoreError> {
+        let statement = Statement::new(
+            "SELECT turns - (SELECT COUNT(*) FROM open_turns WHERE session = $1) \
+             FROM sessions WHERE id = $1",
+        )
+        .bind(session.as_str());
+        let rows = self.database.query(statement).await?;
+        rows.first().map_or(Ok(0), |row| row.unsigned(0))
+    }
+
     /// A long output that an event refers to.
     pub async fn output(
         &self,

@@ -2,8 +2,8 @@
 
 use lango_protocol::{
     ApprovalDecision, BudgetKind, CallId, CallStatus, DelegationStatus, Event, EventBody, EventId,
-    FailureClass, Origin, Outcome, OutcomeStatus, SessionId, Spent, Timestamp, TurnId, Usage,
-    WarningCode, WorkDone,
+    FailureClass, ImageReference, Origin, Outcome, OutcomeStatus, SessionId, Spent, Timestamp,
+    TurnId, Usage, WarningCode, WorkDone,
 };
 use lango_store::Append;
 
@@ -30,7 +30,8 @@ pub(crate) fn append(events: Vec<Event>) -> Append<'static> {
 }
 
 pub(crate) fn user(text: &str) -> EventBody {
-    EventBody::UserMessage { text: text.into(), attachment: None, origin: Origin::Run }
+    let (attachment, images) = (None, Vec::new());
+    EventBody::UserMessage { text: text.into(), attachment, images, origin: Origin::Run }
 }
 
 pub(crate) fn message(text: &str) -> EventBody {
@@ -48,6 +49,31 @@ pub(crate) fn turn(session: &SessionId, first: u64, text: &str) -> Vec<Event> {
     (first..).zip(bodies).map(|(seq, body)| event(session, turn, seq, body)).collect()
 }
 
+/// What is journalled about model calls.
+fn model_bodies(hard: &str) -> Vec<EventBody> {
+    vec![
+        EventBody::Reasoning {
+            model: "p/m".into(),
+            text: hard.into(),
+            keepsake: Some(hard.into()),
+        },
+        EventBody::Setback {
+            model: "p/m".into(),
+            fault: "cut".into(),
+            reason: hard.into(),
+            next: "q/n".into(),
+            wait_milliseconds: 500,
+        },
+        EventBody::Usage {
+            provider: "p".into(),
+            model: "m".into(),
+            usage: Usage { input: u64::MAX, output: 2, cached: 3, cache_write: 1, reasoning: 4 },
+            estimated: true,
+        },
+        EventBody::Warning { code: WarningCode::Resumed, text: hard.into() },
+    ]
+}
+
 /// Every body that is journalled, with what is hard to store in its texts.
 pub(crate) fn every_body() -> Vec<EventBody> {
     let call = CallId::generate();
@@ -57,6 +83,11 @@ pub(crate) fn every_body() -> Vec<EventBody> {
         EventBody::UserMessage {
             text: hard.into(),
             attachment: Some(hard.into()),
+            images: vec![ImageReference {
+                media_type: "image/png".into(),
+                bytes: 7,
+                reference: hard.into(),
+            }],
             origin: Origin::Chat,
         },
         EventBody::Message { text: hard.into(), answer: false },
@@ -98,12 +129,6 @@ pub(crate) fn every_body() -> Vec<EventBody> {
             decision: ApprovalDecision::Denied,
             by: "user".into(),
         },
-        EventBody::Usage {
-            model: "m".into(),
-            usage: Usage { input: u64::MAX, output: 2, cached: 3, reasoning: 4 },
-            estimated: true,
-        },
-        EventBody::Warning { code: WarningCode::Resumed, text: hard.into() },
         EventBody::TurnFinished(Outcome {
             status: OutcomeStatus::Failed {
                 class: FailureClass::Budget(BudgetKind::Tokens),
@@ -116,6 +141,7 @@ pub(crate) fn every_body() -> Vec<EventBody> {
             },
         }),
     ];
+    bodies.splice(1..1, model_bodies(hard));
     for status in [
         CallStatus::Ok,
         CallStatus::Error,

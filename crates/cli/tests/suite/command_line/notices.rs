@@ -26,6 +26,7 @@ async fn interrupted_turn(lango: &Lango, session: &str) {
         body: EventBody::UserMessage {
             text: "hello".into(),
             attachment: None,
+            images: Vec::new(),
             origin: Origin::Run,
         },
     };

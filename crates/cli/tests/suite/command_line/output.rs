@@ -94,7 +94,7 @@ async fn a_reader_that_goes_away_does_not_break_a_command() {
         &["sessions", "export", "work"],
         &["completion", "bash"],
     ] {
-        let finished = lango.command(arguments).start().without_reader().finish().await;
+        let finished = lango.command(arguments).start().without_reader().await.finish().await;
         assert!(!finished.stderr.contains("panicked"), "{arguments:?}: {}", finished.stderr);
         assert_eq!(finished.code, 0, "{arguments:?}: {}", finished.stderr);
     }

@@ -45,18 +45,18 @@ async fn silence_ends_after_the_idle_time() {
     let began = Instant::now();
     let turn = lango.ask("hello?").set("LANGO_MODEL_IDLESECONDS", "1").turn().await;
     assert_eq!((turn.code, turn.class().as_str()), (4, "provider"));
-    assert!(turn.answer().contains("sent nothing for 1 s"), "{}", turn.answer());
+    assert!(turn.answer().contains("nothing for 1 s (model.idleSeconds)"), "{}", turn.answer());
     assert!(began.elapsed().as_secs() < 6, "{:?}", began.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn refusals_of_the_provider_end_the_turn_with_what_to_do() {
     for (status, told) in [
-        (401, "Set the provider's key variable"),
-        (404, "Check --model"),
-        (429, "Try again in a moment"),
-        (500, "Try again in a moment"),
-        (529, "Try again in a moment"),
+        (401, "lango config set providers.openai.apiKeyEnv"),
+        (404, "lango models list openai"),
+        (429, "Ask again in a moment"),
+        (500, "Ask again in a moment"),
+        (529, "Ask again in a moment"),
     ] {
         let script = format!("[[reply]]\nfault = \"status\"\nstatus = {status}\n");
         let lango = Lango::playing(&[&script]).await;

@@ -80,7 +80,7 @@ call = [{ name = "fs_read", arguments = { path = "README.md" } }]
 agent = "operator"
 times = 1
 fault = "status"
-status = 500
+status = 401
 [[reply]]
 agent = "operator"
 say = "It is a sample."

@@ -1,14 +1,16 @@
 //! Keywords of specialists whose tools do not exist yet. Their agents are made here from tools
 //! that do nothing, with the same topology, runtime and wire as in the binary.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-use lango_model::openai::{OpenAi, OpenAiConfig};
 use lango_model::scripted::{Script, ScriptedServer};
+use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
 use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
 use lango_protocol::{Event, EventBody, Origin, SessionId};
-use lango_runtime::{NobodyToAsk, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest};
+use lango_runtime::{
+    AgentModel, NobodyToAsk, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
+};
 use lango_store::{Database, DatabaseLocation, Journal};
 use lango_tool::{RegisteredTool, SafetyLevel, Tool, ToolContext, ToolError, ToolRegistry};
 
@@ -53,20 +55,16 @@ async fn turn(tools: &[&str], script: &str, text: &str) -> (Vec<Event>, Vec<Requ
     })
     .unwrap();
     let server = ScriptedServer::start(Script::parse("test", script).unwrap()).await.unwrap();
-    let model = OpenAi::new(OpenAiConfig {
-        base_url: server.base_url(),
-        api_key: None,
-        model: "scripted".to_owned(),
-        idle_timeout: Duration::from_secs(10),
-        max_output_tokens: None,
-        temperature: None,
-    });
+    let id = ModelId::new("script", "scripted");
+    let model = RemoteModel::new(Endpoint::new(id, Wire::OpenAi, server.base_url())).unwrap();
+    let model = AgentModel { model: Arc::new(model), options: Options::default() };
     let directory = tempfile::tempdir().unwrap();
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
     let database = Database::open(&location).await.unwrap();
     let runtime = Runtime::new(RuntimeParts {
         tree,
-        model: Arc::new(model.unwrap()),
+        model,
+        agent_models: BTreeMap::new(),
         journal: Journal::open(database).await.unwrap(),
         approver: Arc::new(NobodyToAsk),
         context: Vec::new(),
@@ -76,8 +74,13 @@ async fn turn(tools: &[&str], script: &str, text: &str) -> (Vec<Event>, Vec<Requ
     });
     let session = SessionId::generate();
     let text = text.to_owned();
-    let request =
-        TurnRequest { session: session.clone(), text, attachment: None, origin: Origin::Library };
+    let request = TurnRequest {
+        session: session.clone(),
+        text,
+        attachment: None,
+        images: Vec::new(),
+        origin: Origin::Library,
+    };
     runtime.start_turn(request).outcome().await.unwrap();
     let events = runtime.journal().events(&session, 0, 1000).await.unwrap();
     assert_valid_journal(&events);

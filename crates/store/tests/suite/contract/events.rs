@@ -97,6 +97,17 @@ pub(crate) async fn a_conversation_is_what_was_said(fixture: Fixture) {
     assert_eq!(names, expected);
     assert_eq!(said[5..], short);
     assert!(said.is_sorted_by_key(|event| event.seq));
+    let beginning = lango_protocol::Timestamp::from_microseconds(0);
+    let used = journal.usage(Some(&work), beginning).await.unwrap();
+    assert!(
+        matches!(used[..], [lango_protocol::Event { body: EventBody::Usage { .. }, .. }]),
+        "{used:?}"
+    );
+    assert_eq!(journal.usage(None, beginning).await.unwrap(), used);
+    assert_eq!(journal.usage(None, lango_protocol::Timestamp::now()).await.unwrap(), []);
+    assert_eq!(journal.usage(Some(&session("other")), beginning).await.unwrap(), []);
+    assert_eq!(journal.finished_turns(&work).await.unwrap(), 3);
+    assert_eq!(journal.finished_turns(&"nothing".parse().unwrap()).await.unwrap(), 0);
     assert_eq!(journal.conversation(&work, 0).await.unwrap(), []);
     assert_eq!(journal.conversation(&work, 100).await.unwrap().len(), expected.len() + 3);
 }

@@ -1,0 +1,268 @@
+//! What one model call costs beyond the HTTP client that carries it, on every wire.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use futures_util::StreamExt;
+use lango_model::{
+    Chain, Endpoint, Facts, Link, Message, Model, ModelEvent, ModelId, ModelRequest, Options,
+    RemoteModel, RetryPolicy, Wire,
+};
+use lango_tool::ToolDeclaration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::worker::{cpu, per, since};
+
+pub(crate) const WIRES: [(&str, Wire); 4] = [
+    ("openai", Wire::OpenAi),
+    ("anthropic", Wire::Anthropic),
+    ("gemini", Wire::Gemini),
+    ("ollama", Wire::Ollama),
+];
+
+const CALLS: u32 = 1500;
+const WARM_UP: u32 = 100;
+/// Pieces of text in a reply: a model streams about one for each word.
+const PIECES: usize = 100;
+
+/// Answers every request at once with the reply that its path asks for.
+pub(crate) async fn serve(listener: TcpListener) -> Result<()> {
+    loop {
+        let (socket, _) = listener.accept().await?;
+        socket.set_nodelay(true)?;
+        tokio::spawn(async move {
+            // A client that has what it wanted goes away.
+            let _ = talk(socket).await;
+        });
+    }
+}
+
+async fn talk(mut socket: TcpStream) -> Result<()> {
+    let mut pending = Vec::new();
+    let mut replies: Vec<(Wire, Vec<u8>)> = Vec::new();
+    loop {
+        let head = loop {
+            if let Some(at) = pending.windows(4).position(|four| four == b"\r\n\r\n") {
+                break String::from_utf8_lossy(&pending[..at + 4]).into_owned();
+            }
+            if socket.read_buf(&mut pending).await? == 0 {
+                return Ok(());
+            }
+        };
+        let length = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
+        });
+        let whole = head.len() + length.unwrap_or(0);
+        while pending.len() < whole {
+            if socket.read_buf(&mut pending).await? == 0 {
+                return Ok(());
+            }
+        }
+        pending.drain(..whole);
+        let wire = wire_of(&head).context("an unknown path")?;
+        if replies.iter().all(|(known, _)| *known != wire) {
+            replies.push((wire, response(wire)));
+        }
+        let reply = replies.iter().find(|(known, _)| *known == wire);
+        socket.write_all(&reply.context("no reply")?.1).await?;
+    }
+}
+
+fn wire_of(head: &str) -> Option<Wire> {
+    let path = head.split(' ').nth(1)?;
+    let ends = [
+        ("/chat/completions", Wire::OpenAi),
+        ("/messages", Wire::Anthropic),
+        (":streamGenerateContent?alt=sse", Wire::Gemini),
+        ("/api/chat", Wire::Ollama),
+    ];
+    ends.iter().find(|(end, _)| path.ends_with(end)).map(|(_, wire)| *wire)
+}
+
+/// A whole response, each event a chunk of its own, as servers stream them.
+fn response(wire: Wire) -> Vec<u8> {
+    let kind = if wire == Wire::Ollama { "application/x-ndjson" } else { "text/event-stream" };
+    let mut text =
+        format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n");
+    for event in events(wire) {
+        let event = match wire {
+            Wire::Ollama => format!("{event}\n"),
+            _ => format!("data: {event}\n\n"),
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{:x}\r\n{event}\r\n", event.len());
+    }
+    text.push_str("0\r\n\r\n");
+    text.into_bytes()
+}
+
+/// Words and one call, as this wire says it.
+fn events(wire: Wire) -> Vec<String> {
+    let word = |n: usize| format!("word{n} ");
+    let mut events: Vec<String> = Vec::new();
+    match wire {
+        Wire::OpenAi => {
+            events.extend((0..PIECES).map(|n| {
+                format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{}"}}}}]}}"#, word(n))
+            }));
+            events.push(
+                r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"fs_stat","arguments":"{\"path\":\"a\"}"}}]}}]}"#.into(),
+            );
+            events.push(
+                r#"{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#.into(),
+            );
+            events
+                .push(r#"{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":9}}"#.into());
+            events.push("[DONE]".into());
+        }
+        Wire::Anthropic => {
+            events
+                .push(r#"{"type":"message_start","message":{"usage":{"input_tokens":9}}}"#.into());
+            events.push(r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#.into());
+            events.extend((0..PIECES).map(|n| {
+                format!(r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{}"}}}}"#, word(n))
+            }));
+            events.push(r#"{"type":"content_block_stop","index":0}"#.into());
+            events.push(r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"fs_stat","input":{}}}"#.into());
+            events.push(r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"path\":\"a\"}"}}"#.into());
+            events.push(r#"{"type":"content_block_stop","index":1}"#.into());
+            events.push(r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}"#.into());
+            events.push(r#"{"type":"message_stop"}"#.into());
+        }
+        Wire::Gemini => {
+            events.extend((0..PIECES).map(|n| {
+                format!(r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"text":"{}"}}]}}}}]}}"#, word(n))
+            }));
+            events.push(r#"{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"fs_stat","args":{"path":"a"}}}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":9}}"#.into());
+        }
+        Wire::Ollama => {
+            events.extend((0..PIECES).map(|n| {
+                format!(
+                    r#"{{"message":{{"role":"assistant","content":"{}"}},"done":false}}"#,
+                    word(n)
+                )
+            }));
+            events.push(r#"{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"fs_stat","arguments":{"path":"a"}}}]},"done":false}"#.into());
+            events.push(r#"{"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":9}"#.into());
+        }
+    }
+    events
+}
+
+/// CPU time of one call over the bare client, subtracted from that of one through the chain.
+pub(crate) async fn overhead(wire: Wire, address: &str) -> Result<(f64, f64)> {
+    let url = match wire {
+        Wire::OpenAi => format!("http://{address}/v1"),
+        Wire::Gemini => format!("http://{address}/v1beta"),
+        Wire::Anthropic | Wire::Ollama => format!("http://{address}"),
+    };
+    let id = ModelId::new("bench", "model");
+    let remote = RemoteModel::new(Endpoint::new(id, wire, url.clone()))?;
+    let facts = Facts { window: Some(400_000), max_output: Some(128_000), ..Facts::default() };
+    let link = Link { model: Arc::new(remote), facts, health: Arc::default() };
+    let chain = Chain::new(link, Vec::new(), RetryPolicy::default());
+    let request = Arc::new(request()?);
+    let ask = async || -> Result<()> {
+        let (mut text, mut calls) = (0, 0);
+        let mut stream = chain.stream(Arc::clone(&request));
+        while let Some(event) = stream.next().await {
+            match event? {
+                ModelEvent::Text(piece) => text += piece.len(),
+                ModelEvent::Call(_) => calls += 1,
+                _ => {}
+            }
+        }
+        if text < PIECES || calls != 1 {
+            bail!("not the reply that should be measured: {text} bytes, {calls} calls");
+        }
+        Ok(())
+    };
+    let body = sent(wire, &request).await?;
+    let client = reqwest::Client::builder().no_proxy().tcp_nodelay(true).build()?;
+    let path = match wire {
+        Wire::OpenAi => "/chat/completions",
+        Wire::Anthropic => "/v1/messages",
+        Wire::Gemini => "/models/model:streamGenerateContent?alt=sse",
+        Wire::Ollama => "/api/chat",
+    };
+    let address = format!("{url}{path}");
+    let bare = async || -> Result<()> {
+        let post = client.post(&address).header("content-type", "application/json");
+        let mut response = post.body(body.clone()).send().await?;
+        let mut length = 0;
+        while let Some(chunk) = response.chunk().await? {
+            length += chunk.len();
+        }
+        if length < PIECES {
+            bail!("only {length} bytes came");
+        }
+        Ok(())
+    };
+    for _ in 0..WARM_UP {
+        ask().await?;
+        bare().await?;
+    }
+    let before = cpu();
+    for _ in 0..CALLS {
+        bare().await?;
+    }
+    let floor = per(since(before), CALLS);
+    let before = cpu();
+    for _ in 0..CALLS {
+        ask().await?;
+    }
+    Ok((floor, per(since(before), CALLS)))
+}
+
+/// The bytes that the chain sends for a request.
+async fn sent(wire: Wire, request: &Arc<ModelRequest>) -> Result<Vec<u8>> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    let remote = RemoteModel::new(Endpoint::new(ModelId::new("bench", "model"), wire, url))?;
+    let mut stream = remote.stream(Arc::clone(request));
+    let receive = async {
+        let (mut socket, _) = listener.accept().await?;
+        let mut bytes = Vec::new();
+        loop {
+            socket.read_buf(&mut bytes).await?;
+            let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+            let head = String::from_utf8_lossy(&bytes[..at]).to_lowercase();
+            let (_, length) = head.split_once("content-length: ").context("no length")?;
+            let length: usize = length.lines().next().context("no length")?.parse()?;
+            if bytes.len() >= at + 4 + length {
+                return Ok::<_, anyhow::Error>(bytes.split_off(at + 4));
+            }
+        }
+    };
+    tokio::select! {
+        body = receive => body,
+        event = stream.next() => bail!("the request was not sent: {event:?}"),
+    }
+}
+
+/// A request as the operator makes them: an instruction, tools, and a few turns.
+fn request() -> Result<ModelRequest> {
+    let mut tools = lango_tool::ToolRegistry::new();
+    let directory = tempfile::tempdir()?;
+    let workspace = lango_operator::Workspace::open(directory.path())?;
+    let settings = lango_operator::OperatorSettings::default();
+    lango_operator::register(&mut tools, workspace, settings)?;
+    let tools: Vec<ToolDeclaration> = tools.iter().map(|tool| tool.declaration.clone()).collect();
+    let mut messages = Vec::new();
+    for turn in 0..5 {
+        messages.push(Message::user(format!("Question {turn}: how large is notes.txt?")));
+        let text = "It has a few lines, and was changed today.".to_owned();
+        messages.push(Message::Assistant { author: None, text });
+    }
+    messages.push(Message::user("And now?"));
+    Ok(ModelRequest {
+        instruction: include_str!("../../topologies/standard/operator.md").into(),
+        context: Vec::new(),
+        messages,
+        tools,
+        options: Options::default(),
+    })
+}

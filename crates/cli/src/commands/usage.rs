@@ -1,0 +1,197 @@
+//! `lango usage`: what the models read, wrote and cost.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lango_model::{Cost, FactsTable};
+use lango_protocol::{Event, EventBody, SessionId, Timestamp, Usage};
+use lango_store::Journal;
+use serde::Serialize;
+
+use super::table::table;
+use super::{Setting, print, print_json, sessions};
+use crate::arguments::{UsageArguments, UsageBy};
+use crate::failure::{self, Failure};
+use crate::provider;
+use crate::wiring;
+
+/// How far back, unless somebody says.
+const DAYS: u32 = 30;
+
+/// Calls that were added up.
+#[derive(Debug, Default, Serialize)]
+struct Sum {
+    /// What they have in common.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of: Option<String>,
+    calls: u64,
+    #[serde(flatten)]
+    usage: Usage,
+    /// Of the calls, those whose figures are our own estimate.
+    estimated_calls: u64,
+    /// US dollars of the calls whose price is known.
+    known_cost: Cost,
+    /// The calls whose price is not known.
+    unpriced_calls: u64,
+}
+
+impl Sum {
+    fn add(&mut self, usage: Usage, estimated: bool, cost: Option<Cost>) {
+        self.calls += 1;
+        self.usage += usage;
+        self.estimated_calls += u64::from(estimated);
+        match cost {
+            Some(cost) => self.known_cost += cost,
+            None => self.unpriced_calls += 1,
+        }
+    }
+
+    fn cost(&self) -> String {
+        match self.unpriced_calls {
+            0 => self.known_cost.to_string(),
+            all if all == self.calls => "unknown".to_owned(),
+            some => format!("{} and {some} calls unknown", self.known_cost),
+        }
+    }
+
+    fn row(&self, name: &str) -> Vec<String> {
+        let about = if self.estimated_calls > 0 { "~" } else { "" };
+        let figure = |tokens: u64| format!("{about}{}", grouped(tokens));
+        vec![
+            name.to_owned(),
+            self.calls.to_string(),
+            figure(self.usage.input),
+            figure(self.usage.cached),
+            figure(self.usage.output),
+            figure(self.usage.reasoning),
+            self.cost(),
+        ]
+    }
+}
+
+#[derive(Serialize)]
+struct Report {
+    rows: Vec<Sum>,
+    total: Sum,
+}
+
+pub(crate) async fn usage(setting: &Setting, arguments: UsageArguments) -> Result<u8, Failure> {
+    let config = setting.config();
+    let facts = provider::facts(config)?;
+    let journal = wiring::open_journal(config, &setting.home).await?;
+    let session = session(&journal, &arguments).await?;
+    let days = arguments.days.or_else(|| session.is_none().then_some(DAYS));
+    let since = days.map_or(Timestamp::from_microseconds(0), days_ago);
+    let events = journal.usage(session.as_ref(), since).await?;
+    let report = report(&events, arguments.by, &facts);
+    if arguments.json {
+        print_json(&report)?;
+    } else if report.rows.is_empty() {
+        print("No model was asked in this time.\n")?;
+    } else {
+        print(&text(&report, arguments.by))?;
+    }
+    Ok(failure::ANSWERED)
+}
+
+async fn session(
+    journal: &Journal,
+    arguments: &UsageArguments,
+) -> Result<Option<SessionId>, Failure> {
+    if arguments.last {
+        return Ok(journal.latest_session().await?);
+    }
+    match &arguments.session {
+        Some(given) => sessions::find(journal, given).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+fn days_ago(days: u32) -> Timestamp {
+    let back = Duration::from_secs(u64::from(days) * 24 * 60 * 60);
+    let back = i64::try_from(back.as_micros()).unwrap_or(i64::MAX);
+    Timestamp::from_microseconds(Timestamp::now().as_microseconds().saturating_sub(back))
+}
+
+fn report(events: &[Event], by: UsageBy, facts: &FactsTable) -> Report {
+    let mut rows: BTreeMap<String, Sum> = BTreeMap::new();
+    let mut total = Sum::default();
+    for event in events {
+        let EventBody::Usage { provider, model, usage, estimated } = &event.body else { continue };
+        let cost = facts.find(provider, model).prices.map(|prices| prices.cost(usage));
+        total.add(*usage, *estimated, cost);
+        rows.entry(group(event, by, provider, model)).or_default().add(*usage, *estimated, cost);
+    }
+    let rows = rows.into_iter().map(|(name, sum)| Sum { of: Some(name), ..sum }).collect();
+    Report { rows, total }
+}
+
+fn group(event: &Event, by: UsageBy, provider: &str, model: &str) -> String {
+    let agent = event.author.as_deref().unwrap_or("?");
+    match by {
+        UsageBy::Model => format!("{provider}/{model}"),
+        UsageBy::Agent => agent.to_owned(),
+        UsageBy::Session => event.session.to_string(),
+        // Times sort as they happened.
+        UsageBy::Turn => format!("{} {}", event.session, event.turn),
+        UsageBy::Call => {
+            let step = event.step.unwrap_or(0);
+            format!("{} {} {step:>3} {agent} {provider}/{model}", event.session, event.turn)
+        }
+    }
+}
+
+fn text(report: &Report, by: UsageBy) -> String {
+    let title = match by {
+        UsageBy::Model => "MODEL",
+        UsageBy::Agent => "AGENT",
+        UsageBy::Session => "SESSION",
+        UsageBy::Turn => "TURN",
+        UsageBy::Call => "CALL",
+    };
+    let header = [title, "CALLS", "INPUT", "CACHED", "OUTPUT", "REASONING", "COST"];
+    let mut rows: Vec<Vec<String>> =
+        report.rows.iter().map(|sum| sum.row(sum.of.as_deref().unwrap_or("?"))).collect();
+    if rows.len() > 1 {
+        rows.push(report.total.row("total"));
+    }
+    let mut text = table(&header, &rows);
+    if report.total.estimated_calls > 0 {
+        text.push_str("~ some providers did not count; these are estimates\n");
+    }
+    if report.total.unpriced_calls > 0 {
+        text.push_str("set a price that is unknown: lango usage --help\n");
+    }
+    text
+}
+
+/// `1234567` as `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_grouped_and_unknown_prices_stay_unknown() {
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(grouped(123_456), "123,456");
+        let mut sum = Sum::default();
+        sum.add(Usage::default(), false, None);
+        assert_eq!(sum.cost(), "unknown");
+        sum.add(Usage::default(), true, Some(Cost::default()));
+        assert_eq!(sum.cost(), "$0.00 and 1 calls unknown");
+        assert!(sum.row("x")[2].starts_with('~'));
+    }
+}

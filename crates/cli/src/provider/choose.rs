@@ -1,0 +1,209 @@
+//! Which model answers, and why that one.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use lango_model::{Facts, ListedModel, ModelError, ModelId, list_models};
+
+use super::known::KNOWN;
+use super::server::{Server, local, set_up};
+use crate::config::Config;
+use crate::failure::Failure;
+
+/// What was chosen.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    pub(crate) id: ModelId,
+    pub(crate) source: Source,
+    /// For the user: why this one.
+    pub(crate) why: String,
+}
+
+/// Where a model comes from.
+#[derive(Debug, Clone)]
+pub(crate) enum Source {
+    /// A server.
+    Server(Box<Server>),
+    /// A script file that is served instead of a real model.
+    Script(String),
+    /// A recording that is played again.
+    Recording(String),
+}
+
+/// Decides which model answers. Servers are asked only for names that nobody gave.
+pub(crate) async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, Failure> {
+    let file = |prefix: &str| wanted.and_then(|wanted| wanted.strip_prefix(prefix));
+    if let Some(file) = file("script:") {
+        return Ok(Choice {
+            id: ModelId::new("script", "scripted"),
+            why: format!("the script {file}"),
+            source: Source::Script(file.to_owned()),
+        });
+    }
+    if let Some(file) = file("replay:") {
+        return Ok(Choice {
+            id: ModelId::new("replay", "recorded"),
+            why: format!("the recording {file}"),
+            source: Source::Recording(file.to_owned()),
+        });
+    }
+    let configured = config.model.name.as_deref();
+    match (wanted, config.model.provider.as_deref()) {
+        (Some(wanted), provider) => {
+            let (server, name) = meant(config, wanted, provider).await?;
+            let why = format!("--model, {}", server.why);
+            finish(config, server, name, why).await
+        }
+        (None, Some(provider)) => {
+            let server = Server::named(config, provider)?;
+            finish(config, server, configured.map(str::to_owned), "model.provider".into()).await
+        }
+        (None, None) => match configured {
+            Some(name) => {
+                let (server, name) = meant(config, name, None).await?;
+                let why = format!("model.name, {}", server.why);
+                finish(config, server, name, why).await
+            }
+            None => automatic(config).await,
+        },
+    }
+}
+
+/// A model that the user named, such as a stand-in: `PROVIDER/NAME`, `PROVIDER` or `NAME`.
+pub(crate) async fn named(config: &Config, wanted: &str, where_: &str) -> Result<Choice, Failure> {
+    let (server, name) = meant(config, wanted, config.model.provider.as_deref()).await?;
+    finish(config, server, name, where_.to_owned()).await
+}
+
+/// The server and the name a user means. Many models have a slash in their own name.
+async fn meant(
+    config: &Config,
+    wanted: &str,
+    provider: Option<&str>,
+) -> Result<(Server, Option<String>), Failure> {
+    let (id, name) = wanted.split_once('/').map_or((wanted, None), |(id, name)| (id, Some(name)));
+    let is_provider =
+        |id: &str| config.providers.contains_key(id) || KNOWN.iter().any(|known| known.id == id);
+    // `openai/gpt-…` is a name at OpenRouter when that is the provider.
+    if is_provider(id) && (name.is_none() || provider.is_none_or(|p| p != "openrouter")) {
+        return Ok((Server::named(config, id)?, name.map(str::to_owned)));
+    }
+    if let Some(provider) = provider {
+        return Ok((Server::named(config, provider)?, Some(wanted.to_owned())));
+    }
+    let begins = |names: &&[&str]| names.iter().any(|name| wanted.starts_with(name));
+    let own = KNOWN.iter().find(|known| begins(&known.names));
+    if let Some(server) = own.and_then(|known| Server::named(config, known.id).ok())
+        && (!server.lacks_key() || set_up(config).is_empty())
+    {
+        return Ok((server, Some(wanted.to_owned())));
+    }
+    match set_up(config).into_iter().next() {
+        Some(server) => Ok((server, Some(wanted.to_owned()))),
+        None => Ok((found_here(config).await.ok_or_else(nothing)?.0, Some(wanted.to_owned()))),
+    }
+}
+
+async fn automatic(config: &Config) -> Result<Choice, Failure> {
+    if let Some(server) = set_up(config).into_iter().next() {
+        let why = server.why.clone();
+        return finish(config, server, None, why).await;
+    }
+    let (server, models) = found_here(config).await.ok_or_else(nothing)?;
+    let why = format!("found at {}", server.base_url);
+    let Some(name) = best(&models, None) else {
+        return Err(no_models(&server));
+    };
+    Ok(choice(server, &name, why))
+}
+
+/// Fills in the model's name, and refuses what cannot work.
+async fn finish(
+    config: &Config,
+    server: Server,
+    name: Option<String>,
+    why: String,
+) -> Result<Choice, Failure> {
+    if server.lacks_key() {
+        let variable = server.key_variable.as_deref().unwrap_or("its key");
+        return Err(Failure::provider(format!(
+            "{} needs a key, and {variable} is not set.\n\
+             - with a key:            export {variable}=…\n\
+             - another provider:      lango run --model PROVIDER/NAME …\n\
+             - to see it work first:  lango demo",
+            server.id
+        )));
+    }
+    if let Some(name) = name {
+        return Ok(choice(server, &name, why));
+    }
+    let usual = server.usual_model();
+    if let (Some(usual), true) = (usual, server.is_usual()) {
+        return Ok(choice(server, usual, why));
+    }
+    match (list(config, &server).await, usual) {
+        (Ok(models), usual) => match best(&models, usual) {
+            Some(name) => Ok(choice(server, &name, why)),
+            None => Err(no_models(&server)),
+        },
+        // A server that cannot list may still answer.
+        (Err(_), Some(usual)) => Ok(choice(server, usual, why)),
+        (Err(error), None) => Err(Failure::provider(error.to_string())),
+    }
+}
+
+fn choice(server: Server, model: &str, why: String) -> Choice {
+    Choice { id: ModelId::new(&server.id, model), source: Source::Server(Box::new(server)), why }
+}
+
+/// The models of a server.
+pub(crate) async fn list(config: &Config, server: &Server) -> Result<Vec<ListedModel>, ModelError> {
+    list_models(&server.endpoint(config, "models", Facts::default())).await
+}
+
+/// The first of the servers that usually run here and do.
+async fn found_here(config: &Config) -> Option<(Server, Vec<ListedModel>)> {
+    const PATIENCE: Duration = Duration::from_millis(1500);
+    if !config.model.discover {
+        return None;
+    }
+    let servers = local(config);
+    let asked = servers.iter().map(|server| async {
+        tokio::time::timeout(PATIENCE, list(config, server)).await.ok()?.ok()
+    });
+    let answers = join_all(asked).await;
+    servers.into_iter().zip(answers).find_map(|(server, models)| Some((server, models?)))
+}
+
+/// The model of a list that agents can best work with.
+fn best(models: &[ListedModel], usual: Option<&str>) -> Option<String> {
+    let talks = |model: &&ListedModel| {
+        let name = model.name.to_lowercase();
+        !["embed", "rerank", "whisper", "tts"].iter().any(|other| name.contains(other))
+    };
+    let models: Vec<&ListedModel> = models.iter().filter(talks).collect();
+    let is_usual = |model: &&&ListedModel| Some(model.name.as_str()) == usual;
+    let found = models.iter().find(is_usual);
+    let found = found.or_else(|| models.iter().find(|model| model.tools == Some(true)));
+    let found = found.or_else(|| models.iter().find(|model| model.tools.is_none()));
+    found.or_else(|| models.first()).map(|model| model.name.clone())
+}
+
+fn no_models(server: &Server) -> Failure {
+    Failure::provider(format!(
+        "{} at {} has no model that can talk. Load one there, or name another: \
+         lango run --model PROVIDER/NAME …",
+        server.id, server.base_url
+    ))
+}
+
+/// There is no model at all.
+pub(crate) fn nothing() -> Failure {
+    Failure::provider(
+        "no model is set up: there is no key in the environment, and no server on this machine.\n\
+         - with a key:            export ANTHROPIC_API_KEY=… (or OPENAI_, GEMINI_, OPENROUTER_)\n\
+         - with a local server:   start Ollama, LM Studio or llama.cpp, or\n\
+         \u{20}                        export OPENAI_BASE_URL=http://127.0.0.1:1234/v1\n\
+         - to see it work first:  lango demo",
+    )
+}

@@ -1,0 +1,99 @@
+//! The providers that need no configuration.
+
+use crate::config::ProviderType;
+
+/// A provider and how users usually set it up.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) id: &'static str,
+    pub(super) kind: ProviderType,
+    pub(super) base_url: &'static str,
+    /// Variables that hold a key, the first that is set counts.
+    pub(super) keys: &'static [&'static str],
+    /// Variables that hold another base URL.
+    pub(super) urls: &'static [&'static str],
+    /// The model that is used when none is named: quick, and good at calling tools. Servers on
+    /// this machine are asked what they have.
+    pub(super) model: Option<&'static str>,
+    /// How the names of its own models begin.
+    pub(super) names: &'static [&'static str],
+}
+
+impl Known {
+    /// Whether it is a server on this machine, which needs no key.
+    pub(super) fn is_local(&self) -> bool {
+        self.keys.is_empty()
+    }
+}
+
+/// In the order in which they are taken when several keys are set.
+pub(super) const KNOWN: &[Known] = &[
+    Known {
+        id: "anthropic",
+        kind: ProviderType::Anthropic,
+        base_url: "https://api.anthropic.com",
+        keys: &["ANTHROPIC_API_KEY"],
+        urls: &["ANTHROPIC_BASE_URL"],
+        model: Some("claude-sonnet-5-5"),
+        names: &["claude-"],
+    },
+    Known {
+        id: "openai",
+        kind: ProviderType::OpenAi,
+        base_url: "https://api.openai.com/v1",
+        keys: &["OPENAI_API_KEY"],
+        urls: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
+        model: Some("gpt-5-mini"),
+        names: &["gpt-", "o1", "o3", "o4", "chatgpt-"],
+    },
+    Known {
+        id: "gemini",
+        kind: ProviderType::Gemini,
+        base_url: "https://generativelanguage.googleapis.com/v1beta",
+        keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        urls: &["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"],
+        model: Some("gemini-3.8-flash"),
+        names: &["gemini-"],
+    },
+    Known {
+        id: "openrouter",
+        kind: ProviderType::OpenAi,
+        base_url: "https://openrouter.ai/api/v1",
+        keys: &["OPENROUTER_API_KEY"],
+        urls: &["OPENROUTER_BASE_URL"],
+        model: Some("anthropic/claude-sonnet-5.5"),
+        names: &[],
+    },
+    Known {
+        id: "ollama",
+        kind: ProviderType::Ollama,
+        base_url: "http://127.0.0.1:11434",
+        keys: &[],
+        urls: &["OLLAMA_HOST"],
+        model: None,
+        names: &[],
+    },
+    Known {
+        id: "lmstudio",
+        kind: ProviderType::OpenAi,
+        base_url: "http://127.0.0.1:1234/v1",
+        keys: &[],
+        urls: &[],
+        model: None,
+        names: &[],
+    },
+    Known {
+        id: "llamacpp",
+        kind: ProviderType::OpenAi,
+        base_url: "http://127.0.0.1:8080/v1",
+        keys: &[],
+        urls: &[],
+        model: None,
+        names: &[],
+    },
+];
+
+/// A provider by its name.
+pub(super) fn known(id: &str) -> Option<&'static Known> {
+    KNOWN.iter().find(|known| known.id == id)
+}

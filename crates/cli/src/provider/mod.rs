@@ -1,0 +1,291 @@
+//! Models, from what a user has to what the runtime needs.
+
+mod choose;
+mod known;
+mod server;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_model::scripted::{RecordedServer, Script, ScriptedServer};
+use lango_model::{
+    Chain, Endpoint, Facts, FactsTable, Health, Link, Options, Recording, RemoteModel, RetryPolicy,
+    Tape, Wire,
+};
+use lango_protocol::AgentName;
+use lango_runtime::AgentModel;
+
+use choose::named;
+pub(crate) use choose::{Choice, Source, choose, list, nothing};
+pub(crate) use server::Server;
+
+use crate::config::Config;
+use crate::failure::{self, Failure};
+
+/// Models that are ready, with what they need to stay so.
+pub(crate) struct ReadyModels {
+    /// Of every agent that has none of its own.
+    pub(crate) model: AgentModel,
+    /// Of single agents.
+    pub(crate) agents: BTreeMap<AgentName, AgentModel>,
+    pub(crate) choice: Choice,
+    /// What is known about models.
+    pub(crate) facts: FactsTable,
+    /// Values that must not be recorded or shown.
+    pub(crate) secrets: Vec<String>,
+    /// Where everything is recorded.
+    tape: Option<Arc<Tape>>,
+    /// The server of a model that is played, which lives as long as this.
+    _player: Option<Player>,
+}
+
+/// A model that is played on loopback. Kept, so that it goes on.
+enum Player {
+    Script { _server: ScriptedServer },
+    Recording { _server: RecordedServer },
+}
+
+impl ReadyModels {
+    /// Says what of the recording could not be written.
+    pub(crate) fn check_recording(&self) -> Result<(), Failure> {
+        match self.tape.as_ref().and_then(|tape| tape.trouble()) {
+            Some(error) => Err(Failure {
+                code: failure::TURN_FAILED,
+                message: format!("the recording is not complete: {error}"),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Every configured or found server, for lists.
+pub(crate) fn servers(config: &Config) -> Vec<Server> {
+    let mut servers = server::set_up(config);
+    for local in server::local(config).into_iter().filter(|_| config.model.discover) {
+        if servers.iter().all(|server| server.id != local.id) {
+            servers.push(local);
+        }
+    }
+    servers
+}
+
+/// The facts about models, the user's included.
+pub(crate) fn facts(config: &Config) -> Result<FactsTable, Failure> {
+    let own = config.models.iter().map(|(name, entry)| (name.clone(), *entry));
+    FactsTable::built_in().extended(own).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Makes the chosen model and its stand-ins ready, and the agents' own unless the user has named
+/// one model for this run.
+pub(crate) async fn prepare(
+    config: &Config,
+    choice: Choice,
+    for_all: bool,
+    record: Option<&Path>,
+) -> Result<ReadyModels, Failure> {
+    let tape = record.map(|path| {
+        Tape::create(path).map_err(|error| {
+            let path = path.display();
+            Failure::usage(format!("cannot record to {path}: {error}. Name a new file"))
+        })
+    });
+    let mut workshop = Workshop::new(config)?;
+    workshop.tape = tape.transpose()?;
+    match choice.source.clone() {
+        Source::Script(file) => {
+            let text = std::fs::read_to_string(&file).map_err(|error| {
+                Failure::usage(format!(
+                    "cannot read the script {file}: {error}. To see one at work: lango demo"
+                ))
+            })?;
+            let script =
+                Script::parse(&file, &text).map_err(|error| Failure::usage(error.to_string()))?;
+            play(workshop, choice, script).await
+        }
+        Source::Recording(file) => replay(workshop, choice, &file).await,
+        Source::Server(server) => serve(workshop, choice, *server, for_all).await,
+    }
+}
+
+/// The script of a demonstration, which is part of the program.
+pub(crate) async fn demonstrate(
+    config: &Config,
+    choice: Choice,
+    script: Script,
+) -> Result<ReadyModels, Failure> {
+    play(Workshop::new(config)?, choice, script).await
+}
+
+/// A scripted model, started on loopback.
+async fn play(
+    mut workshop: Workshop<'_>,
+    choice: Choice,
+    script: Script,
+) -> Result<ReadyModels, Failure> {
+    let config = workshop.config;
+    let server = ScriptedServer::start_forgetful(script).await?;
+    let endpoint = Endpoint {
+        idle_timeout: Duration::from_secs(config.model.idle_seconds.max(1)),
+        ..Endpoint::new(choice.id.clone(), Wire::OpenAi, server.base_url())
+    };
+    let link = workshop.link(endpoint)?;
+    let model = workshop.agent_model(Chain::new(link, Vec::new(), policy(config)), None);
+    let player = Player::Script { _server: server };
+    Ok(workshop.ready(model, BTreeMap::new(), choice, Some(player)))
+}
+
+/// A recording, played on loopback: each agent has the models that it had.
+async fn replay(
+    mut workshop: Workshop<'_>,
+    choice: Choice,
+    file: &str,
+) -> Result<ReadyModels, Failure> {
+    let recording = Recording::read(Path::new(file));
+    let recording = recording.map_err(|error| Failure::usage(error.to_string()))?;
+    let server = RecordedServer::start(recording).await?;
+    let mut agents = BTreeMap::new();
+    for name in server.agents() {
+        let mut links = Vec::new();
+        for endpoint in server.endpoints(&name) {
+            let facts = workshop.facts.find(&endpoint.id.provider, &endpoint.id.model);
+            links.push(workshop.link(Endpoint { facts, ..endpoint })?);
+        }
+        // A recording is not waited for: what failed then fails again, at once.
+        let policy = RetryPolicy { first_wait: Duration::ZERO, ..policy(workshop.config) };
+        if let (Ok(agent), false) = (name.parse::<AgentName>(), links.is_empty()) {
+            let chain = Chain::new(links.remove(0), links, policy);
+            agents.insert(agent, workshop.agent_model(chain, Some(&name)));
+        }
+    }
+    let Some(model) = agents.values().next().cloned() else {
+        return Err(Failure::usage(format!("{file} has no reply for any agent")));
+    };
+    let player = Player::Recording { _server: server };
+    Ok(workshop.ready(model, agents, choice, Some(player)))
+}
+
+async fn serve(
+    mut workshop: Workshop<'_>,
+    choice: Choice,
+    server: Server,
+    for_all: bool,
+) -> Result<ReadyModels, Failure> {
+    let config = workshop.config;
+    let mut fallbacks = Vec::new();
+    for wanted in &config.model.fallbacks {
+        let fallback = named(config, wanted, "model.fallbacks").await?;
+        if fallback.id != choice.id {
+            fallbacks.push(fallback);
+        }
+    }
+    let chain = workshop.chain(&choice, &server, &fallbacks)?;
+    let model = workshop.agent_model(chain, None);
+    let mut agents = BTreeMap::new();
+    for (name, own) in &config.agents {
+        let agent: AgentName = name
+            .parse()
+            .map_err(|error| Failure::usage(format!("agents.{name} is not an agent: {error}")))?;
+        let mut agent_model = model.clone();
+        agent_model.options = options(config, Some(name));
+        if let Some(wanted) = own.model.as_deref().filter(|_| !for_all) {
+            let chosen = named(config, wanted, &format!("agents.{name}.model")).await?;
+            if let Source::Server(server) = &chosen.source {
+                agent_model.model = Arc::new(workshop.chain(&chosen, server, &fallbacks)?);
+            }
+        }
+        agents.insert(agent, agent_model);
+    }
+    Ok(workshop.ready(model, agents, choice, None))
+}
+
+fn options(config: &Config, agent: Option<&str>) -> Options {
+    let own = agent.and_then(|name| config.agents.get(name));
+    Options {
+        max_output_tokens: own
+            .and_then(|own| own.max_output_tokens)
+            .or(config.model.max_output_tokens),
+        temperature: own.and_then(|own| own.temperature).or(config.model.temperature),
+    }
+}
+
+fn policy(config: &Config) -> RetryPolicy {
+    RetryPolicy {
+        tries: config.retry.tries.max(1),
+        first_wait: Duration::from_millis(config.retry.first_wait_milliseconds),
+        longest_wait: Duration::from_secs(config.retry.longest_wait_seconds),
+    }
+}
+
+/// Builds models, so that those of one provider share its health.
+struct Workshop<'a> {
+    config: &'a Config,
+    facts: FactsTable,
+    health: HashMap<String, Arc<Health>>,
+    secrets: Vec<String>,
+    tape: Option<Arc<Tape>>,
+}
+
+impl<'a> Workshop<'a> {
+    fn new(config: &'a Config) -> Result<Self, Failure> {
+        Ok(Self {
+            config,
+            facts: facts(config)?,
+            health: HashMap::new(),
+            secrets: Vec::new(),
+            tape: None,
+        })
+    }
+
+    fn agent_model(&self, chain: Chain, agent: Option<&str>) -> AgentModel {
+        AgentModel { model: Arc::new(chain), options: options(self.config, agent) }
+    }
+
+    fn ready(
+        self,
+        model: AgentModel,
+        agents: BTreeMap<AgentName, AgentModel>,
+        choice: Choice,
+        player: Option<Player>,
+    ) -> ReadyModels {
+        let Self { facts, secrets, tape, .. } = self;
+        ReadyModels { model, agents, choice, facts, secrets, tape, _player: player }
+    }
+
+    fn chain(
+        &mut self,
+        first: &Choice,
+        server: &Server,
+        fallbacks: &[Choice],
+    ) -> Result<Chain, Failure> {
+        let first_link = self.of(server, first)?;
+        let mut links = Vec::new();
+        for fallback in fallbacks.iter().filter(|fallback| fallback.id != first.id) {
+            if let Source::Server(server) = &fallback.source {
+                links.push(self.of(server, fallback)?);
+            }
+        }
+        Ok(Chain::new(first_link, links, policy(self.config)))
+    }
+
+    fn of(&mut self, server: &Server, choice: &Choice) -> Result<Link, Failure> {
+        let facts: Facts = self.facts.find(&choice.id.provider, &choice.id.model);
+        if let Some(key) = server.key() {
+            if let Some(tape) = &self.tape {
+                tape.hide(&key);
+            }
+            self.secrets.push(key);
+        }
+        self.link(server.endpoint(self.config, &choice.id.model, facts))
+    }
+
+    fn link(&mut self, endpoint: Endpoint) -> Result<Link, Failure> {
+        let endpoint = Endpoint { tape: self.tape.clone(), ..endpoint };
+        let health = self.health.entry(endpoint.id.provider.clone()).or_default();
+        let (facts, health) = (endpoint.facts, Arc::clone(health));
+        let model =
+            RemoteModel::new(endpoint).map_err(|error| Failure::provider(error.to_string()))?;
+        Ok(Link { model: Arc::new(model), facts, health })
+    }
+}

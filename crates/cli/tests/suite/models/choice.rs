@@ -1,0 +1,174 @@
+//! Which model answers, and why.
+
+use lango_model::Wire;
+use lango_model::scripted::{Script, ScriptedServer};
+
+use crate::fixture::{Lango, TO_OPERATOR};
+use crate::invocation::Finished;
+
+const HELLO: &str = "[[reply]]\nsay = \"Hello.\"\n";
+
+/// Variables and their values.
+type Variables = &'static [(&'static str, &'static str)];
+
+/// What a user has set, which model that means, why, and which header carries the key.
+const SETTINGS: [(Variables, &str, &str, &str); 5] = [
+    (
+        &[("ANTHROPIC_API_KEY", "key-a"), ("ANTHROPIC_BASE_URL", "{anthropic}")],
+        "anthropic/",
+        "ANTHROPIC_BASE_URL",
+        "x-api-key: key-a",
+    ),
+    (
+        &[("OPENAI_API_KEY", "key-o"), ("OPENAI_BASE_URL", "{openai}")],
+        "openai/",
+        "OPENAI_BASE_URL",
+        "authorization: Bearer key-o",
+    ),
+    (
+        &[("GEMINI_API_KEY", "key-g"), ("GEMINI_BASE_URL", "{gemini}")],
+        "gemini/",
+        "GEMINI_BASE_URL",
+        "x-goog-api-key: key-g",
+    ),
+    (
+        &[("GOOGLE_API_KEY", "key-gg"), ("GEMINI_BASE_URL", "{gemini}")],
+        "gemini/",
+        "GEMINI_BASE_URL",
+        "x-goog-api-key: key-gg",
+    ),
+    (
+        &[("OPENROUTER_API_KEY", "key-r"), ("OPENROUTER_BASE_URL", "{openai}")],
+        "openrouter/",
+        "OPENROUTER_BASE_URL",
+        "authorization: Bearer key-r",
+    ),
+];
+
+fn filled(lango: &Lango, text: &str) -> String {
+    text.replace("{openai}", &lango.base_url(Wire::OpenAi))
+        .replace("{anthropic}", &lango.base_url(Wire::Anthropic))
+        .replace("{gemini}", &lango.base_url(Wire::Gemini))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_key_in_the_environment_picks_provider_model_and_header() {
+    for (variables, provider, why, header) in SETTINGS {
+        let lango = Lango::playing(&[HELLO]).await;
+        let mut invocation = lango.bare(&["run", "hello"]);
+        for (name, value) in variables {
+            invocation = invocation.set(name, filled(&lango, value));
+        }
+        let finished = invocation.run().await;
+        assert_eq!((finished.code, finished.stdout.as_str()), (0, "Hello.\n"), "{finished:?}");
+        let first_line = finished.stderr.lines().next().unwrap();
+        assert!(first_line.starts_with(provider), "{first_line}");
+        assert!(first_line.contains(&format!("({why})")), "{first_line}");
+        let (name, value) = header.split_once(": ").unwrap();
+        let requests = lango.received();
+        assert_eq!(requests[0].header(name), Some(value), "{provider}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_model_named_the_usual_one_of_the_provider_is_asked() {
+    // The address is the provider's own, so nobody answers here; the first line says who is asked.
+    for (variable, model) in [
+        ("ANTHROPIC_API_KEY", "anthropic/claude-sonnet-5-5"),
+        ("OPENAI_API_KEY", "openai/gpt-5-mini"),
+        ("GEMINI_API_KEY", "gemini/gemini-3.8-flash"),
+        ("OPENROUTER_API_KEY", "openrouter/anthropic/claude-sonnet-5.5"),
+    ] {
+        let lango = Lango::silent().await;
+        // No request leaves the machine: everything goes to a proxy that is not there.
+        let run =
+            lango.bare(&["run", "hello"]).set(variable, "k-canary").set("LANGO_RETRY_TRIES", "1");
+        let finished = run.set("HTTPS_PROXY", "http://127.0.0.1:1").run().await;
+        assert_eq!(finished.code, 4, "{finished:?}");
+        let expected = format!("{model} ({variable}) · session ");
+        assert!(finished.stderr.starts_with(&expected), "{}", finished.stderr);
+        assert!(!finished.stderr.contains("k-canary"), "{}", finished.stderr);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_several_keys_the_first_counts_and_a_name_finds_its_provider() {
+    let lango = Lango::playing(&[HELLO]).await;
+    let run = |arguments: &[&str]| {
+        let invocation = lango.bare(&["run", "hello"]).with(arguments);
+        invocation
+            .set("OPENAI_API_KEY", "key-o")
+            .set("GEMINI_API_KEY", "key-g")
+            .set("HTTPS_PROXY", "http://127.0.0.1:1")
+            .set("LANGO_RETRY_TRIES", "1")
+    };
+    let begins = |finished: &Finished, words: &str| {
+        assert!(finished.stderr.starts_with(words), "{}", finished.stderr);
+    };
+    begins(&run(&[]).run().await, "openai/gpt-5-mini (OPENAI_API_KEY)");
+    begins(&run(&["--model", "gemini"]).run().await, "gemini/gemini-3.8-flash (--model, GEMINI");
+    begins(&run(&["--model", "gemini-x"]).run().await, "gemini/gemini-x (--model, GEMINI");
+    begins(&run(&["--model", "gpt-x"]).run().await, "openai/gpt-x (--model, OPENAI");
+    let without_key = run(&["--model", "anthropic"]).run().await;
+    assert_eq!(without_key.code, 4);
+    assert!(without_key.stderr.contains("export ANTHROPIC_API_KEY="), "{}", without_key.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_on_this_machine_is_found_on_its_usual_port() {
+    let script = Script::parse("test", HELLO).unwrap();
+    // Whichever of the usual ports is free on the machine that runs the tests.
+    let mut server = None;
+    for (port, provider) in [(11434, "ollama"), (1234, "lmstudio"), (8080, "llamacpp")] {
+        if let Ok(started) = ScriptedServer::start_at(script.clone(), port).await {
+            server = Some((started, provider));
+            break;
+        }
+    }
+    let (server, provider) = server.expect("one of the ports 11434, 1234 and 8080 is free");
+    let lango = Lango::silent().await;
+    let run = lango.bare(&["run", "hello"]).set("LANGO_MODEL_DISCOVER", "true").run().await;
+    assert_eq!((run.code, run.stdout.as_str()), (0, "Hello.\n"), "{run:?}");
+    let expected = format!("{provider}/scripted");
+    assert!(run.stderr.starts_with(&expected), "{}", run.stderr);
+    assert!(run.stderr.contains("(found at http://127.0.0.1:"), "{}", run.stderr);
+    assert_eq!(server.requests().len(), 1);
+    let doctor = lango.bare(&["doctor"]).set("LANGO_MODEL_DISCOVER", "true").run().await;
+    assert!(doctor.stdout.contains("because of found at"), "{}", doctor.stdout);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_agent_has_the_model_that_is_set_for_it() {
+    let work = "[[reply]]\nagent = \"operator\"\nsay = \"Done.\"\n";
+    let lango = Lango::playing(&[TO_OPERATOR, work]).await;
+    let config = format!(
+        "[model]\nprovider = \"fast\"\nname = \"small\"\ntemperature = 0.5\n\
+         [providers.fast]\nbaseUrl = \"{}\"\n\
+         [providers.strong]\ntype = \"anthropic\"\nbaseUrl = \"{}\"\n\
+         [agents.operator]\nmodel = \"strong/large\"\ntemperature = 0.25\nmaxOutputTokens = 777\n",
+        lango.base_url(Wire::OpenAi),
+        lango.base_url(Wire::Anthropic),
+    );
+    std::fs::write(lango.config_file(), config).unwrap();
+    let ask =
+        |more: &[&str]| lango.bare(&["run", "--output-format", "stream-json", "do it"]).with(more);
+    assert_eq!(ask(&[]).turn().await.answer(), "Done.");
+    let requests = lango.received();
+    let body = |index: usize| -> serde_json::Value {
+        serde_json::from_str(&requests[index].body).unwrap()
+    };
+    assert_eq!((requests[0].wire, requests[1].wire), (Wire::OpenAi, Wire::Anthropic));
+    assert_eq!(
+        (body(0)["model"].as_str(), body(0)["temperature"].as_f64()),
+        (Some("small"), Some(0.5))
+    );
+    assert_eq!(
+        (body(1)["model"].as_str(), body(1)["temperature"].as_f64()),
+        (Some("large"), Some(0.25))
+    );
+    assert_eq!(body(1)["max_tokens"], 777);
+    // A model that is named for the run is everybody's.
+    assert_eq!(ask(&["--model", "fast/other"]).turn().await.answer(), "Done.");
+    let last = lango.received();
+    assert!(last[2..].iter().all(|request| request.body.contains("\"other\"")));
+}

@@ -1,0 +1,74 @@
+//! Anthropic's messages wire.
+
+mod chunk;
+mod wire;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ModelRequest;
+use crate::http::{Decoder, Dialect, Endpoint, Framing};
+
+/// What goes back with a reply: the model's thoughts, signed by the server. A call whose thoughts
+/// are missing or changed is refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Thought {
+    Thinking {
+        thinking: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signature: Option<String>,
+    },
+    RedactedThinking {
+        data: String,
+    },
+}
+
+/// The dialect.
+pub(crate) struct Anthropic;
+
+impl Anthropic {
+    /// The base URL up to and including the version: the usual setting of Anthropic's own clients
+    /// lacks it.
+    pub(crate) fn versioned(base_url: &str) -> String {
+        let version = if base_url.ends_with("/v1") { "" } else { "/v1" };
+        format!("{base_url}{version}")
+    }
+}
+
+impl Dialect for Anthropic {
+    fn url(&self, base_url: &str, _: &str) -> String {
+        format!("{}/messages", Self::versioned(base_url))
+    }
+
+    fn authorization(&self, key: &str) -> (&'static str, String) {
+        ("x-api-key", key.to_owned())
+    }
+
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[("anthropic-version", "2023-06-01")]
+    }
+
+    fn body(&self, endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
+        wire::body(endpoint, request)
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Events
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::<chunk::Events>::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_in_the_address_once() {
+        let url = |base| Anthropic.url(base, "m");
+        assert_eq!(url("https://api.anthropic.com"), "https://api.anthropic.com/v1/messages");
+        assert_eq!(url("https://example.org/a/v1"), "https://example.org/a/v1/messages");
+    }
+}

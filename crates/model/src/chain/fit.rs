@@ -1,0 +1,203 @@
+//! Making a request fit a model's window.
+//!
+//! First whole turns of the history go, oldest first; then results of this turn are cut to their
+//! beginning, oldest first. A call and its result are one message, so no pair is ever taken apart.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::{AnsweredCall, Facts, Message, ModelRequest, Options, Shortened, estimate_tokens};
+
+/// What is left of a result that had to give way.
+const KEPT_OF_RESULT: usize = 400;
+/// What a message weighs beside its text.
+const PER_MESSAGE: u64 = 6;
+/// What an image weighs, about, whoever counts.
+const PER_IMAGE: u64 = 1_200;
+
+/// A request that fits, as far as that is possible.
+pub(super) struct Fitted {
+    pub(super) request: Arc<ModelRequest>,
+    /// What it weighs by our own count, where that was looked at.
+    pub(super) counted: Option<u64>,
+    pub(super) shortened: Option<Shortened>,
+}
+
+impl Fitted {
+    /// The request as it is.
+    pub(super) fn whole(request: &Arc<ModelRequest>) -> Self {
+        Self { request: Arc::clone(request), counted: None, shortened: None }
+    }
+}
+
+/// How a provider's count compares to ours, learnt from what it reports. Models cut text
+/// differently; one reply is enough to know by how much.
+#[derive(Debug)]
+pub(super) struct Ratio {
+    /// Thousandths.
+    thousandths: AtomicU32,
+}
+
+impl Default for Ratio {
+    fn default() -> Self {
+        Self { thousandths: AtomicU32::new(1_000) }
+    }
+}
+
+impl Ratio {
+    /// The provider counted `real` tokens where we counted `ours`.
+    pub(super) fn learn(&self, real: u64, ours: u64) {
+        // A provider that reports nonsense must not make requests vanish or overflow.
+        if let Some(ratio) = (real * 1_000).checked_div(ours)
+            && (500..=2_000).contains(&ratio)
+        {
+            self.thousandths.store(u32::try_from(ratio).unwrap_or(1_000), Ordering::Relaxed);
+        }
+    }
+
+    /// So many of the provider's tokens in ours.
+    fn ours(&self, real: u64) -> u64 {
+        real.saturating_mul(1_000) / u64::from(self.thousandths.load(Ordering::Relaxed).max(1))
+    }
+}
+
+/// Tokens a request may have, so that the reply still fits beside it.
+pub(super) fn room(facts: &Facts, options: &Options) -> Option<u64> {
+    let window = facts.window?;
+    let wanted = options.max_output_tokens.map(u64::from).or(facts.max_output).unwrap_or(8_192);
+    // An estimate is an estimate: three in a hundred are left free.
+    Some((window - wanted.min(window / 4)) * 97 / 100)
+}
+
+/// What a request weighs.
+pub(super) fn count(request: &ModelRequest) -> u64 {
+    fixed(request) + request.messages.iter().map(weight).sum::<u64>()
+}
+
+/// The part that cannot be shortened.
+fn fixed(request: &ModelRequest) -> u64 {
+    let tool = |tool: &lango_tool::ToolDeclaration| {
+        estimate_tokens(&tool.name)
+            + estimate_tokens(&tool.description)
+            + estimate_tokens(tool.parameters.get())
+            + PER_MESSAGE
+    };
+    let context = request.context.iter().map(|block| estimate_tokens(&block.text) + PER_MESSAGE);
+    estimate_tokens(&request.instruction)
+        + request.tools.iter().map(tool).sum::<u64>()
+        + context.sum::<u64>()
+}
+
+fn weight(message: &Message) -> u64 {
+    let call = |call: &AnsweredCall| {
+        estimate_tokens(&call.arguments) + estimate_tokens(&call.result) + 4 * PER_MESSAGE
+    };
+    PER_MESSAGE
+        + match message {
+            Message::User { text, images } => {
+                estimate_tokens(text) + PER_IMAGE * images.len() as u64
+            }
+            Message::Assistant { text, .. } => estimate_tokens(text),
+            Message::Exchange { text, calls, keepsake } => {
+                estimate_tokens(text)
+                    + calls.iter().map(call).sum::<u64>()
+                    + keepsake.as_ref().map_or(0, |kept| estimate_tokens(&kept.data))
+            }
+        }
+}
+
+/// An upper limit of what a request weighs that costs nothing: no token is shorter than a byte.
+fn at_most(request: &ModelRequest) -> u64 {
+    let message = |message: &Message| match message {
+        Message::User { text, images } => {
+            text.len() + images.len() * usize::try_from(PER_IMAGE).unwrap_or(usize::MAX)
+        }
+        Message::Assistant { text, .. } => text.len(),
+        Message::Exchange { text, calls, keepsake } => {
+            let calls = calls.iter().map(|call| call.arguments.len() + call.result.len() + 100);
+            text.len() + calls.sum::<usize>() + keepsake.as_ref().map_or(0, |kept| kept.data.len())
+        }
+    };
+    let tools = request
+        .tools
+        .iter()
+        .map(|tool| tool.name.len() + tool.description.len() + tool.parameters.get().len() + 10);
+    let context = request.context.iter().map(|block| block.text.len() + 10);
+    let bytes = request.instruction.len()
+        + tools.sum::<usize>()
+        + context.sum::<usize>()
+        + request.messages.iter().map(|each| message(each) + 10).sum::<usize>();
+    bytes as u64
+}
+
+/// Makes `request` fit into `limit` of the provider's tokens.
+pub(super) fn fit(request: &Arc<ModelRequest>, limit: u64, ratio: &Ratio) -> Fitted {
+    // Twice the bytes leaves room for providers that count twice as much as we do.
+    if at_most(request).saturating_mul(2) <= limit {
+        return Fitted::whole(request);
+    }
+    let limit = ratio.ours(limit);
+    let weights: Vec<u64> = request.messages.iter().map(weight).collect();
+    let counted = fixed(request) + weights.iter().sum::<u64>();
+    if counted <= limit {
+        return Fitted { counted: Some(counted), ..Fitted::whole(request) };
+    }
+    let mut shorter = ModelRequest::clone(request);
+    let (cut, dropped) = turns_to_drop(request, &weights, counted - limit, limit / 4);
+    shorter.messages.drain(..cut);
+    let mut left = counted - dropped;
+    let results = shorten_results(&mut shorter.messages, &mut left, limit);
+    let shortened = Shortened { messages: cut, results };
+    Fitted { request: Arc::new(shorter), counted: Some(left), shortened: Some(shortened) }
+}
+
+/// How many messages go, and what they weigh. More goes than must, in steps of `step`: the cut
+/// then stays where it is for some turns, and with it everything that the provider has cached.
+fn turns_to_drop(request: &ModelRequest, weights: &[u64], surplus: u64, step: u64) -> (usize, u64) {
+    let wanted = surplus.div_ceil(step.max(1)).saturating_mul(step.max(1));
+    let newest = request.newest_user().unwrap_or(0);
+    let mut dropped = 0;
+    let mut cut = (0, 0);
+    for position in 0..=newest {
+        // A history begins with a user's message.
+        if matches!(request.messages.get(position), Some(Message::User { .. })) {
+            cut = (position, dropped);
+            if dropped >= wanted {
+                break;
+            }
+        }
+        dropped += weights.get(position).copied().unwrap_or(0);
+    }
+    cut
+}
+
+/// Cuts results, the oldest first, until the rest fits. Says how many.
+fn shorten_results(messages: &mut [Message], left: &mut u64, limit: u64) -> usize {
+    let mut shortened = 0;
+    let exchanges = messages.iter_mut().filter_map(|message| match message {
+        Message::Exchange { calls, .. } => Some(calls),
+        _ => None,
+    });
+    for call in exchanges.flatten() {
+        if *left <= limit {
+            break;
+        }
+        if let Some(shorter) = beginning(&call.result) {
+            let saved = estimate_tokens(&call.result).saturating_sub(estimate_tokens(&shorter));
+            *left = left.saturating_sub(saved);
+            call.result = shorter;
+            shortened += 1;
+        }
+    }
+    shortened
+}
+
+/// The beginning of a long result, marked as such.
+fn beginning(result: &str) -> Option<String> {
+    if result.len() <= 2 * KEPT_OF_RESULT {
+        return None;
+    }
+    let end = (0..=KEPT_OF_RESULT).rev().find(|at| result.is_char_boundary(*at)).unwrap_or(0);
+    let gone = result.len() - end;
+    Some(format!("{}\n[{gone} bytes left out to make the conversation fit]", &result[..end]))
+}

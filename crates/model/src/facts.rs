@@ -1,0 +1,474 @@
+//! What is known about models: how much they read and write, what they can do, what they cost.
+//!
+//! The table comes with the program (`models.toml`) and is extended by the user's configuration.
+//! What is not known stays unknown; nothing here guesses, and nothing here asks a provider.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    iter::Sum,
+    ops::{Add, AddAssign},
+    sync::{Arc, LazyLock},
+};
+
+use lango_protocol::Usage;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What is known about a model. Unknown is `None`, never a guess.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Facts {
+    /// How many tokens it can hold, input and output together.
+    pub window: Option<u64>,
+    /// How many tokens one reply can have.
+    pub max_output: Option<u64>,
+    /// Whether it can call tools.
+    pub tools: Option<bool>,
+    /// Whether it takes images.
+    pub images: Option<bool>,
+    /// Whether it can think before it answers.
+    pub reasoning: Option<bool>,
+    /// What it costs.
+    pub prices: Option<Prices>,
+}
+
+/// Prices in US dollars for a million tokens. Where a provider charges more for long prompts or at
+/// certain hours, these are the prices of an ordinary prompt at an ordinary hour.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prices {
+    /// Input that was not cached.
+    pub input: f64,
+    /// Output, reasoning included.
+    pub output: f64,
+    /// Input that the provider had cached; the input price if unknown.
+    pub cached: Option<f64>,
+    /// Input that the provider puts into its cache; the input price if unknown.
+    pub cache_write: Option<f64>,
+}
+
+impl Prices {
+    /// What a call with this usage costs.
+    pub fn cost(&self, usage: &Usage) -> Cost {
+        let cached = usage.cached.min(usage.input);
+        let written = usage.cache_write.min(usage.input - cached);
+        let fresh = usage.input - cached - written;
+        let price = |tokens: u64, price: f64| millions(tokens) * price;
+        Cost(
+            price(fresh, self.input)
+                + price(cached, self.cached.unwrap_or(self.input))
+                + price(written, self.cache_write.unwrap_or(self.input))
+                + price(usage.output, self.output),
+        )
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no call has 2^53 tokens")]
+fn millions(tokens: u64) -> f64 {
+    tokens as f64 / 1e6
+}
+
+/// An amount of US dollars.
+#[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cost(f64);
+
+impl Cost {
+    /// The amount.
+    pub fn dollars(self) -> f64 {
+        self.0
+    }
+}
+
+impl Add for Cost {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Sum for Cost {
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        costs.fold(Self::default(), Add::add)
+    }
+}
+
+/// `$1.25`, and `$0.0042` below ten cents.
+impl fmt::Display for Cost {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0.0 || self.0 >= 0.1 {
+            write!(formatter, "${:.2}", self.0)
+        } else {
+            write!(formatter, "${:.4}", self.0)
+        }
+    }
+}
+
+/// What is said about one model, in the program's own table or by the user. Prices are in US
+/// dollars for a million tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ModelEntry {
+    /// How many tokens the model can hold, input and output together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
+    /// How many tokens one reply can have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<u64>,
+    /// Whether the model can call tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<bool>,
+    /// Whether the model takes images.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub images: Option<bool>,
+    /// Whether the model can think before it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<bool>,
+    /// The price of input that was not cached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_price: Option<f64>,
+    /// The price of output. Needed together with the price of input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_price: Option<f64>,
+    /// The price of input that the provider had cached; without it, the price of input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_price: Option<f64>,
+    /// The price of input that the provider puts into its cache; without it, the price of input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write_price: Option<f64>,
+}
+
+impl ModelEntry {
+    /// These fields, and those of `base` where they say nothing.
+    fn over(self, base: Self) -> Self {
+        Self {
+            context_window: self.context_window.or(base.context_window),
+            max_output: self.max_output.or(base.max_output),
+            tools: self.tools.or(base.tools),
+            images: self.images.or(base.images),
+            reasoning: self.reasoning.or(base.reasoning),
+            input_price: self.input_price.or(base.input_price),
+            output_price: self.output_price.or(base.output_price),
+            cached_price: self.cached_price.or(base.cached_price),
+            cache_write_price: self.cache_write_price.or(base.cache_write_price),
+        }
+    }
+
+    fn prices(&self) -> Option<Prices> {
+        Some(Prices {
+            input: self.input_price?,
+            output: self.output_price?,
+            cached: self.cached_price,
+            cache_write: self.cache_write_price,
+        })
+    }
+
+    fn has_price(&self) -> bool {
+        [self.input_price, self.output_price, self.cached_price, self.cache_write_price]
+            .iter()
+            .any(Option::is_some)
+    }
+}
+
+/// An entry of the configuration that cannot be right. The user can correct it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FactsError {
+    /// A price that is negative or not a number.
+    #[error("models.\"{model}\".{field} must be zero or more US dollars for a million tokens")]
+    Price {
+        /// The entry.
+        model: String,
+        /// The field, as the configuration writes it.
+        field: &'static str,
+    },
+    /// Some prices, but not those that every cost needs.
+    #[error("models.\"{model}\" needs both inputPrice and outputPrice, or no price at all")]
+    HalfPriced {
+        /// The entry.
+        model: String,
+    },
+    /// A window or an output limit of no token.
+    #[error("models.\"{model}\".{field} must be more than zero")]
+    Zero {
+        /// The entry.
+        model: String,
+        /// The field, as the configuration writes it.
+        field: &'static str,
+    },
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy, Default)]
+struct Row {
+    entry: ModelEntry,
+    /// Whether the user set the prices, which then hold for local servers too.
+    own_prices: bool,
+}
+
+/// All that is known about models. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct FactsTable {
+    rows: Arc<BTreeMap<String, Row>>,
+}
+
+/// The names and types of providers that run models on the user's own machines.
+const LOCAL_PROVIDERS: [&str; 6] = ["ollama", "llamacpp", "llama.cpp", "lmstudio", "vllm", "local"];
+
+impl FactsTable {
+    /// The table that comes with the program.
+    pub fn built_in() -> Self {
+        // A test parses the file, so that no user ever meets the empty table.
+        static TABLE: LazyLock<FactsTable> =
+            LazyLock::new(|| FactsTable::parse(include_str!("../models.toml")).unwrap_or_default());
+        TABLE.clone()
+    }
+
+    fn parse(text: &str) -> Result<Self, toml::de::Error> {
+        let entries: BTreeMap<String, ModelEntry> = toml::from_str(text)?;
+        let row = |entry| Row { entry, own_prices: false };
+        Ok(Self { rows: Arc::new(entries.into_iter().map(|(name, e)| (name, row(e))).collect()) })
+    }
+
+    /// The table with the user's entries, which win field by field over what was known about the
+    /// same model. A name may carry its provider: `local/qwen3` holds for that provider only.
+    pub fn extended<I>(&self, entries: I) -> Result<Self, FactsError>
+    where
+        I: IntoIterator<Item = (String, ModelEntry)>,
+    {
+        let mut rows = BTreeMap::clone(&self.rows);
+        for (name, own) in entries {
+            let known = self.row("", &name).unwrap_or_default();
+            let entry = own.over(known.entry);
+            check(&name, &entry)?;
+            let own_prices = own.has_price() || known.own_prices;
+            rows.insert(name.to_lowercase(), Row { entry, own_prices });
+        }
+        Ok(Self { rows: Arc::new(rows) })
+    }
+
+    /// What is known about `model` when `provider` runs it; `provider` is a name or a type.
+    ///
+    /// Taken is, in this order: the entry `provider/model`; the entry of this name; the entry of
+    /// the name without what routes it (`openai/`, `models/`); the longest entry that the name
+    /// begins with, up to one of `-`, `:` and `@`, which also leaves out dates, `-latest` and
+    /// `-preview`. A number after that sign is another version, not a variant: `claude-opus-4`
+    /// says nothing about `claude-opus-4-9`.
+    pub fn find(&self, provider: &str, model: &str) -> Facts {
+        let Some(Row { entry, own_prices }) = self.row(provider, model) else {
+            return Facts::default();
+        };
+        // What a hosted model costs says nothing about the same model at home or given away.
+        let local = LOCAL_PROVIDERS.iter().any(|local| provider.eq_ignore_ascii_case(local));
+        let priced = own_prices || !(local || model.ends_with(":free"));
+        Facts {
+            window: entry.context_window,
+            max_output: entry.max_output,
+            tools: entry.tools,
+            images: entry.images,
+            reasoning: entry.reasoning,
+            prices: entry.prices().filter(|_| priced),
+        }
+    }
+
+    fn row(&self, provider: &str, model: &str) -> Option<Row> {
+        let model = model.to_lowercase();
+        let routed = format!("{}/{model}", provider.to_lowercase());
+        let bare = model.rsplit('/').next().unwrap_or(&model);
+        // OpenRouter writes `claude-sonnet-4.5` for what its maker calls `claude-sonnet-4-5`.
+        let dashed =
+            if bare.starts_with("claude") { bare.replace('.', "-") } else { String::new() };
+        let names = [routed.as_str(), &model, bare, &dashed];
+        names
+            .iter()
+            .find_map(|name| self.rows.get(*name))
+            .or_else(|| names.iter().find_map(|name| self.longest_start(name)))
+            .copied()
+    }
+
+    fn longest_start(&self, name: &str) -> Option<&Row> {
+        let boundaries = name.rmatch_indices(['-', ':', '@']);
+        boundaries
+            .filter(|(at, sign)| !is_version(&name[at + sign.len()..]))
+            .find_map(|(at, _)| self.rows.get(&name[..at]))
+    }
+}
+
+/// Whether `rest` begins with a number of one or two digits, such as the `5` of `-5-20260101`.
+fn is_version(rest: &str) -> bool {
+    let part = rest.split(['-', ':', '@', '.']).next().unwrap_or_default();
+    (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn check(model: &str, entry: &ModelEntry) -> Result<(), FactsError> {
+    let sizes = [("contextWindow", entry.context_window), ("maxOutput", entry.max_output)];
+    if let Some((field, _)) = sizes.into_iter().find(|(_, size)| *size == Some(0)) {
+        return Err(FactsError::Zero { model: model.to_owned(), field });
+    }
+    let prices = [
+        ("inputPrice", entry.input_price),
+        ("outputPrice", entry.output_price),
+        ("cachedPrice", entry.cached_price),
+        ("cacheWritePrice", entry.cache_write_price),
+    ];
+    let bad = |price: f64| !price.is_finite() || price < 0.0;
+    if let Some((field, _)) = prices.into_iter().find(|(_, price)| price.is_some_and(bad)) {
+        return Err(FactsError::Price { model: model.to_owned(), field });
+    }
+    if entry.has_price() && entry.prices().is_none() {
+        return Err(FactsError::HalfPriced { model: model.to_owned() });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> FactsTable {
+        FactsTable::parse(include_str!("../models.toml")).unwrap()
+    }
+
+    fn entry(text: &str) -> ModelEntry {
+        toml::from_str(text).unwrap()
+    }
+
+    fn own(name: &str, text: &str) -> Result<FactsTable, FactsError> {
+        table().extended([(name.to_owned(), entry(text))])
+    }
+
+    #[test]
+    fn the_built_in_table_holds_nothing_absurd() {
+        // TOML refuses a name that is there twice.
+        let table = table();
+        assert!(table.rows.len() > 60, "{}", table.rows.len());
+        assert_eq!(FactsTable::built_in().rows.len(), table.rows.len());
+        for (name, Row { entry, .. }) in table.rows.iter() {
+            assert_eq!(*name, name.to_lowercase());
+            assert!(!name.contains('/'), "{name}");
+            assert_eq!(check(name, entry), Ok(()));
+            assert!(entry.context_window.is_none_or(|it| (8_000..=10_000_000).contains(&it)));
+            assert!(entry.max_output.is_none_or(|it| (1_000..=1_000_000).contains(&it)), "{name}");
+            if let (Some(window), Some(output)) = (entry.context_window, entry.max_output) {
+                assert!(output < window, "{name}");
+            }
+            if let Some(prices) = entry.prices() {
+                assert!(prices.input > 0.0 && prices.input < prices.output, "{name}");
+                assert!(prices.output <= 200.0, "{name}");
+                assert!(prices.cached.is_none_or(|it| it > 0.0 && it < prices.input), "{name}");
+                assert!(prices.cache_write.is_none_or(|it| it >= prices.input), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_model_is_found_under_the_names_it_goes_by() {
+        let table = table();
+        for (provider, name, entry) in [
+            ("openai", "gpt-5-mini", "gpt-5-mini"),
+            ("openrouter", "openai/gpt-5-mini", "gpt-5-mini"),
+            ("openai", "gpt-5-mini-2025-08-07", "gpt-5-mini"),
+            ("openai", "gpt-4o-2024-08-06", "gpt-4o"),
+            ("openai", "GPT-4.1-mini", "gpt-4.1-mini"),
+            ("anthropic", "claude-haiku-4-5-20251001", "claude-haiku-4-5"),
+            ("openrouter", "anthropic/claude-haiku-4.5", "claude-haiku-4-5"),
+            ("vertex", "claude-haiku-4-5@20251001", "claude-haiku-4-5"),
+            ("anthropic", "claude-3-5-haiku-latest", "claude-3-5-haiku"),
+            ("anthropic", "claude-sonnet-4-20250514", "claude-sonnet-4"),
+            ("gemini", "models/gemini-2.5-flash-preview-04-17", "gemini-2.5-flash"),
+            ("gemini", "gemini-3.1-pro-preview", "gemini-3.1-pro"),
+            ("ollama", "llama3.2:3b", "llama3.2"),
+            ("ollama", "qwen3:8b", "qwen3"),
+            ("ollama", "gpt-oss:20b", "gpt-oss"),
+            ("ollama", "qwen3-coder:30b", "qwen3-coder"),
+        ] {
+            let expected = table.rows[entry].entry;
+            assert_eq!(table.row(provider, name).map(|row| row.entry), Some(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn another_model_is_not_taken_for_one_that_is_known() {
+        let table = table();
+        for name in ["gpt-4", "gpt-4omega", "gpt-5.9", "o", "gpt", "claude-opus-4-9", "o3x", ""] {
+            assert_eq!(table.find("openai", name), Facts::default(), "{name}");
+        }
+        assert_ne!(table.find("", "gpt-5").prices, table.find("", "gpt-5.2").prices);
+        let little = own("gpt-4", "contextWindow = 8192").unwrap();
+        assert_eq!(little.find("", "gpt-4-0613").window, Some(8192));
+        assert_eq!(little.find("", "gpt-4o").window, Some(128_000));
+        assert_eq!(little.find("", "gpt-4.1").window, Some(1_047_576));
+    }
+
+    #[test]
+    fn the_users_entries_win_field_by_field() {
+        let table = own("gpt-5-mini", "inputPrice = 9.0\nimages = false").unwrap();
+        let facts = table.find("openai", "gpt-5-mini-2025-08-07");
+        assert_eq!((facts.window, facts.images), (Some(400_000), Some(false)));
+        let prices = facts.prices.unwrap();
+        assert_eq!((prices.input, prices.output, prices.cached), (9.0, 2.0, Some(0.025)));
+        // The family and its other members stay as they were.
+        assert_eq!(table.find("", "gpt-5"), FactsTable::built_in().find("", "gpt-5"));
+    }
+
+    #[test]
+    fn an_entry_with_a_provider_holds_for_that_provider_only() {
+        let table = own("work/qwen3:8b", "contextWindow = 8192").unwrap();
+        assert_eq!(table.find("work", "qwen3:8b").window, Some(8192));
+        assert_eq!(table.find("work", "qwen3:8b").tools, Some(true));
+        assert_eq!(table.find("ollama", "qwen3:8b").window, Some(40_960));
+    }
+
+    #[test]
+    fn a_local_or_free_model_has_a_price_only_if_the_user_says_so() {
+        assert!(table().find("moonshot", "kimi-k3").prices.is_some());
+        assert_eq!(table().find("ollama", "kimi-k3").prices, None);
+        assert_eq!(table().find("openrouter", "moonshotai/kimi-k3:free").prices, None);
+        let table = own("qwen3", "inputPrice = 0.0\noutputPrice = 0.0").unwrap();
+        let prices = table.find("ollama", "qwen3:8b").prices.unwrap();
+        let usage = Usage { input: 1000, output: 1000, ..Usage::default() };
+        assert_eq!(prices.cost(&usage), Cost::default());
+    }
+
+    #[test]
+    fn an_entry_that_cannot_be_right_is_refused_by_name() {
+        let error = own("mine", "inputPrice = -1.0\noutputPrice = 1.0").unwrap_err();
+        assert!(error.to_string().starts_with("models.\"mine\".inputPrice must be"), "{error}");
+        assert!(matches!(own("mine", "outputPrice = 1.0"), Err(FactsError::HalfPriced { .. })));
+        assert!(matches!(own("mine", "maxOutput = 0"), Err(FactsError::Zero { .. })));
+        assert!(own("mine", "inputPrice = nan\noutputPrice = 1.0").is_err());
+        assert!(toml::from_str::<ModelEntry>("window = 5").is_err());
+    }
+
+    #[test]
+    fn each_kind_of_token_has_its_price() {
+        let prices = Prices { input: 2.0, output: 10.0, cached: Some(0.5), cache_write: Some(3.0) };
+        let usage = Usage {
+            input: 1_000_000,
+            output: 100_000,
+            cached: 400_000,
+            cache_write: 200_000,
+            reasoning: 50_000,
+        };
+        let cost = prices.cost(&usage);
+        assert!((cost.dollars() - (0.8 + 0.2 + 0.6 + 1.0)).abs() < 1e-9, "{cost}");
+        let plain = Prices { cached: None, cache_write: None, ..prices };
+        assert!((plain.cost(&usage).dollars() - 3.0).abs() < 1e-9);
+        // More cached than read is a provider's mistake, not a negative cost.
+        let odd = Usage { input: 10, cached: 20, cache_write: 5, ..Usage::default() };
+        assert!((prices.cost(&odd).dollars() - 5e-6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn costs_add_up_and_read_well() {
+        let total: Cost = [Cost(1.0), Cost(0.25)].into_iter().sum();
+        assert_eq!(total.to_string(), "$1.25");
+        assert_eq!((Cost(0.004) + Cost(0.0002)).to_string(), "$0.0042");
+        assert_eq!(Cost::default().to_string(), "$0.00");
+    }
+}

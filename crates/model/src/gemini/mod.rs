@@ -1,0 +1,55 @@
+//! Google's `generateContent` wire.
+
+mod chunk;
+mod wire;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ModelRequest;
+use crate::http::{Decoder, Dialect, Endpoint, Framing};
+
+/// What goes back with a reply: signatures of the thoughts behind its parts, and the ids the
+/// server gave its calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Keepsake {
+    /// Of the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// Of each call, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<KeptCall>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct KeptCall {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signature: Option<String>,
+}
+
+/// The dialect.
+pub(crate) struct Gemini;
+
+impl Dialect for Gemini {
+    fn url(&self, base_url: &str, model: &str) -> String {
+        let model = model.strip_prefix("models/").unwrap_or(model);
+        format!("{base_url}/models/{model}:streamGenerateContent?alt=sse")
+    }
+
+    fn authorization(&self, key: &str) -> (&'static str, String) {
+        ("x-goog-api-key", key.to_owned())
+    }
+
+    fn body(&self, endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
+        wire::body(endpoint, request)
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Events
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::<chunk::Chunks>::default()
+    }
+}

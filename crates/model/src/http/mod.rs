@@ -1,0 +1,331 @@
+//! Models behind HTTP: one client, one way to read a stream, and a [`Dialect`] for each wire.
+//!
+//! A dialect says what a request looks like and what a document of the stream means. Everything
+//! that must never differ between providers is here: limits, timeouts, what counts as the end of
+//! a reply, and that calls are given out only after it.
+
+mod assembly;
+mod client;
+mod frames;
+mod incoming;
+mod list;
+mod quirks;
+mod reply;
+#[cfg(test)]
+pub(crate) mod sample;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream;
+use reqwest::Url;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use crate::tape::{ExchangeEnd, Tape};
+use crate::{Facts, Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream};
+use crate::{anthropic, gemini, ollama, openai};
+use incoming::Incoming;
+use quirks::Learnt;
+
+pub(crate) use assembly::{Assembly, Ending};
+pub(crate) use frames::Framing;
+pub use list::{ListedModel, list_models};
+pub(crate) use quirks::Quirks;
+
+/// The protocol a server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wire {
+    /// Chat completions, as OpenAI and most other servers speak them.
+    OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Google's `generateContent`.
+    Gemini,
+    /// Ollama's own `/api/chat`.
+    Ollama,
+}
+
+impl Wire {
+    fn dialect(self) -> &'static dyn Dialect {
+        match self {
+            Self::OpenAi => &openai::OpenAi,
+            Self::Anthropic => &anthropic::Anthropic,
+            Self::Gemini => &gemini::Gemini,
+            Self::Ollama => &ollama::Ollama,
+        }
+    }
+}
+
+/// Where and how to reach a model.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    /// Who it is.
+    pub id: ModelId,
+    /// What the server speaks.
+    pub wire: Wire,
+    /// Up to and including the version, such as `https://api.openai.com/v1`.
+    pub base_url: String,
+    /// Sent in the wire's own header.
+    pub api_key: Option<ApiKey>,
+    /// Where the key comes from, for messages.
+    pub key_variable: Option<String>,
+    /// Sent along with every request.
+    pub headers: Vec<(String, String)>,
+    /// How long the server may send nothing.
+    pub idle_timeout: Duration,
+    /// How long a whole reply may take.
+    pub total_timeout: Duration,
+    /// What is known about the model.
+    pub facts: Facts,
+    /// Where everything is recorded that is sent and comes back.
+    pub tape: Option<Arc<Tape>>,
+}
+
+impl Endpoint {
+    /// An endpoint without a key, with the usual limits.
+    pub fn new(id: ModelId, wire: Wire, base_url: impl Into<String>) -> Self {
+        Self {
+            id,
+            wire,
+            base_url: base_url.into(),
+            api_key: None,
+            key_variable: None,
+            headers: Vec::new(),
+            idle_timeout: Duration::from_mins(2),
+            total_timeout: Duration::from_mins(10),
+            facts: Facts::default(),
+            tape: None,
+        }
+    }
+}
+
+/// A key. Never printed.
+#[derive(Clone)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// Wraps a key.
+    pub fn new(key: impl Into<String>) -> Self {
+        Self(key.into())
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
+}
+
+/// One wire: how to ask, and how to read what comes back.
+pub(crate) trait Dialect: Send + Sync {
+    /// The address that is asked, given the base URL without its last slash.
+    fn url(&self, base_url: &str, model: &str) -> String;
+
+    /// The header that carries the key, and its value.
+    fn authorization(&self, key: &str) -> (&'static str, String);
+
+    /// Headers that every request has.
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// The request's body. For the same request it is the same to the byte, and everything before
+    /// the newest user message stays the same from call to call: providers cache it.
+    fn body(&self, endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>>;
+
+    /// The same for a server that does not take everything.
+    fn body_for(
+        &self,
+        endpoint: &Endpoint,
+        request: &ModelRequest,
+        _quirks: Quirks,
+    ) -> serde_json::Result<Vec<u8>> {
+        self.body(endpoint, request)
+    }
+
+    /// How documents are told apart in the stream.
+    fn framing(&self) -> Framing;
+
+    /// A reader for one reply.
+    fn decoder(&self) -> Box<dyn Decoder>;
+}
+
+/// Reads the documents of one reply.
+pub(crate) trait Decoder: Send {
+    /// Takes one document. Unknown fields and kinds are nothing special: every server adds its own.
+    fn document(&mut self, document: &[u8], reply: &mut Assembly) -> Result<(), ModelError>;
+}
+
+/// Reads a document as JSON.
+pub(crate) fn parse<'a, T: serde::Deserialize<'a>>(document: &'a [u8]) -> Result<T, ModelError> {
+    serde_json::from_slice(document).map_err(|error| {
+        let shown: String = String::from_utf8_lossy(document).chars().take(120).collect();
+        ModelError::new(Fault::Malformed, format!("{error} in {shown:?}"))
+    })
+}
+
+/// The user's words where a wire wants some at the beginning and there are none.
+pub(crate) const OPENING: &str = "(The beginning of this conversation is not shown.)";
+/// The user's words where a wire wants some at the end and there are none.
+pub(crate) const GO_ON: &str = "(Go on.)";
+
+/// An agent's words with its name, for wires that have no field for it.
+pub(crate) fn signed<'a>(author: Option<&str>, text: &'a str) -> Cow<'a, str> {
+    match author.filter(|_| !text.trim().is_empty()) {
+        Some(author) => Cow::Owned(format!("[{author}] {text}")),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// A model behind HTTP.
+#[derive(Debug, Clone)]
+pub struct RemoteModel {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    client: reqwest::Client,
+    url: Url,
+    /// The address without anything secret, for messages.
+    shown_url: String,
+    headers: HeaderMap,
+    endpoint: Endpoint,
+    learnt: Learnt,
+}
+
+impl RemoteModel {
+    /// Prepares a client. Nothing is sent.
+    pub fn new(endpoint: Endpoint) -> Result<Self, ModelError> {
+        Shared::new(endpoint).map(|shared| Self { shared: Arc::new(shared) })
+    }
+
+    /// Where and how the model is reached.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.shared.endpoint
+    }
+}
+
+impl Model for RemoteModel {
+    fn id(&self) -> &ModelId {
+        &self.shared.endpoint.id
+    }
+
+    fn stream(&self, request: Arc<ModelRequest>) -> ModelStream {
+        let shared = Arc::clone(&self.shared);
+        Box::pin(stream::try_unfold(Progress::Start(shared, request), Progress::next))
+    }
+}
+
+/// How far a request is.
+enum Progress {
+    Start(Arc<Shared>, Arc<ModelRequest>),
+    Open(Arc<Shared>, Box<reply::Reply>),
+    Reading(Arc<Shared>, Box<reply::Reply>),
+}
+
+impl Progress {
+    async fn next(self) -> Result<Option<(ModelEvent, Self)>, ModelError> {
+        let (shared, mut reply) = match self {
+            Self::Start(shared, request) => {
+                let reply = match shared.open(&request).await {
+                    Ok(reply) => reply,
+                    Err(error) => return Err(shared.name(error)),
+                };
+                let answering = ModelEvent::Answering(shared.endpoint.id.clone());
+                return Ok(Some((answering, Self::Open(shared, Box::new(reply)))));
+            }
+            Self::Open(shared, reply) | Self::Reading(shared, reply) => (shared, reply),
+        };
+        match reply.next_event().await {
+            Ok(event) => Ok(event.map(|event| (event, Self::Reading(shared, reply)))),
+            Err(error) => Err(shared.name(error)),
+        }
+    }
+}
+
+impl Shared {
+    fn new(endpoint: Endpoint) -> Result<Self, ModelError> {
+        let dialect = endpoint.wire.dialect();
+        let refused = |reason: String| {
+            let error = ModelError::new(Fault::BadRequest, reason);
+            error.with(&endpoint.id, &endpoint.base_url, endpoint.key_variable.as_deref())
+        };
+        let text = dialect.url(endpoint.base_url.trim_end_matches('/'), &endpoint.id.model);
+        let url = Url::parse(&text)
+            .map_err(|error| refused(format!("base URL {:?}: {error}", endpoint.base_url)))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let fixed = dialect.headers().iter().map(|(name, value)| (*name, (*value).to_owned()));
+        let own = endpoint.headers.iter().map(|(name, value)| (name.as_str(), value.clone()));
+        let key = endpoint.api_key.as_ref().map(|ApiKey(key)| dialect.authorization(key));
+        for (name, value) in fixed.chain(own).chain(key) {
+            let header = HeaderName::try_from(name)
+                .map_err(|_| refused(format!("{name:?} is not the name of a header")))?;
+            let mut value = HeaderValue::from_str(&value)
+                .map_err(|_| refused(format!("the value of {name} cannot be sent in a header")))?;
+            value.set_sensitive(true);
+            headers.insert(header, value);
+        }
+        let client = client::for_url(&url).map_err(|error| refused(client::describe(&error)))?;
+        Ok(Self {
+            client,
+            shown_url: client::shown(&url),
+            url,
+            headers,
+            endpoint,
+            learnt: Learnt::default(),
+        })
+    }
+
+    /// Sends the request, and once more for everything that the server turns out not to take.
+    async fn open(&self, request: &Arc<ModelRequest>) -> Result<reply::Reply, ModelError> {
+        loop {
+            let quirks = self.learnt.quirks();
+            match self.send(&quirks.applied(request), quirks).await {
+                Err(error) if self.learnt.learn(&error, &request.options, quirks) => {}
+                opened => return opened,
+            }
+        }
+    }
+
+    async fn send(
+        &self,
+        request: &ModelRequest,
+        quirks: Quirks,
+    ) -> Result<reply::Reply, ModelError> {
+        let dialect = self.endpoint.wire.dialect();
+        let body = dialect
+            .body_for(&self.endpoint, request, quirks)
+            .map_err(|error| ModelError::new(Fault::BadRequest, error.to_string()))?;
+        let mut take = self.endpoint.tape.as_ref().map(|tape| tape.take(&self.endpoint, &body));
+        let limits = reply::Limits {
+            idle: self.endpoint.idle_timeout,
+            deadline: Instant::now() + self.endpoint.total_timeout,
+            total: self.endpoint.total_timeout,
+        };
+        let sending = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body);
+        let response = limits.wait(sending.send()).await?.map_err(|error| {
+            if let Some(take) = &mut take {
+                take.end(ExchangeEnd::Broken);
+            }
+            client::failed(&error)
+        })?;
+        let response = Incoming::new(response, take);
+        if !response.status().is_success() {
+            return Err(reply::refused(response, limits).await);
+        }
+        reply::Reply::open(response, limits, dialect.framing(), dialect.decoder()).await
+    }
+
+    /// Says in an error who it was.
+    fn name(&self, error: ModelError) -> ModelError {
+        let key = self.endpoint.key_variable.as_deref();
+        error.with(&self.endpoint.id, &self.shown_url, key)
+    }
+}

@@ -1,0 +1,113 @@
+//! What a server turned out not to take.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::{Fault, ModelError, ModelRequest, Options};
+
+/// Parts of a request that one server refuses and another needs. Nobody lists them, but servers
+/// say what they do not like; it is then left out, once and for all requests that follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Quirks(u8);
+
+impl Quirks {
+    /// The model takes no temperature.
+    const NO_TEMPERATURE: Self = Self(1);
+    /// Tools work only without reasoning.
+    const NO_REASONING: Self = Self(2);
+    /// The output limit has its old name, `max_tokens`.
+    const OLD_LIMIT: Self = Self(4);
+    /// There is no `stream_options`.
+    const NO_STREAM_OPTIONS: Self = Self(8);
+
+    fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(crate) fn no_reasoning(self) -> bool {
+        self.has(Self::NO_REASONING)
+    }
+
+    pub(crate) fn old_limit(self) -> bool {
+        self.has(Self::OLD_LIMIT)
+    }
+
+    pub(crate) fn no_stream_options(self) -> bool {
+        self.has(Self::NO_STREAM_OPTIONS)
+    }
+
+    /// What an error says about the request, if it is something that can be left out.
+    fn told_by(error: &ModelError, options: &Options) -> Option<Self> {
+        if error.fault != Fault::BadRequest {
+            return None;
+        }
+        let words = error.reason.to_ascii_lowercase();
+        let says = |word: &str| words.contains(word);
+        if says("reasoning_effort") {
+            Some(Self::NO_REASONING)
+        } else if says("stream_options") {
+            Some(Self::NO_STREAM_OPTIONS)
+        } else if says("max_completion_tokens") && options.max_output_tokens.is_some() {
+            Some(Self::OLD_LIMIT)
+        } else if says("temperature") && options.temperature.is_some() {
+            Some(Self::NO_TEMPERATURE)
+        } else {
+            None
+        }
+    }
+
+    /// The request without what can be left out of it on any wire.
+    pub(super) fn applied(self, request: &Arc<ModelRequest>) -> Arc<ModelRequest> {
+        if !self.has(Self::NO_TEMPERATURE) || request.options.temperature.is_none() {
+            return Arc::clone(request);
+        }
+        let mut request = ModelRequest::clone(request);
+        request.options.temperature = None;
+        Arc::new(request)
+    }
+}
+
+/// What has been learnt about one model so far.
+#[derive(Debug, Default)]
+pub(super) struct Learnt(AtomicU8);
+
+impl Learnt {
+    pub(super) fn quirks(&self) -> Quirks {
+        Quirks(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Whether `error`, the answer to a request made with `known`, says something new.
+    pub(super) fn learn(&self, error: &ModelError, options: &Options, known: Quirks) -> bool {
+        match Quirks::told_by(error, options) {
+            Some(quirk) if !known.has(quirk) => {
+                self.0.fetch_or(quirk.0, Ordering::Relaxed);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thing_is_learnt_once() {
+        let learnt = Learnt::default();
+        let options = Options { max_output_tokens: Some(9), temperature: Some(0.5) };
+        let tell = |fault, words: &str| {
+            learnt.learn(&ModelError::new(fault, words), &options, learnt.quirks())
+        };
+        assert!(!tell(Fault::Overloaded, "temperature"));
+        assert!(!tell(Fault::BadRequest, "the messages are wrong"));
+        assert!(tell(Fault::BadRequest, "Unsupported value: 'temperature' does not support 0.5"));
+        assert!(!tell(Fault::BadRequest, "temperature again"));
+        let words = "Function tools with reasoning_effort are not supported; set it to 'none'";
+        assert!(tell(Fault::BadRequest, words) && !tell(Fault::BadRequest, words));
+        assert!(tell(Fault::BadRequest, "Extra inputs are not permitted: max_completion_tokens"));
+        assert!(tell(Fault::BadRequest, "unknown field stream_options"));
+        let quirks = learnt.quirks();
+        assert!(quirks.no_reasoning() && quirks.old_limit() && quirks.no_stream_options());
+    }
+}

@@ -1,0 +1,181 @@
+//! A request in the wire's own words. Serialised straight from borrowed parts.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::Keepsake;
+use crate::http::{Endpoint, signed};
+use crate::{AnsweredCall, Image, Message, ModelRequest};
+
+/// The longest context that is asked for: each token of it takes the server's memory, used or not.
+const HIGHEST_CONTEXT: u64 = 32_768;
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<WireTool<'a>>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Options::is_empty")]
+    options: Options,
+    /// Last, because the end of it is all that changes from call to call.
+    messages: Vec<WireMessage<'a>>,
+}
+
+#[derive(Serialize)]
+struct Options {
+    /// The server's own default is a few thousand tokens, whatever the model can do, and it cuts
+    /// what is longer without a word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_ctx: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_predict: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+}
+
+impl Options {
+    fn is_empty(&self) -> bool {
+        self.num_ctx.is_none() && self.num_predict.is_none() && self.temperature.is_none()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "role", rename_all = "lowercase")]
+enum WireMessage<'a> {
+    System {
+        content: &'a str,
+    },
+    User {
+        content: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        images: Vec<String>,
+    },
+    Assistant {
+        content: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        thinking: Option<String>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<WireCall<'a>>,
+    },
+    Tool {
+        tool_name: &'a str,
+        content: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+struct WireCall<'a> {
+    function: WireFunctionCall<'a>,
+}
+
+#[derive(Serialize)]
+struct WireFunctionCall<'a> {
+    name: &'a str,
+    arguments: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct WireTool<'a> {
+    r#type: &'static str,
+    function: WireFunction<'a>,
+}
+
+#[derive(Serialize)]
+struct WireFunction<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a RawValue,
+}
+
+/// The request as bytes.
+pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&Body {
+        model: &endpoint.id.model,
+        messages: messages(endpoint, request)?,
+        tools: request
+            .tools
+            .iter()
+            .map(|tool| WireTool {
+                r#type: "function",
+                function: WireFunction {
+                    name: &tool.name,
+                    description: &tool.description,
+                    parameters: &tool.parameters,
+                },
+            })
+            .collect(),
+        stream: true,
+        options: Options {
+            num_ctx: endpoint.facts.window.map(|window| window.min(HIGHEST_CONTEXT)),
+            num_predict: request.options.max_output_tokens,
+            temperature: request.options.temperature,
+        },
+    })
+}
+
+fn messages<'a>(
+    endpoint: &Endpoint,
+    request: &'a ModelRequest,
+) -> serde_json::Result<Vec<WireMessage<'a>>> {
+    let mut wire = vec![WireMessage::System { content: &request.instruction }];
+    let sees = endpoint.facts.images != Some(false);
+    for (position, message) in request.messages.iter().enumerate() {
+        match message {
+            Message::User { text, images } => {
+                wire.push(user(request.user_text(position, text), images, sees));
+            }
+            Message::Assistant { author, text } => wire.push(WireMessage::Assistant {
+                content: signed(author.as_deref(), text),
+                thinking: None,
+                tool_calls: Vec::new(),
+            }),
+            Message::Exchange { text, calls, keepsake } => {
+                let kept = keepsake.as_ref().and_then(|kept| kept.for_model(&endpoint.id));
+                push_exchange(&mut wire, text, calls, kept)?;
+            }
+        }
+    }
+    Ok(wire)
+}
+
+fn user<'a>(text: Cow<'a, str>, images: &[Image], sees: bool) -> WireMessage<'a> {
+    if sees || images.is_empty() {
+        return WireMessage::User {
+            content: text,
+            images: images.iter().map(Image::base64).collect(),
+        };
+    }
+    let words = images.iter().map(Image::in_words);
+    let lines: Vec<_> = std::iter::once(text.into_owned()).chain(words).collect();
+    WireMessage::User { content: lines.join("\n").into(), images: Vec::new() }
+}
+
+fn push_exchange<'a>(
+    wire: &mut Vec<WireMessage<'a>>,
+    text: &'a str,
+    calls: &'a [AnsweredCall],
+    kept: Option<&str>,
+) -> serde_json::Result<()> {
+    let kept = kept.and_then(|data| serde_json::from_str::<Keepsake>(data).ok());
+    wire.push(WireMessage::Assistant {
+        content: text.into(),
+        thinking: kept.map(|kept| kept.thinking),
+        tool_calls: calls.iter().map(wire_call).collect::<serde_json::Result<_>>()?,
+    });
+    for call in calls {
+        wire.push(WireMessage::Tool { tool_name: call.valid_name(), content: &call.result });
+    }
+    Ok(())
+}
+
+fn wire_call(call: &AnsweredCall) -> serde_json::Result<WireCall<'_>> {
+    let arguments = serde_json::from_str(call.valid_arguments())?;
+    Ok(WireCall { function: WireFunctionCall { name: call.valid_name(), arguments } })
+}
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;

@@ -1,0 +1,10 @@
+//! OpenAI chat completions.
+
+mod parse;
+mod render;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+pub(super) use parse::parse;
+pub(super) use render::{render, whole};

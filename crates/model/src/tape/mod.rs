@@ -1,0 +1,105 @@
+//! Recordings: what was sent and what came back, to the byte, for bug reports and tests.
+//!
+//! A recording is a text file with one JSON document on each line: a mark, then an exchange for
+//! each request, in the order in which they ended. Keys are never part of it: headers that are
+//! sent are not recorded, and a secret in a body is replaced wherever it is found. A recording
+//! can be played again as a scripted model.
+
+mod record;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ModelId, Wire};
+
+pub(crate) use record::Take;
+pub use record::Tape;
+
+/// What every recording begins with.
+const MARK: &str = r#"{"lango_recording":1}"#;
+
+/// One request and what came back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Exchange {
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    pub(crate) wire: Wire,
+    /// The body that was sent, without secrets.
+    pub(crate) request: String,
+    /// Absent when nothing came back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) content_type: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) retry_after: Option<String>,
+    /// The body as it arrived, piece by piece.
+    pub(crate) pieces: Vec<String>,
+    pub(crate) end: ExchangeEnd,
+}
+
+/// How an exchange ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ExchangeEnd {
+    /// The server had said everything.
+    Whole,
+    /// The connection broke, or never was.
+    Broken,
+    /// Nothing more came, or nobody waited for it.
+    Abandoned,
+}
+
+impl Exchange {
+    pub(crate) fn id(&self) -> ModelId {
+        ModelId::new(&self.provider, &self.model)
+    }
+
+    /// Who asked.
+    pub(crate) fn agent(&self) -> Option<&str> {
+        Self::agent_in(&self.request)
+    }
+
+    /// The name in `You are NAME, …`, with which every agent's instruction begins on every wire.
+    pub(crate) fn agent_in(request: &str) -> Option<&str> {
+        let (_, rest) = request.split_once("\"You are ")?;
+        rest.split([',', '.', '\\', ' ', '"']).next().filter(|name| !name.is_empty())
+    }
+}
+
+/// A file that is not a recording.
+#[derive(Debug, thiserror::Error)]
+#[error("{} cannot be replayed: {reason}", path.display())]
+pub struct RecordingError {
+    path: PathBuf,
+    reason: String,
+}
+
+/// A recording that was read.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    exchanges: Vec<Exchange>,
+}
+
+impl Recording {
+    /// Reads a recording.
+    pub fn read(path: &Path) -> Result<Self, RecordingError> {
+        let error = |reason: String| RecordingError { path: path.to_owned(), reason };
+        let text = std::fs::read_to_string(path).map_err(|problem| error(problem.to_string()))?;
+        let mut lines = text.lines();
+        if lines.next() != Some(MARK) {
+            return Err(error("it is not a recording of this version".to_owned()));
+        }
+        let exchanges: Result<Vec<Exchange>, _> = lines.map(serde_json::from_str).collect();
+        let exchanges = exchanges.map_err(|problem| error(problem.to_string()))?;
+        if exchanges.is_empty() {
+            return Err(error("nothing was recorded".to_owned()));
+        }
+        Ok(Self { exchanges })
+    }
+
+    pub(crate) fn exchanges(&self) -> &[Exchange] {
+        &self.exchanges
+    }
+}

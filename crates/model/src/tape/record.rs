@@ -1,0 +1,179 @@
+//! Writing a recording.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Exchange, ExchangeEnd, MARK};
+use crate::Endpoint;
+
+/// What stands in the place of a secret.
+const HIDDEN: &str = "[secret]";
+
+/// A recording under way.
+#[derive(Debug)]
+pub struct Tape {
+    /// Held while one exchange is written.
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    file: File,
+    secrets: Vec<String>,
+    trouble: Option<io::Error>,
+}
+
+impl Tape {
+    /// Begins a recording in a new file, which only its owner can read: a conversation is private.
+    pub fn create(path: &Path) -> io::Result<Arc<Self>> {
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
+        writeln!(file, "{MARK}")?;
+        let state = State { file, secrets: Vec::new(), trouble: None };
+        Ok(Arc::new(Self { state: Mutex::new(state) }))
+    }
+
+    /// A value that must not be recorded.
+    pub fn hide(&self, secret: &str) {
+        // Shorter ones would be found everywhere.
+        if secret.len() >= 6 {
+            self.state().secrets.push(secret.to_owned());
+        }
+    }
+
+    /// The first thing that could not be written, if any.
+    pub fn trouble(&self) -> Option<io::Error> {
+        self.state().trouble.take()
+    }
+
+    /// Begins an exchange.
+    pub(crate) fn take(self: &Arc<Self>, endpoint: &Endpoint, body: &[u8]) -> Take {
+        let exchange = Exchange {
+            provider: endpoint.id.provider.clone(),
+            model: endpoint.id.model.clone(),
+            wire: endpoint.wire,
+            request: String::from_utf8_lossy(body).into_owned(),
+            status: None,
+            content_type: None,
+            retry_after: None,
+            pieces: Vec::new(),
+            end: ExchangeEnd::Abandoned,
+        };
+        Take { tape: Arc::clone(self), exchange, pending: Vec::new() }
+    }
+
+    fn write(&self, mut exchange: Exchange) {
+        let mut state = self.state();
+        exchange.request = hidden(&exchange.request, &state.secrets);
+        exchange.pieces = hidden_pieces(&exchange.pieces, &state.secrets);
+        let written = serde_json::to_string(&exchange)
+            .map_err(io::Error::from)
+            .and_then(|line| writeln!(state.file, "{line}"));
+        if let Err(error) = written {
+            state.trouble.get_or_insert(error);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn hidden(text: &str, secrets: &[String]) -> String {
+    secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, HIDDEN))
+}
+
+/// A secret that lies across two pieces is found as well; the pieces are then one.
+fn hidden_pieces(pieces: &[String], secrets: &[String]) -> Vec<String> {
+    let apart: Vec<String> = pieces.iter().map(|piece| hidden(piece, secrets)).collect();
+    let whole = hidden(&pieces.concat(), secrets);
+    if apart.concat() == whole { apart } else { vec![whole] }
+}
+
+/// One exchange under way. Written when it is dropped, however that comes about.
+#[derive(Debug)]
+pub(crate) struct Take {
+    tape: Arc<Tape>,
+    exchange: Exchange,
+    /// The beginning of a character whose rest comes with the next piece.
+    pending: Vec<u8>,
+}
+
+impl Take {
+    /// The head of the response.
+    pub(crate) fn response(&mut self, response: &reqwest::Response) {
+        let header = |name: &str| {
+            let value = response.headers().get(name)?.to_str().ok()?;
+            Some(value.to_owned())
+        };
+        self.exchange.status = Some(response.status().as_u16());
+        self.exchange.content_type = header("content-type");
+        self.exchange.retry_after = header("retry-after");
+    }
+
+    /// A piece of the body.
+    pub(crate) fn piece(&mut self, bytes: &[u8]) {
+        self.pending.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.pending) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.pending.len(),
+        };
+        let rest = self.pending.split_off(whole);
+        let piece = std::mem::replace(&mut self.pending, rest);
+        if !piece.is_empty() {
+            self.exchange.pieces.push(String::from_utf8_lossy(&piece).into_owned());
+        }
+    }
+
+    /// How it ended.
+    pub(crate) fn end(&mut self, end: ExchangeEnd) {
+        self.exchange.end = end;
+    }
+}
+
+impl Drop for Take {
+    fn drop(&mut self) {
+        if !self.pending.is_empty() {
+            let rest = String::from_utf8_lossy(&std::mem::take(&mut self.pending)).into_owned();
+            self.exchange.pieces.push(rest);
+        }
+        let exchange = self.exchange.clone();
+        self.tape.write(exchange);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ModelId, Wire};
+
+    #[test]
+    fn a_recording_has_every_byte_and_no_secret() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("tape.jsonl");
+        let tape = Tape::create(&path).unwrap();
+        assert!(Tape::create(&path).is_err(), "a recording is never overwritten");
+        tape.hide("sk-very-secret");
+        let endpoint = Endpoint::new(ModelId::new("p", "m"), Wire::Ollama, "http://127.0.0.1:1");
+        let mut exchange = tape.take(&endpoint, br#"{"key":"sk-very-secret"}"#);
+        let body = "data: \u{1f30d} sk-very-secret end";
+        for byte in body.as_bytes() {
+            exchange.piece(&[*byte]);
+        }
+        exchange.end(ExchangeEnd::Whole);
+        drop(exchange);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("very-secret"), "{text}");
+        let (mark, line) = text.split_once('\n').unwrap();
+        assert_eq!(mark, MARK);
+        let exchange: Exchange = serde_json::from_str(line).unwrap();
+        assert_eq!(exchange.pieces.concat(), body.replace("sk-very-secret", HIDDEN));
+        assert_eq!((exchange.end, exchange.wire), (ExchangeEnd::Whole, Wire::Ollama));
+        assert!(tape.trouble().is_none());
+    }
+}

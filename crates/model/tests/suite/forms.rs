@@ -1,0 +1,285 @@
+//! The same reply in all the forms that servers give it.
+
+use lango_model::{Fault, RemoteModel, Wire};
+use serde_json::{Value, json};
+
+use crate::hearing::{Heard, endpoint, hear, hear_all, hear_body};
+use crate::raw_server::{self, Response};
+use crate::speech::{Form, PLAIN, Speech};
+
+#[tokio::test]
+async fn line_ends_comments_and_names_of_events_make_no_difference() {
+    for speech in Speech::all() {
+        for line_end in ["\n", "\r\n", "\r"] {
+            for (between, adorned) in [(true, false), (false, false), (true, true), (false, true)] {
+                let form = Form { line_end, between, adorned };
+                let heard = hear_body(&speech, speech.rendered(form)).await;
+                assert_eq!(heard, speech.meaning(), "{:?} as {form:?}", speech.wire);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_space_after_the_colon_is_not_needed() {
+    for speech in Speech::all().into_iter().filter(|speech| speech.wire != Wire::Ollama) {
+        let body = speech.rendered(PLAIN).replace("data: ", "data:");
+        assert_eq!(hear_body(&speech, body).await, speech.meaning(), "{:?}", speech.wire);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_stream_is_understood() {
+    for speech in Speech::all() {
+        for content_type in ["application/json", "application/json; charset=utf-8"] {
+            let response = Response::new(content_type, speech.whole.clone());
+            let heard = hear_all(speech.wire, vec![response]).await.remove(0);
+            assert_eq!(heard, speech.meaning(), "{:?}", speech.wire);
+        }
+    }
+}
+
+/// A field that nobody knows, in every object that is not an argument.
+fn with_unknown_fields(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(with_unknown_fields),
+        Value::Object(fields) => {
+            for (name, value) in fields.iter_mut() {
+                if !["args", "arguments", "input"].contains(&name.as_str()) {
+                    with_unknown_fields(value);
+                }
+            }
+            fields.insert("aa_unknown".into(), json!({"type": ["x", null, 1.5], "index": "no"}));
+            fields.insert("zz_unknown".into(), Value::Null);
+        }
+        _ => {}
+    }
+}
+
+fn unknown(document: &str) -> String {
+    let Ok(mut value) = serde_json::from_str(document) else {
+        return document.to_owned();
+    };
+    with_unknown_fields(&mut value);
+    value.to_string()
+}
+
+#[tokio::test]
+async fn unknown_fields_are_nothing_special() {
+    for speech in Speech::all() {
+        let documents: Vec<_> = speech.documents.iter().map(|document| unknown(document)).collect();
+        assert!(documents[0].contains("zz_unknown"));
+        let heard = hear_body(&speech, speech.with(documents).body()).await;
+        assert_eq!(heard, speech.meaning(), "{:?}", speech.wire);
+        let response = Response::new("application/json", unknown(&speech.whole));
+        let heard = hear_all(speech.wire, vec![response]).await.remove(0);
+        assert_eq!(heard, speech.meaning(), "{:?}", speech.wire);
+    }
+}
+
+#[tokio::test]
+async fn documents_that_mean_nothing_may_come_at_any_time() {
+    for speech in Speech::all() {
+        let idle: Vec<String> = speech.idle.iter().map(|&document| document.to_owned()).collect();
+        let mut documents = idle.clone();
+        for document in &speech.documents {
+            documents.push(document.clone());
+            documents.extend(idle.clone());
+        }
+        let heard = hear_body(&speech, speech.with(documents).body()).await;
+        assert_eq!(heard, speech.meaning(), "{:?}", speech.wire);
+    }
+}
+
+#[tokio::test]
+async fn figures_may_come_early_at_the_end_be_null_or_be_absent() {
+    for speech in Speech::all() {
+        let absent = speech.without_usage();
+        let heard = hear_body(&speech, absent.body()).await;
+        assert_eq!(heard, speech.meaning().without_usage(), "{:?} absent", speech.wire);
+
+        let begin = speech.clone();
+        let null =
+            speech.usage.iter().fold(begin, |speech, (there, null)| speech.replaced(there, null));
+        let heard = hear_body(&speech, null.body()).await;
+        assert_eq!(heard, speech.meaning().without_usage(), "{:?} null", speech.wire);
+
+        let mut documents = absent.documents.clone();
+        documents.insert(0, speech.usage_document.to_owned());
+        let heard = hear_body(&speech, speech.with(documents).body()).await;
+        assert_eq!(heard, speech.meaning(), "{:?} early", speech.wire);
+    }
+}
+
+#[tokio::test]
+async fn a_figure_that_a_later_document_leaves_out_stays() {
+    let parts = [
+        (Wire::Anthropic, r#"{"type":"message_delta","delta":{},"usage":{"output_tokens":3}}"#),
+        (Wire::Gemini, r#"{"usageMetadata":{"promptTokenCount":110}}"#),
+        (Wire::Ollama, r#"{"done":false,"eval_count":30}"#),
+    ];
+    for (wire, part) in parts {
+        let speech = Speech::of(wire);
+        let mut documents = speech.without_usage().documents;
+        documents.splice(0..0, [speech.usage_document, part].map(str::to_owned));
+        let heard = hear_body(&speech, speech.with(documents).body()).await;
+        assert_eq!(heard, speech.meaning(), "{wire:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_in_the_middle_is_an_error_and_gives_no_call() {
+    for speech in Speech::all() {
+        for at in 0..=speech.finish {
+            let mut documents = speech.documents.clone();
+            documents.insert(at, speech.error.to_owned());
+            let heard = hear_body(&speech, speech.with(documents).body()).await;
+            let wire = speech.wire;
+            assert_eq!(heard.fault(), Some(Fault::Overloaded), "{wire:?} at {at}: {heard:?}");
+            assert!(
+                heard.error.as_ref().unwrap().to_string().contains("verloaded"),
+                "{wire:?} at {at}"
+            );
+            assert_eq!(heard.calls, [], "{wire:?} at {at}");
+            // What was said before it is heard, though all came at once.
+            let before = speech.with(speech.documents[..at].to_vec());
+            assert_eq!(heard.text, hear_body(&speech, before.body()).await.text);
+        }
+        let response = Response::new("application/json", speech.error);
+        let heard = hear_all(speech.wire, vec![response]).await.remove(0);
+        assert_eq!(heard.fault(), Some(Fault::Overloaded), "{:?}", speech.wire);
+    }
+}
+
+/// The last line may lack its end: an error on it is still that error.
+#[tokio::test]
+async fn an_error_as_the_very_last_bytes_is_an_error() {
+    for speech in Speech::all() {
+        let body = speech.with(vec![speech.documents[0].clone(), speech.error.to_owned()]).body();
+        let heard = hear_body(&speech, body.trim_end()).await;
+        assert_eq!(heard.fault(), Some(Fault::Overloaded), "{:?}: {heard:?}", speech.wire);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_the_protocol_is_said_so() {
+    for speech in Speech::all() {
+        let mut documents = speech.documents.clone();
+        documents.insert(2, "{\"choices\": oops}".to_owned());
+        let heard = hear_body(&speech, speech.with(documents).body()).await;
+        assert_eq!(heard.fault(), Some(Fault::Malformed), "{:?}: {heard:?}", speech.wire);
+        assert_eq!(heard.calls, []);
+    }
+}
+
+fn many_calls(wire: Wire, count: usize) -> Vec<String> {
+    let one = |n: usize| match wire {
+        Wire::OpenAi => vec![format!(
+            r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":{n},"id":"c{n}","function":{{"name":"f{n}","arguments":"{{}}"}}}}]}}}}]}}"#
+        )],
+        Wire::Anthropic => vec![
+            format!(
+                r#"{{"type":"content_block_start","index":{n},"content_block":{{"type":"tool_use","id":"c{n}","name":"f{n}","input":{{}}}}}}"#
+            ),
+            format!(
+                r#"{{"type":"content_block_delta","index":{n},"delta":{{"type":"input_json_delta","partial_json":"{{}}"}}}}"#
+            ),
+        ],
+        Wire::Gemini => vec![format!(
+            r#"{{"candidates":[{{"content":{{"parts":[{{"functionCall":{{"name":"f{n}","args":{{}}}}}}]}}}}]}}"#
+        )],
+        Wire::Ollama => vec![format!(
+            r#"{{"message":{{"tool_calls":[{{"function":{{"name":"f{n}","arguments":{{}}}}}}]}},"done":false}}"#
+        )],
+    };
+    (0..count).flat_map(one).collect()
+}
+
+#[tokio::test]
+async fn of_six_hundred_calls_the_first_five_hundred_and_twelve_are_kept() {
+    for speech in Speech::all() {
+        let mut documents = many_calls(speech.wire, 600);
+        documents.extend_from_slice(&speech.documents[speech.finish..]);
+        let heard = hear_body(&speech, speech.with(documents).body()).await;
+        assert_eq!((heard.calls.len(), &heard.error), (512, &None), "{:?}", speech.wire);
+        for (number, call) in heard.calls.iter().enumerate() {
+            assert_eq!(call, &(format!("f{number}"), "{}".to_owned()), "{:?}", speech.wire);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_was_stopped_is_a_refusal_if_nothing_was_said() {
+    let refusals = [
+        (Wire::OpenAi, r#"{"choices":[{"delta":{},"finish_reason":"content_filter"}]}"#),
+        (Wire::Anthropic, r#"{"type":"message_delta","delta":{"stop_reason":"refusal"}}"#),
+        (Wire::Gemini, r#"{"candidates":[{"finishReason":"SAFETY"}]}"#),
+        (Wire::Gemini, r#"{"candidates":[{"finishReason":"SPII"}]}"#),
+        (Wire::Gemini, r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#),
+    ];
+    for (wire, document) in refusals {
+        let speech = Speech::of(wire);
+        let heard = hear_body(&speech, speech.with(vec![document.into()]).body()).await;
+        assert_eq!(heard.fault(), Some(Fault::ContentRefused), "{document}: {heard:?}");
+        // After words it is the end of them, and calls are not run.
+        if !document.contains("promptFeedback") {
+            let mut documents = speech.documents[..speech.finish].to_vec();
+            documents.push(document.into());
+            let heard = hear_body(&speech, speech.with(documents).body()).await;
+            let expected = (speech.meaning().text, 0, None);
+            assert_eq!((heard.text.clone(), heard.calls.len(), heard.fault()), expected);
+        }
+    }
+}
+
+#[tokio::test]
+async fn gemini_says_when_the_model_wrote_nonsense() {
+    let speech = &Speech::of(Wire::Gemini);
+    for reason in ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"] {
+        let to = format!(r#""finishReason":"{reason}","finishMessage":"call(x""#);
+        let heard = hear_body(speech, speech.replaced(speech.reason.0, &to).body()).await;
+        assert_eq!((heard.calls.len(), heard.fault()), (0, Some(Fault::Malformed)), "{reason}");
+        assert!(heard.error.unwrap().reason.contains("call(x"), "{reason}");
+    }
+    // Any other reason is an end, and calls count.
+    let heard = hear_body(speech, speech.replaced("\"STOP\"", "\"OTHER\"").body()).await;
+    assert_eq!(heard, speech.meaning());
+}
+
+#[tokio::test]
+async fn anthropic_says_when_the_window_is_full() {
+    let speech = &Speech::of(Wire::Anthropic);
+    let full = speech.replaced(speech.reason.0, r#""stop_reason":"model_context_window_exceeded""#);
+    let heard = hear_body(speech, full.body()).await;
+    assert_eq!((heard.calls.len(), heard.fault()), (0, Some(Fault::OutputLimit)));
+}
+
+#[tokio::test]
+async fn each_wire_asks_at_its_own_address_with_its_own_key() {
+    let expected = [
+        (Wire::OpenAi, "/chat/completions", "authorization: Bearer s3cret"),
+        (Wire::Anthropic, "/v1/messages", "x-api-key: s3cret"),
+        (Wire::Gemini, "/models/model:streamGenerateContent?alt=sse", "x-goog-api-key: s3cret"),
+        (Wire::Ollama, "/api/chat", "authorization: Bearer s3cret"),
+    ];
+    for (wire, path, key) in expected {
+        let mut server = raw_server::serve(|_, _| Response {
+            status: 429,
+            content_type: "application/json",
+            chunks: vec![b"{\"error\":{\"message\":\"slow down\"}}".to_vec()],
+        })
+        .await;
+        let mut endpoint = endpoint(wire, &format!("{}/", server.url));
+        endpoint.api_key = Some(lango_model::ApiKey::new("s3cret"));
+        let heard: Heard = hear(&RemoteModel::new(endpoint).unwrap()).await;
+        assert_eq!(heard.fault(), Some(Fault::RateLimited), "{wire:?}");
+        let request = server.requests.recv().await.unwrap();
+        assert!(request.starts_with(&format!("POST {path} HTTP/1.1\r\n")), "{request}");
+        assert!(request.contains(&format!("\r\n{key}\r\n")), "{request}");
+        assert!(request.contains("\r\ncontent-type: application/json\r\n"), "{request}");
+        assert_eq!(
+            wire == Wire::Anthropic,
+            request.contains("\r\nanthropic-version: 2023-06-01\r\n")
+        );
+    }
+}
