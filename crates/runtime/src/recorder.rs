@@ -204,6 +204,7 @@ impl Recorder {
         for event in &events {
             state.apply(event);
         }
+        state.record.pass_time_to(at);
         let mut last = state.record.close_delegations(&status);
         let outcome = Outcome { status, work: state.record.work() };
         if !answered {

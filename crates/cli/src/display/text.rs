@@ -19,8 +19,8 @@ pub(crate) struct TextDisplay {
     /// The streamed line has no end yet.
     open_line: bool,
     facts: FactsTable,
-    /// What the turn has cost so far; nothing is said of a turn that is not wholly known.
-    cost: Option<Cost>,
+    /// What the model calls of the turn have cost so far, where that is known.
+    costs: Vec<Option<Cost>>,
 }
 
 impl TextDisplay {
@@ -32,7 +32,7 @@ impl TextDisplay {
             streamed: None,
             open_line: false,
             facts,
-            cost: Some(Cost::default()),
+            costs: Vec::new(),
         }
     }
 
@@ -56,8 +56,7 @@ impl TextDisplay {
             }
             EventBody::Usage { provider, model, usage, estimated } => {
                 let prices = self.facts.find(provider, model).prices.filter(|_| !estimated);
-                let cost = prices.map(|prices| prices.cost(usage));
-                self.cost = self.cost.zip(cost).map(|(sum, cost)| sum + cost);
+                self.costs.push(prices.map(|prices| prices.cost(usage)));
                 return Ok(());
             }
             EventBody::ToolStarted { .. } | EventBody::Reasoning { .. } => return Ok(()),
@@ -168,8 +167,10 @@ impl TextDisplay {
         };
         let calls = work.spent.model_calls;
         let tools = work.spent.tool_calls;
-        let cost = self.cost.replace(Cost::default());
-        let cost = cost.filter(|_| calls > 0).map(|cost| format!(" · {cost}"));
+        // Nothing is said of a turn whose cost is not wholly known.
+        let costs = std::mem::take(&mut self.costs);
+        let known = costs.iter().copied().sum::<Option<Cost>>().filter(|_| !costs.is_empty());
+        let cost = known.map(|cost| format!(" · {cost}"));
         let line = format!(
             "{how} · {calls} model call{} · {tools} tool call{} · {} tokens{} · {}.{:01} s",
             if calls == 1 { "" } else { "s" },

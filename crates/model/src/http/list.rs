@@ -99,7 +99,7 @@ impl Lister {
     }
 
     async fn answer(&self, url: Url, body: Option<&Value>) -> Result<Listing, ModelError> {
-        let client = &self.shared.client;
+        let client = self.shared.client()?;
         let sending = match body {
             Some(body) => client.post(url).body(body.to_string()),
             None => client.get(url),

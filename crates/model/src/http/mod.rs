@@ -16,7 +16,7 @@ pub(crate) mod sample;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::stream;
@@ -190,7 +190,9 @@ pub struct RemoteModel {
 
 #[derive(Debug)]
 struct Shared {
-    client: reqwest::Client,
+    /// Made with the first request: a model that stands in may never be asked, and reading the
+    /// system's certificates takes longer than a whole turn.
+    client: OnceLock<reqwest::Client>,
     url: Url,
     /// The address without anything secret, for messages.
     shown_url: String,
@@ -272,15 +274,23 @@ impl Shared {
             value.set_sensitive(true);
             headers.insert(header, value);
         }
-        let client = client::for_url(&url).map_err(|error| refused(client::describe(&error)))?;
         Ok(Self {
-            client,
+            client: OnceLock::new(),
             shown_url: client::shown(&url),
             url,
             headers,
             endpoint,
             learnt: Learnt::default(),
         })
+    }
+
+    fn client(&self) -> Result<&reqwest::Client, ModelError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let client = client::for_url(&self.url)
+            .map_err(|error| ModelError::new(Fault::BadRequest, client::describe(&error)))?;
+        Ok(self.client.get_or_init(|| client))
     }
 
     /// Sends the request, and once more for everything that the server turns out not to take.
@@ -309,7 +319,8 @@ impl Shared {
             deadline: Instant::now() + self.endpoint.total_timeout,
             total: self.endpoint.total_timeout,
         };
-        let sending = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body);
+        let sending =
+            self.client()?.post(self.url.clone()).headers(self.headers.clone()).body(body);
         let response = limits.wait(sending.send()).await?.map_err(|error| {
             if let Some(take) = &mut take {
                 take.end(ExchangeEnd::Broken);

@@ -133,11 +133,18 @@ impl TurnRecord {
     }
 
     fn pass_time(&mut self, event: &Event) {
-        let resumes = matches!(event.body, EventBody::Warning { code: WarningCode::Resumed, .. });
-        if let (Some(last), false) = (self.last, resumes) {
-            self.elapsed += event.at.since(last);
+        if matches!(event.body, EventBody::Warning { code: WarningCode::Resumed, .. }) {
+            self.stop_clock();
         }
-        self.last = Some(event.at);
+        self.pass_time_to(event.at);
+    }
+
+    /// Time goes on, whether something happens or not.
+    pub(crate) fn pass_time_to(&mut self, now: Timestamp) {
+        if let Some(last) = self.last {
+            self.elapsed += now.since(last);
+        }
+        self.last = Some(now);
     }
 
     fn count(&mut self, event: &Event) {

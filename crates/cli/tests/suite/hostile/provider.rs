@@ -46,6 +46,7 @@ async fn silence_ends_after_the_idle_time() {
     let turn = lango.ask("hello?").set("LANGO_MODEL_IDLESECONDS", "1").turn().await;
     assert_eq!((turn.code, turn.class().as_str()), (4, "provider"));
     assert!(turn.answer().contains("nothing for 1 s (model.idleSeconds)"), "{}", turn.answer());
+    assert!(turn.outcome().work.milliseconds >= 2_000, "both waits are in the account");
     assert!(began.elapsed().as_secs() < 6, "{:?}", began.elapsed());
 }
 
