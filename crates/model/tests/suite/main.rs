@@ -8,6 +8,7 @@ mod forms;
 mod hearing;
 mod indexes;
 mod list;
+mod quirks;
 mod raw_server;
 mod scripted;
 mod speech;
