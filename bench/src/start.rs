@@ -29,6 +29,7 @@ fn start(lango: &Path, home: &Path) -> Result<f64> {
         .args(["run", "hello", "--quiet"])
         .env_clear()
         .env("LANGO_HOME", home)
+        .env("LANGO_MODEL_NAME", "openai/gpt-5-mini")
         .env("OPENAI_BASE_URL", format!("http://{}/v1", listener.local_addr()?))
         .stdin(Stdio::null())
         .stdout(Stdio::null())

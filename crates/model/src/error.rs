@@ -174,6 +174,17 @@ impl ModelError {
         self
     }
 
+    /// The same without a secret that the provider sent back.
+    #[must_use]
+    pub(crate) fn without(mut self, secrets: &[&str]) -> Self {
+        for secret in secrets.iter().filter(|secret| secret.len() >= 6) {
+            if self.reason.contains(secret) {
+                self.reason = self.reason.replace(secret, "[secret]");
+            }
+        }
+        self
+    }
+
     /// Says what happened with the models that were asked before.
     #[must_use]
     pub(crate) fn after(mut self, earlier: &[String]) -> Self {

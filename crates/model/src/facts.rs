@@ -40,25 +40,25 @@ pub struct Prices {
     pub input: f64,
     /// Output, reasoning included.
     pub output: f64,
-    /// Input that the provider had cached; the input price if unknown.
+    /// Input that the provider had cached.
     pub cached: Option<f64>,
-    /// Input that the provider puts into its cache; the input price if unknown.
+    /// Input that the provider puts into its cache.
     pub cache_write: Option<f64>,
 }
 
 impl Prices {
-    /// What a call with this usage costs.
-    pub fn cost(&self, usage: &Usage) -> Cost {
+    /// What a call with this usage costs. Unknown where it needs a price that is.
+    pub fn cost(&self, usage: &Usage) -> Option<Cost> {
         let cached = usage.cached.min(usage.input);
         let written = usage.cache_write.min(usage.input - cached);
         let fresh = usage.input - cached - written;
         let price = |tokens: u64, price: f64| millions(tokens) * price;
-        Cost(
-            price(fresh, self.input)
-                + price(cached, self.cached.unwrap_or(self.input))
-                + price(written, self.cache_write.unwrap_or(self.input))
-                + price(usage.output, self.output),
-        )
+        let known = |tokens: u64, known: Option<f64>| match (tokens, known) {
+            (0, _) => Some(0.0),
+            (tokens, known) => known.map(|known| price(tokens, known)),
+        };
+        let cache = known(cached, self.cached)? + known(written, self.cache_write)?;
+        Some(Cost(price(fresh, self.input) + cache + price(usage.output, self.output)))
     }
 }
 
@@ -187,12 +187,6 @@ pub enum FactsError {
         /// The field, as the configuration writes it.
         field: &'static str,
     },
-    /// Some prices, but not those that every cost needs.
-    #[error("models.\"{model}\" needs both inputPrice and outputPrice, or no price at all")]
-    HalfPriced {
-        /// The entry.
-        model: String,
-    },
     /// A window or an output limit of no token.
     #[error("models.\"{model}\".{field} must be more than zero")]
     Zero {
@@ -218,7 +212,8 @@ pub struct FactsTable {
 }
 
 /// The names and types of providers that run models on the user's own machines.
-const LOCAL_PROVIDERS: [&str; 6] = ["ollama", "llamacpp", "llama.cpp", "lmstudio", "vllm", "local"];
+const LOCAL_PROVIDERS: [&str; 8] =
+    ["ollama", "llamacpp", "llama.cpp", "lmstudio", "vllm", "local", "replay", "script"];
 
 impl FactsTable {
     /// The table that comes with the program.
@@ -319,9 +314,6 @@ fn check(model: &str, entry: &ModelEntry) -> Result<(), FactsError> {
     let bad = |price: f64| !price.is_finite() || price < 0.0;
     if let Some((field, _)) = prices.into_iter().find(|(_, price)| price.is_some_and(bad)) {
         return Err(FactsError::Price { model: model.to_owned(), field });
-    }
-    if entry.has_price() && entry.prices().is_none() {
-        return Err(FactsError::HalfPriced { model: model.to_owned() });
     }
     Ok(())
 }
@@ -432,14 +424,15 @@ mod tests {
         let table = own("qwen3", "inputPrice = 0.0\noutputPrice = 0.0").unwrap();
         let prices = table.find("ollama", "qwen3:8b").prices.unwrap();
         let usage = Usage { input: 1000, output: 1000, ..Usage::default() };
-        assert_eq!(prices.cost(&usage), Cost::default());
+        assert_eq!(prices.cost(&usage), Some(Cost::default()));
     }
 
     #[test]
     fn an_entry_that_cannot_be_right_is_refused_by_name() {
         let error = own("mine", "inputPrice = -1.0\noutputPrice = 1.0").unwrap_err();
         assert!(error.to_string().starts_with("models.\"mine\".inputPrice must be"), "{error}");
-        assert!(matches!(own("mine", "outputPrice = 1.0"), Err(FactsError::HalfPriced { .. })));
+        let half = own("mine", "outputPrice = 1.0").unwrap();
+        assert_eq!(half.find("x", "mine").prices, None, "half a price is none");
         assert!(matches!(own("mine", "maxOutput = 0"), Err(FactsError::Zero { .. })));
         assert!(own("mine", "inputPrice = nan\noutputPrice = 1.0").is_err());
         assert!(toml::from_str::<ModelEntry>("window = 5").is_err());
@@ -455,13 +448,15 @@ mod tests {
             cache_write: 200_000,
             reasoning: 50_000,
         };
-        let cost = prices.cost(&usage);
+        let cost = prices.cost(&usage).unwrap();
         assert!((cost.dollars() - (0.8 + 0.2 + 0.6 + 1.0)).abs() < 1e-9, "{cost}");
         let plain = Prices { cached: None, cache_write: None, ..prices };
-        assert!((plain.cost(&usage).dollars() - 3.0).abs() < 1e-9);
+        assert_eq!(plain.cost(&usage), None, "a price that is needed is not known");
+        let uncached = Usage { cached: 0, cache_write: 0, ..usage };
+        assert!((plain.cost(&uncached).unwrap().dollars() - 3.0).abs() < 1e-9);
         // More cached than read is a provider's mistake, not a negative cost.
         let odd = Usage { input: 10, cached: 20, cache_write: 5, ..Usage::default() };
-        assert!((prices.cost(&odd).dollars() - 5e-6).abs() < 1e-12);
+        assert!((prices.cost(&odd).unwrap().dollars() - 5e-6).abs() < 1e-12);
     }
 
     #[test]

@@ -20,6 +20,9 @@ impl ModelId {
 
 impl fmt::Display for ModelId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.model.is_empty() {
+            return f.write_str(&self.provider);
+        }
         write!(f, "{}/{}", self.provider, self.model)
     }
 }

@@ -27,12 +27,13 @@ pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result
         id: ModelId::new("script", "demo"),
         source: Source::Script("demo.toml".into()),
         why: "a script plays the model; the agents, tools and journal are real".into(),
+        listed: None,
     };
     let models = provider::demonstrate(config, choice, script).await?;
     let journal = wiring::open_journal(config, &setting.home).await?;
     let runtime = wiring::runtime(config, &catalog, journal, &models, Arc::new(NobodyToAsk));
     let session = SessionId::generate();
-    let mut display = Display::new(&arguments.output, false, models.facts.clone());
+    let mut display = Display::new(&arguments.output, false, models.prices.clone());
     let _ = display.introduce(&super::run::introduction(&models, &session));
     let _ = display.introduce(&format!("you: {QUESTION}"));
     let request = TurnRequest {
@@ -46,7 +47,7 @@ pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result
     if followed.outcome.is_done() && !arguments.output.quiet {
         let next = format!(
             "\nSee everything that happened:  lango sessions show {session}\n\
-             Use a real model:              export OPENAI_API_KEY=…; lango run \"…\"\n"
+             Use a real model:              export ANTHROPIC_API_KEY=…; lango run \"…\"\n"
         );
         let _ = std::io::stderr().write_all(next.as_bytes());
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{Setting, print, print_json};
 use crate::display::Style;
 use crate::failure::{self, Failure};
-use crate::provider::{self, Source};
+use crate::provider::{self, Purpose, Source};
 use crate::wiring;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -126,7 +126,7 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
                 Source::Server(server) => format!(" at {}", server.base_url),
                 Source::Script(_) | Source::Recording(_) => String::new(),
             };
-            let described = format!("{}{place} (because of {})", choice.id, choice.why);
+            let described = format!("{}{place} ({})", choice.id, choice.why);
             let reached = reach(setting, choice).await;
             checks.push(check("model", reached.map(|()| described)));
         }
@@ -135,7 +135,7 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
 
 /// A real call, as small as it can be.
 async fn reach(setting: &Setting, choice: provider::Choice) -> Result<(), String> {
-    let ready = provider::prepare(setting.config(), choice, true, None).await;
+    let ready = provider::prepare(setting.config(), choice, Purpose::Examine).await;
     let ready = ready.map_err(|failure| failure.message)?;
     let request = ModelRequest {
         instruction: "Answer with one word.".into(),

@@ -20,7 +20,7 @@ use crate::arguments::ModelsCommand;
 use crate::config::Config;
 use crate::display::Style;
 use crate::failure::{self, Failure};
-use crate::provider::{self, Server};
+use crate::provider::{self, Purpose, Server};
 
 pub(crate) async fn models(setting: &Setting, command: ModelsCommand) -> Result<u8, Failure> {
     match command {
@@ -141,7 +141,7 @@ struct TestReport {
 async fn test(config: &Config, wanted: Option<&str>, json: bool) -> Result<u8, Failure> {
     let choice = provider::choose(config, wanted).await?;
     let (model, why) = (choice.id.to_string(), choice.why.clone());
-    let ready = provider::prepare(config, choice, true, None).await?;
+    let ready = provider::prepare(config, choice, Purpose::Examine).await?;
     let model_under_test = ready.model.model.as_ref();
     let options = ready.model.options;
     let style = Style::of(&std::io::stdout());

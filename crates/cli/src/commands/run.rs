@@ -5,18 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_orchestration::Root;
-use lango_protocol::{Origin, SessionId};
+use lango_protocol::{ORCHESTRATOR, Origin, SINGLE_AGENT, SessionId};
 use lango_runtime::{Runtime, TurnRequest};
 use lango_store::Journal;
 
 use super::turn::follow;
 use super::{Setting, image};
 use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArguments};
+use crate::config::Config;
 use crate::display::Display;
 use crate::failure::Failure;
-use crate::provider::{self, ReadyModels};
+use crate::provider::{self, Purpose, ReadyModels};
 use crate::terminal::{Terminal, TerminalApprover};
-use crate::wiring;
+use crate::wiring::{self, Catalog};
 
 /// The most that is taken from standard input.
 const MAX_INPUT_BYTES: u64 = 1024 * 1024;
@@ -27,7 +28,7 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let person = Terminal::person();
     let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
     let session = choose_session(ready.runtime.journal(), &arguments.session).await?;
-    let mut display = Display::new(&arguments.output, ready.asks, ready.models.facts.clone());
+    let mut display = Display::new(&arguments.output, ready.asks, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
     let request = TurnRequest { session, text, attachment, images, origin: Origin::Run };
@@ -60,6 +61,9 @@ impl Ready {
             let line = format!("{unfinished} {turns} interrupted; go on with: lango resume");
             let _ = display.introduce(&line);
         }
+        for notice in &self.models.notices {
+            let _ = display.introduce(notice);
+        }
         if !self.unmatched.is_empty() {
             let tools = self.unmatched.join(", ");
             let line = format!("no agent can use {tools}; the reasons: lango agents list");
@@ -83,9 +87,11 @@ pub(super) async fn make_ready(
         team.workspace.as_deref(),
         team.max_rounds,
     )?;
+    check_agents(config, &catalog)?;
     let choice = provider::choose(config, team.model.as_deref()).await?;
-    let models = provider::prepare(config, choice, team.model.is_some(), team.record.as_deref());
-    let models = models.await?;
+    let record = team.record.as_deref();
+    let purpose = Purpose::Work { for_all: team.model.is_some(), record };
+    let models = provider::prepare(config, choice, purpose).await?;
     let journal = wiring::open_journal(config, &setting.home).await?;
     let approver = TerminalApprover::new(approve.approve, person);
     let asks = approver.asks();
@@ -95,6 +101,25 @@ pub(super) async fn make_ready(
         Root::Single(_) => Vec::new(),
     };
     Ok(Ready { runtime, models, asks, unmatched })
+}
+
+/// Refuses settings for agents that nobody knows.
+fn check_agents(config: &Config, catalog: &Catalog) -> Result<(), Failure> {
+    let roots = [ORCHESTRATOR, SINGLE_AGENT];
+    let is_known = |name: &str| {
+        roots.contains(&name) || catalog.topology.agents().iter().any(|a| a.name.as_str() == name)
+    };
+    match config.agents.keys().find(|name| !is_known(name)) {
+        None => Ok(()),
+        Some(name) => {
+            let agents = catalog.topology.agents().iter().map(|agent| agent.name.as_str());
+            let names: Vec<&str> = std::iter::once(ORCHESTRATOR).chain(agents).collect();
+            Err(Failure::usage(format!(
+                "agents.{name} is set, and there is no such agent. There are: {}",
+                names.join(", ")
+            )))
+        }
+    }
 }
 
 /// The first line of a run: what answers, and why.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use lango_model::{Cost, FactsTable};
+use lango_model::Cost;
 use lango_protocol::{Event, EventBody, SessionId, Timestamp, Usage};
 use lango_store::Journal;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use super::table::table;
 use super::{Setting, print, print_json, sessions};
 use crate::arguments::{UsageArguments, UsageBy};
 use crate::failure::{self, Failure};
-use crate::provider;
+use crate::provider::PriceList;
 use crate::wiring;
 
 /// How far back, unless somebody says.
@@ -77,13 +77,13 @@ struct Report {
 
 pub(crate) async fn usage(setting: &Setting, arguments: UsageArguments) -> Result<u8, Failure> {
     let config = setting.config();
-    let facts = provider::facts(config)?;
+    let prices = PriceList::new(config)?;
     let journal = wiring::open_journal(config, &setting.home).await?;
     let session = session(&journal, &arguments).await?;
     let days = arguments.days.or_else(|| session.is_none().then_some(DAYS));
     let since = days.map_or(Timestamp::from_microseconds(0), days_ago);
     let events = journal.usage(session.as_ref(), since).await?;
-    let report = report(&events, arguments.by, &facts);
+    let report = report(&events, arguments.by, &prices);
     if arguments.json {
         print_json(&report)?;
     } else if report.rows.is_empty() {
@@ -113,12 +113,12 @@ fn days_ago(days: u32) -> Timestamp {
     Timestamp::from_microseconds(Timestamp::now().as_microseconds().saturating_sub(back))
 }
 
-fn report(events: &[Event], by: UsageBy, facts: &FactsTable) -> Report {
+fn report(events: &[Event], by: UsageBy, prices: &PriceList) -> Report {
     let mut rows: BTreeMap<String, Sum> = BTreeMap::new();
     let mut total = Sum::default();
     for event in events {
         let EventBody::Usage { provider, model, usage, estimated } = &event.body else { continue };
-        let cost = facts.find(provider, model).prices.map(|prices| prices.cost(usage));
+        let cost = prices.cost(provider, model, usage);
         total.add(*usage, *estimated, cost);
         rows.entry(group(event, by, provider, model)).or_default().add(*usage, *estimated, cost);
     }

@@ -184,12 +184,11 @@ pub(super) fn value_of(text: &str) -> Value {
 
 /// A list as typed in a variable: TOML where it is, otherwise names with commas between.
 pub(super) fn list_of(text: &str) -> Value {
-    match value_of(text) {
-        list @ Value::Array(_) => list,
-        _ => Value::Array(
-            text.split(',').map(|item| Value::String(item.trim().to_owned())).collect(),
-        ),
+    if let list @ Value::Array(_) = value_of(text) {
+        return list;
     }
+    let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+    Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
 }
 
 /// The parts of a key. A name that has a dot in it is quoted: `models."gpt-4.1".maxOutput`.

@@ -81,7 +81,7 @@ pub(crate) struct AgentOverride {
     /// Upper limit of its replies in tokens.
     pub(crate) max_output_tokens: Option<u32>,
     /// Between 0 and 2.
-    pub(crate) temperature: Option<f32>,
+    pub(crate) temperature: Option<f64>,
 }
 
 /// The model the agents use.
@@ -104,7 +104,7 @@ pub(crate) struct ModelConfig {
     /// Upper limit of a reply in tokens; the provider's own when absent.
     pub(crate) max_output_tokens: Option<u32>,
     /// Between 0 and 2; the provider's own when absent.
-    pub(crate) temperature: Option<f32>,
+    pub(crate) temperature: Option<f64>,
 }
 
 impl Default for ModelConfig {
@@ -132,7 +132,8 @@ pub(crate) struct ProviderConfig {
     pub(crate) base_url: Option<String>,
     /// The environment variable that holds its key. Keys are never kept in this file.
     pub(crate) api_key_env: Option<String>,
-    /// Headers that every request to it carries.
+    /// Headers that every request to it carries. A value that begins with `$` is the name of a
+    /// variable that holds it.
     pub(crate) headers: BTreeMap<String, String>,
 }
 

@@ -7,10 +7,10 @@ mod text;
 
 use std::io::{self, Write};
 
-use lango_model::FactsTable;
 use lango_protocol::{Event, EventBody, Outcome};
 
 use crate::arguments::{OutputArguments, OutputFormat};
+use crate::provider::PriceList;
 
 pub(crate) use style::Style;
 
@@ -29,9 +29,9 @@ enum Format {
 }
 
 impl Display {
-    pub(crate) fn new(arguments: &OutputArguments, asks: bool, facts: FactsTable) -> Self {
+    pub(crate) fn new(arguments: &OutputArguments, asks: bool, prices: PriceList) -> Self {
         let format = match arguments.output_format {
-            OutputFormat::Text => Format::Text(text::TextDisplay::new(arguments.quiet, facts)),
+            OutputFormat::Text => Format::Text(text::TextDisplay::new(arguments.quiet, prices)),
             OutputFormat::Json => Format::Json(json::JsonDisplay::default()),
             OutputFormat::StreamJson => Format::StreamJson,
         };
@@ -39,8 +39,8 @@ impl Display {
     }
 
     /// For a conversation at a terminal.
-    pub(crate) fn chat(asks: bool, facts: FactsTable) -> Self {
-        Self { format: Format::Text(text::TextDisplay::new(false, facts)), asks }
+    pub(crate) fn chat(asks: bool, prices: PriceList) -> Self {
+        Self { format: Format::Text(text::TextDisplay::new(false, prices)), asks }
     }
 
     /// Whether there is somebody to read an introduction.

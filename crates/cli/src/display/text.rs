@@ -2,8 +2,10 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use lango_model::{Cost, FactsTable};
+use lango_model::Cost;
 use lango_protocol::{CallStatus, Event, EventBody, Outcome, OutcomeStatus, RUNTIME};
+
+use crate::provider::PriceList;
 
 use super::style::{Style, one_line, printable};
 
@@ -18,20 +20,20 @@ pub(crate) struct TextDisplay {
     streamed: Option<(String, u32)>,
     /// The streamed line has no end yet.
     open_line: bool,
-    facts: FactsTable,
+    prices: PriceList,
     /// What the model calls of the turn have cost so far, where that is known.
     costs: Vec<Option<Cost>>,
 }
 
 impl TextDisplay {
-    pub(super) fn new(quiet: bool, facts: FactsTable) -> Self {
+    pub(super) fn new(quiet: bool, prices: PriceList) -> Self {
         Self {
             quiet,
             streams: io::stdout().is_terminal(),
             style: Style::of(&io::stderr()),
             streamed: None,
             open_line: false,
-            facts,
+            prices,
             costs: Vec::new(),
         }
     }
@@ -55,8 +57,8 @@ impl TextDisplay {
                 return self.message(event, author, text, *answer);
             }
             EventBody::Usage { provider, model, usage, estimated } => {
-                let prices = self.facts.find(provider, model).prices.filter(|_| !estimated);
-                self.costs.push(prices.map(|prices| prices.cost(usage)));
+                let cost = self.prices.cost(provider, model, usage);
+                self.costs.push(cost.filter(|_| !estimated));
                 return Ok(());
             }
             EventBody::ToolStarted { .. } | EventBody::Reasoning { .. } => return Ok(()),

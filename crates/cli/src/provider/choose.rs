@@ -17,6 +17,8 @@ pub(crate) struct Choice {
     pub(crate) source: Source,
     /// For the user: why this one.
     pub(crate) why: String,
+    /// What the server said about it, where it was asked.
+    pub(crate) listed: Option<ListedModel>,
 }
 
 /// Where a model comes from.
@@ -38,6 +40,7 @@ pub(crate) async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choi
             id: ModelId::new("script", "scripted"),
             why: format!("the script {file}"),
             source: Source::Script(file.to_owned()),
+            listed: None,
         });
     }
     if let Some(file) = file("replay:") {
@@ -45,6 +48,7 @@ pub(crate) async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choi
             id: ModelId::new("replay", "recorded"),
             why: format!("the recording {file}"),
             source: Source::Recording(file.to_owned()),
+            listed: None,
         });
     }
     let configured = config.model.name.as_deref();
@@ -69,10 +73,14 @@ pub(crate) async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choi
     }
 }
 
-/// A model that the user named, such as a stand-in: `PROVIDER/NAME`, `PROVIDER` or `NAME`.
-pub(crate) async fn named(config: &Config, wanted: &str, where_: &str) -> Result<Choice, Failure> {
-    let (server, name) = meant(config, wanted, config.model.provider.as_deref()).await?;
-    finish(config, server, name, where_.to_owned()).await
+/// A model that the configuration names under `key`: `PROVIDER/NAME` or `PROVIDER`.
+pub(crate) async fn named(config: &Config, wanted: &str, key: &str) -> Result<Choice, Failure> {
+    let (id, name) = wanted.split_once('/').unwrap_or((wanted, ""));
+    let server = Server::named(config, id).map_err(|failure| Failure {
+        message: format!("{key} is {wanted:?}, which is not PROVIDER/NAME: {}", failure.message),
+        ..failure
+    })?;
+    finish(config, server, Some(name.to_owned()), key.to_owned()).await
 }
 
 /// The server and the name a user means. Many models have a slash in their own name.
@@ -82,10 +90,11 @@ async fn meant(
     provider: Option<&str>,
 ) -> Result<(Server, Option<String>), Failure> {
     let (id, name) = wanted.split_once('/').map_or((wanted, None), |(id, name)| (id, Some(name)));
-    let is_provider =
-        |id: &str| config.providers.contains_key(id) || KNOWN.iter().any(|known| known.id == id);
-    // `openai/gpt-…` is a name at OpenRouter when that is the provider.
-    if is_provider(id) && (name.is_none() || provider.is_none_or(|p| p != "openrouter")) {
+    let configured = config.providers.contains_key(id) || provider == Some(id);
+    let known = KNOWN.iter().any(|known| known.id == id);
+    // `openai/gpt-…` is also a name at OpenRouter, and there when that is the provider.
+    let elsewhere = name.is_some() && provider == Some("openrouter");
+    if configured || (known && !elsewhere) {
         return Ok((Server::named(config, id)?, name.map(str::to_owned)));
     }
     if let Some(provider) = provider {
@@ -111,10 +120,10 @@ async fn automatic(config: &Config) -> Result<Choice, Failure> {
     }
     let (server, models) = found_here(config).await.ok_or_else(nothing)?;
     let why = format!("found at {}", server.base_url);
-    let Some(name) = best(&models, None) else {
-        return Err(no_models(&server));
-    };
-    Ok(choice(server, &name, why))
+    match best(models, None) {
+        Some(model) => Ok(choice(server, model, why)),
+        None => Err(no_models(&server)),
+    }
 }
 
 /// Fills in the model's name, and refuses what cannot work.
@@ -134,31 +143,33 @@ async fn finish(
             server.id
         )));
     }
-    if let Some(name) = name {
-        return Ok(choice(server, &name, why));
+    let only_named = |name: &str| ListedModel { name: name.to_owned(), ..ListedModel::default() };
+    if let Some(name) = name.filter(|name| !name.is_empty()) {
+        return Ok(choice(server, only_named(&name), why));
     }
     let usual = server.usual_model();
     if let (Some(usual), true) = (usual, server.is_usual()) {
-        return Ok(choice(server, usual, why));
+        return Ok(choice(server, only_named(usual), why));
     }
     match (list(config, &server).await, usual) {
-        (Ok(models), usual) => match best(&models, usual) {
-            Some(name) => Ok(choice(server, &name, why)),
+        (Ok(models), usual) => match best(models, usual) {
+            Some(model) => Ok(choice(server, model, why)),
             None => Err(no_models(&server)),
         },
         // A server that cannot list may still answer.
-        (Err(_), Some(usual)) => Ok(choice(server, usual, why)),
+        (Err(_), Some(usual)) => Ok(choice(server, only_named(usual), why)),
         (Err(error), None) => Err(Failure::provider(error.to_string())),
     }
 }
 
-fn choice(server: Server, model: &str, why: String) -> Choice {
-    Choice { id: ModelId::new(&server.id, model), source: Source::Server(Box::new(server)), why }
+fn choice(server: Server, model: ListedModel, why: String) -> Choice {
+    let id = ModelId::new(&server.id, &model.name);
+    Choice { id, source: Source::Server(Box::new(server)), why, listed: Some(model) }
 }
 
 /// The models of a server.
 pub(crate) async fn list(config: &Config, server: &Server) -> Result<Vec<ListedModel>, ModelError> {
-    list_models(&server.endpoint(config, "models", Facts::default())).await
+    list_models(&server.endpoint(config, "", Facts::default())).await
 }
 
 /// The first of the servers that usually run here and do.
@@ -176,17 +187,19 @@ async fn found_here(config: &Config) -> Option<(Server, Vec<ListedModel>)> {
 }
 
 /// The model of a list that agents can best work with.
-fn best(models: &[ListedModel], usual: Option<&str>) -> Option<String> {
-    let talks = |model: &&ListedModel| {
+fn best(models: Vec<ListedModel>, usual: Option<&str>) -> Option<ListedModel> {
+    let talks = |model: &ListedModel| {
         let name = model.name.to_lowercase();
         !["embed", "rerank", "whisper", "tts"].iter().any(|other| name.contains(other))
     };
-    let models: Vec<&ListedModel> = models.iter().filter(talks).collect();
-    let is_usual = |model: &&&ListedModel| Some(model.name.as_str()) == usual;
-    let found = models.iter().find(is_usual);
-    let found = found.or_else(|| models.iter().find(|model| model.tools == Some(true)));
-    let found = found.or_else(|| models.iter().find(|model| model.tools.is_none()));
-    found.or_else(|| models.first()).map(|model| model.name.clone())
+    let rank = |model: &ListedModel| match model.tools {
+        _ if Some(model.name.as_str()) == usual => 0,
+        Some(true) => 1,
+        None => 2,
+        Some(false) => 3,
+    };
+    // Of several that are as good, the first that the server names.
+    models.into_iter().filter(talks).min_by_key(rank)
 }
 
 fn no_models(server: &Server) -> Failure {

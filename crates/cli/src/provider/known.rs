@@ -93,6 +93,11 @@ pub(super) const KNOWN: &[Known] = &[
     },
 ];
 
+/// The names of all of them.
+pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
+    KNOWN.iter().map(|known| known.id)
+}
+
 /// A provider by its name.
 pub(super) fn known(id: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.id == id)

@@ -4,17 +4,17 @@ mod choose;
 mod known;
 mod server;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lango_model::scripted::{RecordedServer, Script, ScriptedServer};
 use lango_model::{
-    Chain, Endpoint, Facts, FactsTable, Health, Link, Options, Recording, RemoteModel, RetryPolicy,
-    Tape, Wire,
+    Chain, Cost, Endpoint, Facts, FactsTable, Health, Link, Options, Recording, RemoteModel,
+    RetryPolicy, Tape, Wire,
 };
-use lango_protocol::AgentName;
+use lango_protocol::{AgentName, Usage};
 use lango_runtime::AgentModel;
 
 use choose::named;
@@ -31,8 +31,9 @@ pub(crate) struct ReadyModels {
     /// Of single agents.
     pub(crate) agents: BTreeMap<AgentName, AgentModel>,
     pub(crate) choice: Choice,
-    /// What is known about models.
-    pub(crate) facts: FactsTable,
+    pub(crate) prices: PriceList,
+    /// What the user should know about the models.
+    pub(crate) notices: Vec<String>,
     /// Values that must not be recorded or shown.
     pub(crate) secrets: Vec<String>,
     /// Where everything is recorded.
@@ -71,20 +72,55 @@ pub(crate) fn servers(config: &Config) -> Vec<Server> {
     servers
 }
 
+/// What models cost, as far as it is known.
+#[derive(Debug, Clone)]
+pub(crate) struct PriceList {
+    facts: FactsTable,
+    /// Providers whose models run at home.
+    at_home: BTreeSet<String>,
+}
+
+impl PriceList {
+    pub(crate) fn new(config: &Config) -> Result<Self, Failure> {
+        let names = known::names().chain(config.providers.keys().map(String::as_str));
+        let servers = names.filter_map(|id| Server::named(config, id).ok());
+        let at_home = servers.filter(Server::is_at_home).map(|server| server.id).collect();
+        Ok(Self { facts: facts(config)?, at_home })
+    }
+
+    /// What a call cost.
+    pub(crate) fn cost(&self, provider: &str, model: &str, usage: &Usage) -> Option<Cost> {
+        let provider = if self.at_home.contains(provider) { "local" } else { provider };
+        self.facts.find(provider, model).prices?.cost(usage)
+    }
+}
+
 /// The facts about models, the user's included.
 pub(crate) fn facts(config: &Config) -> Result<FactsTable, Failure> {
     let own = config.models.iter().map(|(name, entry)| (name.clone(), *entry));
     FactsTable::built_in().extended(own).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// Makes the chosen model and its stand-ins ready, and the agents' own unless the user has named
-/// one model for this run.
+/// For what models are made ready.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Purpose<'a> {
+    /// To find out about the one that was chosen: nobody stands in for it.
+    Examine,
+    /// To work. `for_all`: the user has named one model for this run, also for agents that have
+    /// their own.
+    Work { for_all: bool, record: Option<&'a Path> },
+}
+
+/// Makes the chosen model ready, with its stand-ins and the agents' own where they are wanted.
 pub(crate) async fn prepare(
     config: &Config,
     choice: Choice,
-    for_all: bool,
-    record: Option<&Path>,
+    purpose: Purpose<'_>,
 ) -> Result<ReadyModels, Failure> {
+    let record = match purpose {
+        Purpose::Examine => None,
+        Purpose::Work { record, .. } => record,
+    };
     let tape = record.map(|path| {
         Tape::create(path).map_err(|error| {
             let path = path.display();
@@ -104,8 +140,11 @@ pub(crate) async fn prepare(
                 Script::parse(&file, &text).map_err(|error| Failure::usage(error.to_string()))?;
             play(workshop, choice, script).await
         }
+        Source::Recording(file) if matches!(purpose, Purpose::Examine) => {
+            Err(Failure::usage(format!("{file} is a recording: there is no model to examine")))
+        }
         Source::Recording(file) => replay(workshop, choice, &file).await,
-        Source::Server(server) => serve(workshop, choice, *server, for_all).await,
+        Source::Server(server) => serve(workshop, choice, *server, purpose).await,
     }
 }
 
@@ -133,7 +172,7 @@ async fn play(
     let link = workshop.link(endpoint)?;
     let model = workshop.agent_model(Chain::new(link, Vec::new(), policy(config)), None);
     let player = Player::Script { _server: server };
-    Ok(workshop.ready(model, BTreeMap::new(), choice, Some(player)))
+    workshop.ready(model, BTreeMap::new(), choice, Some(player))
 }
 
 /// A recording, played on loopback: each agent has the models that it had.
@@ -148,8 +187,8 @@ async fn replay(
     let mut agents = BTreeMap::new();
     for name in server.agents() {
         let mut links = Vec::new();
-        for endpoint in server.endpoints(&name) {
-            let facts = workshop.facts.find(&endpoint.id.provider, &endpoint.id.model);
+        for (id, endpoint) in server.endpoints(&name) {
+            let facts = workshop.facts.find(&id.provider, &id.model);
             links.push(workshop.link(Endpoint { facts, ..endpoint })?);
         }
         // A recording is not waited for: what failed then fails again, at once.
@@ -163,21 +202,32 @@ async fn replay(
         return Err(Failure::usage(format!("{file} has no reply for any agent")));
     };
     let player = Player::Recording { _server: server };
-    Ok(workshop.ready(model, agents, choice, Some(player)))
+    workshop.ready(model, agents, choice, Some(player))
 }
 
 async fn serve(
     mut workshop: Workshop<'_>,
     choice: Choice,
     server: Server,
-    for_all: bool,
+    purpose: Purpose<'_>,
 ) -> Result<ReadyModels, Failure> {
     let config = workshop.config;
+    let Purpose::Work { for_all, .. } = purpose else {
+        let chain = workshop.chain(&choice, &server, &[])?;
+        let model = workshop.agent_model(chain, None);
+        return workshop.ready(model, BTreeMap::new(), choice, None);
+    };
     let mut fallbacks = Vec::new();
     for wanted in &config.model.fallbacks {
-        let fallback = named(config, wanted, "model.fallbacks").await?;
-        if fallback.id != choice.id {
-            fallbacks.push(fallback);
+        match named(config, wanted, "model.fallbacks").await {
+            Ok(fallback) if fallback.id == choice.id => {}
+            Ok(fallback) => fallbacks.push(fallback),
+            // One that cannot be asked does not keep the others from working.
+            Err(failure) if failure.code == failure::PROVIDER_FAILED => {
+                let why = failure.message.lines().next().unwrap_or_default().to_owned();
+                workshop.notices.push(format!("{wanted} does not stand in: {why}"));
+            }
+            Err(failure) => return Err(failure),
         }
     }
     let chain = workshop.chain(&choice, &server, &fallbacks)?;
@@ -197,17 +247,23 @@ async fn serve(
         }
         agents.insert(agent, agent_model);
     }
-    Ok(workshop.ready(model, agents, choice, None))
+    workshop.ready(model, agents, choice, None)
 }
 
 fn options(config: &Config, agent: Option<&str>) -> Options {
     let own = agent.and_then(|name| config.agents.get(name));
+    let temperature = own.and_then(|own| own.temperature).or(config.model.temperature);
     Options {
         max_output_tokens: own
             .and_then(|own| own.max_output_tokens)
             .or(config.model.max_output_tokens),
-        temperature: own.and_then(|own| own.temperature).or(config.model.temperature),
+        temperature: temperature.map(narrowed),
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "nobody sets seven digits")]
+fn narrowed(temperature: f64) -> f32 {
+    temperature as f32
 }
 
 fn policy(config: &Config) -> RetryPolicy {
@@ -224,6 +280,7 @@ struct Workshop<'a> {
     facts: FactsTable,
     health: HashMap<String, Arc<Health>>,
     secrets: Vec<String>,
+    notices: Vec<String>,
     tape: Option<Arc<Tape>>,
 }
 
@@ -234,6 +291,7 @@ impl<'a> Workshop<'a> {
             facts: facts(config)?,
             health: HashMap::new(),
             secrets: Vec::new(),
+            notices: Vec::new(),
             tape: None,
         })
     }
@@ -248,9 +306,10 @@ impl<'a> Workshop<'a> {
         agents: BTreeMap<AgentName, AgentModel>,
         choice: Choice,
         player: Option<Player>,
-    ) -> ReadyModels {
-        let Self { facts, secrets, tape, .. } = self;
-        ReadyModels { model, agents, choice, facts, secrets, tape, _player: player }
+    ) -> Result<ReadyModels, Failure> {
+        let prices = PriceList::new(self.config)?;
+        let Self { secrets, notices, tape, .. } = self;
+        Ok(ReadyModels { model, agents, choice, prices, notices, secrets, tape, _player: player })
     }
 
     fn chain(
@@ -270,12 +329,17 @@ impl<'a> Workshop<'a> {
     }
 
     fn of(&mut self, server: &Server, choice: &Choice) -> Result<Link, Failure> {
-        let facts: Facts = self.facts.find(&choice.id.provider, &choice.id.model);
-        if let Some(key) = server.key() {
+        let mut facts: Facts = self.facts.find(&choice.id.provider, &choice.id.model);
+        // What the server itself says counts more than a table.
+        if let Some(listed) = &choice.listed {
+            facts.window = listed.window.or(facts.window);
+            facts.images = listed.images.or(facts.images);
+        }
+        for secret in server.secrets() {
             if let Some(tape) = &self.tape {
-                tape.hide(&key);
+                tape.hide(&secret);
             }
-            self.secrets.push(key);
+            self.secrets.push(secret);
         }
         self.link(server.endpoint(self.config, &choice.id.model, facts))
     }

@@ -18,6 +18,8 @@ pub(crate) struct Server {
     /// The variable that holds the key; set in the environment or not.
     pub(crate) key_variable: Option<String>,
     headers: Vec<(String, String)>,
+    /// Values of headers that come from the environment.
+    secrets: Vec<String>,
     /// Why it is considered at all: the variable or the key that names it.
     pub(crate) why: String,
     known: Option<&'static Known>,
@@ -64,15 +66,39 @@ impl Server {
             name.clone_into(&mut why);
         }
         let kind = r#type.or(known.map(|known| known.kind)).unwrap_or_default();
+        let mut secrets = Vec::new();
+        let headers = headers.into_iter().map(|(name, value)| {
+            let Some(named) = value.strip_prefix('$') else { return Ok((name, value)) };
+            let value = variable(named).ok_or_else(|| {
+                let key = format!("providers.{id}.headers.{name}");
+                Failure::usage(format!("{key} is ${named}, and {named} is not set"))
+            })?;
+            secrets.push(value.clone());
+            Ok((name, value))
+        });
+        let headers = headers.collect::<Result<_, Failure>>()?;
         Ok(Self {
             id: id.to_owned(),
             wire: kind.into(),
             base_url,
             key_variable,
-            headers: headers.into_iter().collect(),
+            headers,
+            secrets,
             why,
             known,
         })
+    }
+
+    /// Everything that must not be shown or recorded.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = String> {
+        self.secrets.iter().cloned().chain(self.key())
+    }
+
+    /// Whether it runs models at home, where a price list means nothing.
+    pub(crate) fn is_at_home(&self) -> bool {
+        let host = self.base_url.split_once("://").map_or("", |(_, rest)| rest);
+        let home = ["127.", "localhost", "[::1]", "0.0.0.0"];
+        self.wire == Wire::Ollama || home.iter().any(|home| host.starts_with(home))
     }
 
     /// The key itself.

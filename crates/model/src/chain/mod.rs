@@ -18,6 +18,7 @@ pub use health::Health;
 
 use crate::{
     Facts, Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream, Setback,
+    Shortened,
 };
 use fit::{Fitted, Ratio};
 use health::Permit;
@@ -122,6 +123,7 @@ impl Model for Chain {
             wait: Duration::ZERO,
             limit: None,
             attempt: None,
+            told: None,
             waiting: VecDeque::new(),
             earlier: Vec::new(),
         };
@@ -153,12 +155,15 @@ struct Journey {
     /// Tokens the model at hand takes less than was thought: it said so.
     limit: Option<u64>,
     attempt: Option<Attempt>,
+    /// What the user knows was left out.
+    told: Option<Shortened>,
     waiting: VecDeque<ModelEvent>,
     /// Why models before this one were given up.
     earlier: Vec<String>,
 }
 
 struct Attempt {
+    request: Arc<ModelRequest>,
     stream: ModelStream,
     permit: Permit,
     /// What the request was thought to weigh, where that was looked at.
@@ -215,20 +220,23 @@ impl Journey {
             Some(limit) => fit::fit(&self.request, limit, &member.ratio),
             None => Fitted::whole(&self.request),
         };
-        self.waiting.extend(shortened.map(ModelEvent::Shortened));
-        let stream = member.link.model.stream(request);
-        self.attempt = Some(Attempt { stream, permit, counted });
+        if shortened != self.told {
+            self.waiting.extend(shortened.map(ModelEvent::Shortened));
+            self.told = shortened;
+        }
+        let stream = member.link.model.stream(Arc::clone(&request));
+        self.attempt = Some(Attempt { request, stream, permit, counted });
         Ok(())
     }
 
     /// Decides what comes after a failure: this model again, the next one, or the end.
     fn recover(&mut self, error: ModelError) -> Result<(), ModelError> {
-        self.attempt = None;
+        let sent = self.attempt.take().map(|attempt| attempt.request);
         let shared = Arc::clone(&self.shared);
         let member = shared.member(self.at);
         if error.fault == Fault::ContextTooLong && self.limit.is_none() {
-            // Whatever the table said about its window: it takes less.
-            self.limit = Some(fit::count(&self.request) * 7 / 10);
+            // Whatever the table said about its window: it takes less than this.
+            self.limit = Some(fit::count(sent.as_ref().unwrap_or(&self.request)) * 7 / 10);
             self.tries = 0;
             self.go_on(error, Duration::ZERO);
             return Ok(());

@@ -229,6 +229,16 @@ async fn too_long_is_answered_by_a_shorter_request_once() {
     assert_eq!(sent.messages.last(), history.last());
     assert!(matches!(sent.messages[0], Message::User { .. }));
 
+    // Also when it was cut before: the second try is shorter than the first.
+    let model = played("a/one", vec![vec![fails(Fault::ContextTooLong)], vec![text("ok")]]);
+    let chain_of_one = with_window(&model, 2_000);
+    assert_eq!(ask(&chain_of_one, history.clone()).await.text, "ok");
+    {
+        let sent = model.requests.lock().unwrap();
+        let sizes: Vec<u64> = sent.iter().map(|(_, request)| fit::count(request)).collect();
+        assert!(sizes[1] <= sizes[0] * 7 / 10, "{sizes:?}");
+    }
+
     let never = played("a/one", (0..2).map(|_| vec![fails(Fault::ContextTooLong)]).collect());
     let heard = ask(&chain(&[&never]), history).await;
     assert_eq!(heard.error.unwrap().fault, Fault::ContextTooLong);

@@ -54,7 +54,6 @@ pub async fn list_models(endpoint: &Endpoint) -> Result<Vec<ListedModel>, ModelE
 
 struct Lister {
     shared: Shared,
-    base_url: String,
     limits: Limits,
 }
 
@@ -71,13 +70,8 @@ impl Listing {
 
 impl Lister {
     fn new(endpoint: &Endpoint) -> Result<Self, ModelError> {
-        let base_url = endpoint.base_url.trim_end_matches('/');
-        let base_url = match endpoint.wire {
-            Wire::Anthropic => Anthropic::versioned(base_url),
-            _ => base_url.to_owned(),
-        };
         let limits = Limits { idle: IDLE, deadline: Instant::now() + TOTAL, total: TOTAL };
-        Ok(Self { shared: Shared::new(endpoint.clone())?, base_url, limits })
+        Ok(Self { shared: Shared::new(endpoint.clone())?, limits })
     }
 
     async fn get(&self, path: &str) -> Result<Listing, ModelError> {
@@ -85,17 +79,17 @@ impl Lister {
     }
 
     async fn ask(&self, path: &str, body: Option<&Value>) -> Result<Listing, ModelError> {
-        let text = format!("{}{path}", self.base_url);
-        let answer = match Url::parse(&text) {
+        let endpoint = &self.shared.endpoint;
+        let url = super::address(&endpoint.base_url, |base| match endpoint.wire {
+            Wire::Anthropic => format!("{}{path}", Anthropic::versioned(base)),
+            _ => format!("{base}{path}"),
+        });
+        let shown = url.as_ref().map_or_else(|_| path.to_owned(), client::shown);
+        let answer = match url {
             Ok(url) => self.answer(url, body).await,
             Err(error) => Err(ModelError::new(Fault::BadRequest, error.to_string())),
         };
-        answer.map_err(|error| {
-            let shown =
-                Url::parse(&text).map_or_else(|_| path.to_owned(), |url| client::shown(&url));
-            let endpoint = &self.shared.endpoint;
-            error.with(&endpoint.id, &shown, endpoint.key_variable.as_deref())
-        })
+        answer.map_err(|error| self.shared.name_at(error, &shown))
     }
 
     async fn answer(&self, url: Url, body: Option<&Value>) -> Result<Listing, ModelError> {

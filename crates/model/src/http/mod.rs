@@ -161,6 +161,20 @@ pub(crate) trait Decoder: Send {
     fn document(&mut self, document: &[u8], reply: &mut Assembly) -> Result<(), ModelError>;
 }
 
+/// An address below a base URL. A query of the base, such as a version, goes to the end.
+fn address(
+    base_url: &str,
+    below: impl FnOnce(&str) -> String,
+) -> Result<Url, <Url as std::str::FromStr>::Err> {
+    let (base, query) = base_url.split_once('?').unwrap_or((base_url, ""));
+    let mut url = Url::parse(&below(base.trim_end_matches('/')))?;
+    if !query.is_empty() {
+        let whole = url.query().map_or_else(|| query.to_owned(), |own| format!("{own}&{query}"));
+        url.set_query(Some(&whole));
+    }
+    Ok(url)
+}
+
 /// Reads a document as JSON.
 pub(crate) fn parse<'a, T: serde::Deserialize<'a>>(document: &'a [u8]) -> Result<T, ModelError> {
     serde_json::from_slice(document).map_err(|error| {
@@ -258,8 +272,7 @@ impl Shared {
             let error = ModelError::new(Fault::BadRequest, reason);
             error.with(&endpoint.id, &endpoint.base_url, endpoint.key_variable.as_deref())
         };
-        let text = dialect.url(endpoint.base_url.trim_end_matches('/'), &endpoint.id.model);
-        let url = Url::parse(&text)
+        let url = address(&endpoint.base_url, |base| dialect.url(base, &endpoint.id.model))
             .map_err(|error| refused(format!("base URL {:?}: {error}", endpoint.base_url)))?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -336,7 +349,15 @@ impl Shared {
 
     /// Says in an error who it was.
     fn name(&self, error: ModelError) -> ModelError {
-        let key = self.endpoint.key_variable.as_deref();
-        error.with(&self.endpoint.id, &self.shown_url, key)
+        self.name_at(error, &self.shown_url)
+    }
+
+    /// The same for another address. Whoever is sent a key may well answer with it.
+    fn name_at(&self, error: ModelError, address: &str) -> ModelError {
+        let endpoint = &self.endpoint;
+        let key = endpoint.api_key.iter().map(|ApiKey(key)| key.as_str());
+        let headers = endpoint.headers.iter().map(|(_, value)| value.as_str());
+        let secrets: Vec<&str> = key.chain(headers).collect();
+        error.without(&secrets).with(&endpoint.id, address, endpoint.key_variable.as_deref())
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
@@ -67,20 +67,26 @@ impl RecordedServer {
         agents
     }
 
-    /// The models that an agent asked, in the order in which it did, as they can be reached here.
-    pub fn endpoints(&self, agent: &str) -> Vec<Endpoint> {
-        let mut endpoints: Vec<Endpoint> = Vec::new();
+    /// The models that an agent asked, in the order in which it did, each with how it can be
+    /// reached here.
+    pub fn endpoints(&self, agent: &str) -> Vec<(ModelId, Endpoint)> {
+        let mut endpoints: Vec<(ModelId, Endpoint)> = Vec::new();
         let exchanges = self.stage.recording.exchanges().iter();
         for exchange in exchanges.filter(|exchange| exchange.agent() == Some(agent)) {
             let id = exchange.id();
-            if endpoints.iter().all(|endpoint| endpoint.id != id) {
+            if endpoints.iter().all(|(known, _)| *known != id) {
                 let at = self.stage.models.iter().position(|(known, _)| *known == id);
                 let base_url = format!("http://{}/{}", self.address, at.unwrap_or(0));
-                endpoints.push(Endpoint::new(id, exchange.wire, base_url));
+                endpoints.push((id.clone(), Endpoint::new(played(&id), exchange.wire, base_url)));
             }
         }
         endpoints
     }
+}
+
+/// The name of a model that is played: whoever adds up costs can tell it from the real one.
+fn played(id: &ModelId) -> ModelId {
+    ModelId::new("replay", id.to_string())
 }
 
 impl Stage {
@@ -130,11 +136,10 @@ async fn play(exchange: &Exchange) -> io::Result<Response<Body>> {
     };
     let mut response = Response::new(Delivery { pieces, pace: Pace::Events, end }.into_body());
     *response.status_mut() = status;
-    let headers = [(CONTENT_TYPE, &exchange.content_type), (RETRY_AFTER, &exchange.retry_after)];
-    for (name, value) in headers {
-        if let Some(value) = value.as_deref().and_then(|text| HeaderValue::from_str(text).ok()) {
-            response.headers_mut().insert(name, value);
-        }
+    // How long somebody was asked to wait is not waited for again.
+    let kind = exchange.content_type.as_deref();
+    if let Some(kind) = kind.and_then(|text| HeaderValue::from_str(text).ok()) {
+        response.headers_mut().insert(CONTENT_TYPE, kind);
     }
     Ok(response)
 }

@@ -134,7 +134,7 @@ async fn a_server_on_this_machine_is_found_on_its_usual_port() {
     assert!(run.stderr.contains("(found at http://127.0.0.1:"), "{}", run.stderr);
     assert_eq!(server.requests().len(), 1);
     let doctor = lango.bare(&["doctor"]).set("LANGO_MODEL_DISCOVER", "true").run().await;
-    assert!(doctor.stdout.contains("because of found at"), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("(found at http://127.0.0.1:"), "{}", doctor.stdout);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -171,4 +171,58 @@ async fn every_agent_has_the_model_that_is_set_for_it() {
     assert_eq!(ask(&["--model", "fast/other"]).turn().await.answer(), "Done.");
     let last = lango.received();
     assert!(last[2..].iter().all(|request| request.body.contains("\"other\"")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slash_in_a_name_is_read_as_the_provider_means_it() {
+    let lango = Lango::playing(&[HELLO]).await;
+    let model = |wanted: &'static str| {
+        let run = lango.bare(&["run", "hello", "--model", wanted]);
+        run.set("OPENROUTER_API_KEY", "key-r")
+            .set("OPENROUTER_BASE_URL", lango.base_url(Wire::OpenAi))
+            .set("LANGO_MODEL_PROVIDER", "openrouter")
+    };
+    for wanted in ["openai/gpt-x", "openrouter/openai/gpt-x"] {
+        let finished = model(wanted).run().await;
+        assert!(finished.stderr.starts_with("openrouter/openai/gpt-x ("), "{}", finished.stderr);
+        let asked: serde_json::Value =
+            serde_json::from_str(&lango.received().pop().unwrap().body).unwrap();
+        assert_eq!(asked["model"], "openai/gpt-x");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn headers_come_from_the_file_or_the_environment_and_a_query_stays_at_the_end() {
+    let lango = Lango::playing(&[HELLO]).await;
+    let config = format!(
+        "[model]\nprovider = \"azure\"\nname = \"m\"\n[providers.azure]\n\
+         baseUrl = \"{}?api-version=7\"\nheaders = {{ api-key = \"$AZURE_KEY\", x-team = \"blue\" }}\n",
+        lango.base_url(Wire::OpenAi)
+    );
+    std::fs::write(lango.config_file(), config).unwrap();
+    let run = lango.bare(&["run", "hello"]);
+    let missing = run.run().await;
+    assert_eq!(missing.code, 2);
+    assert!(missing.stderr.contains("AZURE_KEY is not set"), "{}", missing.stderr);
+    let run = lango.bare(&["run", "hello"]).set("AZURE_KEY", "az-canary-9").run().await;
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let request = lango.received().pop().unwrap();
+    assert_eq!(request.path, "/v1/chat/completions?api-version=7");
+    assert_eq!(request.header("api-key"), Some("az-canary-9"));
+    assert_eq!(request.header("x-team"), Some("blue"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_for_an_agent_that_does_not_exist_are_refused() {
+    let lango = Lango::playing(&[HELLO]).await;
+    std::fs::write(lango.config_file(), "[agents.nobody]\ntemperature = 0.2\n").unwrap();
+    let run = lango.command(&["run", "hello"]).run().await;
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr.contains("agents.nobody") && run.stderr.contains("operator"),
+        "{}",
+        run.stderr
+    );
+    let shown = lango.command(&["config", "show"]).run().await;
+    assert!(shown.stdout.contains("0.2") && !shown.stdout.contains("0.2000"), "{}", shown.stdout);
 }

@@ -59,6 +59,11 @@ async fn a_recording_plays_the_same_turn_again_without_the_provider() {
         let again = other.bare(&run).turn().await;
         assert_eq!(story(&again), story(&turn), "{wire:?}");
         assert!(other.received().is_empty() && lango.received().len() == 5, "{wire:?}");
+        // It cost nothing, and is told apart from what did.
+        let usage = other.bare(&["usage"]).run().await.stdout;
+        assert!(usage.contains("replay/") && usage.contains("unknown"), "{usage}");
+        let refused = other.bare(&["models", "test", &model]).run().await;
+        assert_eq!(refused.code, 2, "{}", refused.stderr);
     }
 }
 

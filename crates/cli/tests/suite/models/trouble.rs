@@ -297,3 +297,52 @@ async fn at_a_terminal_a_reply_that_broke_off_begins_anew() {
     let piped = lango.command(&["run", "hello"]).run().await;
     assert_eq!(piped.stdout, "The answer is forty-two.\n");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_a_provider_sends_back_is_not_shown_or_kept() {
+    // The server quotes the model's name, which here is the key.
+    let key = "sk-canary-echo-7";
+    for error in ["unknown_model", "overloaded"] {
+        let lango = Lango::playing(&[&format!("[[reply]]\nerror = \"{error}\"\n")]).await;
+        let turn = lango.ask("hello").set("OPENAI_API_KEY", key).with(&["--model", key]);
+        let turn = turn.set("LANGO_RETRY_TRIES", "2").turn().await;
+        assert_eq!(turn.code, 4);
+        let reason = turn.answer().split(": HTTP").nth(1).unwrap();
+        assert!(!reason.split(". ").next().unwrap().contains(key), "{reason}");
+    }
+    let lango = Lango::playing(&["[[reply]]\nerror = \"unknown_model\"\n"]).await;
+    let tested = lango.command(&["models", "test", &format!("openai/{key}")]);
+    let tested = tested.set("OPENAI_API_KEY", key).run().await;
+    assert!(tested.stdout.contains("[secret]"), "{}", tested.stdout);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stand_in_without_a_key_is_left_out_and_said_to_be() {
+    let lango = Lango::playing(&["[[reply]]\nsay = \"Hello.\"\n"]).await;
+    let run =
+        |fallbacks: &str| lango.command(&["run", "hello"]).set("LANGO_MODEL_FALLBACKS", fallbacks);
+    let finished = run("anthropic/claude-x").run().await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (0, "Hello.\n"), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains("anthropic/claude-x does not stand in"),
+        "{}",
+        finished.stderr
+    );
+    assert_eq!(run("").run().await.code, 0);
+    let unknown = run("nope/x").run().await;
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("no provider \"nope\""), "{}", unknown.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_and_test_speak_of_the_first_model_only() {
+    let script = "[[reply]]\nmodel = \"one\"\nerror = \"auth\"\n\
+                  [[reply]]\nmodel = \"two\"\nsay = \"one, two, three, four\"\n";
+    let lango = Lango::playing(&[script]).await;
+    two_providers(&lango, Wire::OpenAi, Wire::Anthropic);
+    let doctor = lango.bare(&["doctor"]).run().await;
+    assert!(doctor.stdout.contains("first/one refused the key"), "{}", doctor.stdout);
+    let tested = lango.bare(&["models", "test"]).run().await;
+    assert!(tested.stdout.contains("first/one refused the key"), "{}", tested.stdout);
+    assert!(lango.received().iter().all(|request| request.body.contains("\"one\"")));
+}
