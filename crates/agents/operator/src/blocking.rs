@@ -3,6 +3,22 @@
 use lango_tool::{ToolContext, ToolError};
 use tokio_util::sync::CancellationToken;
 
+use crate::workspace::Workspace;
+
+/// Looks at something in the workspace: on the spot where that takes no longer than waking up a
+/// thread for it, otherwise on a thread that may block.
+pub(crate) async fn look<T: Send + 'static>(
+    context: &ToolContext,
+    workspace: &Workspace,
+    path: &str,
+    work: impl FnOnce(&CancellationToken) -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    if !context.cancel.is_cancelled() && workspace.is_brief(path) {
+        return work(&context.cancel);
+    }
+    blocking(context, work).await
+}
+
 /// Runs `work` on a thread that may block.
 ///
 /// The token fires when the turn is cancelled and when the caller's future is dropped; work that

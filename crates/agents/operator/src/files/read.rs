@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::content::{SNIFFED, describe, is_binary};
 use super::line_window::LineWindow;
 use crate::OperatorSettings;
-use crate::blocking::blocking;
+use crate::blocking::look;
 use crate::workspace::Workspace;
 
 pub(crate) struct ReadFile {
@@ -75,7 +75,9 @@ impl Tool for ReadFile {
         context: ToolContext,
     ) -> Result<ReadResult, ToolError> {
         let (workspace, settings) = (self.workspace.clone(), Arc::clone(&self.settings));
-        blocking(&context, move |token| read(&workspace, &settings, &arguments, token)).await
+        let path = arguments.path.clone();
+        let work = move |token: &_| read(&workspace, &settings, &arguments, token);
+        look(&context, &self.workspace, &path, work).await
     }
 
     fn render(&self, output: &ReadResult) -> String {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::content::{count_lines, describe, is_binary};
 use super::time::modified;
 use crate::OperatorSettings;
-use crate::blocking::blocking;
+use crate::blocking::look;
 use crate::visible::visible;
 use crate::workspace::{Kind, Workspace};
 
@@ -64,7 +64,9 @@ impl Tool for StatFile {
         context: ToolContext,
     ) -> Result<FileStatus, ToolError> {
         let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
-        blocking(&context, move |_| status(&workspace, &arguments.path, largest)).await
+        let path = arguments.path.clone();
+        let work = move |_: &_| status(&workspace, &arguments.path, largest);
+        look(&context, &self.workspace, &path, work).await
     }
 
     fn render(&self, output: &FileStatus) -> String {

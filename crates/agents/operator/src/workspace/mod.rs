@@ -7,6 +7,7 @@
 mod error;
 mod kind;
 mod location;
+mod mounts;
 mod reading;
 mod writing;
 
@@ -34,7 +35,12 @@ struct Inner {
     root: PathBuf,
     /// The absolute path it was opened by; people and models may use it too.
     given: PathBuf,
+    /// Nothing in it can keep whoever looks waiting for a network.
+    at_hand: bool,
 }
+
+/// The largest file that is read on the spot.
+const BRIEF: u64 = 64 * 1024;
 
 impl Workspace {
     /// Opens a directory as the workspace.
@@ -48,7 +54,18 @@ impl Workspace {
             return Err(WorkspaceError::WholeFileSystem);
         }
         let directory = Dir::open_ambient_dir(&root, ambient_authority()).map_err(opening)?;
-        Ok(Self { inner: Arc::new(Inner { directory, root, given }) })
+        let at_hand = mounts::is_at_hand(&directory, &root);
+        Ok(Self { inner: Arc::new(Inner { directory, root, given, at_hand }) })
+    }
+
+    /// Whether looking at this takes no longer than asking somebody else to do it: something small
+    /// on a disk or in the memory of this machine.
+    pub(crate) fn is_brief(&self, path: &str) -> bool {
+        if !self.inner.at_hand {
+            return false;
+        }
+        let metadata = self.locate(path).and_then(|location| self.metadata(&location));
+        metadata.is_ok_and(|metadata| !metadata.is_file() || metadata.len() <= BRIEF)
     }
 
     /// Where it lies, as an absolute path without symlinks.
