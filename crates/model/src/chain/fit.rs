@@ -48,7 +48,7 @@ impl Ratio {
     /// The provider counted `real` tokens where we counted `ours`.
     pub(super) fn learn(&self, real: u64, ours: u64) {
         // A provider that reports nonsense must not make requests vanish or overflow.
-        if let Some(ratio) = (real * 1_000).checked_div(ours)
+        if let Some(ratio) = real.saturating_mul(1_000).checked_div(ours)
             && (500..=2_000).contains(&ratio)
         {
             self.thousandths.store(u32::try_from(ratio).unwrap_or(1_000), Ordering::Relaxed);

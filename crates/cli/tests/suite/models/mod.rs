@@ -5,6 +5,7 @@ mod context;
 mod prefix;
 mod recording;
 mod reports;
+mod tls;
 mod trouble;
 mod wires;
 
