@@ -58,7 +58,9 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
                     images: Vec::new(),
                     origin: Origin::Chat,
                 };
-                let followed = follow(ready.runtime.start_turn(request), &mut display).await?;
+                let turn = ready.runtime.start_turn(request);
+                let (followed, shown) = follow(turn, display).await?;
+                display = shown;
                 code = followed.code;
                 if code == failure::TERMINATED {
                     return Ok(code);

@@ -33,7 +33,7 @@ pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result
     let journal = wiring::open_journal(config, &setting.home).await?;
     let runtime = wiring::runtime(config, &catalog, journal, &models, Arc::new(NobodyToAsk));
     let session = SessionId::generate();
-    let mut display = Display::new(&arguments.output, false, models.prices.clone());
+    let display = Display::new(&arguments.output, false, models.prices.clone());
     let _ = display.introduce(&super::run::introduction(&models, &session));
     let _ = display.introduce(&format!("you: {QUESTION}"));
     let request = TurnRequest {
@@ -43,7 +43,7 @@ pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result
         images: Vec::new(),
         origin: Origin::Run,
     };
-    let followed = follow(runtime.start_turn(request), &mut display).await?;
+    let (followed, _) = follow(runtime.start_turn(request), display).await?;
     if followed.outcome.is_done() && !arguments.output.quiet {
         let next = format!(
             "\nSee everything that happened:  lango sessions show {session}\n\

@@ -31,12 +31,12 @@ pub(crate) async fn resume(setting: &Setting, arguments: ResumeArguments) -> Res
     drop(journal);
     let person = Terminal::person();
     let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
-    let mut display = Display::new(&arguments.output, ready.asks, ready.models.prices.clone());
+    let display = Display::new(&arguments.output, ready.asks, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &turn.session));
     let handle = ready.runtime.resume_turn(turn.session, turn.turn);
-    let code = follow(handle, &mut display).await?.code;
+    let (followed, _) = follow(handle, display).await?;
     ready.models.check_recording()?;
-    Ok(code)
+    Ok(followed.code)
 }
 
 fn list(turns: &[UnfinishedTurn]) -> Result<u8, Failure> {

@@ -28,11 +28,11 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let person = Terminal::person();
     let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
     let session = choose_session(ready.runtime.journal(), &arguments.session).await?;
-    let mut display = Display::new(&arguments.output, ready.asks, ready.models.prices.clone());
+    let display = Display::new(&arguments.output, ready.asks, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
     let request = TurnRequest { session, text, attachment, images, origin: Origin::Run };
-    let followed = follow(ready.runtime.start_turn(request), &mut display).await?;
+    let (followed, _) = follow(ready.runtime.start_turn(request), display).await?;
     ready.models.check_recording()?;
     Ok(followed.code)
 }

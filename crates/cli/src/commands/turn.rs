@@ -1,12 +1,18 @@
 //! Following one turn to its end: events to the display, signals to the turn.
 
-use lango_protocol::Outcome;
+use std::time::Duration;
+
+use lango_protocol::{Event, Outcome};
 use lango_runtime::{TurnError, TurnHandle};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use crate::display::Display;
 use crate::failure::{self, Failure};
+
+/// How long somebody who stopped a turn waits for a reader that does not read.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// How a turn ended for whoever called the program.
 pub(super) struct Followed {
@@ -16,52 +22,132 @@ pub(super) struct Followed {
 
 /// Shows a turn until it ends. The first Ctrl-C stops the turn and waits for its account; a
 /// second one leaves at once.
+///
+/// What is shown is written on a thread of its own. A reader may take its time, or stop reading:
+/// the session is kept meanwhile, and signals are heard.
 pub(super) async fn follow(
     mut handle: TurnHandle,
-    display: &mut Display,
-) -> Result<Followed, Failure> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
-    let stopped = CancellationToken::new();
-    let mut code = failure::INTERRUPTED;
+    display: Display,
+) -> Result<(Followed, Display), Failure> {
+    let mut signals = Signals::new()?;
+    let screen = Screen::new(display);
+    let mut waiting: Option<Event> = None;
+    let mut stopped: Option<u8> = None;
     loop {
         tokio::select! {
             biased;
-            _ = interrupt.recv() => {
-                if stopped.is_cancelled() {
-                    std::process::exit(i32::from(failure::INTERRUPTED));
+            code = signals.next() => {
+                if stopped.is_some() && code == failure::INTERRUPTED {
+                    std::process::exit(i32::from(code));
                 }
-                stopped.cancel();
+                stopped = Some(code);
                 handle.cancel();
             }
-            _ = terminate.recv() => {
-                code = failure::TERMINATED;
-                stopped.cancel();
-                handle.cancel();
-            }
-            _ = hang_up.recv() => {
-                code = failure::TERMINATED;
-                stopped.cancel();
-                handle.cancel();
-            }
-            event = handle.next_event() => match event {
+            permit = screen.events.reserve(), if waiting.is_some() && stopped.is_none() => {
                 // What cannot be shown, because the reader has gone, is still recorded.
-                Some(event) => { let _ = display.event(&event); }
+                if let (Ok(permit), Some(event)) = (permit, waiting.take()) {
+                    permit.send(event);
+                }
+            }
+            event = handle.next_event(), if waiting.is_none() || stopped.is_some() => match event {
+                // A turn that was stopped does not wait for its reader any more.
+                Some(event) if stopped.is_some() => {
+                    for event in waiting.take().into_iter().chain([event]) {
+                        let _ = screen.events.try_send(event);
+                    }
+                }
+                Some(event) => waiting = Some(event),
                 None => break,
             },
         }
     }
     let outcome = match handle.outcome().await {
         // Stopped before its turn came: nothing was begun.
-        Err(error @ TurnError::SessionBusy { .. }) if stopped.is_cancelled() => {
+        Err(error @ TurnError::SessionBusy { .. }) if stopped.is_some() => {
+            let code = stopped.unwrap_or(failure::INTERRUPTED);
             return Err(Failure { code, message: error.to_string() });
         }
         ended => ended?,
     };
-    let _ = display.finish(&outcome);
-    if !stopped.is_cancelled() {
-        code = failure::code_of(&outcome);
+    let code = stopped.unwrap_or_else(|| failure::code_of(&outcome));
+    let display = screen.finish(&outcome, &mut signals, stopped).await?;
+    Ok((Followed { outcome, code }, display))
+}
+
+/// The display, on a thread that may wait for its reader.
+struct Screen {
+    events: mpsc::Sender<Event>,
+    thread: JoinHandle<Display>,
+}
+
+impl Screen {
+    /// Events that may wait for the reader.
+    const LAG: usize = 64;
+
+    fn new(mut display: Display) -> Self {
+        let (events, mut arriving) = mpsc::channel(Self::LAG);
+        let thread = tokio::task::spawn_blocking(move || {
+            while let Some(event) = arriving.blocking_recv() {
+                let _ = display.event(&event);
+            }
+            display
+        });
+        Self { events, thread }
     }
-    Ok(Followed { outcome, code })
+
+    /// Shows how the turn ended, once everything before it is shown. Whoever stopped the turn, or
+    /// stops now, does not wait for ever.
+    async fn finish(
+        self,
+        outcome: &Outcome,
+        signals: &mut Signals,
+        stopped: Option<u8>,
+    ) -> Result<Display, Failure> {
+        drop(self.events);
+        let patience = async {
+            match stopped {
+                Some(code) => {
+                    tokio::time::sleep(LAST_WORDS).await;
+                    code
+                }
+                None => std::future::pending().await,
+            }
+        };
+        let code = tokio::select! {
+            shown = self.thread => {
+                let mut display = shown.map_err(std::io::Error::other)?;
+                let _ = display.finish(outcome);
+                return Ok(display);
+            }
+            code = patience => code,
+            code = signals.next() => code,
+        };
+        let message = "what happened was recorded, but its reader did not take it".to_owned();
+        Err(Failure { code, message })
+    }
+}
+
+/// The signals that stop a turn, each as the exit code that it leads to.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) -> u8 {
+        tokio::select! {
+            _ = self.interrupt.recv() => failure::INTERRUPTED,
+            _ = self.terminate.recv() => failure::TERMINATED,
+            _ = self.hang_up.recv() => failure::TERMINATED,
+        }
+    }
 }

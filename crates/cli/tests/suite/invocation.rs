@@ -78,7 +78,14 @@ impl<'a> Invocation<'a> {
     }
 
     /// Starts it.
-    pub(crate) fn start(mut self) -> Running<'a> {
+    pub(crate) fn start(self) -> Running<'a> {
+        let mut running = self.start_unread();
+        running.stdout = running.child.stdout.take().map(read);
+        running
+    }
+
+    /// Starts it for somebody who holds its output and does not read it.
+    pub(crate) fn start_unread(mut self) -> Running<'a> {
         let input = std::mem::take(&mut self.input);
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         let mut child = self.command.stdin(stdin).spawn().unwrap();
@@ -86,9 +93,8 @@ impl<'a> Invocation<'a> {
             // A program that does not read all of it is not the test's concern.
             tokio::spawn(async move { stdin.write_all(&input).await });
         }
-        let stdout = Some(read(child.stdout.take().unwrap()));
         let stderr = read(child.stderr.take().unwrap());
-        Running { lango: self.lango, child, stdout, stderr }
+        Running { lango: self.lango, child, stdout: None, stderr }
     }
 
     /// Runs it to its end.

@@ -106,3 +106,36 @@ async fn somebody_who_waits_for_a_busy_session_can_leave() {
     let first = first.turn().await;
     assert_eq!((first.code, first.answer()), (0, "One."));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_that_does_not_read_keeps_nobody_from_stopping_the_turn() {
+    // Far more than a pipe holds, and then a command that would run for long.
+    let script = r#"
+[[reply]]
+agent = "operator"
+results = 0
+say = "All work and no play. "
+repeat = 10000
+call = [{ name = "exec_shell", arguments = { command = "touch begun; sleep 30" } }]
+[[reply]]
+agent = "operator"
+say = "Slept."
+"#;
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let lango = Lango::playing(&[TO_OPERATOR, script]).await;
+        let ask = lango.ask("sleep").with(&["--approve", "all", "--session", "unread"]);
+        let running = ask.start_unread();
+        // The turn goes on, though nobody takes what it says.
+        until("the command", || lango.workspace().join("begun").exists()).await;
+        let stopped = Instant::now();
+        running.signal(signal);
+        let finished = running.finish().await;
+        assert_eq!(finished.code, code, "{}", finished.stderr);
+        assert!(stopped.elapsed() < Duration::from_secs(10), "{:?}", stopped.elapsed());
+        assert!(finished.stderr.contains("its reader did not take it"), "{}", finished.stderr);
+        let export = lango.command(&["sessions", "export", "unread"]).run().await;
+        let kept = crate::journal::events_in(&export.stdout);
+        crate::journal::assert_valid_journal(&kept);
+        assert!(export.stdout.contains("\"status\":\"cancelled\""), "{}", kept.len());
+    }
+}
