@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::Keepsake;
 use crate::http::{Endpoint, signed};
+use crate::openai::WireTool;
 use crate::{AnsweredCall, Image, Message, ModelRequest};
 
 /// The longest context that is asked for: each token of it takes the server's memory, used or not.
@@ -77,36 +78,12 @@ struct WireFunctionCall<'a> {
     arguments: &'a RawValue,
 }
 
-#[derive(Serialize)]
-struct WireTool<'a> {
-    r#type: &'static str,
-    function: WireFunction<'a>,
-}
-
-#[derive(Serialize)]
-struct WireFunction<'a> {
-    name: &'a str,
-    description: &'a str,
-    parameters: &'a RawValue,
-}
-
 /// The request as bytes.
 pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&Body {
         model: &endpoint.id.model,
         messages: messages(endpoint, request)?,
-        tools: request
-            .tools
-            .iter()
-            .map(|tool| WireTool {
-                r#type: "function",
-                function: WireFunction {
-                    name: &tool.name,
-                    description: &tool.description,
-                    parameters: &tool.parameters,
-                },
-            })
-            .collect(),
+        tools: WireTool::all(request),
         stream: true,
         options: Options {
             num_ctx: endpoint.facts.window.map(|window| window.min(HIGHEST_CONTEXT)),

@@ -1,9 +1,12 @@
 //! The OpenAI chat-completions wire, for OpenAI itself and every server that speaks it.
 
 mod chunk;
+mod tool;
 mod wire;
 
 use serde::{Deserialize, Serialize};
+
+pub(crate) use tool::WireTool;
 
 use crate::ModelRequest;
 use crate::http::{Decoder, Dialect, Endpoint, Framing, Quirks};

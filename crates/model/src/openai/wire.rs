@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 
-use super::Keepsake;
+use super::{Keepsake, WireTool};
 use crate::http::{Endpoint, Quirks};
 use crate::{AnsweredCall, Image, Message, ModelId, ModelRequest};
 
@@ -93,19 +92,6 @@ struct WireFunctionCall<'a> {
     arguments: &'a str,
 }
 
-#[derive(Serialize)]
-struct WireTool<'a> {
-    r#type: &'static str,
-    function: WireFunction<'a>,
-}
-
-#[derive(Serialize)]
-struct WireFunction<'a> {
-    name: &'a str,
-    description: &'a str,
-    parameters: &'a RawValue,
-}
-
 /// The request as bytes.
 pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
     body_for(endpoint, request, Quirks::default())
@@ -121,18 +107,7 @@ pub(super) fn body_for(
     serde_json::to_vec(&Body {
         model: &endpoint.id.model,
         messages: messages(endpoint, request),
-        tools: request
-            .tools
-            .iter()
-            .map(|tool| WireTool {
-                r#type: "function",
-                function: WireFunction {
-                    name: &tool.name,
-                    description: &tool.description,
-                    parameters: &tool.parameters,
-                },
-            })
-            .collect(),
+        tools: WireTool::all(request),
         stream: true,
         stream_options: (!quirks.no_stream_options())
             .then_some(StreamOptions { include_usage: true }),
