@@ -73,6 +73,15 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
         #[command(subcommand)]
         command: SessionsCommand,
     },
+    /// Take back what a turn changed in files.
+    #[command(after_help = "Examples:
+  lango undo              what the last turn changed in this directory
+  lango undo --dry-run    only say what would happen
+  lango undo --list       the turns that changed files, for 30 days
+  lango undo TURN
+
+What somebody changed since is left alone. Changes made by commands are not known and stay.")]
+    Undo(UndoArguments),
     /// What waits for an answer, and what is allowed without one.
     #[command(after_help = "Examples:
   lango approvals list                          questions that wait, and the rules
@@ -248,6 +257,25 @@ pub(crate) enum OutputFormat {
     Text,
     Json,
     StreamJson,
+}
+
+/// What `undo` takes.
+#[derive(Debug, Args)]
+pub(crate) struct UndoArguments {
+    /// The turn, or the beginning of its id; the last one in this workspace by default.
+    pub(crate) turn: Option<String>,
+    /// List the turns that changed files.
+    #[arg(long, conflicts_with = "turn")]
+    pub(crate) list: bool,
+    /// Only say what would happen.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The workspace; the current directory by default.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

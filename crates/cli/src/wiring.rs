@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_model::ContextBlock;
-use lango_operator::{OperatorSettings, Workspace};
+use lango_operator::{ChangeLog, OperatorSettings, Workspace};
 use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
 use lango_protocol::{AgentName, BudgetLimits, InvalidName, SessionId};
 use lango_runtime::{
@@ -26,6 +26,8 @@ pub(crate) struct Catalog {
     pub(crate) topology: Topology,
     pub(crate) tree: AgentTree,
     pub(crate) workspace: PathBuf,
+    /// Records what the file tools change, once it is connected to a database.
+    pub(crate) changes: ChangeLog,
 }
 
 /// Builds the catalog.
@@ -45,7 +47,9 @@ pub(crate) fn catalog(
     })?;
     let opened = Workspace::open(&workspace).map_err(|error| Failure::usage(error.to_string()))?;
     let mut tools = ToolRegistry::new();
-    lango_operator::register(&mut tools, opened, OperatorSettings::default())
+    let changes = ChangeLog::default();
+    let operator = OperatorSettings { changes: changes.clone(), ..OperatorSettings::default() };
+    lango_operator::register(&mut tools, opened, operator)
         .map_err(|error| Failure::usage(error.to_string()))?;
     let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
     let prompts = load_prompts(config)?;
@@ -59,7 +63,7 @@ pub(crate) fn catalog(
         prompts: &prompts,
     })
     .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Catalog { tools, topology, tree, workspace })
+    Ok(Catalog { tools, topology, tree, workspace, changes })
 }
 
 fn load_topology(config: &Config, name: &str) -> Result<Topology, Failure> {

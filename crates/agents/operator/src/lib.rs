@@ -5,6 +5,7 @@
 //! runtime asks, and shows a person the tools' summaries.
 
 mod blocking;
+mod changes;
 mod digest;
 mod files;
 mod register;
@@ -12,6 +13,7 @@ mod settings;
 mod shell;
 mod workspace;
 
+pub use changes::{ChangeLog, ChangedTurn, Restored, RestoredState};
 pub use register::register;
 pub use settings::OperatorSettings;
 pub use shell::Environment;

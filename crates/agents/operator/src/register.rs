@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use lango_tool::{DuplicateTool, ToolRegistry};
 
-use crate::files::{EditFile, ListFiles, ReadFile, SearchFiles, StatFile, WriteFile};
+use crate::files::{
+    DeleteFile, EditFile, ListFiles, MakeDirectory, MoveFile, ReadFile, SearchFiles, StatFile,
+    WriteFile,
+};
 use crate::shell::RunShell;
 use crate::{OperatorSettings, Workspace};
 
@@ -21,5 +24,8 @@ pub fn register(
     registry.add(SearchFiles::new(workspace.clone(), Arc::clone(&settings)))?;
     registry.add(StatFile::new(workspace.clone(), Arc::clone(&settings)))?;
     registry.add(WriteFile::new(workspace.clone(), Arc::clone(&settings)))?;
-    registry.add(EditFile::new(workspace, settings))
+    registry.add(EditFile::new(workspace.clone(), Arc::clone(&settings)))?;
+    registry.add(MakeDirectory::new(workspace.clone(), Arc::clone(&settings)))?;
+    registry.add(MoveFile::new(workspace.clone(), Arc::clone(&settings)))?;
+    registry.add(DeleteFile::new(workspace, settings))
 }

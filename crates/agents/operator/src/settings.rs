@@ -1,6 +1,6 @@
 //! How much the operator's tools may read, return and run.
 
-use crate::Environment;
+use crate::{ChangeLog, Environment};
 
 /// The limits of the operator's tools, and the environment of its commands.
 #[derive(Debug, Clone)]
@@ -25,6 +25,8 @@ pub struct OperatorSettings {
     pub longest_timeout_seconds: u64,
     /// What commands see of the environment.
     pub environment: Environment,
+    /// Where file changes are recorded, so that they can be taken back.
+    pub changes: ChangeLog,
 }
 
 impl Default for OperatorSettings {
@@ -40,6 +42,7 @@ impl Default for OperatorSettings {
             output_bytes: 1024 * 1024,
             longest_timeout_seconds: 600,
             environment: Environment::default(),
+            changes: ChangeLog::default(),
         }
     }
 }

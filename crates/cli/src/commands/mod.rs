@@ -14,6 +14,7 @@ pub(crate) mod run;
 pub(crate) mod sessions;
 mod table;
 mod turn;
+pub(crate) mod undo;
 pub(crate) mod usage;
 
 use std::env;

@@ -9,3 +9,4 @@ mod notices;
 mod output;
 mod sessions;
 mod terminal;
+mod undo;
