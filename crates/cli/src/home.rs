@@ -39,6 +39,24 @@ impl Home {
     }
 }
 
+/// A path as people write it in a configuration: `~` is the home directory, and nothing is relative
+/// to wherever the program happens to run.
+pub(crate) fn expand(given: &str) -> Result<PathBuf, String> {
+    let path = match given.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            let home = env::var_os("HOME").filter(|home| !home.is_empty());
+            let home = home.ok_or_else(|| format!("{given}: HOME is not set"))?;
+            PathBuf::from(home).join(rest.trim_start_matches('/'))
+        }
+        _ => PathBuf::from(given),
+    };
+    if !path.is_absolute() {
+        return Err(format!("{given} is not an absolute path"));
+    }
+    // Where it exists, links are resolved, because the workspace's are.
+    Ok(path.canonicalize().unwrap_or(path))
+}
+
 /// Writes a file that only its owner can read, all of it or nothing.
 pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));

@@ -63,6 +63,9 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Sessions { command }) => {
             commands::sessions::sessions(&setting?, command).await
         }
+        Some(Command::Approvals { command }) => {
+            commands::approvals::approvals(&setting?, command).await
+        }
         Some(Command::Models { command }) => commands::models::models(&setting?, command).await,
         Some(Command::Usage(arguments)) => commands::usage::usage(&setting?, arguments).await,
         Some(Command::Config { command }) => {

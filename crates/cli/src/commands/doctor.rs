@@ -8,6 +8,7 @@ use lango_model::{Message, ModelRequest, Options};
 use serde::Serialize;
 
 use super::{Setting, print, print_json};
+use crate::config::PolicyName;
 use crate::display::Style;
 use crate::failure::{self, Failure};
 use crate::provider::{self, Purpose, Source};
@@ -116,8 +117,12 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
                  approval"
             .to_owned(),
     });
-    let policy = format!("{:?}", config.approvals.policy).to_lowercase();
-    checks.push(check("approvals", Ok(format!("policy {policy}"))));
+    let policy = match config.approvals.policy {
+        PolicyName::AskDangerous => "what acts on the world is asked about (ask-dangerous)",
+        PolicyName::AskAll => "whatever is not read-only is asked about (ask-all)",
+        PolicyName::NeverAskDeny => "nobody is asked; rules alone allow (never-ask-deny)",
+    };
+    checks.push(check("approvals", Ok(format!("{policy}; rules: lango approvals list"))));
 
     match provider::choose(config, None).await {
         Err(failure) => checks.push(check("model", Err(failure.message))),

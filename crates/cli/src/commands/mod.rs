@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod agents;
+pub(crate) mod approvals;
 pub(crate) mod chat;
 pub(crate) mod config;
 pub(crate) mod demo;

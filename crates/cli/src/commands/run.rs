@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::display::Display;
 use crate::failure::Failure;
 use crate::provider::{self, Purpose, ReadyModels};
-use crate::terminal::{Terminal, TerminalApprover};
+use crate::terminal::{Answers, Terminal, TerminalApprover};
 use crate::wiring::{self, Catalog};
 
 /// The most that is taken from standard input.
@@ -28,7 +28,7 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let person = Terminal::person();
     let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
     let session = choose_session(ready.runtime.journal(), &arguments.session).await?;
-    let display = Display::new(&arguments.output, ready.asks, ready.models.prices.clone());
+    let display = Display::new(&arguments.output, ready.answers, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
     let request = TurnRequest { session, text, attachment, images, origin: Origin::Run };
@@ -41,8 +41,8 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
 pub(super) struct Ready {
     pub(super) runtime: Runtime,
     pub(super) models: ReadyModels,
-    /// Somebody answers when an approval is needed.
-    pub(super) asks: bool,
+    /// Where answers come from when an approval is needed.
+    pub(super) answers: Answers,
     /// Tools that no agent can use.
     unmatched: Vec<String>,
 }
@@ -92,15 +92,16 @@ pub(super) async fn make_ready(
     let record = team.record.as_deref();
     let purpose = Purpose::Work { for_all: team.model.is_some(), record };
     let models = provider::prepare(config, choice, purpose).await?;
-    let journal = wiring::open_journal(config, &setting.home).await?;
+    let (database, journal) = wiring::open_store(config, &setting.home).await?;
+    let rules = wiring::rule_book(config, database).await?;
     let approver = TerminalApprover::new(approve.approve, person);
-    let asks = approver.asks();
-    let runtime = wiring::runtime(config, &catalog, journal, &models, Arc::new(approver));
+    let answers = approver.answers();
+    let runtime = wiring::runtime(config, &catalog, journal, rules, &models, Arc::new(approver));
     let unmatched = match &catalog.tree.root {
         Root::Team(team) => team.unmatched.iter().map(|tool| tool.name().to_owned()).collect(),
         Root::Single(_) => Vec::new(),
     };
-    Ok(Ready { runtime, models, asks, unmatched })
+    Ok(Ready { runtime, models, answers, unmatched })
 }
 
 /// Refuses settings for agents that nobody knows.

@@ -4,6 +4,7 @@
 //! What the events mean is the business of those who write and read them.
 
 mod append;
+mod approvals;
 mod claim;
 mod lease;
 mod owner;
@@ -14,6 +15,7 @@ mod sessions;
 use crate::{Database, StoreError};
 
 pub use append::{Append, StoredOutput};
+pub use approvals::{Answer, AnswerOutcome, PendingApproval};
 pub use claim::{Claim, ClaimError};
 pub use owner::Owner;
 pub use sessions::{SessionSummary, UnfinishedTurn};
