@@ -117,6 +117,7 @@ fn is_not_ours_to_write(error: &io::Error) -> bool {
         io::ErrorKind::PermissionDenied
             | io::ErrorKind::ReadOnlyFilesystem
             | io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
     )
 }
 
