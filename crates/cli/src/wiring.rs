@@ -16,6 +16,7 @@ use lango_store::{Database, DatabaseLocation, Journal, StoreError};
 use lango_tool::ToolRegistry;
 
 use crate::config::{Config, EffectName, PolicyName, RuleConfig};
+use crate::confinement;
 use crate::failure::Failure;
 use crate::home::{self, Home};
 use crate::provider::ReadyModels;
@@ -31,6 +32,7 @@ pub(crate) struct Catalog {
 /// Builds the catalog.
 pub(crate) fn catalog(
     config: &Config,
+    home: &Home,
     topology: Option<&str>,
     workspace: Option<&Path>,
     max_rounds: Option<u32>,
@@ -45,7 +47,12 @@ pub(crate) fn catalog(
     })?;
     let opened = Workspace::open(&workspace).map_err(|error| Failure::usage(error.to_string()))?;
     let mut tools = ToolRegistry::new();
-    lango_operator::register(&mut tools, opened, OperatorSettings::default())
+    let settings = OperatorSettings {
+        sandbox: confinement::sandbox(config),
+        policy: confinement::policy(config, home)?,
+        ..OperatorSettings::default()
+    };
+    lango_operator::register(&mut tools, opened, settings)
         .map_err(|error| Failure::usage(error.to_string()))?;
     let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
     let prompts = load_prompts(config)?;
