@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
     pub(crate) config_file: PathBuf,
+    /// Where the file is unless another is named.
+    pub(crate) config_directory: PathBuf,
     pub(crate) data: PathBuf,
 }
 
@@ -30,7 +32,7 @@ impl Home {
             None => (xdg("XDG_CONFIG_HOME", ".config")?, xdg("XDG_DATA_HOME", ".local/share")?),
         };
         let config_file = config.unwrap_or_else(|| config_directory.join("config.toml"));
-        Ok(Self { config_file, data })
+        Ok(Self { config_file, config_directory, data })
     }
 
     /// The database, where no other is configured.

@@ -3,6 +3,7 @@
 mod arguments;
 mod commands;
 mod config;
+mod confinement;
 mod display;
 mod failure;
 mod home;
@@ -20,6 +21,10 @@ use commands::Setting;
 use failure::Failure;
 
 fn main() -> ExitCode {
+    // Before everything else: this is paid for with every command.
+    if let Some(code) = lango_sandbox::helper_requested() {
+        return code;
+    }
     let arguments = Arguments::parse();
     let outcome = tokio::runtime::Builder::new_current_thread()
         .enable_all()

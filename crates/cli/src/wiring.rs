@@ -16,6 +16,7 @@ use lango_store::{Database, DatabaseLocation, Journal, StoreError};
 use lango_tool::ToolRegistry;
 
 use crate::config::{Config, EffectName, PolicyName, RuleConfig};
+use crate::confinement;
 use crate::failure::Failure;
 use crate::home::{self, Home};
 use crate::provider::ReadyModels;
@@ -33,6 +34,7 @@ pub(crate) struct Catalog {
 /// Builds the catalog.
 pub(crate) fn catalog(
     config: &Config,
+    home: &Home,
     topology: Option<&str>,
     workspace: Option<&Path>,
     max_rounds: Option<u32>,
@@ -48,8 +50,13 @@ pub(crate) fn catalog(
     let opened = Workspace::open(&workspace).map_err(|error| Failure::usage(error.to_string()))?;
     let mut tools = ToolRegistry::new();
     let changes = ChangeLog::default();
-    let operator = OperatorSettings { changes: changes.clone(), ..OperatorSettings::default() };
-    lango_operator::register(&mut tools, opened, operator)
+    let settings = OperatorSettings {
+        sandbox: confinement::sandbox(config),
+        policy: confinement::policy(config, home)?,
+        changes: changes.clone(),
+        ..OperatorSettings::default()
+    };
+    lango_operator::register(&mut tools, opened, settings)
         .map_err(|error| Failure::usage(error.to_string()))?;
     let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
     let prompts = load_prompts(config)?;

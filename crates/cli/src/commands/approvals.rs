@@ -299,7 +299,7 @@ async fn explain(
     workspace: Option<&Path>,
     json: bool,
 ) -> Result<(), Failure> {
-    let catalog = wiring::catalog(setting.config(), None, workspace, None)?;
+    let catalog = wiring::catalog(setting.config(), &setting.home, None, workspace, None)?;
     let missing = || Failure::usage("there is no tool exec_shell here");
     let tool = catalog.tools.get("exec_shell").ok_or_else(missing)?;
     let arguments = serde_json::json!({ "command": command }).to_string();

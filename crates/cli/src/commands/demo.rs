@@ -22,7 +22,7 @@ const QUESTION: &str = "What is in this directory?";
 
 pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result<u8, Failure> {
     let config = setting.config();
-    let catalog = wiring::catalog(config, Some("standard"), None, None)?;
+    let catalog = wiring::catalog(config, &setting.home, Some("standard"), None, None)?;
     let script = Script::parse("demo.toml", SCRIPT).map_err(|e| Failure::usage(e.to_string()))?;
     let choice = Choice {
         id: ModelId::new("script", "demo"),

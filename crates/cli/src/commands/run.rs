@@ -83,6 +83,7 @@ pub(super) async fn make_ready(
     let config = setting.config();
     let catalog = wiring::catalog(
         config,
+        &setting.home,
         team.topology.as_deref(),
         team.workspace.as_deref(),
         team.max_rounds,

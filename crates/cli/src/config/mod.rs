@@ -3,6 +3,7 @@
 mod edit;
 mod keys;
 mod load;
+mod sandbox;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use edit::{check, set};
 pub(crate) use keys::{known_keys, schema};
 pub(crate) use load::{ConfigError, Loaded, Origin, load};
+pub(crate) use sandbox::{LevelName, PartName, SandboxConfig};
 
 /// Everything that can be configured. Every field has a default that works.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +37,8 @@ pub(crate) struct Config {
     pub(crate) budget: BudgetConfig,
     /// When a person is asked.
     pub(crate) approvals: ApprovalsConfig,
+    /// What commands may touch.
+    pub(crate) sandbox: SandboxConfig,
     /// Where everything is kept.
     pub(crate) database: DatabaseConfig,
     /// Earlier turns shown to a model.

@@ -8,7 +8,7 @@ use lango_store::{Answer, AnswerOutcome};
 use crate::fixture::Fixture;
 use crate::samples::{append, event, session, user};
 
-const SOON: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_mins(1);
 
 fn question(work: &SessionId, turn: TurnId, seq: u64, call: &CallId, digest: &str) -> Event {
     let body = EventBody::ApprovalRequested {
