@@ -5,6 +5,7 @@
 //! runtime asks, and shows a person the tools' summaries.
 
 mod blocking;
+pub mod command;
 mod digest;
 mod files;
 mod register;
