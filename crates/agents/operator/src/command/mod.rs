@@ -43,6 +43,7 @@ use self::carried::Carried;
 use self::collector::Collector;
 use self::parser::Parser;
 pub use self::scripts::bound;
+pub(crate) use self::scripts::{Content, Script, look};
 
 /// The longest command that is read, in bytes.
 const LONGEST: usize = 64 * 1024;

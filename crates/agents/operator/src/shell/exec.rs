@@ -8,13 +8,14 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible, visible_lines};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::{sleep, timeout};
 
 use super::capture::Capture;
 use super::launch::{Launched, Launcher, ProcessGroup};
+use super::preview;
 use crate::blocking::blocking;
 use crate::{OperatorSettings, Workspace};
 
@@ -169,20 +170,7 @@ impl Tool for RunShell {
 
     fn propose(&self, arguments: &ShellArguments) -> Option<Proposal> {
         let ShellArguments { command, cwd, timeout_seconds } = arguments;
-        let place = match cwd {
-            Some(cwd) => {
-                let located = self.workspace.locate(cwd);
-                match located.and_then(|cwd| self.workspace.directory_path(&cwd)) {
-                    Ok(path) => visible(&path.to_string_lossy()),
-                    Err(error) => format!("{} (will be refused: {error})", visible(cwd)),
-                }
-            }
-            None => visible(&self.workspace.root().to_string_lossy()),
-        };
-        Some(Proposal::plain(format!(
-            "Run in {place}, for at most {timeout_seconds} s:\n{}",
-            visible_lines(command, "  $ ")
-        )))
+        Some(preview::proposal(&self.workspace, command, cwd.as_deref(), *timeout_seconds))
     }
 }
 

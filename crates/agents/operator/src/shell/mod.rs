@@ -4,6 +4,7 @@ mod capture;
 mod environment;
 mod exec;
 mod launch;
+mod preview;
 
 pub use environment::Environment;
 pub(crate) use exec::RunShell;

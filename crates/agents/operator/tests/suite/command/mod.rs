@@ -8,6 +8,7 @@ mod language;
 mod limits;
 mod programs;
 mod properties;
+mod proposal;
 mod real_shell;
 mod wrappers;
 
