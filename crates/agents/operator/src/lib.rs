@@ -6,6 +6,7 @@
 
 mod blocking;
 mod changes;
+pub mod command;
 mod digest;
 mod files;
 mod records;
