@@ -12,21 +12,23 @@ use crate::error::SandboxError;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Does `work` on that thread. Dropping the future does not stop it.
+/// Does `work` on that thread and waits for it. Dropping the future does not stop it.
 pub(crate) async fn there<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, SandboxError> {
+    begin(work)?.await.map_err(|_| gone())
+}
+
+/// Begins `work` on that thread. Whoever wants to know when it is done waits for the receiver.
+pub(crate) fn begin<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<oneshot::Receiver<T>, SandboxError> {
     let (sender, receiver) = oneshot::channel();
     send(Box::new(move || {
         // Nobody waits for it any more: what was made is dropped, and so ended.
         let _ = sender.send(work());
     }))?;
-    receiver.await.map_err(|_| gone())
-}
-
-/// Does `work` some time.
-pub(crate) fn later(work: impl FnOnce() + Send + 'static) -> Result<(), SandboxError> {
-    send(Box::new(work))
+    Ok(receiver)
 }
 
 fn send(work: Work) -> Result<(), SandboxError> {
@@ -39,6 +41,6 @@ fn send(work: Work) -> Result<(), SandboxError> {
     sender.as_ref().and_then(|sender| sender.send(work).ok()).ok_or_else(gone)
 }
 
-fn gone() -> SandboxError {
+pub(crate) fn gone() -> SandboxError {
     SandboxError::Setup { step: "thread", reason: "the thread of the sandbox is gone".to_owned() }
 }

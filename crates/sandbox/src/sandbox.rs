@@ -192,9 +192,11 @@ impl Sandbox {
             child,
             program: job.program.to_string_lossy().into_owned(),
             report: report.into(),
+            said: Vec::new(),
             lifeline,
             is_supervised: level != Level::Bubblewrap,
             residue: None,
+            clearing: None,
         })
     }
 

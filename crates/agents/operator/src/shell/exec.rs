@@ -100,7 +100,8 @@ impl Tool for RunShell {
         .await?;
 
         let started = Instant::now();
-        let mut confined = self.launcher.launch(&command, &directory).await.map_err(refused)?;
+        let mut confined =
+            self.launcher.launch(&command, &directory).await.map_err(|error| refused(&error))?;
         let (Some(stdout), Some(stderr)) = (confined.stdout.take(), confined.stderr.take()) else {
             return Err(ToolError::Failed("the pipes of the command are missing".to_owned()));
         };
@@ -115,14 +116,14 @@ impl Tool for RunShell {
                 Ending::Exited(status)
             }
         };
-        let ended = confined.end().await.map_err(refused);
+        let ended = confined.end().await.map_err(|error| refused(&error));
         match ending {
             // What the caller wants to know is that it was stopped.
             Ending::Cancelled => Err(ToolError::Cancelled),
             Ending::TimedOut => {
                 Err(ToolError::TimedOut { seconds: timeout_seconds, partial: partial(&out, &err) })
             }
-            Ending::Exited(Err(error)) => Err(refused(error)),
+            Ending::Exited(Err(error)) => Err(refused(&error)),
             Ending::Exited(Ok(status)) => {
                 ended?;
                 let stderr = err.text();
@@ -194,7 +195,7 @@ impl Tool for RunShell {
 }
 
 /// A command that did not run, in words for the model and for a person.
-fn refused(error: SandboxError) -> ToolError {
+fn refused(error: &SandboxError) -> ToolError {
     match error {
         SandboxError::Program { .. } | SandboxError::Setup { .. } => {
             ToolError::Failed(error.to_string())
