@@ -73,6 +73,15 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
         #[command(subcommand)]
         command: SessionsCommand,
     },
+    /// Commands that run in the background.
+    Ps {
+        /// Those that have ended too, for seven days.
+        #[arg(long, short)]
+        all: bool,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Take back what a turn changed in files.
     #[command(after_help = "Examples:
   lango undo              what the last turn changed in this directory

@@ -68,6 +68,9 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Sessions { command }) => {
             commands::sessions::sessions(&setting?, command).await
         }
+        Some(Command::Ps { all, json }) => {
+            commands::processes::processes(&setting?, all, json).await
+        }
         Some(Command::Undo(arguments)) => commands::undo::undo(&setting?, arguments).await,
         Some(Command::Approvals { command }) => {
             commands::approvals::approvals(&setting?, command).await

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_model::ContextBlock;
-use lango_operator::{ChangeLog, OperatorSettings, Workspace};
+use lango_operator::{OperatorSettings, Processes, Records, Workspace};
 use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
 use lango_protocol::{AgentName, BudgetLimits, InvalidName, SessionId};
 use lango_runtime::{
@@ -27,8 +27,10 @@ pub(crate) struct Catalog {
     pub(crate) topology: Topology,
     pub(crate) tree: AgentTree,
     pub(crate) workspace: PathBuf,
-    /// Records what the file tools change, once it is connected to a database.
-    pub(crate) changes: ChangeLog,
+    /// What the operator keeps, once it is connected to a database.
+    pub(crate) records: Records,
+    /// What the operator runs in the background.
+    pub(crate) processes: Processes,
 }
 
 /// Builds the catalog.
@@ -49,11 +51,13 @@ pub(crate) fn catalog(
     })?;
     let opened = Workspace::open(&workspace).map_err(|error| Failure::usage(error.to_string()))?;
     let mut tools = ToolRegistry::new();
-    let changes = ChangeLog::default();
+    let records = Records::default();
+    let processes = Processes::default();
     let settings = OperatorSettings {
         sandbox: confinement::sandbox(config),
         policy: confinement::policy(config, home)?,
-        changes: changes.clone(),
+        records: records.clone(),
+        processes: processes.clone(),
         ..OperatorSettings::default()
     };
     lango_operator::register(&mut tools, opened, settings)
@@ -70,7 +74,7 @@ pub(crate) fn catalog(
         prompts: &prompts,
     })
     .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Catalog { tools, topology, tree, workspace, changes })
+    Ok(Catalog { tools, topology, tree, workspace, records, processes })
 }
 
 fn load_topology(config: &Config, name: &str) -> Result<Topology, Failure> {

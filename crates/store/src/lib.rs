@@ -20,7 +20,7 @@ pub use database::{Database, Dialect};
 pub use error::StoreError;
 pub use journal::{
     Answer, AnswerOutcome, Append, Claim, ClaimError, Journal, Owner, PendingApproval,
-    SessionSummary, StoredOutput, UnfinishedTurn,
+    ProcessIdentity, SessionSummary, StoredOutput, UnfinishedTurn,
 };
 pub use location::DatabaseLocation;
 pub use migration::{Component, Migration};

@@ -8,7 +8,7 @@ use crate::files::{
     DeleteFile, EditFile, ListFiles, MakeDirectory, MoveFile, ReadFile, SearchFiles, StatFile,
     WriteFile,
 };
-use crate::shell::RunShell;
+use crate::shell::{ProcessStatus, RunShell, StartProcess, StopProcess};
 use crate::{OperatorSettings, Workspace};
 
 /// Adds the operator's tools, all confined to `workspace`.
@@ -19,6 +19,9 @@ pub fn register(
 ) -> Result<(), DuplicateTool> {
     let settings = Arc::new(settings);
     registry.add(RunShell::new(workspace.clone(), Arc::clone(&settings)))?;
+    registry.add(StartProcess::new(workspace.clone(), Arc::clone(&settings)))?;
+    registry.add(ProcessStatus::new(settings.processes.clone()))?;
+    registry.add(StopProcess::new(settings.processes.clone()))?;
     registry.add(ReadFile::new(workspace.clone(), Arc::clone(&settings)))?;
     registry.add(ListFiles::new(workspace.clone(), Arc::clone(&settings)))?;
     registry.add(SearchFiles::new(workspace.clone(), Arc::clone(&settings)))?;

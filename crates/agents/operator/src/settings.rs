@@ -2,7 +2,7 @@
 
 use lango_sandbox::{Policy, Sandbox};
 
-use crate::{ChangeLog, Environment};
+use crate::{Environment, Processes, Records};
 
 /// The limits of the operator's tools, and the surroundings of its commands.
 #[derive(Debug, Clone)]
@@ -31,8 +31,10 @@ pub struct OperatorSettings {
     pub sandbox: Sandbox,
     /// What commands may touch.
     pub policy: Policy,
-    /// Where file changes are recorded, so that they can be taken back.
-    pub changes: ChangeLog,
+    /// What is kept of changes and processes.
+    pub records: Records,
+    /// What runs in the background.
+    pub processes: Processes,
 }
 
 impl Default for OperatorSettings {
@@ -50,7 +52,8 @@ impl Default for OperatorSettings {
             environment: Environment::default(),
             sandbox: Sandbox::default(),
             policy: Policy::default(),
-            changes: ChangeLog::default(),
+            records: Records::default(),
+            processes: Processes::default(),
         }
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 mod image;
 pub(crate) mod models;
+pub(crate) mod processes;
 pub(crate) mod prompt;
 pub(crate) mod resume;
 pub(crate) mod run;

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_operator::Processes;
 use lango_orchestration::Root;
 use lango_protocol::{ORCHESTRATOR, Origin, SINGLE_AGENT, SessionId};
 use lango_runtime::{Runtime, TurnRequest};
@@ -32,7 +33,8 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
     let request = TurnRequest { session, text, attachment, images, origin: Origin::Run };
-    let (followed, _) = follow(ready.runtime.start_turn(request), display).await?;
+    let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
+    ready.tell_what_ends(&display);
     ready.models.check_recording()?;
     Ok(followed.code)
 }
@@ -43,11 +45,21 @@ pub(super) struct Ready {
     pub(super) models: ReadyModels,
     /// Where answers come from when an approval is needed.
     pub(super) answers: Answers,
+    /// What the operator runs in the background.
+    processes: Processes,
     /// Tools that no agent can use.
     unmatched: Vec<String>,
 }
 
 impl Ready {
+    /// What ends with this process although nobody stopped it.
+    pub(super) fn tell_what_ends(&self, display: &Display) {
+        for command in self.processes.running() {
+            let command = lango_tool::visible_short(&command);
+            let _ = display.introduce(&format!("ended with this run: {command}"));
+        }
+    }
+
     /// What a user should know before anything else: what was interrupted, and what is out of
     /// reach.
     pub(super) async fn tell_notices(&self, display: &Display) -> Result<(), Failure> {
@@ -94,7 +106,7 @@ pub(super) async fn make_ready(
     let purpose = Purpose::Work { for_all: team.model.is_some(), record };
     let models = provider::prepare(config, choice, purpose).await?;
     let (database, journal) = wiring::open_store(config, &setting.home).await?;
-    catalog.changes.connect(database.clone()).await?;
+    catalog.records.connect(database.clone()).await?;
     let rules = wiring::rule_book(config, database).await?;
     let approver = TerminalApprover::new(approve.approve, person);
     let answers = approver.answers();
@@ -103,7 +115,8 @@ pub(super) async fn make_ready(
         Root::Team(team) => team.unmatched.iter().map(|tool| tool.name().to_owned()).collect(),
         Root::Single(_) => Vec::new(),
     };
-    Ok(Ready { runtime, models, answers, unmatched })
+    let processes = catalog.processes.clone();
+    Ok(Ready { runtime, models, answers, processes, unmatched })
 }
 
 /// Refuses settings for agents that nobody knows.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use lango_operator::{ChangeLog, ChangedTurn, Restored, RestoredState, Workspace};
+use lango_operator::{ChangedTurn, Records, Restored, RestoredState, Workspace};
 use lango_protocol::Timestamp;
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ struct TurnView<'a> {
 
 pub(crate) async fn undo(setting: &Setting, arguments: UndoArguments) -> Result<u8, Failure> {
     let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
-    let log = ChangeLog::default();
+    let log = Records::default();
     log.connect(database).await?;
     let turns = log.turns().await?;
     if arguments.list {

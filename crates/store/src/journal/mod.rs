@@ -17,7 +17,7 @@ use crate::{Database, StoreError};
 pub use append::{Append, StoredOutput};
 pub use approvals::{Answer, AnswerOutcome, PendingApproval};
 pub use claim::{Claim, ClaimError};
-pub use owner::Owner;
+pub use owner::{Owner, ProcessIdentity};
 pub use sessions::{SessionSummary, UnfinishedTurn};
 
 /// The journal of a database. Clones are cheap and share the connections.

@@ -1,7 +1,6 @@
 //! The record of changes, in the database.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use lango_protocol::{SessionId, Timestamp, TurnId};
@@ -11,9 +10,9 @@ use lango_store::{
 use lango_tool::{ToolContext, ToolError};
 
 use super::{Before, Change, ChangeKind, Restored};
-use crate::Workspace;
+use crate::{Records, Workspace};
 
-const COMPONENT: Component = Component {
+pub(crate) const COMPONENT: Component = Component {
     name: "file_changes",
     migrations: &[Migration { version: 1, sqlite: SQLITE, postgres: POSTGRES }],
 };
@@ -58,12 +57,6 @@ CREATE TABLE file_changes (
 /// How long changes can be taken back.
 const KEPT: Duration = Duration::from_hours(30 * 24);
 
-/// The record of changes. Without a database it forgets, which suits tests of single tools.
-#[derive(Clone, Default)]
-pub struct ChangeLog {
-    database: Arc<OnceLock<Database>>,
-}
-
 /// A turn that changed files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedTurn {
@@ -79,22 +72,7 @@ pub struct ChangedTurn {
     pub changes: u64,
 }
 
-impl std::fmt::Debug for ChangeLog {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let connected = self.database.get().is_some();
-        f.debug_struct("ChangeLog").field("connected", &connected).finish_non_exhaustive()
-    }
-}
-
-impl ChangeLog {
-    /// From now on changes are recorded here.
-    pub async fn connect(&self, database: Database) -> Result<(), StoreError> {
-        database.migrate(&COMPONENT).await?;
-        // A second one is the same database.
-        let _ = self.database.set(database);
-        Ok(())
-    }
-
+impl Records {
     /// Records changes that are about to be made, on disk before this returns.
     pub(crate) async fn record(
         &self,
@@ -102,7 +80,7 @@ impl ChangeLog {
         workspace: &Workspace,
         changes: &[Change],
     ) -> Result<(), ToolError> {
-        let Some(database) = self.database.get() else { return Ok(()) };
+        let Some(database) = self.database() else { return Ok(()) };
         if changes.is_empty() {
             return Ok(());
         }
@@ -134,7 +112,7 @@ impl ChangeLog {
 
     /// The turns whose changes can be taken back, the latest first.
     pub async fn turns(&self) -> Result<Vec<ChangedTurn>, StoreError> {
-        let Some(database) = self.database.get() else { return Ok(Vec::new()) };
+        let Some(database) = self.database() else { return Ok(Vec::new()) };
         let statement = Statement::new(
             "SELECT turn, MIN(session), MIN(workspace), MIN(at), COUNT(*) FROM file_changes \
              WHERE undone = 0 GROUP BY turn ORDER BY MIN(at) DESC",
@@ -164,7 +142,7 @@ impl ChangeLog {
         workspace: &Workspace,
         pretend: bool,
     ) -> Result<Vec<Restored>, StoreError> {
-        let Some(database) = self.database.get() else { return Ok(Vec::new()) };
+        let Some(database) = self.database() else { return Ok(Vec::new()) };
         let statement = Statement::new(
             "SELECT position, path, kind, other, content, mode, after FROM file_changes \
              WHERE turn = $1 AND undone = 0 ORDER BY position DESC",

@@ -8,7 +8,8 @@ mod restore;
 
 use std::path::{Path, PathBuf};
 
-pub use log::{ChangeLog, ChangedTurn};
+pub(crate) use log::COMPONENT;
+pub use log::ChangedTurn;
 pub use restore::{Restored, RestoredState};
 
 /// Something that is about to change.

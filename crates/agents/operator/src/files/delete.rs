@@ -67,7 +67,7 @@ impl Tool for DeleteFile {
             Ok(plan)
         })
         .await?;
-        self.settings.changes.record(&context, &self.workspace, &plan.changes).await?;
+        self.settings.records.record(&context, &self.workspace, &plan.changes).await?;
         let entries = plan.entries.len();
         blocking(&context, move |_| plan.carry_out()).await?;
         Ok(DeleteResult { path, entries })

@@ -76,8 +76,10 @@ impl Tool for EditFile {
         }
         let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
         let planned = blocking(&context, move |_| plan(&workspace, &arguments, largest)).await?;
-        let changes = &self.settings.changes;
-        changes.record(&context, &self.workspace, std::slice::from_ref(&planned.change)).await?;
+        self.settings
+            .records
+            .record(&context, &self.workspace, std::slice::from_ref(&planned.change))
+            .await?;
         blocking(&context, move |_| planned.carry_out()).await
     }
 

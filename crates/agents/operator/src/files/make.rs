@@ -57,7 +57,7 @@ impl Tool for MakeDirectory {
         })
         .await?;
         let changes: Vec<Change> = missing.iter().map(|path| Change::made(path)).collect();
-        self.settings.changes.record(&context, &self.workspace, &changes).await?;
+        self.settings.records.record(&context, &self.workspace, &changes).await?;
         let created = !missing.is_empty();
         let workspace = self.workspace.clone();
         blocking(&context, move |_| {

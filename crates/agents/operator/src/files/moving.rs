@@ -59,7 +59,7 @@ impl Tool for MoveFile {
         let (old, new) = blocking(&context, move |_| plan(&workspace, &from, &to)).await?;
         let change =
             Change { path: old.path.clone(), kind: ChangeKind::Move { to: new.path.clone() } };
-        self.settings.changes.record(&context, &self.workspace, &[change]).await?;
+        self.settings.records.record(&context, &self.workspace, &[change]).await?;
         blocking(&context, move |_| {
             old.rename_to(&new).map_err(|error| shown.problem("move to", &error))
         })

@@ -64,8 +64,7 @@ impl Tool for WriteFile {
     ) -> Result<WriteResult, ToolError> {
         let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
         let planned = blocking(&context, move |_| plan(&workspace, arguments, largest)).await?;
-        let changes = &self.settings.changes;
-        changes.record(&context, &self.workspace, &planned.changes).await?;
+        self.settings.records.record(&context, &self.workspace, &planned.changes).await?;
         blocking(&context, move |_| planned.carry_out()).await
     }
 

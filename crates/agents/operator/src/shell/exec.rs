@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lango_sandbox::{Confined, SandboxError};
-use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible, visible_lines};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::{sleep, timeout};
 
 use super::capture::Capture;
 use super::launch::Launcher;
+use super::preview;
 use crate::blocking::blocking;
 use crate::{OperatorSettings, Workspace};
 
@@ -90,9 +91,7 @@ impl Tool for RunShell {
         if !(1..=longest).contains(&timeout_seconds) {
             return Err(ToolError::Arguments(format!("timeout_seconds must be 1 to {longest}")));
         }
-        if command.contains('\0') {
-            return Err(ToolError::Arguments("the command contains a NUL byte".to_owned()));
-        }
+        check(&command)?;
         let workspace = self.workspace.clone();
         let directory = blocking(&context, move |_| {
             workspace.directory_path(&workspace.locate(cwd.as_deref().unwrap_or("."))?)
@@ -100,8 +99,7 @@ impl Tool for RunShell {
         .await?;
 
         let started = Instant::now();
-        let mut confined =
-            self.launcher.launch(&command, &directory).await.map_err(|error| refused(&error))?;
+        let mut confined = self.launcher.launch(&command, &directory).await.map_err(refused)?;
         let (Some(stdout), Some(stderr)) = (confined.stdout.take(), confined.stderr.take()) else {
             return Err(ToolError::Failed("the pipes of the command are missing".to_owned()));
         };
@@ -116,14 +114,14 @@ impl Tool for RunShell {
                 Ending::Exited(status)
             }
         };
-        let ended = confined.end().await.map_err(|error| refused(&error));
+        let ended = confined.end().await.map_err(refused);
         match ending {
             // What the caller wants to know is that it was stopped.
             Ending::Cancelled => Err(ToolError::Cancelled),
             Ending::TimedOut => {
                 Err(ToolError::TimedOut { seconds: timeout_seconds, partial: partial(&out, &err) })
             }
-            Ending::Exited(Err(error)) => Err(refused(&error)),
+            Ending::Exited(Err(error)) => Err(refused(error)),
             Ending::Exited(Ok(status)) => {
                 ended?;
                 let stderr = err.text();
@@ -176,26 +174,23 @@ impl Tool for RunShell {
 
     fn propose(&self, arguments: &ShellArguments) -> Option<Proposal> {
         let ShellArguments { command, cwd, timeout_seconds } = arguments;
-        let place = match cwd {
-            Some(cwd) => {
-                let located = self.workspace.locate(cwd);
-                match located.and_then(|cwd| self.workspace.directory_path(&cwd)) {
-                    Ok(path) => visible(&path.to_string_lossy()),
-                    Err(error) => format!("{} (will be refused: {error})", visible(cwd)),
-                }
-            }
-            None => visible(&self.workspace.root().to_string_lossy()),
-        };
-        Some(Proposal::plain(format!(
-            "Run in {place}, for at most {timeout_seconds} s:\n{}\n{}",
-            visible_lines(command, "  $ "),
-            visible(&self.launcher.confinement()),
-        )))
+        let (workspace, launcher) = (&self.workspace, &self.launcher);
+        let manner = format!("for at most {timeout_seconds} s");
+        Some(preview::proposal(workspace, launcher, command, cwd.as_deref(), &manner))
     }
 }
 
+/// Refuses what no shell can be given.
+pub(super) fn check(command: &str) -> Result<(), ToolError> {
+    if command.contains('\0') {
+        return Err(ToolError::Arguments("the command contains a NUL byte".to_owned()));
+    }
+    Ok(())
+}
+
 /// A command that did not run, in words for the model and for a person.
-fn refused(error: &SandboxError) -> ToolError {
+#[expect(clippy::needless_pass_by_value, reason = "it is the end of the error's way")]
+pub(super) fn refused(error: SandboxError) -> ToolError {
     match error {
         SandboxError::Program { .. } | SandboxError::Setup { .. } => {
             ToolError::Failed(error.to_string())

@@ -39,6 +39,12 @@ impl Launcher {
         self.settings.sandbox.spawn(job).await
     }
 
+    /// The names of the variables that commands see.
+    pub(super) fn variables(&self) -> Vec<String> {
+        let variables = self.settings.environment.variables();
+        variables.map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+    }
+
     /// How commands are confined, in one line.
     pub(super) fn confinement(&self) -> String {
         self.settings.sandbox.sentence(&self.settings.policy, self.workspace.root())

@@ -101,7 +101,7 @@ async fn what_a_command_leaves_behind_is_not_waited_for_and_killed() {
         let text = bench.call("exec_shell", json!({"command": command})).await.unwrap();
         assert!(text.starts_with("exit code 0") && text.ends_with("done"), "{text}");
         // Far less than they sleep, and more than an overloaded machine needs.
-        assert!(started.elapsed() < Duration::from_secs(60));
+        assert!(started.elapsed() < Duration::from_mins(1));
         assert_eq!(sleepers(&seconds), 0, "{level}");
     }
 }
