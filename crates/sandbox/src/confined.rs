@@ -68,7 +68,7 @@ impl Confined {
     /// Clears away what is left. Where an earlier call began it, this one waits for the same.
     async fn clear(&mut self) -> Result<(), SandboxError> {
         if let Some(residue) = self.residue.take() {
-            self.clearing = Some(launch::begin(move || residue.clear())?);
+            self.clearing = Some(launch::aside(move || residue.clear())?);
         }
         if let Some(clearing) = &mut self.clearing {
             clearing.await.map_err(|_| launch::gone())?;
@@ -104,8 +104,8 @@ impl Drop for Confined {
     fn drop(&mut self) {
         self.kill();
         if let Some(residue) = self.residue.take() {
-            // Without the thread nothing can have been started.
-            let _ = launch::begin(move || residue.clear());
+            // Without a thread to be had, what is left is recognised and removed the next time.
+            let _ = launch::aside(move || residue.clear());
         }
     }
 }

@@ -1,7 +1,8 @@
-//! The thread that starts and clears away.
+//! The thread that starts jobs, and those that clear away after them.
 //!
 //! The kernel ends a sandbox when the *thread* that started it ends, so all are started from one
-//! that lives as long as the process. It also waits for what takes time after a job.
+//! that lives as long as the process. Clearing away may have to wait for processes to end, and has
+//! a thread of its own each time.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
@@ -16,19 +17,26 @@ type Work = Box<dyn FnOnce() + Send>;
 pub(crate) async fn there<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, SandboxError> {
-    begin(work)?.await.map_err(|_| gone())
-}
-
-/// Begins `work` on that thread. Whoever wants to know when it is done waits for the receiver.
-pub(crate) fn begin<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<oneshot::Receiver<T>, SandboxError> {
     let (sender, receiver) = oneshot::channel();
     send(Box::new(move || {
         // Nobody waits for it any more: what was made is dropped, and so ended.
         let _ = sender.send(work());
     }))?;
-    Ok(receiver)
+    receiver.await.map_err(|_| gone())
+}
+
+/// Begins `work` elsewhere. Whoever wants to know when it is done waits for the receiver.
+pub(crate) fn aside(
+    work: impl FnOnce() + Send + 'static,
+) -> Result<oneshot::Receiver<()>, SandboxError> {
+    let (sender, receiver) = oneshot::channel();
+    let run = move || {
+        work();
+        // Nobody waits for it where the job was dropped.
+        let _ = sender.send(());
+    };
+    let thread = std::thread::Builder::new().name("sandbox-clear".to_owned()).spawn(run);
+    thread.map(|_| receiver).map_err(SandboxError::setup("clearing"))
 }
 
 fn send(work: Work) -> Result<(), SandboxError> {
