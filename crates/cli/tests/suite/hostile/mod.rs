@@ -4,6 +4,7 @@
 
 mod arguments;
 mod circles;
+mod commands;
 mod injection;
 mod ownership;
 mod provider;
