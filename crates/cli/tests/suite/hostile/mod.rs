@@ -5,6 +5,7 @@
 mod arguments;
 mod circles;
 mod commands;
+mod files;
 mod injection;
 mod ownership;
 mod provider;
