@@ -2,14 +2,13 @@
 //! bounded and scrubbed → result journalled. Ownership was checked when the call was recorded,
 //! and is checked again here.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream;
 use lango_protocol::{ApprovalDecision, CallStatus, EventBody};
 use lango_store::Durability;
-use lango_tool::{Prepared, RegisteredTool, ToolContext, ToolError};
+use lango_tool::{Prepared, Proposal, ToolContext, ToolError, visible_lines};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::approval::{self, ApprovalAnswer, ApprovalRequest};
@@ -101,10 +100,11 @@ impl Turn {
             Ok(prepared) => prepared,
             Err(error) => return Ok(Finished::not_run(CallStatus::Refused, error.to_string())),
         };
-        if self.shared.settings.approval_policy.needs_approval(tool)
-            && let Some(denied) = self.denial(voice, call, tool).await?
-        {
-            return Ok(denied);
+        if self.shared.settings.approval_policy.needs_approval(tool) {
+            let proposal = prepared.propose().unwrap_or_else(|| as_it_came(call));
+            if let Some(denied) = self.denial(voice, call, proposal).await? {
+                return Ok(denied);
+            }
         }
         // From here on the effect may happen. This must be on disk before it does.
         let started = EventBody::ToolStarted { call: call.call.clone() };
@@ -118,14 +118,14 @@ impl Turn {
         &self,
         voice: &Voice,
         call: &PendingCall,
-        tool: &Arc<RegisteredTool>,
+        proposal: Proposal,
     ) -> Result<Option<Finished>, Stop> {
         let digest = approval::digest(&call.tool, &call.arguments);
         if self.recorder.look(|record| record.was_denied(&digest)).await {
             let again = "Not run: this very call was denied before in this turn. Do not ask again.";
             return Ok(Some(Finished::not_run(CallStatus::Denied, again)));
         }
-        let summary = tool.summary(&call.arguments);
+        let summary = proposal.summary;
         let requested = EventBody::ApprovalRequested {
             call: call.call.clone(),
             tool: call.tool.clone(),
@@ -227,4 +227,9 @@ impl Turn {
 fn not_owned(agent: &Agent, call: &PendingCall) -> Finished {
     let told = format!("{:?} was not run: it is not a tool of {}", call.tool, agent.name);
     Finished::not_run(CallStatus::Refused, told)
+}
+
+/// The proposal of a tool that has no words of its own.
+fn as_it_came(call: &PendingCall) -> Proposal {
+    Proposal::plain(visible_lines(&call.arguments, &format!("{} ", call.tool)))
 }

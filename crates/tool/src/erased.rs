@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::{SafetyLevel, ToolContext, ToolDeclaration, ToolError};
+use crate::{Proposal, SafetyLevel, ToolContext, ToolDeclaration, ToolError};
 
 /// A tool, written with its own types.
 ///
@@ -44,9 +44,13 @@ pub trait Tool: Send + Sync + 'static {
         serde_json::to_string(output).unwrap_or_else(|error| format!("(unprintable: {error})"))
     }
 
-    /// What a person is shown before a dangerous call: the whole effect, on plain lines.
-    fn summary(&self, arguments: &str) -> String {
-        format!("{} {arguments}", Self::NAME)
+    /// What a call would do. None where the name and the arguments as they came say it all.
+    ///
+    /// Has no effect and does not wait for anything but a local disk. It is asked for before a
+    /// call that needs a decision, and again right before that call runs.
+    fn propose(&self, arguments: &Self::Arguments) -> Option<Proposal> {
+        let _ = arguments;
+        None
     }
 }
 
@@ -55,22 +59,61 @@ pub type ToolFuture = Pin<Box<dyn Future<Output = Result<String, ToolError>> + S
 
 /// A call whose arguments were checked and which has not been run.
 pub struct Prepared {
-    start: Box<dyn FnOnce(ToolContext) -> ToolFuture + Send>,
+    call: Box<dyn PreparedCall>,
 }
 
 impl Prepared {
+    /// A call of a tool that has no type of its own.
+    pub fn new(call: impl PreparedCall + 'static) -> Self {
+        Self { call: Box::new(call) }
+    }
+
+    /// What it would do.
+    pub fn propose(&self) -> Option<Proposal> {
+        self.call.propose()
+    }
+
     /// Runs the call. Consumes it: a prepared call runs at most once.
     pub fn run(self, context: ToolContext) -> ToolFuture {
-        (self.start)(context)
+        self.call.run(context)
     }
 }
 
-trait ErasedTool: Send + Sync {
-    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError>;
-    fn summary(&self, arguments: &str) -> String;
+/// What is behind a [`Prepared`] call.
+pub trait PreparedCall: Send {
+    /// See [`Tool::propose`].
+    fn propose(&self) -> Option<Proposal>;
+    /// See [`Tool::run`].
+    fn run(self: Box<Self>, context: ToolContext) -> ToolFuture;
 }
 
-impl<T: Tool> ErasedTool for T {
+/// A tool that is known only when the program runs, such as a skill. Others implement [`Tool`],
+/// which brings this with it.
+pub trait AnyTool: Send + Sync + 'static {
+    /// Checks arguments. Nothing has run when this returns.
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError>;
+}
+
+struct TypedCall<T: Tool> {
+    tool: Arc<T>,
+    arguments: T::Arguments,
+}
+
+impl<T: Tool> PreparedCall for TypedCall<T> {
+    fn propose(&self) -> Option<Proposal> {
+        self.tool.propose(&self.arguments)
+    }
+
+    fn run(self: Box<Self>, context: ToolContext) -> ToolFuture {
+        let Self { tool, arguments } = *self;
+        Box::pin(async move {
+            let output = tool.run(arguments, context).await?;
+            Ok(tool.render(&output))
+        })
+    }
+}
+
+impl<T: Tool> AnyTool for T {
     fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
         // Some models send nothing at all where a tool takes no arguments.
         let text = if arguments.trim().is_empty() { "{}" } else { arguments };
@@ -80,18 +123,7 @@ impl<T: Tool> ErasedTool for T {
         }
         let arguments: T::Arguments =
             serde_json::from_str(text).map_err(|error| ToolError::Arguments(error.to_string()))?;
-        Ok(Prepared {
-            start: Box::new(move |context| {
-                Box::pin(async move {
-                    let output = self.run(arguments, context).await?;
-                    Ok(self.render(&output))
-                })
-            }),
-        })
-    }
-
-    fn summary(&self, arguments: &str) -> String {
-        Tool::summary(self, arguments)
+        Ok(Prepared::new(TypedCall { tool: self, arguments }))
     }
 }
 
@@ -104,7 +136,7 @@ pub struct RegisteredTool {
     pub level: SafetyLevel,
     /// Whether calls only read.
     pub read_only: bool,
-    implementation: Arc<dyn ErasedTool>,
+    implementation: Arc<dyn AnyTool>,
 }
 
 impl RegisteredTool {
@@ -118,6 +150,16 @@ impl RegisteredTool {
         }
     }
 
+    /// A tool that was described at run time.
+    pub fn dynamic(
+        declaration: ToolDeclaration,
+        level: SafetyLevel,
+        read_only: bool,
+        implementation: Arc<dyn AnyTool>,
+    ) -> Self {
+        Self { declaration, level, read_only, implementation }
+    }
+
     /// The tool's name.
     pub fn name(&self) -> &str {
         &self.declaration.name
@@ -126,11 +168,6 @@ impl RegisteredTool {
     /// Checks arguments against the tool's types. Nothing has run when this returns.
     pub fn prepare(&self, arguments: &str) -> Result<Prepared, ToolError> {
         Arc::clone(&self.implementation).prepare(arguments)
-    }
-
-    /// What a person is shown before a dangerous call.
-    pub fn summary(&self, arguments: &str) -> String {
-        self.implementation.summary(arguments)
     }
 }
 

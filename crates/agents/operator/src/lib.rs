@@ -5,15 +5,14 @@
 //! runtime asks, and shows a person the tools' summaries.
 
 mod blocking;
+mod digest;
 mod files;
 mod register;
 mod settings;
 mod shell;
-mod visible;
 mod workspace;
 
 pub use register::register;
 pub use settings::OperatorSettings;
 pub use shell::Environment;
-pub use visible::{visible, visible_lines};
 pub use workspace::{Workspace, WorkspaceError};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible_lines};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,6 @@ use super::edit_hint::hint;
 use super::preview;
 use crate::OperatorSettings;
 use crate::blocking::blocking;
-use crate::visible::visible_lines;
 use crate::workspace::Workspace;
 
 pub(crate) struct EditFile {
@@ -85,18 +84,19 @@ impl Tool for EditFile {
         format!("edited {path}{times}, +{added} -{removed} lines\n{diff}")
     }
 
-    fn summary(&self, arguments: &str) -> String {
-        let Ok(arguments) = serde_json::from_str::<EditArguments>(arguments) else {
-            return visible_lines(arguments, "fs_edit ");
-        };
+    fn propose(&self, arguments: &EditArguments) -> Option<Proposal> {
         let EditArguments { path, old_text, new_text, expected_matches } = arguments;
-        let times = if expected_matches == 1 { "once" } else { "every time" };
-        format!(
-            "Edit {}: replace, {times} ({expected_matches} expected),\n{}\nwith\n{}",
-            preview::destination(&self.workspace, &path),
-            visible_lines(&old_text, "  - "),
-            visible_lines(&new_text, "  + ")
-        )
+        let times = if *expected_matches == 1 { "once" } else { "every time" };
+        let summary = format!(
+            "Edit {}: replace, {times} ({expected_matches} expected),
+{}
+with
+{}",
+            preview::destination(&self.workspace, path),
+            visible_lines(old_text, "  - "),
+            visible_lines(new_text, "  + ")
+        );
+        Some(preview::proposal(summary, path))
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 use super::time::modified;
 use crate::OperatorSettings;
 use crate::blocking::blocking;
-use crate::visible::visible;
 use crate::workspace::{Kind, Workspace, entries, is_git};
 
 pub(crate) struct ListFiles {

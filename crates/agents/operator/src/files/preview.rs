@@ -1,12 +1,17 @@
 //! What a person is shown of a change to a file before agreeing to it.
 
-use std::fmt::Write as _;
+use lango_tool::{Proposal, visible, visible_lines};
 
-use crate::visible::{visible, visible_lines};
 use crate::workspace::Workspace;
 
-const SHOWN_LINES: usize = 20;
-const SHOWN_LINE: usize = 200;
+/// Bytes of new content that are shown whole. More than that nobody reads before agreeing; what
+/// is left out is said, with a digest.
+const SHOWN: usize = 64 * 1024;
+
+/// The proposal of a change to the file at `path`.
+pub(super) fn proposal(summary: String, path: &str) -> Proposal {
+    Proposal::of(summary, [path])
+}
 
 /// The whole path, and where it really leads if that is another place.
 pub(super) fn destination(workspace: &Workspace, path: &str) -> String {
@@ -22,31 +27,18 @@ pub(super) fn destination(workspace: &Workspace, path: &str) -> String {
     }
 }
 
-/// The first lines of a file's new content, and how much was cut.
-pub(super) fn first_lines(content: &str) -> String {
+/// A file's new content, every line of it up to a size.
+pub(super) fn content(content: &str) -> String {
     if content.is_empty() {
         return "(empty)".to_owned();
     }
-    let mut shown = String::new();
-    let mut shown_bytes = 0;
-    for line in content.split_inclusive('\n').take(SHOWN_LINES) {
-        let text = line.strip_suffix('\n').unwrap_or(line);
-        shown_bytes += line.len();
-        // Writing to a string cannot fail.
-        let _ = match text.char_indices().nth(SHOWN_LINE) {
-            Some((end, _)) => {
-                let cut = text.len() - end;
-                writeln!(shown, "{} (… {cut} more bytes)", visible_lines(&text[..end], "  | "))
-            }
-            None => writeln!(shown, "{}", visible_lines(text, "  | ")),
-        };
-    }
-    let rest = &content[shown_bytes..];
+    let shown = &content[..content.floor_char_boundary(SHOWN)];
+    let lines = visible_lines(shown.strip_suffix('\n').unwrap_or(shown), "  | ");
+    let rest = &content[shown.len()..];
     if rest.is_empty() {
-        shown.truncate(shown.trim_end_matches('\n').len());
-    } else {
-        let lines = super::content::count_lines(rest.as_bytes());
-        let _ = write!(shown, "(… {lines} more lines, {} bytes, not shown)", rest.len());
+        return lines;
     }
-    shown
+    let more = super::content::count_lines(rest.as_bytes());
+    let digest = crate::digest::of(content.as_bytes());
+    format!("{lines}\n(… {more} more lines, {} bytes, not shown; SHA-256 {digest})", rest.len())
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use globset::{GlobBuilder, GlobMatcher};
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible};
 use regex::bytes::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,6 @@ use super::content::is_binary;
 use super::ignore_rules::IgnoreRules;
 use crate::OperatorSettings;
 use crate::blocking::blocking;
-use crate::visible::visible;
 use crate::workspace::{Kind, Location, Workspace, entries, is_git, open_regular};
 
 /// Characters shown of a matching line.

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use cap_std::fs::MetadataExt as _;
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,6 @@ use super::content::{count_lines, describe, is_binary};
 use super::time::modified;
 use crate::OperatorSettings;
 use crate::blocking::look;
-use crate::visible::visible;
 use crate::workspace::{Kind, Workspace};
 
 pub(crate) struct StatFile {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,6 @@ use super::difference::{LineChanges, compare};
 use super::preview;
 use crate::OperatorSettings;
 use crate::blocking::blocking;
-use crate::visible::visible_lines;
 use crate::workspace::Workspace;
 
 pub(crate) struct WriteFile {
@@ -76,19 +75,18 @@ impl Tool for WriteFile {
         text
     }
 
-    fn summary(&self, arguments: &str) -> String {
-        let Ok(arguments) = serde_json::from_str::<WriteArguments>(arguments) else {
-            return visible_lines(arguments, "fs_write ");
-        };
+    fn propose(&self, arguments: &WriteArguments) -> Option<Proposal> {
         let WriteArguments { path, content, create_only } = arguments;
-        let only = if create_only { ", only if it does not exist" } else { "" };
-        format!(
-            "Write {} bytes, {} lines, to {}{only}\n{}",
+        let only = if *create_only { ", only if it does not exist" } else { "" };
+        let summary = format!(
+            "Write {} bytes, {} lines, to {}{only}
+{}",
             content.len(),
             count_lines(content.as_bytes()),
-            preview::destination(&self.workspace, &path),
-            preview::first_lines(&content)
-        )
+            preview::destination(&self.workspace, path),
+            preview::content(content)
+        );
+        Some(preview::proposal(summary, path))
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible, visible_lines};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::{sleep, timeout};
@@ -16,7 +16,6 @@ use tokio::time::{sleep, timeout};
 use super::capture::Capture;
 use super::launch::{Launched, Launcher, ProcessGroup};
 use crate::blocking::blocking;
-use crate::visible::{visible, visible_lines};
 use crate::{OperatorSettings, Workspace};
 
 /// How long a process that outlives the shell may keep the pipes open.
@@ -168,30 +167,22 @@ impl Tool for RunShell {
         text
     }
 
-    fn summary(&self, arguments: &str) -> String {
-        let Ok(arguments) = serde_json::from_str::<ShellArguments>(arguments) else {
-            return visible_lines(arguments, "exec_shell ");
-        };
+    fn propose(&self, arguments: &ShellArguments) -> Option<Proposal> {
         let ShellArguments { command, cwd, timeout_seconds } = arguments;
-        let root = visible(&self.workspace.root().to_string_lossy());
         let place = match cwd {
             Some(cwd) => {
-                let shown = visible(&cwd);
-                match self
-                    .workspace
-                    .locate(&cwd)
-                    .and_then(|cwd| self.workspace.directory_path(&cwd))
-                {
+                let located = self.workspace.locate(cwd);
+                match located.and_then(|cwd| self.workspace.directory_path(&cwd)) {
                     Ok(path) => visible(&path.to_string_lossy()),
-                    Err(error) => format!("{shown} (will be refused: {error})"),
+                    Err(error) => format!("{} (will be refused: {error})", visible(cwd)),
                 }
             }
-            None => root,
+            None => visible(&self.workspace.root().to_string_lossy()),
         };
-        format!(
+        Some(Proposal::plain(format!(
             "Run in {place}, for at most {timeout_seconds} s:\n{}",
-            visible_lines(&command, "  $ ")
-        )
+            visible_lines(command, "  $ ")
+        )))
     }
 }
 

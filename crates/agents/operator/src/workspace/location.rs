@@ -6,9 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lango_tool::ToolError;
-
-use crate::visible::visible_short;
+use lango_tool::{ToolError, visible_short};
 
 /// The system's own limits, checked first so that the message says which one was broken.
 const LONGEST_PATH: usize = 4095;

@@ -91,7 +91,8 @@ impl Bench {
     }
 
     pub(crate) fn summary(&self, tool: &str, arguments: &Value) -> String {
-        self.registry.get(tool).unwrap().summary(&arguments.to_string())
+        let prepared = self.registry.get(tool).unwrap().prepare(&arguments.to_string()).unwrap();
+        prepared.propose().unwrap().summary
     }
 }
 

@@ -38,7 +38,7 @@ pub fn visible_lines(text: &str, prefix: &str) -> String {
 
 /// [`visible`] text for an error message: long names are cut in the middle of the sentence only
 /// here, where nobody decides on them.
-pub(crate) fn visible_short(text: &str) -> String {
+pub fn visible_short(text: &str) -> String {
     const SHOWN: usize = 200;
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}… ({} bytes)", visible(&text[..end]), text.len()),
