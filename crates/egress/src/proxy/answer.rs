@@ -118,6 +118,10 @@ async fn forward(
         .map_err(|error| unreachable(error.to_string()))?;
     let (mut parts, body) = response.into_parts();
     strip(&mut parts.headers);
+    if parts.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+        // Only the proxy itself may ask for its password.
+        parts.status = StatusCode::BAD_GATEWAY;
+    }
     let body = Bounded::new(body, target, Arc::clone(shared), connection);
     Ok(Response::from_parts(parts, body.boxed()))
 }

@@ -126,6 +126,13 @@ impl Proxy {
         &self.shared.credentials
     }
 
+    /// Remembers again what was taken and not reported.
+    pub fn put_back(&self, blocked: Vec<Blocked>) {
+        for one in blocked {
+            self.shared.remember(one);
+        }
+    }
+
     /// What was blocked since the last time somebody asked, oldest first.
     pub fn take_blocked(&self) -> Vec<Blocked> {
         let mut remembered = self.shared.blocked.lock().unwrap_or_else(PoisonError::into_inner);
