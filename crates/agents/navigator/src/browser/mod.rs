@@ -133,7 +133,7 @@ impl Browser {
         self.tell(&tab.session, DisableFetch {}).await?;
         // Only a page that is shown has a history to forget.
         self.navigate("about:blank").await?;
-        self.tell(&tab.session, ResetNavigationHistory {}).await?;
+        self.tell_shown(&tab.session, || ResetNavigationHistory {}).await?;
         self.proxy.take_blocked();
         Ok(())
     }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Browser;
-use super::state::Stage;
+use super::state::{Stage, Tab};
 use crate::error::NavigatorError;
 use crate::protocol::{
-    CallError, GetNavigationHistory, Navigate, NavigateToHistoryEntry, StopLoading,
+    CallError, Command, GetNavigationHistory, Navigate, NavigateToHistoryEntry, StopLoading,
 };
 
 /// After the document is there: how long its pictures and scripts may take before it is looked at
@@ -16,6 +16,9 @@ use crate::protocol::{
 const SETTLE_TIME: Duration = Duration::from_secs(3);
 /// After an action: how long a page may take to begin something.
 const BEGIN_TIME: Duration = Duration::from_millis(400);
+
+/// How long the browser may take to say that a navigation became a file.
+const FILE_TIME: Duration = Duration::from_secs(2);
 
 /// How far a page has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +48,7 @@ impl Browser {
     pub(crate) async fn navigate(&self, url: &str) -> Result<Arrival, NavigatorError> {
         let deadline = Instant::now() + self.timeout();
         let tab = self.tab()?;
+        let mark = self.mark()?;
         let command = Navigate { url: url.to_owned() };
         let navigated = match self.tell_within(&tab.session, command, self.timeout()).await {
             Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
@@ -54,14 +58,19 @@ impl Browser {
             }
             other => other?,
         };
-        if navigated.is_download {
-            return Ok(Arrival::Download);
-        }
-        if let Some(error) = navigated.error_text {
-            // Chromium says so too where a navigation became a download.
-            if error == "net::ERR_ABORTED" && self.look(|state| !state.downloads.is_empty()) {
+        let error = navigated.error_text;
+        if navigated.is_download || error.as_deref() == Some("net::ERR_ABORTED") {
+            // What becomes a file is broken off as a page.
+            if self.wait(FILE_TIME, |state| state.downloads.len() != mark.downloads).await {
                 return Ok(Arrival::Download);
             }
+        }
+        if let Some(error) = error {
+            // Chromium shows a page of its own about it; what comes next finds that page complete.
+            self.wait(FILE_TIME, |state| {
+                state.tab().is_none_or(|tab| tab.navigations > mark.navigations)
+            })
+            .await;
             return Err(NavigatorError::Failed(explain(url, &error)));
         }
         if let Some(loader) = navigated.loader_id {
@@ -85,7 +94,7 @@ impl Browser {
     /// One step back; `false` where there is nothing before this page.
     pub(crate) async fn back(&self) -> Result<Option<Arrival>, NavigatorError> {
         let tab = self.tab()?;
-        let history = self.tell(&tab.session, GetNavigationHistory {}).await?;
+        let history = self.tell_shown(&tab.session, || GetNavigationHistory {}).await?;
         let Some(entry) =
             history.current_index.checked_sub(1).and_then(|index| history.entries.get(index))
         else {
@@ -110,6 +119,26 @@ impl Browser {
         self.arrive(Instant::now() + self.timeout()).await.map(Some)
     }
 
+    /// Calls a tab that may be between two documents, when nobody is there to answer.
+    pub(super) async fn tell_shown<C: Command>(
+        &self,
+        session: &str,
+        command: impl Fn() -> C,
+    ) -> Result<C::Reply, NavigatorError> {
+        let mut tries = 0;
+        loop {
+            match self.tell(session, command()).await {
+                Err(NavigatorError::Call(CallError::Refused(reason)))
+                    if tries < 50 && reason.contains("Not attached to an active page") =>
+                {
+                    tries += 1;
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
     /// The moment now.
     pub(crate) fn mark(&self) -> Result<Mark, NavigatorError> {
         let tab = self.tab()?;
@@ -124,14 +153,13 @@ impl Browser {
 
     /// Waits for what an action may have begun.
     pub(crate) async fn settle(&self, mark: &Mark) -> Result<Arrival, NavigatorError> {
+        let is_elsewhere = |tab: &Tab| {
+            tab.target != mark.target || tab.navigations > mark.navigations || tab.url != mark.url
+        };
         let began = self
             .wait(BEGIN_TIME, |state| {
-                state.tab().is_none_or(|tab| {
-                    tab.target != mark.target
-                        || tab.navigations > mark.navigations
-                        || tab.is_loading
-                        || tab.url != mark.url
-                }) || state.tabs.len() != mark.tabs
+                state.tab().is_none_or(|tab| tab.is_leaving || is_elsewhere(tab))
+                    || state.tabs.len() != mark.tabs
                     || state.downloads.len() != mark.downloads
             })
             .await;
@@ -142,16 +170,20 @@ impl Browser {
         let ready = self
             .wait(self.timeout(), |state| {
                 state.tab().is_none_or(|tab| {
-                    let is_same = tab.target == mark.target && tab.navigations == mark.navigations;
+                    let is_blank = tab.target != mark.target && tab.url == "about:blank";
                     tab.is_crashed
                         || (tab.is_ready
-                            && (tab.stage >= Stage::Document || (is_same && !tab.is_loading)))
-                        || tab.url == "about:blank"
+                            && !tab.is_leaving
+                            && (tab.stage >= Stage::Document || is_blank))
                 })
             })
             .await;
         if !ready {
             return self.still_waiting();
+        }
+        if !self.look(|state| state.tab().is_none_or(is_elsewhere)) {
+            // It was on its way and did not arrive: a file, most often.
+            self.wait(FILE_TIME, |state| state.downloads.len() != mark.downloads).await;
         }
         self.arrive(deadline).await
     }
@@ -161,11 +193,7 @@ impl Browser {
         let left = deadline.saturating_duration_since(Instant::now()).min(SETTLE_TIME);
         let done = self
             .wait(left, |state| {
-                state.tab().is_none_or(|tab| {
-                    tab.stage == Stage::Loaded
-                        || tab.is_crashed
-                        || !tab.is_loading && tab.stage >= Stage::Document
-                })
+                state.tab().is_none_or(|tab| tab.stage == Stage::Loaded || tab.is_crashed)
             })
             .await;
         if self.is_gone() {

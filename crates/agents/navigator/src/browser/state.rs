@@ -37,7 +37,8 @@ pub(crate) struct Tab {
     pub(crate) loader: String,
     pub(crate) stage: Stage,
     pub(crate) is_ready: bool,
-    pub(crate) is_loading: bool,
+    /// Another document is on its way.
+    pub(crate) is_leaving: bool,
     pub(crate) is_crashed: bool,
     /// Documents so far.
     pub(crate) navigations: u64,
@@ -84,7 +85,7 @@ pub(crate) enum DownloadState {
 pub(crate) enum Reaction {
     SetUpTab { session: String },
     SetUpFrame { session: String },
-    CloseTarget { target: String },
+    CloseTab { target: String, session: String },
     AnswerDialog { session: String, accept: bool },
     GoBlank { session: String },
     CancelDownload { guid: String },
@@ -139,6 +140,8 @@ struct InFrame {
     name: String,
     #[serde(default)]
     url: String,
+    #[serde(default)]
+    navigation_type: String,
 }
 
 #[derive(Deserialize)]
@@ -207,7 +210,7 @@ impl State {
             "Page.frameNavigated" => self.navigated(event.read()?, &session),
             "Page.navigatedWithinDocument"
             | "Page.lifecycleEvent"
-            | "Page.frameStartedLoading"
+            | "Page.frameStartedNavigating"
             | "Page.frameStoppedLoading" => {
                 self.in_frame(&event.method, event.read()?, &session);
                 None
@@ -271,7 +274,7 @@ impl State {
             "page" => {
                 if self.tabs.len() >= MOST_TABS {
                     self.note(Note::TooManyTabs);
-                    return Some(Reaction::CloseTarget { target: info.target_id });
+                    return Some(Reaction::CloseTab { target: info.target_id, session });
                 }
                 if !self.tabs.is_empty() {
                     self.note(Note::NewTab);
@@ -311,7 +314,7 @@ impl State {
         tab.loader = frame.loader_id;
         tab.url.clone_from(&frame.url);
         tab.navigations += 1;
-        (tab.stage, tab.is_crashed) = (Stage::Begun, false);
+        (tab.stage, tab.is_leaving, tab.is_crashed) = (Stage::Begun, false, false);
         if may_be_shown(&frame.url) {
             return None;
         }
@@ -325,8 +328,10 @@ impl State {
         };
         match (method, what.name.as_str()) {
             ("Page.navigatedWithinDocument", _) => tab.url = what.url,
-            ("Page.frameStartedLoading", _) => tab.is_loading = true,
-            ("Page.frameStoppedLoading", _) => tab.is_loading = false,
+            ("Page.frameStartedNavigating", _) => {
+                tab.is_leaving = !what.navigation_type.contains("ameDocument");
+            }
+            ("Page.frameStoppedLoading", _) => tab.is_leaving = false,
             (_, "DOMContentLoaded") if what.loader_id == tab.loader => {
                 tab.stage = tab.stage.max(Stage::Document);
             }
@@ -404,7 +409,8 @@ mod tests {
         }
         assert_eq!(state.current.as_deref(), Some("t7"));
         let reaction = attach(&mut state, "page", "t8");
-        assert_eq!(reaction, Some(Reaction::CloseTarget { target: "t8".into() }));
+        let close = Reaction::CloseTab { target: "t8".into(), session: "s-t8".into() };
+        assert_eq!(reaction, Some(close));
         assert_eq!(state.current.as_deref(), Some("t7"));
         state.apply(&event("Target.detachedFromTarget", "", &json!({"sessionId": "s-t7"})));
         assert_eq!(state.current.as_deref(), Some("t6"));

@@ -46,21 +46,26 @@ async fn react(
     match reaction {
         Reaction::SetUpTab { session } => {
             let tell = Tell { connection, session: &session };
-            let set_up = set_up_tab(&tell).await;
+            set_up_tab(&tell).await;
             state.send_modify(|state| {
                 if let Some(tab) = state.tabs.iter_mut().find(|tab| tab.session == session) {
                     tab.is_ready = true;
                 }
             });
-            set_up
+            Ok(())
         }
         Reaction::SetUpFrame { session } => {
             let tell = Tell { connection, session: &session };
-            tell.it(EnablePage {}).await?;
-            tell.it(attach_to("iframe")).await?;
-            tell.it(RunIfWaiting {}).await
+            let (_, _, running) = tokio::join!(
+                tell.it(EnablePage {}),
+                tell.it(attach_to("iframe")),
+                tell.it(RunIfWaiting {})
+            );
+            running
         }
-        Reaction::CloseTarget { target } => {
+        Reaction::CloseTab { target, session } => {
+            // A tab that waits for us holds up the page that opened it, also when it is closed.
+            Tell { connection, session: &session }.it(RunIfWaiting {}).await?;
             connection.call(None, &CloseTarget { target_id: target }, LIMIT).await.map(drop)
         }
         Reaction::AnswerDialog { session, accept } => {
@@ -93,12 +98,16 @@ async fn react(
     }
 }
 
-async fn set_up_tab(tell: &Tell<'_>) -> Result<(), CallError> {
-    tell.it(EnablePage {}).await?;
-    tell.it(SetLifecycleEvents { enabled: true }).await?;
-    tell.it(InterceptFileChooser { enabled: true }).await?;
-    tell.it(attach_to("iframe")).await?;
-    tell.it(RunIfWaiting {}).await
+/// Said all at once: some of it is answered only when the tab runs, which is what comes last. A
+/// part that is refused leaves the tab as usable as it can be.
+async fn set_up_tab(tell: &Tell<'_>) {
+    let _ = tokio::join!(
+        tell.it(EnablePage {}),
+        tell.it(SetLifecycleEvents { enabled: true }),
+        tell.it(InterceptFileChooser { enabled: true }),
+        tell.it(attach_to("iframe")),
+        tell.it(RunIfWaiting {}),
+    );
 }
 
 /// Attaches to targets of one type as they come, before they run.

@@ -71,6 +71,9 @@ const SHAPE: [&str; 19] = [
     "tablist",
 ];
 
+/// Roles whose parts are not shown.
+const FIELDS: [&str; 7] =
+    ["textbox", "searchbox", "spinbutton", "slider", "Date", "DateTime", "ColorWell"];
 /// Roles that hold a run of text.
 const BLOCKS: [&str; 9] = [
     "paragraph",
@@ -252,7 +255,10 @@ fn lines_of(tree: &AccessibilityTree) -> Vec<Line> {
             named_by = if is_named { line.name.clone() } else { String::new() };
             add(&mut lines, line);
         }
-        for id in node.child_ids.iter().rev() {
+        let role = text_of(node.role.as_ref().map(|role| &role.value));
+        // What is in a field is its value, and shown with it.
+        let is_field = FIELDS.contains(&role.as_str());
+        for id in node.child_ids.iter().rev().filter(|_| !is_field) {
             if let Some(child) = by_id.get(id.as_str()) {
                 let (named_by, block) = (named_by.clone(), block.clone());
                 open.push(Place { node: child, depth: below, named_by, block });

@@ -83,7 +83,7 @@ pub(crate) async fn read(
 
 /// What the server said of the document.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Status {
+pub(crate) struct Document {
     pub(crate) status: u16,
     pub(crate) title: String,
     #[serde(rename = "type")]
@@ -94,6 +94,6 @@ pub(crate) struct Status {
 pub(crate) async fn status(
     browser: &Browser,
     main: &FrameReference,
-) -> Result<Status, NavigatorError> {
+) -> Result<Document, NavigatorError> {
     browser.ask_frame(main, "measure", Vec::new()).await
 }

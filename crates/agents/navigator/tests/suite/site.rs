@@ -86,7 +86,7 @@ async fn answer(
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Infallible> {
     let (parts, body) = request.into_parts();
-    let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
     let line = format!("{} {path} {}", parts.method, String::from_utf8_lossy(&body));
     shared.requests.lock().unwrap().push(line.trim_end().to_owned());
