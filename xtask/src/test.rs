@@ -81,6 +81,7 @@ fn typed(arguments: &[&str]) -> String {
 fn tests(options: &Options, steps: &mut Steps) -> Result<()> {
     let start = "cargo xtask postgres -- true";
     let server = steps.take("PostgreSQL server", start, PrivateServer::start)?;
+    steps.take("Chromium", "apt-get install chromium", crate::chromium::ensure_installed)?;
     let filters: Vec<&str> = options.filters.iter().map(String::as_str).collect();
     let mut step = |name, arguments: &[&str]| {
         let arguments = [arguments, &filters].concat();

@@ -45,6 +45,9 @@ pub(crate) enum NavigatorError {
     /// The browser was led where it may not go.
     #[error("{0}")]
     Blocked(String),
+    /// The proxy opened no tunnel: the host is not allowed, or not there.
+    #[error("{0}")]
+    NoTunnel(String),
     #[error("{0}")]
     Failed(String),
     #[error("stopped because the turn was cancelled")]

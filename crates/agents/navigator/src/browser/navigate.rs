@@ -71,7 +71,9 @@ impl Browser {
                 state.tab().is_none_or(|tab| tab.navigations > mark.navigations)
             })
             .await;
-            return Err(NavigatorError::Failed(explain(url, &error)));
+            let is_tunnel = error == "net::ERR_TUNNEL_CONNECTION_FAILED";
+            let kind = if is_tunnel { NavigatorError::NoTunnel } else { NavigatorError::Failed };
+            return Err(kind(explain(url, &error)));
         }
         if let Some(loader) = navigated.loader_id {
             let left = deadline.saturating_duration_since(Instant::now());

@@ -112,8 +112,9 @@ async fn attempt(held: &mut Held, url: &Url) -> Result<Arrival, NavigatorError> 
     let arrived = browser.navigate(url.as_str()).await;
     let blocked = browser.take_blocked();
     match &arrived {
-        Err(NavigatorError::Failed(_)) => {
-            if let Some(reason) = blocked.last() {
+        Err(NavigatorError::NoTunnel(_)) => {
+            // What has a scheme was asked for without a tunnel, and is not what failed.
+            if let Some(reason) = blocked.iter().rfind(|one| !one.target.contains("://")) {
                 return Err(refused(url, reason));
             }
         }

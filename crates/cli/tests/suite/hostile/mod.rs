@@ -7,3 +7,4 @@ mod circles;
 mod injection;
 mod ownership;
 mod provider;
+mod web;
