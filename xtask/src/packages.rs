@@ -1,28 +1,60 @@
-//! Packages of the system.
+//! Packages of the system: what the tests need beside cargo.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::cargo::check;
 
-/// Installs a package with apt-get, as root or by way of sudo.
-pub(crate) fn install(package: &str) -> Result<()> {
-    apt_get(&["update"])?;
-    apt_get(&["install", "-y", "--no-install-recommends", package])
+/// Where bubblewrap is looked for, as the sandbox does it.
+const BUBBLEWRAP: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
+
+/// The names of Chromium that the navigator looks for, as far as packages have them.
+const CHROMIUM: [&str; 4] =
+    ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+
+/// Makes sure of bubblewrap, without which the tests of the sandbox fail.
+pub(crate) fn ensure_bubblewrap() -> Result<()> {
+    if BUBBLEWRAP.iter().any(|path| Path::new(path).is_file()) {
+        return Ok(());
+    }
+    println!("bubblewrap is missing: installing it with apt-get");
+    install("bubblewrap", "install bubblewrap (bwrap) and try again")
 }
 
-/// Whether this is root.
+/// Makes sure of Chromium, without which the tests of the navigator fail.
+pub(crate) fn ensure_chromium() -> Result<()> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut directories = std::env::split_paths(&path);
+    if directories.any(|place| CHROMIUM.iter().any(|name| place.join(name).is_file())) {
+        return Ok(());
+    }
+    println!("Chromium is missing: installing it with apt-get");
+    install("chromium", "install Chromium and try again")
+}
+
+/// Installs a package. The hint is for a person whose system does it in another way.
+pub(crate) fn install(package: &str, hint: &str) -> Result<()> {
+    apt_get(&["update"], hint)?;
+    apt_get(&["install", "-y", "--no-install-recommends", package], hint)
+}
+
+/// Whether we are root, who needs no `sudo`.
 pub(crate) fn is_root() -> Result<bool> {
     let output = Command::new("id").arg("-u").output().context("could not run id")?;
     Ok(output.stdout.trim_ascii() == b"0")
 }
 
-fn apt_get(arguments: &[&str]) -> Result<()> {
+fn apt_get(arguments: &[&str], hint: &str) -> Result<()> {
     let as_root = is_root()?;
     let mut command = Command::new(if as_root { "apt-get" } else { "sudo" });
     if !as_root {
         command.args(["--preserve-env=DEBIAN_FRONTEND", "apt-get"]);
     }
-    check(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()))
+    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
+    match check(&mut command) {
+        Ok(()) => Ok(()),
+        Err(error) => bail!("{error:#}; {hint}"),
+    }
 }

@@ -30,8 +30,8 @@ pub(super) fn ensure_installed() -> Result<Installation> {
         return Ok(Installation { programs, as_root });
     }
     println!("PostgreSQL is missing: installing it with apt-get");
-    packages::install("postgresql")
-        .context("install a PostgreSQL server (initdb, pg_ctl and postgres) and try again")?;
+    let hint = "install a PostgreSQL server (initdb, pg_ctl and postgres) and try again";
+    packages::install("postgresql", hint)?;
     let programs = find().context("PostgreSQL was installed and its programs were not found")?;
     Ok(Installation { programs, as_root })
 }

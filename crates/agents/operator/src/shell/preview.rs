@@ -1,9 +1,17 @@
 //! What a person and the rules are shown of a command before it may run.
 
+use std::path::PathBuf;
+
 use lango_tool::{Proposal, visible, visible_lines};
 
 use super::launch::Launcher;
 use crate::Workspace;
+use crate::command::{self, Content, Script};
+
+/// Bytes of a script that are shown whole. A longer one is named, with its digest.
+const SHOWN: usize = 4 * 1024;
+/// Hexadecimal digits of a digest that people compare.
+const DIGITS: usize = 12;
 
 /// The proposal to run a command; `manner` says for how long.
 pub(super) fn proposal(
@@ -19,11 +27,46 @@ pub(super) fn proposal(
         Ok(path) => visible(&path.to_string_lossy()),
         Err(error) => format!("{} (will be refused: {error})", visible(cwd.unwrap_or("."))),
     };
-    let summary = format!(
+    let mut summary = format!(
         "Run in {place}, {manner}:\n{}\n{}\nvariables: {}",
         visible_lines(command, "  $ "),
         visible(&launcher.confinement()),
         visible(&launcher.variables().join(" ")),
     );
-    Proposal::plain(summary)
+    let reading = command::read(command);
+    let look = |directory: PathBuf| command::look(&directory, &reading.scripts);
+    // Without a directory nothing will run.
+    let scripts = directory.map(look).unwrap_or_default();
+    summary.extend(scripts.iter().filter_map(shown));
+    let missing = |script: &&Script| matches!(script.content, Content::Missing);
+    let missing: Vec<_> = scripts.iter().filter(missing).map(|it| visible(&it.path)).collect();
+    if !missing.is_empty() {
+        summary.push_str(&format!(
+            "\nIt runs these files, which are not there now: {}",
+            missing.join(", ")
+        ));
+    }
+    let unreadable = reading.unreadable.or_else(|| scripts.iter().find_map(Script::unreadable));
+    let bound = scripts.iter().map(Script::bound).collect();
+    Proposal { summary, steps: reading.steps, unreadable, bound, always_ask: None }
+}
+
+/// A script as a person sees it, if it is there.
+fn shown(script: &Script) -> Option<String> {
+    let path = visible(&script.path);
+    let bytes = match &script.content {
+        Content::Read(bytes) => bytes,
+        Content::Missing => return None,
+        Content::NotRead(reason) => return Some(format!("\n{path}, which it runs, {reason}")),
+    };
+    let digest = script.digest();
+    let digest = digest.get(..DIGITS).unwrap_or(&digest);
+    let first = format!("\n{path}, which it runs, has {} bytes, SHA-256 {digest}…", bytes.len());
+    Some(match std::str::from_utf8(bytes) {
+        Ok(text) if text.len() <= SHOWN => {
+            format!("{first}:\n{}", visible_lines(text.strip_suffix('\n').unwrap_or(text), "  | "))
+        }
+        Ok(_) => format!("{first}; it is too long to be shown here"),
+        Err(_) => format!("{first}; it is not a text"),
+    })
 }

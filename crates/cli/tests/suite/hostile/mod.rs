@@ -7,4 +7,5 @@ mod circles;
 mod injection;
 mod ownership;
 mod provider;
+mod shell;
 mod web;

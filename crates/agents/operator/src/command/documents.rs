@@ -1,0 +1,90 @@
+//! Here-documents: the lines behind a command that it gets as input.
+
+use super::carried::Carried;
+use super::cursor::Cursor;
+use super::expansion::Quoting;
+use super::parser::{Parser, Stop};
+use super::word::{Word, WordBuilder};
+
+/// A here-document whose lines are still to come.
+#[derive(Debug)]
+pub(super) struct HereDocument {
+    number: usize,
+    delimiter: String,
+    /// Whether the delimiter was quoted: then the lines are data and nothing else.
+    literal: bool,
+    /// Whether tabs at the start of lines do not count.
+    without_tabs: bool,
+}
+
+impl Parser<'_, '_> {
+    /// Takes note of a here-document. Returns what stands for its text until it is read.
+    pub(super) fn expect_document(&mut self, delimiter: Word, without_tabs: bool) -> String {
+        if delimiter.text.contains('\n') {
+            self.collector.note("the end of a here-document is not a line");
+        }
+        let (number, placeholder) = self.collector.reserve_document();
+        self.documents.push(HereDocument {
+            number,
+            delimiter: delimiter.text,
+            literal: delimiter.quoted,
+            without_tabs,
+        });
+        placeholder
+    }
+
+    /// Reads the here-documents that start behind the end of this line.
+    pub(super) fn read_documents(&mut self) -> Result<(), Stop> {
+        for document in std::mem::take(&mut self.documents) {
+            self.read_document(&document)?;
+        }
+        Ok(())
+    }
+
+    /// Here-documents without lines.
+    pub(super) fn check_documents(&mut self) {
+        if !self.documents.is_empty() {
+            self.collector.note("a here-document has no end");
+        }
+    }
+
+    fn read_document(&mut self, document: &HereDocument) -> Result<(), Stop> {
+        let start = self.cursor.position();
+        let text = loop {
+            let text = self.cursor.since(start);
+            let before = self.cursor.position();
+            self.cursor.skip_line();
+            let line = self.cursor.since(before);
+            let is_last = !self.cursor.take_if('\n');
+            let compared = if document.without_tabs { line.trim_start_matches('\t') } else { line };
+            if compared == document.delimiter {
+                break text;
+            }
+            if is_last {
+                self.collector.note("a here-document has no end");
+                break self.cursor.since(start);
+            }
+            let backslashes = line.len() - line.trim_end_matches('\\').len();
+            if !document.literal && backslashes % 2 == 1 {
+                self.collector.note("shells differ on continued lines in a here-document");
+            }
+        };
+        self.collector.fill_document(document.number, text);
+        if document.literal { Ok(()) } else { self.expansions_of(text) }
+    }
+
+    /// The commands in the expansions of a text.
+    fn expansions_of(&mut self, text: &str) -> Result<(), Stop> {
+        let carried = Carried::default();
+        let mut parser = Parser {
+            cursor: Cursor::new(text),
+            collector: self.collector,
+            carried: &carried,
+            depth: self.depth + 1,
+            documents: Vec::new(),
+        };
+        let mut ignored = WordBuilder::default();
+        while parser.within_quotes(&mut ignored, Quoting::Text)? {}
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! Expansions: what a shell puts in place of a text that starts with `$` or a backquote.
+//!
+//! Each makes the reading incomplete, since its value is known only when the command runs. They
+//! are still walked through, for the commands in them.
+
+use super::parser::{Parser, Stop};
+use super::word::WordBuilder;
+
+/// Where a text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quoting {
+    /// In an ordinary word.
+    None,
+    /// Between double quotes.
+    Double,
+    /// In a here-document or an arithmetic expression, where quotes are plain characters.
+    Text,
+}
+
+impl Parser<'_, '_> {
+    /// Reads what starts with a dollar sign.
+    pub(super) fn dollar(&mut self, word: &mut WordBuilder, quoting: Quoting) -> Result<(), Stop> {
+        let start = self.cursor.position();
+        self.cursor.take_joined();
+        match self.cursor.peek() {
+            Some('(') => {
+                self.collector.note("a part of it is the output of another command, $(…)");
+                self.cursor.take();
+                if is_arithmetic(self.cursor.rest()) {
+                    self.arithmetic()?;
+                } else {
+                    self.substitution()?;
+                }
+            }
+            Some('{') => {
+                self.collector.note("it has the value of a variable in it, ${…}");
+                self.parameter(quoting)?;
+            }
+            Some(first) if first.is_ascii_alphabetic() || first == '_' => {
+                let rest = self.cursor.rest();
+                let is_part = |part: char| part.is_ascii_alphanumeric() || part == '_';
+                let length = rest.find(|part| !is_part(part)).unwrap_or(rest.len());
+                self.collector.note(format!(
+                    "it has the value of a variable in it, ${}",
+                    lango_tool::visible_short(&rest[..length])
+                ));
+                self.cursor.skip(length);
+            }
+            Some('0'..='9' | '@' | '*' | '#' | '?' | '$' | '!' | '-') => {
+                self.collector.note("it has a value in it that the shell fills in, such as $1");
+                self.cursor.take();
+            }
+            Some('\'' | '"') if quoting == Quoting::None => {
+                self.collector.note("shells differ on quotes behind a dollar sign");
+            }
+            Some('[') => self.collector.note("shells differ on $[…]"),
+            Some(next) if !next.is_ascii() => {
+                self.collector.note("shells differ on what follows a dollar sign");
+            }
+            _ => {
+                word.quoted('$');
+                return Ok(());
+            }
+        }
+        word.unknown(self.cursor.since(start));
+        Ok(())
+    }
+
+    /// The commands of `$(…)`, behind the bracket.
+    pub(super) fn substitution(&mut self) -> Result<(), Stop> {
+        self.nested(|parser| {
+            parser.list()?;
+            parser.expect_bracket()
+        })
+    }
+
+    /// The expression of `$((…))`, behind the first bracket. Only substitutions in it matter.
+    fn arithmetic(&mut self) -> Result<(), Stop> {
+        self.nested(|parser| {
+            let mut ignored = WordBuilder::default();
+            // The bracket that is open already.
+            let mut open = 1_usize;
+            while open > 0 {
+                match parser.cursor.peek() {
+                    Some('(') => open += 1,
+                    Some(')') => open -= 1,
+                    _ => {
+                        if !parser.within_quotes(&mut ignored, Quoting::Text)? {
+                            return Err(Stop::because("a $((…)) is not closed"));
+                        }
+                        continue;
+                    }
+                }
+                parser.cursor.take();
+            }
+            Ok(())
+        })
+    }
+
+    /// `${…}`, from the brace.
+    fn parameter(&mut self, quoting: Quoting) -> Result<(), Stop> {
+        self.cursor.take();
+        self.nested(|parser| {
+            let mut ignored = WordBuilder::default();
+            loop {
+                match parser.cursor.peek() {
+                    Some('}') => {
+                        parser.cursor.take();
+                        return Ok(());
+                    }
+                    Some('"') if quoting != Quoting::Text => parser.double_quoted(&mut ignored)?,
+                    Some('\'') if quoting == Quoting::None => {
+                        parser.cursor.take();
+                        let closing = parser.cursor.rest().find('\'').map_or(0, |at| at + 1);
+                        parser.cursor.skip(closing);
+                    }
+                    _ => {
+                        if !parser.within_quotes(&mut ignored, Quoting::Text)? {
+                            return Err(Stop::because("a ${…} is not closed"));
+                        }
+                    }
+                }
+            }
+        })
+    }
+
+    /// The commands between backquotes.
+    pub(super) fn backquoted(
+        &mut self,
+        word: &mut WordBuilder,
+        quoting: Quoting,
+    ) -> Result<(), Stop> {
+        self.collector.note("a part of it is the output of another command, `…`");
+        let start = self.cursor.position();
+        self.cursor.take();
+        let mut commands = String::new();
+        loop {
+            match self.cursor.take() {
+                Some('`') => break,
+                Some('\\') => match self.cursor.take() {
+                    Some(special @ ('`' | '\\' | '$')) => commands.push(special),
+                    Some('"') if quoting == Quoting::Double => commands.push('"'),
+                    other => {
+                        commands.push('\\');
+                        commands.extend(other);
+                    }
+                },
+                Some(character) => commands.push(character),
+                None => return Err(Stop::because("a backquote is not closed")),
+            }
+        }
+        word.unknown(self.cursor.since(start));
+        Parser::read(self.collector, &commands, self.carried, self.depth + 1);
+        Ok(())
+    }
+}
+
+/// Whether this is `(expression))` rather than commands in brackets. Only a guess, which is enough:
+/// either way the reading is not complete.
+fn is_arithmetic(text: &str) -> bool {
+    if !text.starts_with('(') {
+        return false;
+    }
+    let mut open = 0_usize;
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            '(' => open += 1,
+            ')' => open = open.saturating_sub(1),
+            '\\' => {
+                rest.next();
+            }
+            '\'' => {
+                let quoted = rest.as_str().find('\'').map_or(0, |end| end + 1);
+                rest = rest.as_str()[quoted..].chars();
+            }
+            _ => {}
+        }
+        if open == 0 {
+            return rest.as_str().starts_with(')');
+        }
+    }
+    false
+}

@@ -1,0 +1,88 @@
+//! `find` and `xargs`: programs that run a command on what they find.
+
+use super::invocation::Invocation;
+use super::word::Word;
+use super::wrappers::skip_options;
+
+/// Actions of `find` that run a command.
+const RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+/// Actions of `find` that delete or write.
+const CHANGES: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
+
+impl Invocation<'_> {
+    /// `find`, and the commands that it runs.
+    pub(super) fn find(&mut self, words: &[Word]) {
+        let is_one_of = |word: &Word, names: &[&str]| names.iter().any(|name| word.text == **name);
+        let runs = words.iter().any(|word| is_one_of(word, &RUNS));
+        let changes = words.iter().any(|word| is_one_of(word, &CHANGES));
+        let reason = match (runs, changes) {
+            (true, _) => Some("runs a command on what it finds"),
+            (false, true) => Some("deletes files or writes to one"),
+            (false, false) => None,
+        };
+        self.step(words, reason.map(str::to_owned));
+        let mut rest = words;
+        while let Some(start) = rest.iter().position(|word| is_one_of(word, &RUNS)) {
+            if rest[start].text.ends_with("dir") {
+                self.collector.moves();
+            }
+            rest = &rest[start + 1..];
+            let end = rest.iter().enumerate().position(|(position, word)| {
+                word.text == ";"
+                    || (word.text == "+" && position > 0 && rest[position - 1].text == "{}")
+            });
+            let Some(end) = end else {
+                self.collector.note("a command of find has no end");
+                return;
+            };
+            let command = &rest[..end];
+            if let Some(last) = command.iter().rposition(|word| is_one_of(word, &RUNS)) {
+                // One of them is the argument of something else.
+                self.collector.note("it is not sure where a command of find starts");
+                rest = &rest[last..];
+                continue;
+            }
+            if command.iter().any(|word| word.text.contains("{}")) {
+                self.collector.note("find fills in the names of what it finds");
+            }
+            if command.is_empty() {
+                self.collector.note("a command of find is missing");
+            }
+            let carried = self.carried.clone();
+            self.read_wrapped(command, &carried);
+            rest = &rest[end + 1..];
+        }
+    }
+
+    /// `xargs`, which adds what it reads to a command.
+    pub(super) fn xargs(&mut self, words: &[Word]) {
+        const FLAGS: [&str; 9] =
+            ["-0", "-r", "-t", "-x", "-o", "--null", "--no-run-if-empty", "--verbose", "--exit"];
+        const VALUED: [&str; 14] = [
+            "-n",
+            "-L",
+            "-P",
+            "-s",
+            "-I",
+            "-d",
+            "-E",
+            "-a",
+            "--max-args",
+            "--max-procs",
+            "--max-chars",
+            "--replace",
+            "--delimiter",
+            "--arg-file",
+        ];
+        self.collector.note("xargs adds words to a command that are known only when it runs");
+        match skip_options(words, &FLAGS, &VALUED) {
+            Ok(start) if start < words.len() => {
+                let mut carried = self.carried.clone();
+                carried.limit(|| "gets more words from xargs".to_owned());
+                self.read_wrapped(&words[start..], &carried);
+            }
+            Ok(_) => self.step(words, None),
+            Err(reason) => self.step(words, Some(reason)),
+        }
+    }
+}

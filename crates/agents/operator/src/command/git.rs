@@ -1,0 +1,123 @@
+//! `git`: what it can be told to run.
+
+use super::invocation::Invocation;
+use super::word::Word;
+
+/// Options before the subcommand that change nothing but the output.
+const GLOBAL: [&str; 7] = [
+    "--no-pager",
+    "-P",
+    "--no-optional-locks",
+    "--literal-pathspecs",
+    "--version",
+    "--help",
+    "--no-advice",
+];
+
+/// Subcommands that do what their name says. Any other may be an alias, which can be any command,
+/// or it runs commands by itself.
+const PLAIN: [&str; 52] = [
+    "add",
+    "annotate",
+    "blame",
+    "branch",
+    "cat-file",
+    "check-ignore",
+    "checkout",
+    "cherry",
+    "cherry-pick",
+    "clean",
+    "commit",
+    "count-objects",
+    "describe",
+    "diff",
+    "diff-index",
+    "diff-tree",
+    "fetch",
+    "format-patch",
+    "fsck",
+    "gc",
+    "grep",
+    "init",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "merge",
+    "merge-base",
+    "mv",
+    "name-rev",
+    "pull",
+    "push",
+    "range-diff",
+    "rebase",
+    "reflog",
+    "remote",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "revert",
+    "rm",
+    "shortlog",
+    "show",
+    "show-ref",
+    "stash",
+    "status",
+    "switch",
+    "symbolic-ref",
+    "tag",
+    "version",
+    "worktree",
+];
+
+/// Options that run something or write somewhere, in whatever subcommand has them.
+const OPTIONS: [&str; 13] = [
+    "--exec",
+    "--exec-path",
+    "--ext-diff",
+    "--textconv",
+    "--open-files-in-pager",
+    "--upload-pack",
+    "--receive-pack",
+    "--extcmd",
+    "--output",
+    "--template",
+    "--config",
+    "--interactive",
+    "--strategy",
+];
+
+/// Letters of short options with such a meaning, by subcommand.
+const LETTERS: [(&str, &str); 5] =
+    [("rebase", "xis"), ("grep", "O"), ("merge", "s"), ("pull", "s"), ("init", "c")];
+
+impl Invocation<'_> {
+    /// A call of `git`.
+    pub(super) fn git(&mut self, words: &[Word]) {
+        self.step(words, risk(words).map(str::to_owned));
+    }
+}
+
+fn risk(words: &[Word]) -> Option<&'static str> {
+    let arguments = &words[1..];
+    let subcommand = arguments.iter().position(|word| !GLOBAL.contains(&word.text.as_str()))?;
+    let (name, arguments) = (arguments[subcommand].text.as_str(), &arguments[subcommand + 1..]);
+    if name.starts_with('-') {
+        return Some("is told by an option where to find its settings or programs");
+    }
+    if !PLAIN.contains(&name) {
+        return Some("this subcommand of git can run any command");
+    }
+    let letters = LETTERS.iter().find(|(of, _)| *of == name).map_or("", |(_, letters)| letters);
+    let risky = arguments.iter().any(|word| {
+        let text = word.text.as_str();
+        let option = text.split_once('=').map_or(text, |(option, _)| option);
+        let is_short = text.starts_with('-') && !text.starts_with("--");
+        // An address such as `ext::command` names the program that speaks to the other side.
+        text.contains("::")
+            || (option.len() > 2 && OPTIONS.iter().any(|risky| risky.starts_with(option)))
+            || (is_short && text.contains(|letter| letters.contains(letter)))
+    });
+    risky.then_some("is told by an argument to run a command or to write to a file")
+}

@@ -1,0 +1,163 @@
+//! Programs that run code from a file, from their arguments or from their input.
+
+use lango_tool::visible_short;
+
+use super::invocation::Invocation;
+use super::word::Word;
+
+/// An interpreter whose options are known well enough to tell which word is the file.
+#[derive(Debug)]
+pub(super) struct Interpreter {
+    pub(super) names: &'static [&'static str],
+    /// Letters of options without a value.
+    flags: &'static str,
+    /// Letters of options with a value.
+    valued: &'static str,
+    /// Letters of options behind which code stands, or the name of code.
+    code: &'static str,
+    /// Long options behind which code stands.
+    long_code: &'static [&'static str],
+    /// Long options without a value.
+    long_flags: &'static [&'static str],
+    /// Words that only ask for something, if nothing else is said.
+    questions: &'static [&'static str],
+}
+
+const QUESTIONS: &[&str] = &["--version", "--help", "-v", "-h"];
+
+/// The interpreters. Any option that is not listed makes the reading incomplete.
+pub(super) const INTERPRETERS: &[Interpreter] = &[
+    Interpreter {
+        names: &["python", "pypy", "python3", "python2"],
+        flags: "bBdEIOPqsSuvx",
+        valued: "WX",
+        code: "cm",
+        long_code: &[],
+        long_flags: &[],
+        // Here `-v` does not ask for the version.
+        questions: &["--version", "--help", "-V", "-h"],
+    },
+    Interpreter {
+        names: &["perl"],
+        flags: "acilnpstTwWX01234567",
+        valued: "",
+        code: "eE",
+        long_code: &[],
+        long_flags: &[],
+        questions: QUESTIONS,
+    },
+    Interpreter {
+        names: &["ruby"],
+        flags: "aclnpsw",
+        valued: "",
+        code: "e",
+        long_code: &[],
+        long_flags: &[],
+        questions: QUESTIONS,
+    },
+    Interpreter {
+        names: &["node", "nodejs"],
+        flags: "c",
+        valued: "",
+        code: "ep",
+        long_code: &["--eval", "--print", "--test"],
+        long_flags: &["--check", "--no-warnings", "--trace-warnings"],
+        questions: QUESTIONS,
+    },
+    Interpreter {
+        names: &["php"],
+        flags: "lnq",
+        valued: "",
+        code: "rR",
+        long_code: &["--run"],
+        long_flags: &[],
+        questions: QUESTIONS,
+    },
+    Interpreter {
+        names: &["lua", "luajit"],
+        flags: "E",
+        valued: "",
+        code: "e",
+        long_code: &[],
+        long_flags: &[],
+        questions: &["-v"],
+    },
+];
+
+/// What a word of options means.
+enum Meaning {
+    Nothing,
+    /// The next word belongs to it.
+    TakesNext,
+    /// Code follows, here or in the next word.
+    Code,
+    Unknown,
+}
+
+impl Invocation<'_> {
+    /// Names the file that an interpreter runs.
+    pub(super) fn interpreter(&mut self, interpreter: &Interpreter, words: &[Word]) {
+        let name = visible_short(&words[0].text);
+        if let [_, only] = words
+            && interpreter.questions.contains(&only.text.as_str())
+        {
+            return self.step(words, None);
+        }
+        let mut position = 1;
+        while let Some(word) = words.get(position) {
+            position += 1;
+            if !word.is_static() {
+                return self.unsure(words, format!("what {name} runs is known only when it runs"));
+            }
+            match interpreter.meaning(&word.text) {
+                Some(Meaning::Nothing) => {}
+                Some(Meaning::TakesNext) => position += 1,
+                Some(Meaning::Code) => {
+                    return self.step(words, Some("runs the code in its arguments".to_owned()));
+                }
+                Some(Meaning::Unknown) => {
+                    let option = visible_short(&word.text);
+                    let reason = format!("the option {option} of {name} is not known");
+                    return self.unsure(words, reason);
+                }
+                None if word.text == "-" => break,
+                None => {
+                    self.collector.script(&word.text);
+                    let reason = format!("runs the program in {}", visible_short(&word.text));
+                    return self.step(words, Some(reason));
+                }
+            }
+        }
+        self.unsure(words, format!("{name} takes its program from its input"));
+    }
+}
+
+impl Interpreter {
+    /// What an option means. None where it is no option.
+    fn meaning(&self, word: &str) -> Option<Meaning> {
+        if word.starts_with("--") {
+            let option = word.split_once('=').map_or(word, |(option, _)| option);
+            return Some(if self.long_code.contains(&option) {
+                Meaning::Code
+            } else if self.long_flags.contains(&word) {
+                Meaning::Nothing
+            } else {
+                Meaning::Unknown
+            });
+        }
+        let letters = word.strip_prefix('-').filter(|letters| !letters.is_empty())?;
+        for (position, letter) in letters.char_indices() {
+            if self.code.contains(letter) {
+                return Some(Meaning::Code);
+            }
+            if self.valued.contains(letter) {
+                let is_last = position + letter.len_utf8() == letters.len();
+                return Some(if is_last { Meaning::TakesNext } else { Meaning::Nothing });
+            }
+            if !self.flags.contains(letter) {
+                return Some(Meaning::Unknown);
+            }
+        }
+        Some(Meaning::Nothing)
+    }
+}

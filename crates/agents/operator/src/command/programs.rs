@@ -1,0 +1,219 @@
+//! Programs that can be made to run something else, or to write somewhere, by an argument.
+//!
+//! A rule with a pattern, such as `tar *`, was written with the usual arguments in mind. For the
+//! arguments listed here it does not hold; only a rule for exactly these words does. What a build
+//! tool runs is the project's own code, which whoever allows the tool has in mind.
+
+use lango_tool::visible_short;
+
+use super::invocation::Invocation;
+use super::word::Word;
+
+/// A program, and what is to be known about it.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) names: &'static [&'static str],
+    why: &'static str,
+    when: When,
+    /// Whether its first argument that is no option is a file with commands for it.
+    runs_file: bool,
+    /// The option behind which such a file stands.
+    file_option: Option<&'static str>,
+    /// Whether it takes its input for commands.
+    obeys_input: bool,
+}
+
+/// For which arguments only a rule for exactly these words holds.
+#[derive(Debug)]
+enum When {
+    Always,
+    /// Letters of short options, and long options by the start of their names.
+    Options(&'static str, &'static [&'static str]),
+    /// Words anywhere among the arguments.
+    Words(&'static [&'static str]),
+}
+
+const fn always(names: &'static [&'static str], why: &'static str) -> Program {
+    Program {
+        names,
+        why,
+        when: When::Always,
+        runs_file: false,
+        file_option: None,
+        obeys_input: false,
+    }
+}
+
+/// Like `always`, for what reads commands from its input if it gets one.
+const fn obeys(names: &'static [&'static str], why: &'static str) -> Program {
+    Program { obeys_input: true, ..always(names, why) }
+}
+
+/// An interpreter that is known by name only.
+const fn runs_file(names: &'static [&'static str]) -> Program {
+    Program { runs_file: true, ..obeys(names, "runs the program that its arguments name") }
+}
+
+const fn options(
+    names: &'static [&'static str],
+    why: &'static str,
+    short: &'static str,
+    long: &'static [&'static str],
+) -> Program {
+    Program { when: When::Options(short, long), ..always(names, why) }
+}
+
+const RUNS: &str = "runs the command in its arguments";
+const CODE: &str = "can run commands from the text in its arguments";
+const TOLD: &str = "is told by an option to run a command";
+const WRITES: &str = "is told by an option to write to a file";
+
+/// The table.
+pub(super) const PROGRAMS: &[Program] = &[
+    // Languages.
+    Program {
+        file_option: Some("-f"),
+        ..always(&["awk", "gawk", "mawk", "nawk", "original-awk"], CODE)
+    },
+    obeys(&["ed", "red", "ex", "vi", "vim", "nvim", "view", "rvim", "emacs", "nano", "pico"], CODE),
+    obeys(&["gdb", "lldb", "sqlite3", "sqlite", "psql", "mysql", "mariadb", "mongosh"], CODE),
+    obeys(&["redis-cli", "duckdb", "clickhouse", "dc", "m4", "gnuplot", "octave", "r", "gp"], CODE),
+    obeys(&["irb", "pry", "ipython", "jshell", "ghci", "iex", "ocaml", "utop", "bpython"], CODE),
+    runs_file(&["tclsh", "wish", "expect", "osascript", "rscript", "julia", "swift", "scala"]),
+    runs_file(&["groovy", "guile", "racket", "sbcl", "clisp", "elixir", "erl", "escript"]),
+    runs_file(&["runghc", "java", "kotlin", "clojure", "bb", "tsx", "ts-node", "bun", "deno"]),
+    runs_file(&["dotnet", "mono", "wine", "wasmtime", "wasmer", "run-parts", "just", "rake"]),
+    // Programs that run a command which is not opened here.
+    obeys(&["watch", "flock", "script", "strace", "ltrace", "perf", "valgrind", "entr"], RUNS),
+    obeys(&["chroot", "unshare", "nsenter", "bwrap", "firejail", "systemd-run", "pkexec"], RUNS),
+    obeys(&["setpriv", "capsh", "prlimit", "numactl", "cgexec", "runcon", "sg", "newgrp"], RUNS),
+    obeys(&["start-stop-daemon", "daemonize", "xvfb-run", "dbus-run-session", "fakeroot"], RUNS),
+    obeys(&["proxychains", "proxychains4", "torsocks", "rlwrap", "unbuffer", "faketime"], RUNS),
+    obeys(&["setarch", "linux32", "linux64", "i386", "x86_64", "eatmydata", "chronic"], RUNS),
+    obeys(&["hyperfine", "ifne", "mispipe", "pee", "sponge", "vipe", "vidir", "direnv"], RUNS),
+    obeys(&["ld.so", "ld-linux.so", "ld-linux-x86-64.so", "ld-linux-aarch64.so"], RUNS),
+    obeys(&["npx", "bunx", "pnpx", "uvx", "pipx", "nix", "nix-shell", "nix-build"], RUNS),
+    obeys(&["docker", "podman", "nerdctl", "kubectl", "lxc", "vagrant", "wsl"], RUNS),
+    obeys(&["parallel", "at", "batch", "crontab", "screen", "tmux", "dtach"], RUNS),
+    obeys(&["ssh", "sftp", "ftp", "lftp", "telnet", "rsh", "mosh", "socat"], RUNS),
+    always(&["scp", "rsync", "rclone"], "can be told to run a command to reach another machine"),
+    // Pagers and whatever opens something for a person.
+    always(&["less", "more", "most", "pg", "man", "info"], "a pager can start other programs"),
+    always(&["xdg-open", "open", "gio", "start"], "starts whatever program fits its argument"),
+    // Ordinary programs with an option that runs something.
+    options(
+        &["tar", "gtar", "bsdtar"],
+        TOLD,
+        "IF",
+        &[
+            "--to-command",
+            "--checkpoint-action",
+            "--use-compress-program",
+            "--rsh-command",
+            "--rmt-command",
+            "--info-script",
+            "--new-volume-script",
+        ],
+    ),
+    options(&["zip"], TOLD, "T", &["--test", "--unzip-command"]),
+    options(&["cpio"], TOLD, "", &["--rsh-command", "--rmt-command"]),
+    options(&["split", "gsplit"], TOLD, "", &["--filter"]),
+    options(&["sort", "gsort"], WRITES, "oST", &["--compress-program", "--output"]),
+    options(&["rg"], TOLD, "", &["--pre", "--hostname-bin"]),
+    options(&["fd", "fdfind"], TOLD, "xX", &["--exec", "--exec-batch"]),
+    options(&["nc", "ncat", "netcat"], TOLD, "ec", &["--exec", "--sh-exec", "--lua-exec"]),
+    options(&["tcpdump"], TOLD, "zw", &[]),
+    options(&["wget"], TOLD, "eiO", &["--use-askpass", "--execute", "--config", "--output"]),
+    options(
+        &["curl"],
+        WRITES,
+        "oOKcDJ",
+        &["--output", "--remote-name", "--config", "--cookie-jar", "--dump-header", "--trace"],
+    ),
+    options(&["gcc", "cc", "clang", "g++", "c++"], TOLD, "B", &["--specs", "-specs", "-wrapper"]),
+    options(&["cargo"], TOLD, "Z", &["--config"]),
+    options(&["cmake"], TOLD, "PE", &[]),
+    options(&["gradle", "gradlew"], TOLD, "I", &["--init-script"]),
+    options(&["npm", "pnpm", "yarn"], TOLD, "", &["--script-shell", "--node-options"]),
+    options(&["nmap"], TOLD, "", &["--script"]),
+    options(&["exiftool"], TOLD, "", &["-if", "-p", "-config"]),
+    options(&["apt", "apt-get", "aptitude"], TOLD, "oc", &["--option", "--config-file"]),
+    Program {
+        when: When::Words(&["-exec", "-toolexec", "-vettool", "-ldflags"]),
+        ..always(&["go"], TOLD)
+    },
+    Program { when: When::Words(&["exec", "-b", "-batch"]), ..always(&["ip"], TOLD) },
+];
+
+impl Invocation<'_> {
+    /// A program from the table.
+    pub(super) fn program(&mut self, program: &Program, words: &[Word]) {
+        if program.obeys_input {
+            self.collector.obeys_input(&words[0].text);
+        }
+        let applies = match program.when {
+            When::Always => true,
+            When::Options(short, long) => words[1..]
+                .iter()
+                .enumerate()
+                .any(|(position, word)| has_option(program, position, word, short, long)),
+            When::Words(risky) => words[1..].iter().any(|word| {
+                let start =
+                    word.text.split_once('=').map_or(word.text.as_str(), |(start, _)| start);
+                risky.contains(&start) || risky.contains(&start.replacen("--", "-", 1).as_str())
+            }),
+        };
+        if let Some(option) = program.file_option {
+            self.file_of_option(option, words);
+        }
+        if program.runs_file {
+            let file = words[1..].iter().find(|word| !word.text.starts_with('-'));
+            if let Some(file) = file {
+                if !file.is_static() {
+                    let name = visible_short(&words[0].text);
+                    self.collector.note(format!("what {name} runs is known only when it runs"));
+                }
+                self.collector.script(&file.text);
+            }
+        }
+        self.step(words, applies.then(|| program.why.to_owned()));
+    }
+}
+
+impl Invocation<'_> {
+    /// The files behind an option such as `-f`, in the same word or the next.
+    pub(super) fn file_of_option(&mut self, option: &str, words: &[Word]) {
+        let name = visible_short(&words[0].text);
+        for (position, word) in words.iter().enumerate() {
+            let Some(attached) = word.text.strip_prefix(option) else { continue };
+            let next = words.get(position + 1).map_or("-", |next| next.text.as_str());
+            let file = if attached.is_empty() { next } else { attached };
+            if file == "-" {
+                self.collector.note(format!("{name} takes its program from its input"));
+            } else {
+                self.collector.script(file);
+            }
+            let is_next_static = words.get(position + 1).is_none_or(Word::is_static);
+            if !word.is_static() || (attached.is_empty() && !is_next_static) {
+                self.collector.note(format!("what {name} runs is known only when it runs"));
+            }
+        }
+    }
+}
+
+/// Whether a word may be one of these options, perhaps among others or shortened.
+fn has_option(program: &Program, position: usize, word: &Word, short: &str, long: &[&str]) -> bool {
+    let text = word.text.as_str();
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    if long.iter().any(|option| name == *option || (name.len() > 2 && option.starts_with(name))) {
+        return true;
+    }
+    // `tar` takes its first word for options, with or without a dash.
+    let bare = position == 0 && program.names.contains(&"tar");
+    let letters = match text.strip_prefix('-') {
+        Some(letters) if !letters.starts_with('-') => letters,
+        None if bare => text,
+        _ => return false,
+    };
+    letters.contains(|letter| short.contains(letter))
+}

@@ -1,0 +1,203 @@
+//! Shells, and commands that read their arguments as a shell would.
+
+use lango_tool::visible_short;
+
+use super::invocation::Invocation;
+use super::word::Word;
+
+/// A shell.
+#[derive(Debug)]
+pub(super) struct Shell {
+    pub(super) names: &'static [&'static str],
+    language: Language,
+}
+
+/// How much of a shell's language is the one that is read here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Same,
+    /// A text can be read, but may mean more to this shell.
+    Similar,
+    Other,
+}
+
+/// The shells.
+pub(super) const SHELLS: &[Shell] = &[
+    Shell { names: &["sh", "bash", "dash", "ash"], language: Language::Same },
+    Shell {
+        names: &["zsh", "ksh", "ksh93", "mksh", "lksh", "pdksh", "oksh", "yash", "rbash", "hush"],
+        language: Language::Similar,
+    },
+    Shell {
+        names: &["fish", "csh", "tcsh", "pwsh", "powershell", "nu", "xonsh", "elvish", "rc", "es"],
+        language: Language::Other,
+    },
+];
+
+/// Values of `-o` that leave the meaning of a text alone.
+const HARMLESS_SETTINGS: [&str; 4] = ["errexit", "nounset", "pipefail", "xtrace"];
+
+impl Invocation<'_> {
+    /// Opens `sh -c TEXT`; names the script of `sh FILE`.
+    pub(super) fn shell(&mut self, shell: &Shell, words: &[Word]) {
+        let name = visible_short(&words[0].text);
+        match shell.language {
+            Language::Same => {}
+            Language::Similar => {
+                self.collector.note(format!("{name} has a language of its own"));
+            }
+            Language::Other => {
+                return self.unsure(words, format!("{name} has a language of its own"));
+            }
+        }
+        let (options, start) = match shell_options(words) {
+            Ok(found) => found,
+            Err(reason) => return self.unsure(words, reason),
+        };
+        let Some(first) = words.get(start) else {
+            let reason = format!("{name} takes its commands from its input");
+            return self.unsure(words, reason);
+        };
+        if !first.is_static() {
+            self.collector.note(format!("what {name} runs is known only when it runs"));
+        }
+        if options.login || !options.command {
+            let reason = if options.command {
+                "reads the files that a shell starts with".to_owned()
+            } else {
+                self.collector.script(&first.text);
+                format!("runs the program in {}", visible_short(&first.text))
+            };
+            self.step(words, Some(reason));
+        }
+        if options.command {
+            self.read_text(&first.text);
+        }
+    }
+
+    /// Opens `su -c TEXT`.
+    pub(super) fn su(&mut self, words: &[Word]) {
+        let mut text = None;
+        let mut position = 1;
+        while let Some(word) = words.get(position) {
+            position += 1;
+            match word.text.as_str() {
+                _ if !word.is_static() => {
+                    self.collector.note("an argument of su is known only when it runs");
+                }
+                "-" | "-l" | "--login" | "-m" | "-p" | "--preserve-environment" => {}
+                "-c" | "--command" if text.is_none() => {
+                    text = words.get(position);
+                    position += 1;
+                }
+                option if option.starts_with('-') => {
+                    let option = visible_short(option);
+                    self.collector.note(format!("the option {option} of su is not known"));
+                }
+                _ => {}
+            }
+        }
+        self.step(words, Some("runs with the rights of somebody else".to_owned()));
+        match text {
+            Some(text) => self.read_text(&text.text),
+            None => self.collector.note("su takes its commands from its input"),
+        }
+        // The shell is the one of that user, and what stands behind the user goes to it.
+        self.collector.note("which shell su starts is known only when it runs");
+    }
+
+    /// Opens `eval`, whose words are one text.
+    pub(super) fn eval(&mut self, words: &[Word]) {
+        let arguments = &words[1..];
+        if arguments.iter().any(|word| !word.is_static()) {
+            self.collector.note("what eval runs is known only when it runs");
+        }
+        if arguments.first().is_some_and(|word| word.text.starts_with('-')) {
+            self.collector.note("shells differ on options of eval");
+        }
+        let text: Vec<_> = arguments.iter().map(|word| word.text.as_str()).collect();
+        self.read_text(&text.join(" "));
+    }
+
+    /// Names the script of `. FILE`.
+    pub(super) fn source(&mut self, words: &[Word]) {
+        let Some(file) = words.get(1) else { return self.step(words, None) };
+        if !file.is_static() || file.text.starts_with('-') {
+            self.collector.note("which file is read is known only when it runs");
+        } else if !file.text.contains('/') {
+            self.collector.note("shells differ on where they look for a file without a slash");
+        }
+        self.collector.script(&file.text);
+        let reason = format!("runs the program in {}", visible_short(&file.text));
+        self.step(words, Some(reason));
+    }
+
+    /// Opens `trap TEXT SIGNAL`.
+    pub(super) fn trap(&mut self, words: &[Word]) {
+        let Some((action, signals)) = words[1..].split_first() else {
+            return self.step(words, None);
+        };
+        let is_number = action.text.bytes().all(|byte| byte.is_ascii_digit());
+        if !action.is_static() {
+            self.collector.note("what trap runs is known only when it runs");
+        } else if action.text != "-" && (action.text.starts_with('-') || is_number) {
+            return self.unsure(words, "shells differ on options of trap".to_owned());
+        } else if action.text == "-" || signals.is_empty() {
+            return self.step(words, None);
+        }
+        self.read_text(&action.text);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Options {
+    command: bool,
+    login: bool,
+}
+
+/// The options of a shell, and the position of the first word that is none.
+fn shell_options(words: &[Word]) -> Result<(Options, usize), String> {
+    let name = words.first().map(|word| visible_short(&word.text)).unwrap_or_default();
+    let mut options = Options::default();
+    let mut position = 1;
+    while let Some(word) = words.get(position) {
+        let text = word.text.as_str();
+        if !word.is_static() || !text.starts_with(['-', '+']) {
+            break;
+        }
+        position += 1;
+        match text {
+            "-" | "--" => break,
+            "--login" => options.login = true,
+            "--norc" | "--noprofile" | "--posix" => {}
+            _ => {
+                for letter in text.chars().skip(1) {
+                    match letter {
+                        'c' => options.command = true,
+                        'l' => options.login = true,
+                        'e' | 'u' | 'x' => {}
+                        'o' if words.get(position).is_some_and(is_harmless_setting) => {
+                            position += 1;
+                        }
+                        's' => return Err(format!("{name} takes its commands from its input")),
+                        _ => {
+                            let option = visible_short(text);
+                            return Err(format!("the option {option} of {name} is not known"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Ok((options, position))
+}
+
+fn is_harmless_setting(word: &Word) -> bool {
+    word.is_static() && HARMLESS_SETTINGS.contains(&word.text.as_str())
+}
+
+/// Whether the arguments of `set` leave the meaning of what follows alone.
+pub(super) fn is_harmless_set(words: &[Word]) -> bool {
+    shell_options(words)
+        .is_ok_and(|(options, end)| end == words.len() && !options.command && !options.login)
+}

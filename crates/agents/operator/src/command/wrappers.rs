@@ -1,0 +1,224 @@
+//! Programs that run the command behind their own options, and how their options are read.
+//!
+//! An option that is not listed makes the reading incomplete: how many words belong to it is
+//! never guessed.
+
+use lango_tool::visible_short;
+
+use super::invocation::Invocation;
+use super::word::Word;
+
+/// A program that runs another one.
+#[derive(Debug)]
+pub(super) struct Wrapper {
+    pub(super) names: &'static [&'static str],
+    /// Options without a value.
+    flags: &'static [&'static str],
+    /// Options with a value.
+    valued: &'static [&'static str],
+    before: Before,
+    kept: Kept,
+}
+
+/// What stands between the options and the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    /// `NAME=value`, any number of them.
+    Assignments,
+    /// One word that starts with a digit.
+    Number,
+}
+
+/// Whether the wrapper is a step besides the command that it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Never,
+    WithOptions(&'static str),
+    Always(&'static str),
+}
+
+const fn plain(names: &'static [&'static str], flags: &'static [&'static str]) -> Wrapper {
+    Wrapper { names, flags, valued: &[], before: Before::Nothing, kept: Kept::Never }
+}
+
+/// Every wrapper that is opened.
+pub(super) const WRAPPERS: &[Wrapper] = &[
+    plain(&["nohup"], &[]),
+    plain(&["builtin"], &[]),
+    plain(&["exec"], &[]),
+    plain(&["command"], &["-p"]),
+    plain(&["time"], &["-p"]),
+    plain(&["setsid"], &["-c", "-f", "-w", "--ctty", "--fork", "--wait"]),
+    plain(&["busybox", "toybox"], &[]),
+    Wrapper {
+        valued: &["-n", "--adjustment"],
+        ..plain(&["nice"], &["-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9", "-0"])
+    },
+    Wrapper {
+        valued: &["-i", "-o", "-e", "--input", "--output", "--error"],
+        ..plain(&["stdbuf"], &[])
+    },
+    Wrapper {
+        valued: &["-c", "-n", "--class", "--classdata"],
+        ..plain(&["ionice"], &["-t", "--ignore"])
+    },
+    Wrapper {
+        valued: &["-s", "-k", "--signal", "--kill-after"],
+        before: Before::Number,
+        ..plain(&["timeout", "gtimeout"], &["-v", "--verbose", "--foreground", "--preserve-status"])
+    },
+    Wrapper {
+        before: Before::Number,
+        ..plain(
+            &["chrt"],
+            &["-b", "-f", "-i", "-o", "-r", "--batch", "--fifo", "--idle", "--other", "--rr"],
+        )
+    },
+    Wrapper {
+        before: Before::Number,
+        ..plain(&["taskset"], &["-a", "-c", "--all-tasks", "--cpu-list"])
+    },
+    Wrapper {
+        valued: &["-u", "--unset", "-C", "--chdir"],
+        before: Before::Assignments,
+        kept: Kept::WithOptions("changes the environment or the directory of what it runs"),
+        ..plain(&["env"], &["-", "-i", "--ignore-environment", "-v", "--debug"])
+    },
+    Wrapper {
+        valued: &["-u", "--user", "-g", "--group", "-p", "--prompt", "-C", "--close-from"],
+        before: Before::Assignments,
+        kept: Kept::Always("runs with the rights of somebody else"),
+        ..plain(&["sudo"], &["-n", "-E", "-H", "-S", "-A", "-b", "-k", "-P", "--non-interactive"])
+    },
+    Wrapper {
+        valued: &["-u"],
+        kept: Kept::Always("runs with the rights of somebody else"),
+        ..plain(&["doas"], &["-n"])
+    },
+];
+
+impl Invocation<'_> {
+    /// Opens a wrapper.
+    pub(super) fn wrapper(&mut self, wrapper: &Wrapper, words: &[Word]) {
+        let name = wrapper.names.first().copied().unwrap_or_default();
+        // `command -v` and `command -V` tell what a name stands for.
+        let asks = words.get(1).is_some_and(|word| matches!(word.text.as_str(), "-v" | "-V"));
+        if name == "command" && asks {
+            return self.step(words, None);
+        }
+        let mut start = match skip_options(words, wrapper.flags, wrapper.valued) {
+            Ok(start) => start,
+            Err(reason) => return self.unsure(words, reason),
+        };
+        let has_options = words[1..start].iter().any(|word| word.text != "--");
+        let mut carried = self.carried.clone();
+        match wrapper.before {
+            Before::Nothing => {}
+            Before::Assignments => {
+                while let Some(word) = words.get(start).filter(|word| word.text.contains('=')) {
+                    if !word.unknown && !word.is_static() {
+                        self.collector.note(format!("an argument of {name} is filled in"));
+                    }
+                    Self::check_assignment(self.collector, &word.text);
+                    carried.assign(&word.text);
+                    start += 1;
+                }
+            }
+            Before::Number => {
+                let number = words.get(start);
+                let is_number = number.is_some_and(|word| {
+                    word.is_static() && word.text.starts_with(|first: char| first.is_ascii_digit())
+                });
+                if !is_number {
+                    return self.unsure(words, format!("the arguments of {name} are not known"));
+                }
+                start += 1;
+            }
+        }
+        let command = &words[start..];
+        if command.is_empty() {
+            return self.step(words, None);
+        }
+        if name == "time" && super::keywords::is_keyword(&command[0].text) {
+            self.collector.note("shells differ on what time measures");
+        }
+        match wrapper.kept {
+            Kept::Always(reason) => self.step(words, Some(reason.to_owned())),
+            Kept::WithOptions(reason) if has_options => {
+                if words[1..start].iter().any(|word| is_change_of_directory(&word.text)) {
+                    self.collector.moves();
+                }
+                self.step(words, Some(reason.to_owned()));
+            }
+            Kept::WithOptions(_) | Kept::Never => {}
+        }
+        self.read_wrapped(command, &carried);
+    }
+}
+
+/// Whether an option of `env` changes the directory.
+fn is_change_of_directory(option: &str) -> bool {
+    option.starts_with("--chdir") || (!option.starts_with("--") && option.contains('C'))
+}
+
+/// The position of the first word that is no option, read as `getopt` reads them. The reason where
+/// that is not sure.
+pub(super) fn skip_options(
+    words: &[Word],
+    flags: &[&str],
+    valued: &[&str],
+) -> Result<usize, String> {
+    let name = words.first().map(|word| visible_short(&word.text)).unwrap_or_default();
+    let unknown =
+        |word: &Word| format!("the option {} of {name} is not known", visible_short(&word.text));
+    let mut position = 1;
+    while let Some(word) = words.get(position) {
+        let text = word.text.as_str();
+        if !word.is_static() {
+            // What is filled in may start with a dash.
+            return Err(format!("an argument of {name} is known only when it runs"));
+        }
+        if text == "--" {
+            return Ok(position + 1);
+        }
+        if !text.starts_with('-') || (text == "-" && !flags.contains(&"-")) {
+            return Ok(position);
+        }
+        let takes_next = if flags.contains(&text) {
+            false
+        } else if let Some(long) = text.strip_prefix("--") {
+            match long.split_once('=') {
+                Some((option, _)) if valued.contains(&format!("--{option}").as_str()) => false,
+                None if valued.contains(&text) => true,
+                _ => return Err(unknown(word)),
+            }
+        } else {
+            short_options(text, flags, valued).ok_or_else(|| unknown(word))?
+        };
+        position += 1;
+        if takes_next {
+            match words.get(position) {
+                Some(value) if value.is_static() => position += 1,
+                Some(_) => return Err(format!("an argument of {name} is known only when it runs")),
+                None => return Err(unknown(word)),
+            }
+        }
+    }
+    Ok(position)
+}
+
+/// Whether a word of short options takes the next word for a value. None where one is unknown.
+fn short_options(text: &str, flags: &[&str], valued: &[&str]) -> Option<bool> {
+    let letters = text.get(1..)?;
+    for (position, letter) in letters.char_indices() {
+        let option = format!("-{letter}");
+        if valued.contains(&option.as_str()) {
+            return Some(position + letter.len_utf8() == letters.len());
+        }
+        if !flags.contains(&option.as_str()) {
+            return None;
+        }
+    }
+    Some(false)
+}

@@ -1,0 +1,43 @@
+//! Reading shell commands.
+//!
+//! In the tables a step is its words with blanks between them, behind `=` where only a rule for
+//! exactly these words may allow it.
+
+mod generate;
+mod language;
+mod limits;
+mod programs;
+mod properties;
+mod proposal;
+mod real_shell;
+mod wrappers;
+
+use lango_operator::command::read;
+use lango_tool::Step;
+
+fn shown(step: &Step) -> String {
+    let exact = if step.exact_only.is_some() { "=" } else { "" };
+    format!("{exact}{}", step.words.join(" "))
+}
+
+fn steps(command: &str) -> Vec<String> {
+    read(command).steps.iter().map(shown).collect()
+}
+
+/// The command is read as these steps, and as nothing else.
+fn reads(command: &str, expected: &[&str]) {
+    let reading = read(command);
+    assert_eq!(reading.unreadable, None, "{command:?}");
+    assert_eq!(steps(command), expected, "{command:?}");
+}
+
+/// The command is not read completely. These steps are known all the same.
+fn gives_up(command: &str, expected: &[&str]) {
+    let reading = read(command);
+    assert!(reading.unreadable.is_some(), "{command:?} should not be readable: {reading:?}");
+    assert_eq!(steps(command), expected, "{command:?}");
+}
+
+fn reason(command: &str) -> String {
+    read(command).unreadable.unwrap_or_default()
+}

@@ -1,0 +1,92 @@
+//! What `exec_shell` proposes: the reading, and the scripts with their content.
+
+use lango_operator::command::bound;
+use lango_tool::Proposal;
+use serde_json::json;
+
+use super::shown;
+use crate::support::Bench;
+
+fn proposal(bench: &Bench, command: &str, cwd: Option<&str>) -> Proposal {
+    let arguments = json!({"command": command, "cwd": cwd}).to_string();
+    let prepared = bench.registry.get("exec_shell").unwrap().prepare(&arguments).unwrap();
+    prepared.propose().unwrap()
+}
+
+#[test]
+fn a_proposal_has_the_steps_of_the_command() {
+    let bench = Bench::new();
+    let proposal = proposal(&bench, "ls -l && env X=1 rm y", None);
+    let steps: Vec<_> = proposal.steps.iter().map(shown).collect();
+    assert_eq!(steps, ["ls -l", "=X=1 rm y"]);
+    assert_eq!((proposal.unreadable, proposal.bound), (None, vec![]));
+    let unreadable = super::reason("rm $x");
+    assert_eq!(super::proposal::proposal(&bench, "rm $x", None).unreadable, Some(unreadable));
+}
+
+#[test]
+fn a_script_is_shown_and_bound() {
+    let bench = Bench::new();
+    bench.put("d/run.sh", "#!/bin/sh\nrm -rf /\u{202e}\n");
+    let first = proposal(&bench, "./run.sh; sh gone", Some("d"));
+    let digest = &first.bound[0].digest;
+    assert_eq!((first.bound[0].what.as_str(), digest.len()), ("./run.sh", 64));
+    assert_eq!((first.bound[1].what.as_str(), first.bound[1].digest.as_str()), ("gone", "missing"));
+    let expected = format!(
+        "\n./run.sh, which it runs, has 22 bytes, SHA-256 {}…:\n  \
+         | #!/bin/sh\n  | rm -rf /\\u{{202e}}\n\
+         It runs these files, which are not there now: gone",
+        &digest[..12]
+    );
+    assert!(first.summary.contains("\n  $ ./run.sh; sh gone\n"), "{}", first.summary);
+    assert!(first.summary.ends_with(&expected), "{}", first.summary);
+    assert_eq!(first, proposal(&bench, "./run.sh; sh gone", Some("d")));
+    // A change of any of them makes it another proposal.
+    bench.put("d/run.sh", "#!/bin/sh\nrm -rf ~\n");
+    let second = proposal(&bench, "./run.sh; sh gone", Some("d"));
+    assert_ne!(first.bound, second.bound);
+    bench.put("d/gone", "");
+    assert_ne!(second.bound, proposal(&bench, "./run.sh; sh gone", Some("d")).bound);
+}
+
+#[test]
+fn a_script_that_cannot_be_shown_is_named() {
+    let bench = Bench::new();
+    bench.put("long", "a\n".repeat(2049));
+    bench.put("binary", [0xff, 0xfe]);
+    bench.put("huge", "a".repeat(1024 * 1024 + 1));
+    bench.link("long", "link");
+    for (command, said) in [
+        ("./long", "./long, which it runs, has 4098 bytes, SHA-256 "),
+        ("./binary", "…; it is not a text"),
+        ("./link", "…; it is too long to be shown here"),
+    ] {
+        let proposal = proposal(&bench, command, None);
+        assert!(proposal.summary.contains(said), "{}", proposal.summary);
+        assert_eq!(proposal.unreadable, None);
+    }
+    let (long, link) = (proposal(&bench, "./long", None), proposal(&bench, "./link", None));
+    assert_eq!(long.bound[0].digest, link.bound[0].digest, "a link counts by what it leads to");
+    for (command, why) in [
+        ("./huge", "./huge is larger than 1024 KiB"),
+        ("sh .", ". is not a regular file"),
+        ("sh /dev/null", "/dev/null is not a file that can be read ahead"),
+    ] {
+        let proposal = proposal(&bench, command, None);
+        assert_eq!(proposal.unreadable.as_deref(), Some(why), "{command}");
+        assert!(proposal.bound[0].digest.starts_with("not read: "), "{:?}", proposal.bound);
+    }
+    let makes = proposal(&bench, "make", None);
+    assert_eq!(makes.bound.len(), 3);
+    assert!(makes.bound.iter().all(|file| file.digest == "missing"));
+}
+
+#[test]
+fn a_special_file_is_not_waited_for() {
+    let bench = Bench::new();
+    let made = std::process::Command::new("mkfifo").arg(bench.path("pipe")).status().unwrap();
+    assert!(made.success());
+    let bound = bound(&bench.path(""), &["pipe".to_owned(), "pipe/x".to_owned()]);
+    assert_eq!(bound[0].digest, "not read: is not a regular file");
+    assert_eq!(bound[1].digest, "missing");
+}

@@ -1,0 +1,197 @@
+//! The reading against real shells: whatever program they run was a step, with the same words.
+//!
+//! The programs are stubs that write down how they were called. Nothing else can be found, so a
+//! wrong reading does no harm.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use lango_operator::command::{Reading, read};
+use lango_tool::Step;
+use proptest::prelude::*;
+use proptest::test_runner::{TestCaseError, TestRunner};
+use tempfile::TempDir;
+
+use super::generate::{PROGRAMS, any_text, composition};
+
+/// Programs that run others, as they are on this machine.
+const REAL: [&str; 9] =
+    ["env", "nice", "timeout", "nohup", "sh", "bash", "find", "setsid", "stdbuf"];
+
+struct Range {
+    directory: TempDir,
+    shells: Vec<PathBuf>,
+}
+
+impl Range {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["bin", "calls", "work/d"] {
+            fs::create_dir_all(directory.path().join(name)).unwrap();
+        }
+        for name in ["f1", "f2", "-x", "a"] {
+            fs::write(directory.path().join("work").join(name), "").unwrap();
+        }
+        let range = Self {
+            shells: ["/bin/sh", "/bin/dash", "/bin/bash"]
+                .map(PathBuf::from)
+                .into_iter()
+                .filter(|shell| shell.exists())
+                .collect(),
+            directory,
+        };
+        for name in PROGRAMS {
+            range.stub(&range.path("bin").join(name), name == "gamma");
+        }
+        range.stub(&range.path("work/s"), false);
+        for name in REAL {
+            let found = ["/usr/bin", "/bin"].map(|place| Path::new(place).join(name));
+            if let Some(found) = found.iter().find(|path| path.exists()) {
+                symlink(found, range.path("bin").join(name)).unwrap();
+            }
+        }
+        range
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// A program that writes its name and arguments into a file of its own.
+    fn stub(&self, path: &Path, fails: bool) {
+        let calls = self.path("calls");
+        let name = "${0##*/}";
+        fs::write(
+            path,
+            format!(
+                "#!/bin/sh\nprintf '%s\\0' \"{name}\" \"$@\" > '{}'/$$\nexit {}\n",
+                calls.display(),
+                u8::from(fails)
+            ),
+        )
+        .unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// Runs a command. Returns how the programs were called.
+    fn calls(&self, shell: &Path, command: &str) -> BTreeSet<Vec<String>> {
+        // Waiting for the end of the output waits for whatever still has it. On a descriptor that
+        // no command redirects, that is every process that is left, also in the background.
+        Command::new("/bin/sh")
+            .args(["-c", "exec 9>&1; exec \"$0\" -c -- \"$1\""])
+            .args([shell.as_os_str(), command.as_ref()])
+            .current_dir(self.path("work"))
+            .env_clear()
+            .env("PATH", self.path("bin"))
+            .env("LC_ALL", "C.UTF-8")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let mut calls = BTreeSet::new();
+        for entry in fs::read_dir(self.path("calls")).unwrap() {
+            let path = entry.unwrap().path();
+            let call = String::from_utf8(fs::read(&path).unwrap()).unwrap();
+            fs::remove_file(path).unwrap();
+            let mut words: Vec<_> = call.split('\0').map(str::to_owned).collect();
+            // Each word ends with a NUL.
+            words.pop();
+            if !words.is_empty() {
+                calls.insert(words);
+            }
+        }
+        calls
+    }
+
+    /// Every program that a shell runs is a step of the reading. Returns how many there were.
+    fn check(&self, command: &str, reading: &Reading) -> Result<usize, TestCaseError> {
+        let mut count = 0;
+        for shell in &self.shells {
+            for call in self.calls(shell, command) {
+                count += 1;
+                let listed = reading.steps.iter().any(|step| is_call(step, &call));
+                prop_assert!(
+                    listed,
+                    "{} ran {call:?}, which is not in {:?}",
+                    shell.display(),
+                    reading.steps
+                );
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// Whether a step is this call: the words that the program gets are the same, where file names
+/// are filled in any number of them.
+fn is_call(step: &Step, call: &[String]) -> bool {
+    let is_operator = |word: &String| {
+        let operator =
+            word.trim_start_matches(|first: char| first.is_ascii_digit() || first == '&');
+        operator.starts_with(['<', '>'])
+    };
+    let words = step.words.iter().skip_while(|word| word.contains('='));
+    let words: Vec<_> = words.take_while(|word| !is_operator(word)).collect();
+    let mark = step.words.iter().find_map(|word| word.strip_prefix("<*")?.strip_suffix('>'));
+    let filled_in: Vec<usize> = mark
+        .map(|mark| mark.split(',').map(|at| at.parse().unwrap()).collect())
+        .unwrap_or_default();
+    let Some(first) = filled_in.first() else {
+        return words.len() == call.len()
+            && words.iter().zip(call).skip(1).all(|(word, argument)| *word == argument)
+            && base(words[0]) == call[0];
+    };
+    call.len() >= words.len()
+        && base(words[0]) == call[0]
+        && words[1..*first] == call[1..*first].iter().collect::<Vec<_>>()
+}
+
+fn base(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+#[test]
+fn what_real_shells_run_is_in_the_reading_of_a_composition() {
+    let range = Range::new();
+    let calls = Cell::new(0);
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) };
+    let result = TestRunner::new(config).run(&composition(false), |composed| {
+        let reading = read(&composed.text);
+        prop_assert_eq!(&reading.unreadable, &None);
+        calls.set(calls.get() + range.check(&composed.text, &reading)?);
+        Ok(())
+    });
+    result.unwrap_or_else(|error| panic!("{error}"));
+    assert!(calls.get() > 150, "only {} programs ran", calls.get());
+}
+
+#[test]
+fn what_real_shells_run_is_in_the_reading_of_any_text_that_is_readable() {
+    let range = Range::new();
+    let (readable, calls) = (Cell::new(0), Cell::new(0));
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4000) };
+    let result = TestRunner::new(config).run(&any_text(), |text| {
+        let reading = read(&text);
+        // Where something is not known, the reading says nothing about it.
+        if reading.unreadable.is_none() {
+            readable.set(readable.get() + 1);
+            calls.set(calls.get() + range.check(&text, &reading)?);
+        }
+        Ok(())
+    });
+    result.unwrap_or_else(|error| panic!("{error}"));
+    assert!(readable.get() > 200, "only {} texts of 4000 are readable", readable.get());
+    assert!(calls.get() > 200, "only {} programs ran", calls.get());
+}
+
+/// The check itself must be able to fail.
+#[test]
+fn a_call_that_is_not_a_step_is_noticed() {
+    let range = Range::new();
+    assert!(range.check("alpha a; beta", &read("alpha a")).is_err());
+    assert!(range.check("alpha a", &read("alpha b")).is_err());
+    assert_eq!(range.check("alpha a", &read("alpha a")).unwrap(), range.shells.len());
+}
