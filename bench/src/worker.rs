@@ -16,7 +16,7 @@ use lango_operator::{OperatorSettings, Workspace};
 use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
 use lango_protocol::{Origin, SessionId};
 use lango_runtime::{
-    AgentModel, NobodyToAsk, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
+    AgentModel, NobodyToAsk, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
 };
 use lango_store::{Database, DatabaseLocation, Journal};
 use lango_tool::ToolRegistry;
@@ -98,6 +98,7 @@ impl Bench {
             agent_models: BTreeMap::new(),
             journal,
             approver: Arc::new(NobodyToAsk),
+            rules: RuleBook::default(),
             context: Vec::new(),
             scrubber: Scrubber::default(),
             settings: Settings::default(),

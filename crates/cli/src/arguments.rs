@@ -73,6 +73,40 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
         #[command(subcommand)]
         command: SessionsCommand,
     },
+    /// Commands that run in the background.
+    Ps {
+        /// Those that have ended too, for seven days.
+        #[arg(long, short)]
+        all: bool,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take back what a turn changed in files.
+    #[command(after_help = "Examples:
+  lango undo              what the last turn changed in this directory
+  lango undo --dry-run    only say what would happen
+  lango undo --list       the turns that changed files, for 30 days
+  lango undo TURN
+
+What somebody changed since is left alone. Changes made by commands are not known and stay.")]
+    Undo(UndoArguments),
+    /// What waits for an answer, and what is allowed without one.
+    #[command(after_help = "Examples:
+  lango approvals list                          questions that wait, and the rules
+  lango approvals show 7f3                      one question or rule, whole
+  lango approvals approve 7f3                   once; with --always, from now on
+  lango approvals add allow -- cargo test '*'   a rule for the operator's commands here
+  lango approvals add deny --tool 'browser_*'   a rule for tools
+  lango approvals revoke 1c9e04ab               take a rule away
+  lango approvals explain \"ls | sh\"            what would happen, and why
+
+A rule is compared with every part of a parsed command, never with its text. Deny wins over ask, ask
+over allow; what no rule decides, approvals.policy does.")]
+    Approvals {
+        #[command(subcommand)]
+        command: ApprovalsCommand,
+    },
     /// The models that can be used.
     Models {
         #[command(subcommand)]
@@ -201,7 +235,8 @@ pub(crate) struct TeamArguments {
 /// Who approves dangerous calls.
 #[derive(Debug, Args, Default)]
 pub(crate) struct ApproveArguments {
-    /// ask: a person at the terminal; none: deny; all: allow everything, unseen.
+    /// ask: a person at the terminal; wait: whoever answers with `lango approvals`; none: deny;
+    /// all: allow everything, unseen.
     #[arg(long, value_name = "WHO", default_value = "ask")]
     pub(crate) approve: Approve,
 }
@@ -221,6 +256,7 @@ pub(crate) struct OutputArguments {
 pub(crate) enum Approve {
     #[default]
     Ask,
+    Wait,
     None,
     All,
 }
@@ -230,6 +266,100 @@ pub(crate) enum OutputFormat {
     Text,
     Json,
     StreamJson,
+}
+
+/// What `undo` takes.
+#[derive(Debug, Args)]
+pub(crate) struct UndoArguments {
+    /// The turn, or the beginning of its id; the last one in this workspace by default.
+    pub(crate) turn: Option<String>,
+    /// List the turns that changed files.
+    #[arg(long, conflicts_with = "turn")]
+    pub(crate) list: bool,
+    /// Only say what would happen.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The workspace; the current directory by default.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApprovalsCommand {
+    /// The questions that wait for an answer, and the rules.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// One question or one rule, whole.
+    Show {
+        /// Its id, or the beginning of it.
+        id: String,
+    },
+    /// Answer a question with yes.
+    Approve {
+        /// Its id, or the beginning of it.
+        id: String,
+        /// Allow exactly this from now on.
+        #[arg(long)]
+        always: bool,
+    },
+    /// Answer a question with no.
+    Deny {
+        /// Its id, or the beginning of it.
+        id: String,
+    },
+    /// Store a rule.
+    Add(RuleArguments),
+    /// Take a stored rule away.
+    Revoke {
+        /// Its id, or the beginning of it.
+        id: String,
+    },
+    /// What would happen to a command, and why.
+    Explain {
+        /// The command, as one text.
+        command: String,
+        /// The directory it would run in; the current one by default.
+        #[arg(long, value_name = "DIR")]
+        workspace: Option<PathBuf>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// A rule on the command line.
+#[derive(Debug, Args)]
+pub(crate) struct RuleArguments {
+    /// What it does.
+    pub(crate) effect: RuleEffect,
+    /// The tool; `*` stands for any characters. `exec_shell` where words are given.
+    #[arg(long)]
+    pub(crate) tool: Option<String>,
+    /// The agent that calls.
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
+    /// The workspace it holds in; the current directory by default, `/` for everywhere.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<String>,
+    /// Take `*` for a plain character.
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// The words of a command, a path or an address; `*` as the last stands for any more.
+    #[arg(last = true)]
+    pub(crate) words: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuleEffect {
+    Allow,
+    Ask,
+    Deny,
 }
 
 #[derive(Debug, Subcommand)]

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
     pub(crate) config_file: PathBuf,
+    /// Where the file is unless another is named.
+    pub(crate) config_directory: PathBuf,
     pub(crate) data: PathBuf,
 }
 
@@ -30,13 +32,31 @@ impl Home {
             None => (xdg("XDG_CONFIG_HOME", ".config")?, xdg("XDG_DATA_HOME", ".local/share")?),
         };
         let config_file = config.unwrap_or_else(|| config_directory.join("config.toml"));
-        Ok(Self { config_file, data })
+        Ok(Self { config_file, config_directory, data })
     }
 
     /// The database, where no other is configured.
     pub(crate) fn database(&self) -> PathBuf {
         self.data.join("lango.db")
     }
+}
+
+/// A path as people write it in a configuration: `~` is the home directory, and nothing is relative
+/// to wherever the program happens to run.
+pub(crate) fn expand(given: &str) -> Result<PathBuf, String> {
+    let path = match given.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            let home = env::var_os("HOME").filter(|home| !home.is_empty());
+            let home = home.ok_or_else(|| format!("{given}: HOME is not set"))?;
+            PathBuf::from(home).join(rest.trim_start_matches('/'))
+        }
+        _ => PathBuf::from(given),
+    };
+    if !path.is_absolute() {
+        return Err(format!("{given} is not an absolute path"));
+    }
+    // Where it exists, links are resolved, because the workspace's are.
+    Ok(path.canonicalize().unwrap_or(path))
 }
 
 /// Writes a file that only its owner can read, all of it or nothing.

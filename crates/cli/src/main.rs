@@ -3,6 +3,7 @@
 mod arguments;
 mod commands;
 mod config;
+mod confinement;
 mod display;
 mod failure;
 mod home;
@@ -20,6 +21,10 @@ use commands::Setting;
 use failure::Failure;
 
 fn main() -> ExitCode {
+    // Before everything else: this is paid for with every command.
+    if let Some(code) = lango_sandbox::helper_requested() {
+        return code;
+    }
     let arguments = Arguments::parse();
     let outcome = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -62,6 +67,13 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Prompt { command }) => commands::prompt::prompt(&setting?, command),
         Some(Command::Sessions { command }) => {
             commands::sessions::sessions(&setting?, command).await
+        }
+        Some(Command::Ps { all, json }) => {
+            commands::processes::processes(&setting?, all, json).await
+        }
+        Some(Command::Undo(arguments)) => commands::undo::undo(&setting?, arguments).await,
+        Some(Command::Approvals { command }) => {
+            commands::approvals::approvals(&setting?, command).await
         }
         Some(Command::Models { command }) => commands::models::models(&setting?, command).await,
         Some(Command::Usage(arguments)) => commands::usage::usage(&setting?, arguments).await,

@@ -55,6 +55,17 @@ impl Terminal {
     }
 }
 
+/// Where the answer to a question comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// A person at this terminal.
+    Here,
+    /// Another process.
+    Elsewhere,
+    /// It is known already.
+    Beforehand,
+}
+
 /// Asks as `--approve` says.
 pub(crate) struct TerminalApprover {
     mode: Approve,
@@ -62,9 +73,13 @@ pub(crate) struct TerminalApprover {
 }
 
 impl TerminalApprover {
-    /// Whether somebody will be asked.
-    pub(crate) fn asks(&self) -> bool {
-        self.mode == Approve::Ask && self.person.is_some()
+    /// Where answers come from.
+    pub(crate) fn answers(&self) -> Answers {
+        match self.mode {
+            Approve::Ask if self.person.is_some() => Answers::Here,
+            Approve::Wait => Answers::Elsewhere,
+            _ => Answers::Beforehand,
+        }
     }
 
     /// `person` is whom to ask with `--approve ask`.
@@ -78,8 +93,10 @@ impl Approver for TerminalApprover {
         let person = match (self.mode, &self.person) {
             (Approve::All, _) => {
                 let by = "--approve all".to_owned();
-                return Box::pin(async { ApprovalAnswer::Approved { by } });
+                return Box::pin(async { ApprovalAnswer::Approved { by, always: false } });
             }
+            // Somebody else answers, through the journal, or the question expires.
+            (Approve::Wait, _) => return Box::pin(std::future::pending()),
             (Approve::None, _) => {
                 let by = "--approve none".to_owned();
                 return Box::pin(async { ApprovalAnswer::Denied { by } });
@@ -88,12 +105,15 @@ impl Approver for TerminalApprover {
             (Approve::Ask, Some(person)) => person.clone(),
         };
         // The display shows the question: it knows what else has to be shown first.
+        let can_be_remembered = request.can_be_remembered;
         Box::pin(async move {
-            match person.line().await {
-                Some(line) if matches!(line.trim(), "y" | "Y" | "yes") => {
-                    ApprovalAnswer::Approved { by: "the user".to_owned() }
+            let by = "the user".to_owned();
+            match person.line().await.as_deref().map(str::trim) {
+                Some("y" | "Y" | "yes") => ApprovalAnswer::Approved { by, always: false },
+                Some("a" | "A" | "always") if can_be_remembered => {
+                    ApprovalAnswer::Approved { by, always: true }
                 }
-                Some(_) => ApprovalAnswer::Denied { by: "the user".to_owned() },
+                Some(_) => ApprovalAnswer::Denied { by },
                 None => ApprovalAnswer::Nobody { why: "the input ended".to_owned() },
             }
         })

@@ -5,18 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_model::ContextBlock;
-use lango_operator::{OperatorSettings, Workspace};
+use lango_operator::{OperatorSettings, Processes, Records, Workspace};
 use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
-use lango_protocol::{AgentName, BudgetLimits, SessionId};
+use lango_protocol::{AgentName, BudgetLimits, InvalidName, SessionId};
 use lango_runtime::{
-    ApprovalPolicy, Approver, ContextSource, Runtime, RuntimeParts, Scrubber, Settings,
+    ApprovalPolicy, Approver, ContextSource, Effect, Rule, RuleBook, Runtime, RuntimeParts,
+    Scrubber, Settings, Words,
 };
 use lango_store::{Database, DatabaseLocation, Journal, StoreError};
 use lango_tool::ToolRegistry;
 
-use crate::config::{Config, PolicyName};
+use crate::config::{Config, EffectName, PolicyName, RuleConfig};
+use crate::confinement;
 use crate::failure::Failure;
-use crate::home::Home;
+use crate::home::{self, Home};
 use crate::provider::ReadyModels;
 
 /// The agents and tools, without a model or a database.
@@ -25,11 +27,16 @@ pub(crate) struct Catalog {
     pub(crate) topology: Topology,
     pub(crate) tree: AgentTree,
     pub(crate) workspace: PathBuf,
+    /// What the operator keeps, once it is connected to a database.
+    pub(crate) records: Records,
+    /// What the operator runs in the background.
+    pub(crate) processes: Processes,
 }
 
 /// Builds the catalog.
 pub(crate) fn catalog(
     config: &Config,
+    home: &Home,
     topology: Option<&str>,
     workspace: Option<&Path>,
     max_rounds: Option<u32>,
@@ -44,7 +51,16 @@ pub(crate) fn catalog(
     })?;
     let opened = Workspace::open(&workspace).map_err(|error| Failure::usage(error.to_string()))?;
     let mut tools = ToolRegistry::new();
-    lango_operator::register(&mut tools, opened, OperatorSettings::default())
+    let records = Records::default();
+    let processes = Processes::default();
+    let settings = OperatorSettings {
+        sandbox: confinement::sandbox(config),
+        policy: confinement::policy(config, home)?,
+        records: records.clone(),
+        processes: processes.clone(),
+        ..OperatorSettings::default()
+    };
+    lango_operator::register(&mut tools, opened, settings)
         .map_err(|error| Failure::usage(error.to_string()))?;
     let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
     let prompts = load_prompts(config)?;
@@ -58,7 +74,7 @@ pub(crate) fn catalog(
         prompts: &prompts,
     })
     .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Catalog { tools, topology, tree, workspace })
+    Ok(Catalog { tools, topology, tree, workspace, records, processes })
 }
 
 fn load_topology(config: &Config, name: &str) -> Result<Topology, Failure> {
@@ -139,11 +155,20 @@ pub(crate) fn database_location(config: &Config, home: &Home) -> Result<Database
 
 /// Opens the journal.
 pub(crate) async fn open_journal(config: &Config, home: &Home) -> Result<Journal, Failure> {
+    Ok(open_store(config, home).await?.1)
+}
+
+/// Opens the database and the journal in it.
+pub(crate) async fn open_store(
+    config: &Config,
+    home: &Home,
+) -> Result<(Database, Journal), Failure> {
     let location = database_location(config, home)?;
     // Whatever is wrong with it, nothing has begun: the user or the machine has to be set right.
     let unusable = |error: StoreError| Failure::usage(error.to_string());
     let database = Database::open(&location).await.map_err(unusable)?;
-    Journal::open(database).await.map_err(unusable)
+    let journal = Journal::open(database.clone()).await.map_err(unusable)?;
+    Ok((database, journal))
 }
 
 /// Builds a runtime.
@@ -151,6 +176,7 @@ pub(crate) fn runtime(
     config: &Config,
     catalog: &Catalog,
     journal: Journal,
+    rules: RuleBook,
     models: &ReadyModels,
     approver: Arc<dyn Approver>,
 ) -> Runtime {
@@ -162,6 +188,7 @@ pub(crate) fn runtime(
         agent_models: models.agents.clone(),
         journal,
         approver,
+        rules,
         context: vec![Box::new(Surroundings { workspace: workspace.clone() })],
         scrubber: Scrubber::new(secrets),
         settings: settings(config),
@@ -174,6 +201,52 @@ fn database_password(config: &Config) -> Option<String> {
     config.database.url.clone().filter(|url| url.contains('@'))
 }
 
+/// What happens to calls that no rule decides.
+pub(crate) fn approval_policy(config: &Config) -> ApprovalPolicy {
+    match config.approvals.policy {
+        PolicyName::AskDangerous => ApprovalPolicy::AskDangerous,
+        PolicyName::AskAll => ApprovalPolicy::AskAll,
+        PolicyName::NeverAskDeny => ApprovalPolicy::NeverAskDeny,
+    }
+}
+
+/// The rules of the configuration and those that people stored.
+pub(crate) async fn rule_book(config: &Config, database: Database) -> Result<RuleBook, Failure> {
+    let numbered = config.approvals.rules.iter().zip(1..);
+    let rules: Result<Vec<Rule>, Failure> =
+        numbered.map(|(rule, number)| configured_rule(rule, number)).collect();
+    RuleBook::open(rules?, database).await.map_err(|error| Failure::usage(error.to_string()))
+}
+
+fn configured_rule(rule: &RuleConfig, number: usize) -> Result<Rule, Failure> {
+    let wrong = |what: &str, why: String| {
+        Failure::usage(format!("approvals.rules, number {number}: {what}: {why}"))
+    };
+    let agent = rule.agent.as_deref().map(str::parse).transpose();
+    Ok(Rule {
+        id: format!("config:{number}"),
+        effect: match rule.effect {
+            EffectName::Allow => Effect::Allow,
+            EffectName::Ask => Effect::Ask,
+            EffectName::Deny => Effect::Deny,
+        },
+        tool: rule.tool.clone(),
+        agent: agent.map_err(|error: InvalidName| wrong("agent", error.to_string()))?,
+        directory: rule
+            .directory
+            .as_deref()
+            .map(home::expand)
+            .transpose()
+            .map_err(|error| wrong("directory", error))?,
+        words: match &rule.words {
+            None => Words::Any,
+            Some(words) if rule.exact => Words::Exact(words.clone()),
+            Some(words) => Words::Pattern(words.clone()),
+        },
+        bound: None,
+    })
+}
+
 fn settings(config: &Config) -> Settings {
     Settings {
         limits: BudgetLimits {
@@ -183,10 +256,8 @@ fn settings(config: &Config) -> Settings {
             seconds: config.budget.seconds.max(1),
             ..BudgetLimits::default()
         },
-        approval_policy: match config.approvals.policy {
-            PolicyName::Dangerous => ApprovalPolicy::Dangerous,
-            PolicyName::All => ApprovalPolicy::All,
-        },
+        approval_policy: approval_policy(config),
+        approval_expiry: Duration::from_secs(config.approvals.expire_seconds.max(1)),
         history_turns: config.history.turns,
         history_tokens: config.history.tokens,
         output_bytes: config.tools.output_bytes.max(256),

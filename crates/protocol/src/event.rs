@@ -145,10 +145,18 @@ pub enum EventBody {
         tool: String,
         /// What exactly would happen, for the person.
         summary: String,
-        /// SHA-256 of what was shown; the call that runs has the same.
+        /// SHA-256 of the call, of what was shown and of what that rests on; what runs has the
+        /// same.
         digest: String,
+        /// Counts as denied from then on.
+        #[serde(default)]
+        expires_at: Option<Timestamp>,
+        /// The rules that "always" would store. Empty where there is no such answer.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        always: Vec<String>,
     },
-    /// A person, or the policy in their absence, decided.
+    /// A person, a rule, or the policy in their absence, decided. Where a rule did, nobody was
+    /// asked.
     ApprovalResolved {
         /// The call that waited.
         call: CallId,

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use lango_protocol::{ApprovalDecision, CallStatus, EventBody};
+use lango_protocol::{CallStatus, EventBody};
 use lango_store::Durability;
-use lango_tool::{Prepared, Proposal, ToolContext, ToolError, visible_lines};
+use lango_tool::{Prepared, ToolContext, ToolError};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::approval::{self, ApprovalAnswer, ApprovalRequest};
 use crate::output::{Bounded, bound};
+use crate::permission::{self, Permission};
 use crate::record::PendingCall;
 use crate::recorder::{Along, Draft, Voice};
 use crate::runtime::Agent;
@@ -23,14 +23,14 @@ use crate::words;
 const GRACE: Duration = Duration::from_secs(3);
 
 /// How a call went.
-struct Finished {
+pub(crate) struct Finished {
     status: CallStatus,
     output: String,
     milliseconds: u64,
 }
 
 impl Finished {
-    fn not_run(status: CallStatus, output: impl Into<String>) -> Self {
+    pub(crate) fn not_run(status: CallStatus, output: impl Into<String>) -> Self {
         Self { status, output: output.into(), milliseconds: 0 }
     }
 }
@@ -60,8 +60,9 @@ impl Turn {
     }
 
     fn runs_beside_others(&self, agent: &Agent, call: &PendingCall) -> bool {
-        let policy = self.shared.settings.approval_policy;
-        agent.tool(&call.tool).is_some_and(|tool| tool.read_only && !policy.needs_approval(tool))
+        agent
+            .tool(&call.tool)
+            .is_some_and(|tool| tool.read_only && self.needs_no_permission(agent, tool))
     }
 
     async fn read(
@@ -100,10 +101,17 @@ impl Turn {
             Ok(prepared) => prepared,
             Err(error) => return Ok(Finished::not_run(CallStatus::Refused, error.to_string())),
         };
-        if self.shared.settings.approval_policy.needs_approval(tool) {
-            let proposal = prepared.propose().unwrap_or_else(|| as_it_came(call));
-            if let Some(denied) = self.denial(voice, call, proposal).await? {
-                return Ok(denied);
+        if !self.needs_no_permission(agent, tool) {
+            let proposal = permission::proposal_of(&prepared, call);
+            let decided = match self.permission(agent, voice, call, tool, proposal).await? {
+                Permission::Granted(decided) => decided,
+                Permission::Withheld(result) => return Ok(result),
+            };
+            if let Some(decided) = decided
+                && let Some(why) =
+                    permission::difference(&decided, &permission::proposal_of(&prepared, call))
+            {
+                return Ok(Finished::not_run(CallStatus::Refused, why));
             }
         }
         // From here on the effect may happen. This must be on disk before it does.
@@ -111,56 +119,6 @@ impl Turn {
         let along = Along { durability: Durability::PowerLoss, ..Along::default() };
         self.recorder.record_along(vec![Draft::beside(voice, started)], along).await?;
         Ok(self.run_prepared(voice, call, prepared).await)
-    }
-
-    /// Asks for the approval of a call; the result of the call where it is not given.
-    async fn denial(
-        &self,
-        voice: &Voice,
-        call: &PendingCall,
-        proposal: Proposal,
-    ) -> Result<Option<Finished>, Stop> {
-        let digest = approval::digest(&call.tool, &call.arguments);
-        if self.recorder.look(|record| record.was_denied(&digest)).await {
-            let again = "Not run: this very call was denied before in this turn. Do not ask again.";
-            return Ok(Some(Finished::not_run(CallStatus::Denied, again)));
-        }
-        let summary = proposal.summary;
-        let requested = EventBody::ApprovalRequested {
-            call: call.call.clone(),
-            tool: call.tool.clone(),
-            summary: summary.clone(),
-            digest: digest.clone(),
-        };
-        self.recorder.record(vec![Draft::beside(voice, requested)]).await?;
-        let question = self.shared.approver.ask(ApprovalRequest {
-            session: self.recorder.session().clone(),
-            call: call.call.clone(),
-            agent: voice.agent.clone(),
-            tool: call.tool.clone(),
-            summary,
-            digest,
-        });
-        let answer = tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => {
-                ApprovalAnswer::Denied { by: "the turn was stopped".to_owned() }
-            }
-            answer = question => answer,
-        };
-        let (decision, by) = match answer {
-            ApprovalAnswer::Approved { by } => (ApprovalDecision::Approved, by),
-            ApprovalAnswer::Denied { by } | ApprovalAnswer::Nobody { why: by } => {
-                (ApprovalDecision::Denied, by)
-            }
-        };
-        let call = call.call.clone();
-        let resolved = EventBody::ApprovalResolved { call, decision, by: by.clone() };
-        self.recorder.record(vec![Draft::runtime(voice.branch.as_ref(), resolved)]).await?;
-        Ok((decision == ApprovalDecision::Denied).then(|| {
-            let told = format!("Not run: not approved ({by}). Do not try it again; tell the user.");
-            Finished::not_run(CallStatus::Denied, told)
-        }))
     }
 
     /// Runs a call in a task of its own, so that a tool that panics takes nothing with it.
@@ -227,9 +185,4 @@ impl Turn {
 fn not_owned(agent: &Agent, call: &PendingCall) -> Finished {
     let told = format!("{:?} was not run: it is not a tool of {}", call.tool, agent.name);
     Finished::not_run(CallStatus::Refused, told)
-}
-
-/// The proposal of a tool that has no words of its own.
-fn as_it_came(call: &PendingCall) -> Proposal {
-    Proposal::plain(visible_lines(&call.arguments, &format!("{} ", call.tool)))
 }

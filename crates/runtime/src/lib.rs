@@ -17,6 +17,7 @@ mod loop_guard;
 mod marker;
 mod offer;
 mod output;
+mod permission;
 mod record;
 mod recorder;
 mod runtime;
@@ -27,7 +28,8 @@ mod turn;
 mod words;
 
 pub use approval::{
-    ApprovalAnswer, ApprovalFuture, ApprovalPolicy, ApprovalRequest, Approver, NobodyToAsk,
+    ApprovalAnswer, ApprovalFuture, ApprovalPolicy, ApprovalRequest, Approver, Case, Effect,
+    NobodyToAsk, Rule, RuleBook, StoredRule, Verdict, Words, decide,
 };
 pub use context::ContextSource;
 pub use events_adapter::{EventsAdapter, PastTurn};

@@ -24,7 +24,7 @@ use crate::record::TurnRecord;
 use crate::recorder::{Along, Draft, Recorder};
 use crate::session::{self, Memory, Sessions};
 use crate::turn::Turn;
-use crate::{Approver, Scrubber, Settings, TurnError, TurnHandle};
+use crate::{Approver, RuleBook, Scrubber, Settings, TurnError, TurnHandle};
 
 /// What a runtime is made of. The wiring hands it in.
 pub struct RuntimeParts {
@@ -38,6 +38,8 @@ pub struct RuntimeParts {
     pub journal: Journal,
     /// Who is asked before something dangerous.
     pub approver: Arc<dyn Approver>,
+    /// What runs without asking, and what never does.
+    pub rules: RuleBook,
     /// What agents are told beside their instructions.
     pub context: Vec<Box<dyn ContextSource>>,
     /// Secrets that must not be recorded or shown.
@@ -106,11 +108,12 @@ pub(crate) struct Shared {
     pub(crate) round_limit: u32,
     pub(crate) journal: Journal,
     pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) rules: RuleBook,
     pub(crate) context: Vec<Box<dyn ContextSource>>,
     pub(crate) scrubber: Scrubber,
     pub(crate) settings: Settings,
     adapter: EventsAdapter,
-    workspace: String,
+    pub(crate) workspace: String,
     sessions: Sessions,
 }
 
@@ -154,6 +157,7 @@ impl Runtime {
             round_limit: settings.limits.delegation_rounds,
             journal: parts.journal,
             approver: parts.approver,
+            rules: parts.rules,
             context: parts.context,
             scrubber: parts.scrubber,
             settings,
@@ -347,7 +351,7 @@ impl Shared {
             let cancelled = CancellationToken::new();
             cancelled.cancel();
             let turn = Turn::new(Arc::clone(self), recorder, Arc::default(), Vec::new(), cancelled);
-            turn.close_interrupted_calls().await?;
+            turn.close_all_calls().await?;
             turn.run().await?;
             claim = self.claim(&session, &CancellationToken::new()).await?;
         }

@@ -13,6 +13,8 @@ pub struct Settings {
     pub limits: BudgetLimits,
     /// Which calls need a person's approval.
     pub approval_policy: ApprovalPolicy,
+    /// How long a question waits for an answer.
+    pub approval_expiry: Duration,
     /// Earlier turns shown to a model.
     pub history_turns: u32,
     /// Estimated tokens of earlier turns shown to a model; the oldest are left out first.
@@ -33,7 +35,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             limits: BudgetLimits::default(),
-            approval_policy: ApprovalPolicy::Dangerous,
+            approval_policy: ApprovalPolicy::default(),
+            approval_expiry: Duration::from_hours(1),
             history_turns: 30,
             history_tokens: 24_000,
             output_bytes: 16 * 1024,

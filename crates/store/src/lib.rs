@@ -19,7 +19,8 @@ pub use batch::{Batch, Durability, Statement};
 pub use database::{Database, Dialect};
 pub use error::StoreError;
 pub use journal::{
-    Append, Claim, ClaimError, Journal, Owner, SessionSummary, StoredOutput, UnfinishedTurn,
+    Answer, AnswerOutcome, Append, Claim, ClaimError, Journal, Owner, PendingApproval,
+    ProcessIdentity, SessionSummary, StoredOutput, UnfinishedTurn,
 };
 pub use location::DatabaseLocation;
 pub use migration::{Component, Migration};

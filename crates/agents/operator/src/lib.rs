@@ -5,15 +5,19 @@
 //! runtime asks, and shows a person the tools' summaries.
 
 mod blocking;
+mod changes;
 pub mod command;
 mod digest;
 mod files;
+mod records;
 mod register;
 mod settings;
 mod shell;
 mod workspace;
 
+pub use changes::{ChangedTurn, Restored, RestoredState};
+pub use records::Records;
 pub use register::register;
 pub use settings::OperatorSettings;
-pub use shell::Environment;
+pub use shell::{Environment, ListedProcess, Processes};
 pub use workspace::{Workspace, WorkspaceError};

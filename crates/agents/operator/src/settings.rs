@@ -1,8 +1,10 @@
 //! How much the operator's tools may read, return and run.
 
-use crate::Environment;
+use lango_sandbox::{Policy, Sandbox};
 
-/// The limits of the operator's tools, and the environment of its commands.
+use crate::{Environment, Processes, Records};
+
+/// The limits of the operator's tools, and the surroundings of its commands.
 #[derive(Debug, Clone)]
 pub struct OperatorSettings {
     /// Bytes of the largest file that is read or written whole. Larger files are read by lines.
@@ -25,6 +27,14 @@ pub struct OperatorSettings {
     pub longest_timeout_seconds: u64,
     /// What commands see of the environment.
     pub environment: Environment,
+    /// What confines commands.
+    pub sandbox: Sandbox,
+    /// What commands may touch.
+    pub policy: Policy,
+    /// What is kept of changes and processes.
+    pub records: Records,
+    /// What runs in the background.
+    pub processes: Processes,
 }
 
 impl Default for OperatorSettings {
@@ -40,6 +50,10 @@ impl Default for OperatorSettings {
             output_bytes: 1024 * 1024,
             longest_timeout_seconds: 600,
             environment: Environment::default(),
+            sandbox: Sandbox::default(),
+            policy: Policy::default(),
+            records: Records::default(),
+            processes: Processes::default(),
         }
     }
 }

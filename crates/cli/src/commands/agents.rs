@@ -50,7 +50,7 @@ pub(crate) fn agents(setting: &Setting, command: AgentsCommand) -> Result<u8, Fa
 }
 
 fn catalog(setting: &Setting, arguments: &CatalogArguments) -> Result<Catalog, Failure> {
-    wiring::catalog(setting.config(), arguments.topology.as_deref(), None, None)
+    wiring::catalog(setting.config(), &setting.home, arguments.topology.as_deref(), None, None)
 }
 
 fn list(setting: &Setting, arguments: &CatalogArguments) -> Result<u8, Failure> {

@@ -27,7 +27,7 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
     let person = io::stdin().is_terminal().then(|| input.clone());
     let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
     let mut session = choose_session(ready.runtime.journal(), &arguments.session).await?;
-    let mut display = Display::chat(ready.asks, ready.models.prices.clone());
+    let mut display = Display::chat(ready.answers, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
     let _ = display.introduce("/help for help, /quit to leave");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lango_model::ModelId;
 use lango_model::scripted::Script;
 use lango_protocol::{Origin, SessionId};
-use lango_runtime::{NobodyToAsk, TurnRequest};
+use lango_runtime::{NobodyToAsk, RuleBook, TurnRequest};
 
 use super::Setting;
 use super::turn::follow;
@@ -14,6 +14,7 @@ use crate::arguments::DemoArguments;
 use crate::display::Display;
 use crate::failure::Failure;
 use crate::provider::{self, Choice, Source};
+use crate::terminal::Answers;
 use crate::wiring;
 
 const SCRIPT: &str = include_str!("demo.toml");
@@ -21,7 +22,7 @@ const QUESTION: &str = "What is in this directory?";
 
 pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result<u8, Failure> {
     let config = setting.config();
-    let catalog = wiring::catalog(config, Some("standard"), None, None)?;
+    let catalog = wiring::catalog(config, &setting.home, Some("standard"), None, None)?;
     let script = Script::parse("demo.toml", SCRIPT).map_err(|e| Failure::usage(e.to_string()))?;
     let choice = Choice {
         id: ModelId::new("script", "demo"),
@@ -31,9 +32,16 @@ pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result
     };
     let models = provider::demonstrate(config, choice, script).await?;
     let journal = wiring::open_journal(config, &setting.home).await?;
-    let runtime = wiring::runtime(config, &catalog, journal, &models, Arc::new(NobodyToAsk));
+    let runtime = wiring::runtime(
+        config,
+        &catalog,
+        journal,
+        RuleBook::default(),
+        &models,
+        Arc::new(NobodyToAsk),
+    );
     let session = SessionId::generate();
-    let display = Display::new(&arguments.output, false, models.prices.clone());
+    let display = Display::new(&arguments.output, Answers::Beforehand, models.prices.clone());
     let _ = display.introduce(&super::run::introduction(&models, &session));
     let _ = display.introduce(&format!("you: {QUESTION}"));
     let request = TurnRequest {

@@ -8,6 +8,8 @@ use lango_model::{Message, ModelRequest, Options};
 use serde::Serialize;
 
 use super::{Setting, print, print_json};
+use crate::config::PolicyName;
+use crate::confinement;
 use crate::display::Style;
 use crate::failure::{self, Failure};
 use crate::provider::{self, Purpose, Source};
@@ -89,7 +91,7 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
     };
     checks.push(check("database", database));
 
-    match wiring::catalog(config, None, None, None) {
+    match wiring::catalog(config, &setting.home, None, None, None) {
         Err(failure) => checks.push(check("agents", Err(failure.message))),
         Ok(catalog) => {
             let tree = &catalog.tree;
@@ -109,15 +111,13 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
             checks.push(check("workspace", Ok(detail)));
         }
     }
-    checks.push(Check {
-        what: "sandbox",
-        state: State::Note,
-        detail: "files are confined to the workspace; commands run with your rights, after your \
-                 approval"
-            .to_owned(),
-    });
-    let policy = format!("{:?}", config.approvals.policy).to_lowercase();
-    checks.push(check("approvals", Ok(format!("policy {policy}"))));
+    checks.push(examine_sandbox(setting));
+    let policy = match config.approvals.policy {
+        PolicyName::AskDangerous => "what acts on the world is asked about (ask-dangerous)",
+        PolicyName::AskAll => "whatever is not read-only is asked about (ask-all)",
+        PolicyName::NeverAskDeny => "nobody is asked; rules alone allow (never-ask-deny)",
+    };
+    checks.push(check("approvals", Ok(format!("{policy}; rules: lango approvals list"))));
 
     match provider::choose(config, None).await {
         Err(failure) => checks.push(check("model", Err(failure.message))),
@@ -131,6 +131,26 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
             checks.push(check("model", reached.map(|()| described)));
         }
     }
+}
+
+/// Which level is in force, by which parts, and what is missing.
+fn examine_sandbox(setting: &Setting) -> Check {
+    let policy = match confinement::policy(setting.config(), &setting.home) {
+        Ok(policy) => policy,
+        Err(failure) => return check("sandbox", Err(failure.message)),
+    };
+    let report = confinement::sandbox(setting.config()).report(&policy);
+    let (state, level) = match &report.level {
+        Err(error) => (State::Bad, error.to_string()),
+        Ok(lango_sandbox::Level::None) => {
+            let text = "none: commands have all your rights, because sandbox.level says so. To \
+                        confine them: lango config set sandbox.level auto";
+            (State::Note, text.to_owned())
+        }
+        Ok(level) if report.is_weaker_than_it_could_be => (State::Note, format!("level {level}")),
+        Ok(level) => (State::Good, format!("level {level}")),
+    };
+    Check { what: "sandbox", state, detail: format!("{level}\n{}", report.parts.join("\n")) }
 }
 
 /// A real call, as small as it can be.

@@ -1,18 +1,21 @@
 //! The commands, one file each.
 
 pub(crate) mod agents;
+pub(crate) mod approvals;
 pub(crate) mod chat;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 mod image;
 pub(crate) mod models;
+pub(crate) mod processes;
 pub(crate) mod prompt;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod sessions;
 mod table;
 mod turn;
+pub(crate) mod undo;
 pub(crate) mod usage;
 
 use std::env;

@@ -22,7 +22,13 @@ struct PromptView<'a> {
 
 pub(crate) fn prompt(setting: &Setting, command: PromptCommand) -> Result<u8, Failure> {
     let PromptCommand::Show { agent, catalog: arguments } = command;
-    let catalog = wiring::catalog(setting.config(), arguments.topology.as_deref(), None, None)?;
+    let catalog = wiring::catalog(
+        setting.config(),
+        &setting.home,
+        arguments.topology.as_deref(),
+        None,
+        None,
+    )?;
     let tree = &catalog.tree;
     let root = match &tree.root {
         Root::Team(team) => (team.name.as_str(), &team.system_prompt),

@@ -31,7 +31,7 @@ pub(crate) async fn resume(setting: &Setting, arguments: ResumeArguments) -> Res
     drop(journal);
     let person = Terminal::person();
     let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
-    let display = Display::new(&arguments.output, ready.asks, ready.models.prices.clone());
+    let display = Display::new(&arguments.output, ready.answers, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &turn.session));
     let handle = ready.runtime.resume_turn(turn.session, turn.turn);
     let (followed, _) = follow(handle, display).await?;

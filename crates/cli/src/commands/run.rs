@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_operator::Processes;
 use lango_orchestration::Root;
 use lango_protocol::{ORCHESTRATOR, Origin, SINGLE_AGENT, SessionId};
 use lango_runtime::{Runtime, TurnRequest};
@@ -16,7 +17,7 @@ use crate::config::Config;
 use crate::display::Display;
 use crate::failure::Failure;
 use crate::provider::{self, Purpose, ReadyModels};
-use crate::terminal::{Terminal, TerminalApprover};
+use crate::terminal::{Answers, Terminal, TerminalApprover};
 use crate::wiring::{self, Catalog};
 
 /// The most that is taken from standard input.
@@ -28,11 +29,12 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let person = Terminal::person();
     let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
     let session = choose_session(ready.runtime.journal(), &arguments.session).await?;
-    let display = Display::new(&arguments.output, ready.asks, ready.models.prices.clone());
+    let display = Display::new(&arguments.output, ready.answers, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
     let request = TurnRequest { session, text, attachment, images, origin: Origin::Run };
-    let (followed, _) = follow(ready.runtime.start_turn(request), display).await?;
+    let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
+    ready.tell_what_ends(&display);
     ready.models.check_recording()?;
     Ok(followed.code)
 }
@@ -41,13 +43,23 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
 pub(super) struct Ready {
     pub(super) runtime: Runtime,
     pub(super) models: ReadyModels,
-    /// Somebody answers when an approval is needed.
-    pub(super) asks: bool,
+    /// Where answers come from when an approval is needed.
+    pub(super) answers: Answers,
+    /// What the operator runs in the background.
+    processes: Processes,
     /// Tools that no agent can use.
     unmatched: Vec<String>,
 }
 
 impl Ready {
+    /// What ends with this process although nobody stopped it.
+    pub(super) fn tell_what_ends(&self, display: &Display) {
+        for command in self.processes.running() {
+            let command = lango_tool::visible_short(&command);
+            let _ = display.introduce(&format!("ended with this run: {command}"));
+        }
+    }
+
     /// What a user should know before anything else: what was interrupted, and what is out of
     /// reach.
     pub(super) async fn tell_notices(&self, display: &Display) -> Result<(), Failure> {
@@ -83,6 +95,7 @@ pub(super) async fn make_ready(
     let config = setting.config();
     let catalog = wiring::catalog(
         config,
+        &setting.home,
         team.topology.as_deref(),
         team.workspace.as_deref(),
         team.max_rounds,
@@ -92,15 +105,18 @@ pub(super) async fn make_ready(
     let record = team.record.as_deref();
     let purpose = Purpose::Work { for_all: team.model.is_some(), record };
     let models = provider::prepare(config, choice, purpose).await?;
-    let journal = wiring::open_journal(config, &setting.home).await?;
+    let (database, journal) = wiring::open_store(config, &setting.home).await?;
+    catalog.records.connect(database.clone()).await?;
+    let rules = wiring::rule_book(config, database).await?;
     let approver = TerminalApprover::new(approve.approve, person);
-    let asks = approver.asks();
-    let runtime = wiring::runtime(config, &catalog, journal, &models, Arc::new(approver));
+    let answers = approver.answers();
+    let runtime = wiring::runtime(config, &catalog, journal, rules, &models, Arc::new(approver));
     let unmatched = match &catalog.tree.root {
         Root::Team(team) => team.unmatched.iter().map(|tool| tool.name().to_owned()).collect(),
         Root::Single(_) => Vec::new(),
     };
-    Ok(Ready { runtime, models, asks, unmatched })
+    let processes = catalog.processes.clone();
+    Ok(Ready { runtime, models, answers, processes, unmatched })
 }
 
 /// Refuses settings for agents that nobody knows.

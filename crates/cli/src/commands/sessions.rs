@@ -87,7 +87,7 @@ fn view(session: &SessionSummary) -> SessionView<'_> {
     }
 }
 
-fn local_time(time: Timestamp) -> String {
+pub(super) fn local_time(time: Timestamp) -> String {
     jiff::Timestamp::from_microsecond(time.as_microseconds()).map_or_else(
         |_| time.to_string(),
         |time| time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),

@@ -3,6 +3,7 @@
 mod edit;
 mod keys;
 mod load;
+mod sandbox;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use edit::{check, set};
 pub(crate) use keys::{known_keys, schema};
 pub(crate) use load::{ConfigError, Loaded, Origin, load};
+pub(crate) use sandbox::{LevelName, PartName, SandboxConfig};
 
 /// Everything that can be configured. Every field has a default that works.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +37,8 @@ pub(crate) struct Config {
     pub(crate) budget: BudgetConfig,
     /// When a person is asked.
     pub(crate) approvals: ApprovalsConfig,
+    /// What commands may touch.
+    pub(crate) sandbox: SandboxConfig,
     /// Where everything is kept.
     pub(crate) database: DatabaseConfig,
     /// Earlier turns shown to a model.
@@ -214,22 +218,69 @@ impl Default for BudgetConfig {
 }
 
 /// When a person is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct ApprovalsConfig {
-    /// Which calls need an approval.
+    /// What happens to calls that no rule decides.
     pub(crate) policy: PolicyName,
+    /// How long a question waits for an answer.
+    pub(crate) expire_seconds: u64,
+    /// What runs without asking, what is always asked, what never runs. Deny wins over ask, ask
+    /// over allow.
+    pub(crate) rules: Vec<RuleConfig>,
 }
 
-/// Which calls need an approval.
+impl Default for ApprovalsConfig {
+    fn default() -> Self {
+        Self { policy: PolicyName::default(), expire_seconds: 3600, rules: Vec::new() }
+    }
+}
+
+/// What happens to calls that no rule decides.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum PolicyName {
-    /// Those that act on the world.
+    /// Those that act on the world are asked about.
     #[default]
-    Dangerous,
-    /// Everything that is not read-only.
-    All,
+    #[serde(alias = "dangerous")]
+    AskDangerous,
+    /// Everything that is not read-only is asked about.
+    #[serde(alias = "all")]
+    AskAll,
+    /// Nobody is asked; what acts on the world and is not allowed by a rule does not run.
+    NeverAskDeny,
+}
+
+/// One rule. What it does not name, it does not look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct RuleConfig {
+    /// What the rule does.
+    pub(crate) effect: EffectName,
+    /// The tool; `*` stands for any characters.
+    pub(crate) tool: Option<String>,
+    /// The agent that calls.
+    pub(crate) agent: Option<String>,
+    /// The workspace, or a directory it lies in; `~` is the home directory.
+    pub(crate) directory: Option<String>,
+    /// The words of a command, a path or an address. `*` stands for any characters in a word, and
+    /// as the last word for any further words. Every call of the tool when absent.
+    pub(crate) words: Option<Vec<String>>,
+    /// Take `*` in the words for a plain character.
+    #[serde(default)]
+    pub(crate) exact: bool,
+}
+
+/// What a rule does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum EffectName {
+    /// It runs unasked.
+    Allow,
+    /// A person is asked.
+    Ask,
+    /// It never runs.
+    Deny,
 }
 
 /// Where everything is kept.

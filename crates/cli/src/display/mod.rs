@@ -7,19 +7,20 @@ mod text;
 
 use std::io::{self, Write};
 
-use lango_protocol::{Event, EventBody, Outcome};
+use lango_protocol::{CallId, Event, EventBody, Outcome};
 
 use crate::arguments::{OutputArguments, OutputFormat};
 use crate::provider::PriceList;
+use crate::terminal::Answers;
 
 pub(crate) use style::Style;
 
 /// Shows the events of a turn.
 pub(crate) struct Display {
     format: Format,
-    /// Somebody will answer when an approval is asked for. The question is shown here, in its
-    /// place among the other events; the approver only waits for the answer.
-    asks: bool,
+    /// Who answers when an approval is asked for. The question is shown here, in its place among
+    /// the other events; the approver only waits for the answer.
+    answers: Answers,
 }
 
 enum Format {
@@ -29,18 +30,18 @@ enum Format {
 }
 
 impl Display {
-    pub(crate) fn new(arguments: &OutputArguments, asks: bool, prices: PriceList) -> Self {
+    pub(crate) fn new(arguments: &OutputArguments, answers: Answers, prices: PriceList) -> Self {
         let format = match arguments.output_format {
             OutputFormat::Text => Format::Text(text::TextDisplay::new(arguments.quiet, prices)),
             OutputFormat::Json => Format::Json(json::JsonDisplay::default()),
             OutputFormat::StreamJson => Format::StreamJson,
         };
-        Self { format, asks }
+        Self { format, answers }
     }
 
     /// For a conversation at a terminal.
-    pub(crate) fn chat(asks: bool, prices: PriceList) -> Self {
-        Self { format: Format::Text(text::TextDisplay::new(false, prices)), asks }
+    pub(crate) fn chat(answers: Answers, prices: PriceList) -> Self {
+        Self { format: Format::Text(text::TextDisplay::new(false, prices)), answers }
     }
 
     /// Whether there is somebody to read an introduction.
@@ -67,8 +68,13 @@ impl Display {
             Format::StreamJson => json::print_line(event),
         }?;
         match &event.body {
-            EventBody::ApprovalRequested { tool, summary, .. } if self.asks => {
-                ask(event.author.as_deref().unwrap_or_default(), tool, summary)
+            EventBody::ApprovalRequested { tool, summary, always, .. }
+                if self.answers == Answers::Here =>
+            {
+                ask(event.author.as_deref().unwrap_or_default(), tool, summary, always)
+            }
+            EventBody::ApprovalRequested { call, .. } if self.answers == Answers::Elsewhere => {
+                waiting(call)
             }
             _ => Ok(()),
         }
@@ -85,9 +91,21 @@ impl Display {
 }
 
 /// The question to a person, always on standard error.
-fn ask(agent: &str, tool: &str, summary: &str) -> io::Result<()> {
+fn ask(agent: &str, tool: &str, summary: &str, always: &[String]) -> io::Result<()> {
     let effect: String = summary.lines().map(|line| format!("    {line}\n")).collect();
     let mut stderr = io::stderr().lock();
-    write!(stderr, "\n{agent} wants to use {tool}:\n{effect}Allow this once? [y/N] ")?;
+    write!(stderr, "\n{agent} wants to use {tool}:\n{effect}")?;
+    if always.is_empty() {
+        write!(stderr, "Allow this once? [y/N] ")?;
+    } else {
+        let rules: String = always.iter().map(|rule| format!("    {rule}\n")).collect();
+        write!(stderr, "\"a\" for always would store:\n{rules}Allow this once? [y/a/N] ")?;
+    }
     stderr.flush()
+}
+
+/// Where to answer a question that nobody here can.
+fn waiting(call: &CallId) -> io::Result<()> {
+    let mut stderr = io::stderr().lock();
+    writeln!(stderr, "waiting for an answer: lango approvals show {call}")
 }

@@ -101,7 +101,10 @@ async fn agents_and_topologies_that_cannot_be_read_are_named() {
 async fn change_version(lango: &Lango, by: i64) {
     let location = DatabaseLocation::Sqlite(lango.database_file());
     let database = Database::open(&location).await.unwrap();
-    let statement = Statement::new("UPDATE schema_versions SET version = version + $1").bind(by);
+    let statement = Statement::new(
+        "UPDATE schema_versions SET version = version + $1 WHERE component = 'journal'",
+    )
+    .bind(by);
     database.write(Batch::from(statement.expect_rows(1))).await.unwrap();
     database.close().await;
 }

@@ -57,7 +57,10 @@ pub struct TurnRecord {
     pub(crate) guard: LoopGuard,
     pub(crate) outcome: Option<Outcome>,
     /// What was shown for each call that needed an approval, by its digest.
+    /// The questions that are open, by call.
     asked: HashMap<CallId, String>,
+    /// What was approved, by call.
+    approved: HashMap<CallId, String>,
     /// Digests that were denied; they are not asked about again in this turn.
     denied: BTreeSet<String>,
     work: WorkDone,
@@ -105,9 +108,17 @@ impl TurnRecord {
             },
             EventBody::ApprovalRequested { call, digest, .. } => {
                 self.asked.insert(call.clone(), digest.clone());
+                // A person's time is not the turn's.
+                self.stop_clock();
             }
-            EventBody::ApprovalResolved { call, decision: ApprovalDecision::Denied, .. } => {
-                self.denied.extend(self.asked.get(call).cloned());
+            EventBody::ApprovalResolved { call, decision, .. } => {
+                let asked = self.asked.remove(call);
+                match decision {
+                    ApprovalDecision::Denied => self.denied.extend(asked),
+                    ApprovalDecision::Approved => {
+                        self.approved.extend(asked.map(|digest| (call.clone(), digest)));
+                    }
+                }
             }
             EventBody::TurnFinished(outcome) => self.outcome = Some(outcome.clone()),
             _ => {}
@@ -137,6 +148,11 @@ impl TurnRecord {
             self.stop_clock();
         }
         self.pass_time_to(event.at);
+    }
+
+    /// The time spent, up to a moment.
+    pub(crate) fn elapsed_at(&self, now: Timestamp) -> Duration {
+        self.elapsed + self.last.map_or(Duration::ZERO, |last| now.since(last))
     }
 
     /// Time goes on, whether something happens or not.
@@ -202,6 +218,23 @@ impl TurnRecord {
         self.denied.contains(digest)
     }
 
+    /// Whether this call, with all that it rests on, was approved.
+    pub(crate) fn was_approved(&self, call: &CallId, digest: &str) -> bool {
+        self.approved.get(call).is_some_and(|approved| approved == digest)
+    }
+
+    /// Whether a person was asked about a call that has not run: the question outlives the
+    /// process that asked it.
+    pub(crate) fn is_in_question(&self, call: &PendingCall) -> bool {
+        !call.started
+            && (self.asked.contains_key(&call.call) || self.approved.contains_key(&call.call))
+    }
+
+    /// Whether somebody is being asked.
+    pub(crate) fn waits_for_answer(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
     /// How the turn ended, if it did.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
@@ -233,6 +266,21 @@ impl TurnRecord {
             open.extend(transcript.open_calls().map(|call| (Some(branch.clone()), call)));
         }
         open
+    }
+
+    /// The calls that somebody is being asked about.
+    pub(crate) fn open_questions(&self) -> Vec<(Option<CallId>, CallId)> {
+        let open = self.open_calls().into_iter();
+        open.filter(|(_, call)| self.asked.contains_key(&call.call))
+            .map(|(branch, call)| (branch, call.call))
+            .collect()
+    }
+
+    /// The calls without a result that will not get one by going on.
+    pub(crate) fn interrupted_calls(&self) -> Vec<(Option<CallId>, PendingCall)> {
+        let mut calls = self.open_calls();
+        calls.retain(|(_, call)| !self.is_in_question(call));
+        calls
     }
 }
 

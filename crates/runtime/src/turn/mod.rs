@@ -13,14 +13,15 @@ use std::time::Duration;
 
 use lango_model::{Fault, Image, ModelError};
 use lango_protocol::{
-    BudgetKind, BudgetLimits, CallStatus, EventBody, FailureClass, OutcomeStatus,
+    ApprovalDecision, BudgetKind, BudgetLimits, CallId, CallStatus, EventBody, FailureClass,
+    OutcomeStatus, Timestamp,
 };
 use lango_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
 use crate::TurnError;
 use crate::events_adapter::PastTurn;
-use crate::record::Phase;
+use crate::record::{PendingCall, Phase};
 use crate::recorder::{Draft, Ended, Recorder, Voice};
 use crate::runtime::Shared;
 use crate::words;
@@ -121,16 +122,20 @@ impl Turn {
 
     /// Keeps the session and watches the clock, until the turn ends.
     async fn watch(&self) -> std::convert::Infallible {
-        let spent = self.recorder.look(|record| record.work().milliseconds).await;
-        let left = self.limits().wall_time().saturating_sub(Duration::from_millis(spent));
-        let mut deadline = std::pin::pin!(tokio::time::sleep(left));
+        let mut deadline = std::pin::pin!(tokio::time::sleep(self.time_left().await));
         let mut renew = tokio::time::interval(RENEW_EVERY);
         renew.reset();
         loop {
             tokio::select! {
                 () = &mut deadline, if !self.timed_out.load(Ordering::Acquire) => {
-                    self.timed_out.store(true, Ordering::Release);
-                    self.cancel.cancel();
+                    let left = self.time_left().await;
+                    if left.is_zero() {
+                        self.timed_out.store(true, Ordering::Release);
+                        self.cancel.cancel();
+                    } else {
+                        // A person was asked meanwhile, and took their time.
+                        deadline.as_mut().reset(tokio::time::Instant::now() + left);
+                    }
                 }
                 _ = renew.tick() => {
                     // A session that was lost shows at the next write, which then fails.
@@ -138,6 +143,16 @@ impl Turn {
                 }
             }
         }
+    }
+
+    /// What is left of the wall time, at least a second while a person is being asked.
+    async fn time_left(&self) -> Duration {
+        let (spent, waits) = self
+            .recorder
+            .look(|record| (record.elapsed_at(Timestamp::now()), record.waits_for_answer()))
+            .await;
+        let left = self.limits().wall_time().saturating_sub(spent);
+        if waits { left.max(Duration::from_secs(1)) } else { left }
     }
 
     fn status_of(&self, stop: Stop) -> Result<OutcomeStatus, TurnError> {
@@ -153,9 +168,34 @@ impl Turn {
         })
     }
 
-    /// After a restart: gives a result to every call that has none. Nothing is run again.
+    /// After a restart: gives a result to every call that will not get one by going on. Calls that
+    /// a person was asked about keep waiting for the answer. Nothing is run again.
     pub(crate) async fn close_interrupted_calls(&self) -> Result<(), StoreError> {
+        let open = self.recorder.look(crate::TurnRecord::interrupted_calls).await;
+        self.close_calls(open).await
+    }
+
+    /// The same for a turn that nobody goes on with: its questions are withdrawn.
+    pub(crate) async fn close_all_calls(&self) -> Result<(), StoreError> {
         let open = self.recorder.look(crate::TurnRecord::open_calls).await;
+        let questions = self.recorder.look(crate::TurnRecord::open_questions).await;
+        let withdrawn = questions.into_iter().map(|(branch, call)| {
+            let by = "nobody: the turn was given up".to_owned();
+            let decision = ApprovalDecision::Denied;
+            let resolved = EventBody::ApprovalResolved { call, decision, by };
+            Draft::runtime(branch.as_ref(), resolved)
+        });
+        let withdrawn: Vec<Draft> = withdrawn.collect();
+        if !withdrawn.is_empty() {
+            self.recorder.record(withdrawn).await?;
+        }
+        self.close_calls(open).await
+    }
+
+    async fn close_calls(
+        &self,
+        open: Vec<(Option<CallId>, PendingCall)>,
+    ) -> Result<(), StoreError> {
         if open.is_empty() {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use lango_protocol::{Event, EventBody};
 
 use super::claim::Claim;
-use super::{Journal, lease};
+use super::{Journal, approvals, lease};
 use crate::{Batch, Durability, Statement, StoreError};
 
 /// Longest title of a session, in characters.
@@ -127,7 +127,8 @@ fn position(event: &Event) -> Result<i64, StoreError> {
     i64::try_from(event.seq).map_err(|error| StoreError::query(&error))
 }
 
-/// The first and the last event of a turn also change the rows that lists are made from.
+/// The first and the last event of a turn, and of an approval, also change the rows that lists are
+/// made from.
 fn push_consequences(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
     let at = event.at.as_microseconds();
     let session = event.session.as_str();
@@ -158,6 +159,8 @@ fn push_consequences(batch: &mut Batch, event: &Event) -> Result<(), StoreError>
                 .bind(session)
                 .bind(event.turn.to_string()),
         ),
+        EventBody::ApprovalRequested { .. } => approvals::push_request(batch, event),
+        EventBody::ApprovalResolved { call, .. } => batch.push(approvals::remove(call)),
         _ => {}
     }
     Ok(())

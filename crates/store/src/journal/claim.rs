@@ -73,7 +73,7 @@ impl Journal {
                 return Err(ClaimError::Busy(owner));
             }
             let token = random_token();
-            let mut batch = Batch::with_capacity(6)
+            let mut batch = Batch::with_capacity(7)
                 .with(lease::take(session, token, standing.lease.as_ref()))
                 .with(create_session(session, workspace, standing.head));
             let events = first(standing.head);
@@ -117,11 +117,12 @@ impl Journal {
         }
         // The lease is taken first, so that nobody appends to what is going away.
         let token = random_token();
-        let mut batch = Batch::with_capacity(6);
+        let mut batch = Batch::with_capacity(7);
         batch.push(lease::take(id, token, standing.lease.as_ref()));
         for sql in [
             "DELETE FROM events WHERE session = $1",
             "DELETE FROM open_turns WHERE session = $1",
+            "DELETE FROM approvals WHERE session = $1",
             "DELETE FROM outputs WHERE session = $1",
             "DELETE FROM sessions WHERE id = $1",
         ] {

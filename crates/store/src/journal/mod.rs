@@ -4,6 +4,7 @@
 //! What the events mean is the business of those who write and read them.
 
 mod append;
+mod approvals;
 mod claim;
 mod lease;
 mod owner;
@@ -14,8 +15,9 @@ mod sessions;
 use crate::{Database, StoreError};
 
 pub use append::{Append, StoredOutput};
+pub use approvals::{Answer, AnswerOutcome, PendingApproval};
 pub use claim::{Claim, ClaimError};
-pub use owner::Owner;
+pub use owner::{Owner, ProcessIdentity};
 pub use sessions::{SessionSummary, UnfinishedTurn};
 
 /// The journal of a database. Clones are cheap and share the connections.

@@ -24,18 +24,19 @@ impl fmt::Display for Owner {
 
 /// A process, told apart from every other one that ever had the same id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ProcessIdentity {
-    pub(super) pid: u32,
+pub struct ProcessIdentity {
+    /// Its process id.
+    pub pid: u32,
     /// The machine's name, its boot and its namespace of process ids. Only where all three are
     /// the same can this process look at the other one: containers often share a name.
-    pub(super) host: String,
+    pub host: String,
     /// When the process started, in the kernel's ticks; 0 where the system does not say.
-    pub(super) start: i64,
+    pub start: i64,
 }
 
 impl ProcessIdentity {
     /// This process.
-    pub(super) fn current() -> &'static Self {
+    pub fn current() -> &'static Self {
         static CURRENT: OnceLock<ProcessIdentity> = OnceLock::new();
         CURRENT.get_or_init(|| {
             let pid = std::process::id();
@@ -48,7 +49,7 @@ impl ProcessIdentity {
     }
 
     /// Whether the process surely no longer exists. `false` also where nobody here can know.
-    pub(super) fn is_gone(&self) -> bool {
+    pub fn is_gone(&self) -> bool {
         if self.host != Self::current().host {
             return false;
         }

@@ -4,7 +4,10 @@ use crate::{Component, Migration};
 
 pub(super) const COMPONENT: Component = Component {
     name: "journal",
-    migrations: &[Migration { version: 1, sqlite: SQLITE_1, postgres: POSTGRES_1 }],
+    migrations: &[
+        Migration { version: 1, sqlite: SQLITE_1, postgres: POSTGRES_1 },
+        Migration { version: 2, sqlite: APPROVALS, postgres: APPROVALS },
+    ],
 };
 
 // The tables that every turn writes have one tree each, because each further one is another page
@@ -97,5 +100,20 @@ CREATE TABLE outputs (
     reference TEXT NOT NULL,
     text BYTEA NOT NULL,
     PRIMARY KEY (session, reference)
+);
+";
+
+// A row exists while somebody is asked; what they are asked is in the event at `seq`. The answer is written by whoever gives it first, the row is
+// taken away by the turn that asked.
+const APPROVALS: &str = "
+CREATE TABLE approvals (
+    call TEXT NOT NULL PRIMARY KEY,
+    session TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    digest TEXT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    decision TEXT,
+    always BIGINT NOT NULL DEFAULT 0,
+    answered_by TEXT
 );
 ";

@@ -123,6 +123,8 @@ pub(crate) fn every_body() -> Vec<EventBody> {
             tool: "write".into(),
             summary: hard.into(),
             digest: "00".into(),
+            expires_at: Some(Timestamp::from_microseconds(1)),
+            always: vec![hard.into()],
         },
         EventBody::ApprovalResolved {
             call: call.clone(),

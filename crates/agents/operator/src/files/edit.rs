@@ -12,7 +12,8 @@ use super::edit_hint::hint;
 use super::preview;
 use crate::OperatorSettings;
 use crate::blocking::blocking;
-use crate::workspace::Workspace;
+use crate::changes::Change;
+use crate::workspace::{Workspace, WriteTarget};
 
 pub(crate) struct EditFile {
     workspace: Workspace,
@@ -74,7 +75,12 @@ impl Tool for EditFile {
             return Err(ToolError::Arguments("expected_matches must be at least 1".to_owned()));
         }
         let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
-        blocking(&context, move |_| edit(&workspace, &arguments, largest)).await
+        let planned = blocking(&context, move |_| plan(&workspace, &arguments, largest)).await?;
+        self.settings
+            .records
+            .record(&context, &self.workspace, std::slice::from_ref(&planned.change))
+            .await?;
+        blocking(&context, move |_| planned.carry_out()).await
     }
 
     fn render(&self, output: &EditResult) -> String {
@@ -88,10 +94,7 @@ impl Tool for EditFile {
         let EditArguments { path, old_text, new_text, expected_matches } = arguments;
         let times = if *expected_matches == 1 { "once" } else { "every time" };
         let summary = format!(
-            "Edit {}: replace, {times} ({expected_matches} expected),
-{}
-with
-{}",
+            "Edit {}: replace, {times} ({expected_matches} expected),\n{}\nwith\n{}",
             preview::destination(&self.workspace, path),
             visible_lines(old_text, "  - "),
             visible_lines(new_text, "  + ")
@@ -100,11 +103,26 @@ with
     }
 }
 
-fn edit(
+/// An edit that has been looked at and not been made.
+struct Planned {
+    target: WriteTarget,
+    edited: Vec<u8>,
+    change: Change,
+    result: EditResult,
+}
+
+impl Planned {
+    fn carry_out(self) -> Result<EditResult, ToolError> {
+        self.target.replace(&self.edited, false)?;
+        Ok(self.result)
+    }
+}
+
+fn plan(
     workspace: &Workspace,
     arguments: &EditArguments,
     largest: u64,
-) -> Result<EditResult, ToolError> {
+) -> Result<Planned, ToolError> {
     let EditArguments { path, old_text, new_text, expected_matches } = arguments;
     let location = workspace.locate(path)?;
     let shown = location.shown();
@@ -147,13 +165,14 @@ fn edit(
     let edited = text.replace(old_text, new_text);
     let difference =
         compare(shown, &String::from_utf8_lossy(&content), &String::from_utf8_lossy(&edited));
-    target.replace(&edited, false)?;
-    Ok(EditResult {
+    let result = EditResult {
         path: shown.to_owned(),
         matches: found,
         changes: difference.changes,
         diff: difference.unified,
-    })
+    };
+    let change = target.change(&edited, Some(content));
+    Ok(Planned { target, edited, change, result })
 }
 
 /// A file's content in a form that the linear text search of the standard library takes, so that

@@ -1,12 +1,15 @@
 //! The file tools, one per file, and what they share about text.
 
 mod content;
+mod delete;
 mod difference;
 mod edit;
 mod edit_hint;
 mod ignore_rules;
 mod line_window;
 mod list;
+mod make;
+mod moving;
 mod preview;
 mod read;
 mod search;
@@ -14,8 +17,11 @@ mod stat;
 mod time;
 mod write;
 
+pub(crate) use delete::DeleteFile;
 pub(crate) use edit::EditFile;
 pub(crate) use list::ListFiles;
+pub(crate) use make::MakeDirectory;
+pub(crate) use moving::MoveFile;
 pub(crate) use read::ReadFile;
 pub(crate) use search::SearchFiles;
 pub(crate) use stat::StatFile;

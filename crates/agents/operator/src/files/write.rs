@@ -1,6 +1,7 @@
 //! `fs_write`: a whole file, put in place in one step.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
@@ -12,7 +13,8 @@ use super::difference::{LineChanges, compare};
 use super::preview;
 use crate::OperatorSettings;
 use crate::blocking::blocking;
-use crate::workspace::Workspace;
+use crate::changes::Change;
+use crate::workspace::{Workspace, WriteTarget};
 
 pub(crate) struct WriteFile {
     workspace: Workspace,
@@ -61,7 +63,9 @@ impl Tool for WriteFile {
         context: ToolContext,
     ) -> Result<WriteResult, ToolError> {
         let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
-        blocking(&context, move |_| write(&workspace, &arguments, largest)).await
+        let planned = blocking(&context, move |_| plan(&workspace, arguments, largest)).await?;
+        self.settings.records.record(&context, &self.workspace, &planned.changes).await?;
+        blocking(&context, move |_| planned.carry_out()).await
     }
 
     fn render(&self, output: &WriteResult) -> String {
@@ -79,8 +83,7 @@ impl Tool for WriteFile {
         let WriteArguments { path, content, create_only } = arguments;
         let only = if *create_only { ", only if it does not exist" } else { "" };
         let summary = format!(
-            "Write {} bytes, {} lines, to {}{only}
-{}",
+            "Write {} bytes, {} lines, to {}{only}\n{}",
             content.len(),
             count_lines(content.as_bytes()),
             preview::destination(&self.workspace, path),
@@ -90,13 +93,29 @@ impl Tool for WriteFile {
     }
 }
 
-fn write(
+/// A write that has been looked at and not been made.
+struct Planned {
+    target: WriteTarget,
+    content: String,
+    create_only: bool,
+    changes: Vec<Change>,
+    result: WriteResult,
+}
+
+impl Planned {
+    fn carry_out(self) -> Result<WriteResult, ToolError> {
+        self.target.replace(self.content.as_bytes(), self.create_only)?;
+        Ok(self.result)
+    }
+}
+
+fn plan(
     workspace: &Workspace,
-    arguments: &WriteArguments,
+    arguments: WriteArguments,
     largest: u64,
-) -> Result<WriteResult, ToolError> {
+) -> Result<Planned, ToolError> {
     let WriteArguments { path, content, create_only } = arguments;
-    let location = workspace.locate(path)?;
+    let location = workspace.locate(&path)?;
     let shown = location.shown();
     if content.len() as u64 > largest {
         return Err(ToolError::Failed(format!(
@@ -106,15 +125,22 @@ fn write(
     if path.ends_with('/') {
         return Err(ToolError::Failed(format!("{shown} names a directory; name a file")));
     }
+    let resolved = workspace.resolve_for_writing(&location)?;
+    let parent = resolved.parent().unwrap_or(Path::new(""));
+    let made = workspace.missing_directories(parent)?;
     let target = workspace.write_target(&location)?;
-    if *create_only && target.exists() {
+    if create_only && target.exists() {
         return Err(target.already_exists());
     }
-    let old = if target.exists() { target.current(largest)? } else { Some(Vec::new()) };
-    let changes = old
-        .and_then(|old| String::from_utf8(old).ok())
-        .map(|old| compare(shown, &old, content).changes);
-    target.replace(content.as_bytes(), *create_only)?;
+    let before = target.current(largest)?;
+    let old = if target.exists() { before.as_deref() } else { Some(&b""[..]) };
+    let lines = old
+        .and_then(|old| std::str::from_utf8(old).ok())
+        .map(|old| compare(shown, old, &content).changes);
     let created = !target.exists();
-    Ok(WriteResult { path: shown.to_owned(), bytes: content.len(), created, changes })
+    let result =
+        WriteResult { path: shown.to_owned(), bytes: content.len(), created, changes: lines };
+    let mut changes: Vec<Change> = made.iter().map(|path| Change::made(path)).collect();
+    changes.push(target.change(content.as_bytes(), before));
+    Ok(Planned { target, content, create_only, changes, result })
 }

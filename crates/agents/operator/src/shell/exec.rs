@@ -1,20 +1,19 @@
 //! `exec_shell`: one command, run to its end.
 
 use std::fmt::Write as _;
-use std::io;
-use std::os::unix::process::ExitStatusExt as _;
 use std::pin::pin;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lango_sandbox::{Confined, SandboxError};
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::{sleep, timeout};
 
 use super::capture::Capture;
-use super::launch::{Launched, Launcher, ProcessGroup};
+use super::launch::Launcher;
 use super::preview;
 use crate::blocking::blocking;
 use crate::{OperatorSettings, Workspace};
@@ -49,25 +48,26 @@ fn half_a_minute() -> u64 {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct ShellResult {
-    /// None where a signal ended it.
+    /// 128 and the number of the signal where one ended it; none where the sandbox was killed.
     exit_code: Option<i32>,
-    signal: Option<i32>,
     stdout: String,
     stdout_dropped: u64,
     stderr: String,
     stderr_dropped: u64,
     duration_ms: u64,
+    /// Where the sandbox may be why it failed.
+    note: Option<&'static str>,
 }
 
 enum Ending {
-    Exited(io::Result<ExitStatus>),
+    Exited(Result<ExitStatus, SandboxError>),
     TimedOut,
     Cancelled,
 }
 
 impl RunShell {
     pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
-        let launcher = Launcher::new(settings.environment.clone());
+        let launcher = Launcher::new(workspace.clone(), Arc::clone(&settings));
         Self { workspace, settings, launcher }
     }
 }
@@ -91,9 +91,7 @@ impl Tool for RunShell {
         if !(1..=longest).contains(&timeout_seconds) {
             return Err(ToolError::Arguments(format!("timeout_seconds must be 1 to {longest}")));
         }
-        if command.contains('\0') {
-            return Err(ToolError::Arguments("the command contains a NUL byte".to_owned()));
-        }
+        check(&command)?;
         let workspace = self.workspace.clone();
         let directory = blocking(&context, move |_| {
             workspace.directory_path(&workspace.locate(cwd.as_deref().unwrap_or("."))?)
@@ -101,11 +99,10 @@ impl Tool for RunShell {
         .await?;
 
         let started = Instant::now();
-        let launched = self
-            .launcher
-            .launch(&command, &directory)
-            .map_err(|error| ToolError::Failed(format!("cannot start /bin/sh: {error}")))?;
-        let Launched { mut group, stdout, stderr } = launched;
+        let mut confined = self.launcher.launch(&command, &directory).await.map_err(refused)?;
+        let (Some(stdout), Some(stderr)) = (confined.stdout.take(), confined.stderr.take()) else {
+            return Err(ToolError::Failed("the pipes of the command are missing".to_owned()));
+        };
         let mut out = Capture::new(self.settings.output_bytes);
         let mut err = Capture::new(self.settings.output_bytes);
         let ending = tokio::select! {
@@ -113,36 +110,40 @@ impl Tool for RunShell {
             biased;
             () = context.cancel.cancelled() => Ending::Cancelled,
             () = sleep(Duration::from_secs(timeout_seconds)) => Ending::TimedOut,
-            status = finish(&mut group, out.drain(stdout), err.drain(stderr)) => {
+            status = finish(&mut confined, out.drain(stdout), err.drain(stderr)) => {
                 Ending::Exited(status)
             }
         };
-        group.kill();
+        let ended = confined.end().await.map_err(refused);
         match ending {
+            // What the caller wants to know is that it was stopped.
             Ending::Cancelled => Err(ToolError::Cancelled),
             Ending::TimedOut => {
                 Err(ToolError::TimedOut { seconds: timeout_seconds, partial: partial(&out, &err) })
             }
-            Ending::Exited(Err(error)) => {
-                Err(ToolError::Failed(format!("cannot tell how the command ended: {error}")))
+            Ending::Exited(Err(error)) => Err(refused(error)),
+            Ending::Exited(Ok(status)) => {
+                ended?;
+                let stderr = err.text();
+                let failed = !status.success();
+                Ok(ShellResult {
+                    exit_code: status.code(),
+                    note: failed.then(|| self.launcher.note(&stderr)).flatten(),
+                    stdout: out.text(),
+                    stdout_dropped: out.dropped(),
+                    stderr,
+                    stderr_dropped: err.dropped(),
+                    duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+                })
             }
-            Ending::Exited(Ok(status)) => Ok(ShellResult {
-                exit_code: status.code(),
-                signal: status.signal(),
-                stdout: out.text(),
-                stdout_dropped: out.dropped(),
-                stderr: err.text(),
-                stderr_dropped: err.dropped(),
-                duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            }),
         }
     }
 
     fn render(&self, output: &ShellResult) -> String {
-        let ending = match (output.exit_code, output.signal) {
-            (Some(code), _) => format!("exit code {code}"),
-            (None, Some(signal)) => format!("killed by signal {signal}"),
-            (None, None) => "ended in an unknown way".to_owned(),
+        let ending = match output.exit_code {
+            Some(code @ 129..=192) => format!("exit code {code} (signal {})", code - 128),
+            Some(code) => format!("exit code {code}"),
+            None => "its sandbox was killed".to_owned(),
         };
         let mut text = format!(
             "{ending} after {}.{:03} s",
@@ -165,29 +166,53 @@ impl Tool for RunShell {
         if output.stdout.is_empty() && output.stderr.is_empty() {
             text.push_str(", no output");
         }
+        if let Some(note) = output.note {
+            let _ = write!(text, "\n({note})");
+        }
         text
     }
 
     fn propose(&self, arguments: &ShellArguments) -> Option<Proposal> {
         let ShellArguments { command, cwd, timeout_seconds } = arguments;
-        Some(preview::proposal(&self.workspace, command, cwd.as_deref(), *timeout_seconds))
+        let (workspace, launcher) = (&self.workspace, &self.launcher);
+        let manner = format!("for at most {timeout_seconds} s");
+        Some(preview::proposal(workspace, launcher, command, cwd.as_deref(), &manner))
+    }
+}
+
+/// Refuses what no shell can be given.
+pub(super) fn check(command: &str) -> Result<(), ToolError> {
+    if command.contains('\0') {
+        return Err(ToolError::Arguments("the command contains a NUL byte".to_owned()));
+    }
+    Ok(())
+}
+
+/// A command that did not run, in words for the model and for a person.
+#[expect(clippy::needless_pass_by_value, reason = "it is the end of the error's way")]
+pub(super) fn refused(error: SandboxError) -> ToolError {
+    match error {
+        SandboxError::Program { .. } | SandboxError::Setup { .. } => {
+            ToolError::Failed(error.to_string())
+        }
+        _ => ToolError::Forbidden(error.to_string()),
     }
 }
 
 /// Waits for the shell and for the end of its output.
 ///
-/// The output normally ends with the shell. A process that the shell left behind may hold the
-/// pipes open; it gets a moment and is then not waited for.
+/// The output ends with the shell, because all that it started ends then. Should a pipe be open
+/// all the same, it gets a moment and is then not waited for.
 async fn finish(
-    group: &mut ProcessGroup,
+    confined: &mut Confined,
     out: impl Future<Output = ()>,
     err: impl Future<Output = ()>,
-) -> io::Result<ExitStatus> {
+) -> Result<ExitStatus, SandboxError> {
     let mut drained = pin!(async { tokio::join!(out, err) });
     let mut is_drained = false;
     let status = loop {
         tokio::select! {
-            status = group.wait() => break status,
+            status = confined.wait() => break status,
             _ = &mut drained, if !is_drained => is_drained = true,
         }
     };

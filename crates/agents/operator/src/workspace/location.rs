@@ -54,6 +54,11 @@ impl Location {
         Ok(Self { path: path.to_owned(), shown })
     }
 
+    /// A path that was found in the workspace before, relative to it.
+    pub(crate) fn known(path: &Path) -> Self {
+        Self { path: path.to_owned(), shown: visible_short(&path.to_string_lossy()) }
+    }
+
     /// The path, relative to the workspace. It may contain `..` and links.
     pub(crate) fn path(&self) -> &Path {
         &self.path

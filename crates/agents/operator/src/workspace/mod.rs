@@ -4,6 +4,7 @@
 //! symlink, a `..` or a rename under our feet cannot lead outside. The tools' own rules (what is
 //! read, how much is shown) do not belong here.
 
+mod changing;
 mod error;
 mod kind;
 mod location;
@@ -17,10 +18,12 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
+pub(crate) use changing::{Entry, mode_of};
 pub use error::WorkspaceError;
 pub(crate) use kind::Kind;
 pub(crate) use location::Location;
 pub(crate) use reading::{entries, is_git, open_regular};
+pub(crate) use writing::WriteTarget;
 
 /// The directory that the operator works in. Cheap to clone.
 #[derive(Debug, Clone)]

@@ -15,7 +15,9 @@ use lango_tool::ToolError;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{Kind, Location, Workspace, is_git, open_regular};
+use crate::changes::{Before, Change, ChangeKind};
+
+use super::{Kind, Location, Workspace, is_git, mode_of, open_regular};
 
 /// A place in the workspace that may be written to.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(crate) struct WriteTarget {
     name: OsString,
     location: Location,
     existing: Option<Metadata>,
+    /// Without links, relative to the workspace.
+    path: PathBuf,
 }
 
 impl Workspace {
@@ -64,7 +68,13 @@ impl Workspace {
             }
             check_replaceable(location, metadata)?;
         }
-        Ok(WriteTarget { directory, name, location: location.clone(), existing })
+        Ok(WriteTarget {
+            directory,
+            name,
+            location: location.clone(),
+            existing,
+            path: resolved.clone(),
+        })
     }
 
     fn resolve_what_exists(&self, location: &Location) -> Result<PathBuf, ToolError> {
@@ -126,6 +136,16 @@ impl WriteTarget {
         self.existing.is_some()
     }
 
+    /// The change that putting `content` here would be, with what is here now.
+    pub(crate) fn change(&self, content: &[u8], before: Option<Vec<u8>>) -> Change {
+        let before = self.existing.as_ref().map(|existing| {
+            // What is larger was not read.
+            Before { content: before, mode: mode_of(existing) }
+        });
+        let after = crate::digest::of(content);
+        Change { path: self.path.clone(), kind: ChangeKind::Write { before, after } }
+    }
+
     /// What the file holds now, unless it is larger than `largest`. Nothing where no file is.
     pub(crate) fn current(&self, largest: u64) -> Result<Option<Vec<u8>>, ToolError> {
         let Some(metadata) = &self.existing else { return Ok(None) };
@@ -148,7 +168,17 @@ impl WriteTarget {
     /// With `create_only` a file that is there, or appears meanwhile, is an error. A file that
     /// changed since this target was opened is an error too.
     pub(crate) fn replace(&self, content: &[u8], create_only: bool) -> Result<(), ToolError> {
-        let mut temporary = Temporary::create(&self.directory, self.existing.as_ref())
+        self.replace_with(content, create_only, self.existing.as_ref().map(mode_of))
+    }
+
+    /// The same, with the mode that the file is to have; the usual one where none is given.
+    pub(crate) fn replace_with(
+        &self,
+        content: &[u8],
+        create_only: bool,
+        mode: Option<u32>,
+    ) -> Result<(), ToolError> {
+        let mut temporary = Temporary::create(&self.directory, mode)
             .map_err(|error| self.location.problem("write", &error))?;
         temporary.fill(content).map_err(|error| self.location.problem("write", &error))?;
         if !create_only && !self.is_unchanged() {
@@ -209,17 +239,17 @@ struct Temporary<'a> {
     directory: &'a Dir,
     name: String,
     file: File,
-    existing: Option<&'a Metadata>,
+    mode: Option<u32>,
     renamed: bool,
 }
 
 impl<'a> Temporary<'a> {
-    fn create(directory: &'a Dir, existing: Option<&'a Metadata>) -> io::Result<Self> {
+    fn create(directory: &'a Dir, mode: Option<u32>) -> io::Result<Self> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let mut options = OpenOptions::new();
         // Until it has the mode of the file it replaces, nobody else may read it.
-        let mode = if existing.is_some() { 0o600 } else { 0o666 };
-        options.write(true).create_new(true).mode(mode);
+        let first = if mode.is_some() { 0o600 } else { 0o666 };
+        options.write(true).create_new(true).mode(first);
         loop {
             let number = COUNTER.fetch_add(1, Ordering::Relaxed);
             let name = format!(".lango-write-{}-{number}", std::process::id());
@@ -229,7 +259,7 @@ impl<'a> Temporary<'a> {
                 Err(error) => return Err(error),
                 Ok(file) => {
                     let file = file.into_std();
-                    return Ok(Self { directory, name, file, existing, renamed: false });
+                    return Ok(Self { directory, name, file, mode, renamed: false });
                 }
             }
         }
@@ -237,9 +267,9 @@ impl<'a> Temporary<'a> {
 
     fn fill(&mut self, content: &[u8]) -> io::Result<()> {
         self.file.write_all(content)?;
-        if let Some(existing) = self.existing {
+        if let Some(mode) = self.mode {
             // A write clears the set-id bits, as it does everywhere.
-            let permissions = Permissions::from_mode(existing.mode() & 0o777);
+            let permissions = Permissions::from_mode(mode & 0o777);
             self.file.set_permissions(permissions.into_std(&self.file)?)?;
         }
         self.file.sync_all()
@@ -265,7 +295,8 @@ impl Drop for Temporary<'_> {
     }
 }
 
-fn open_child(directory: &Dir, name: &OsStr) -> Result<Dir, Errno> {
+/// Opens a directory in a directory; a link is not followed.
+pub(super) fn open_child(directory: &Dir, name: &OsStr) -> Result<Dir, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(directory, name, flags, Mode::empty()).map(Dir::from)
 }

@@ -1,6 +1,7 @@
 use std::ffi::OsString;
 
 use lango_operator::{Environment, OperatorSettings};
+use lango_sandbox::{Level, Part, Requirement, Sandbox};
 use lango_tool::ToolError;
 use serde_json::json;
 
@@ -20,7 +21,7 @@ async fn exit_codes_signals_and_both_streams_are_results() {
     for (command, result) in [
         ("true", "exit code 0, no output"),
         ("echo out; echo err >&2; exit 3", "exit code 3\nstdout:\nout\nstderr:\nerr"),
-        ("kill -9 $$", "killed by signal 9, no output"),
+        ("kill -9 $$", "exit code 137 (signal 9), no output"),
         ("printf '\\374'", "exit code 0\nstdout:\n�"),
         ("cat", "exit code 0, no output"),
         ("exec 2>&1; -x", "exit code 127\nstdout:\n/bin/sh: 1: -x: not found"),
@@ -87,4 +88,36 @@ async fn limits_on_the_arguments_are_told() {
         let result = bench.call("exec_shell", arguments).await;
         assert!(matches!(result, Err(ToolError::Arguments(_))), "{result:?}");
     }
+}
+
+#[tokio::test]
+async fn a_command_that_the_sandbox_stopped_is_told_so() {
+    let bench = Bench::at(Level::Bubblewrap);
+    let text = shell(&bench, "touch /etc/lango-test").await;
+    assert!(text.contains("(the sandbox lets commands write only to the workspace"), "{text}");
+    let bench = Bench::at(Level::Landlock);
+    let text = shell(&bench, "touch new").await;
+    assert!(text.contains("fs_write can make a new file at the top"), "{text}");
+    // Not where it had nothing to do with it, nor where nothing confines.
+    assert!(!shell(&bench, "echo Permission denied >&2").await.contains("sandbox"));
+    assert!(!shell(&bench, "false").await.contains("sandbox"));
+    let text = shell(&Bench::at(Level::None), "echo Permission denied >&2; false").await;
+    assert!(!text.contains("sandbox"), "{text}");
+}
+
+#[tokio::test]
+async fn without_a_sandbox_every_command_is_refused() {
+    let without = vec![Part::Bubblewrap, Part::Landlock];
+    let sandbox = Sandbox { without, requirement: Requirement::Auto, ..Sandbox::default() };
+    let bench = Bench::with(OperatorSettings { sandbox, ..OperatorSettings::default() });
+    let arguments = json!({"command": "touch made"});
+    let shown = bench.summary("exec_shell", &arguments);
+    assert!(shown.contains("will be refused: commands are refused"), "{shown}");
+    match bench.call("exec_shell", arguments).await {
+        Err(ToolError::Forbidden(text)) => {
+            assert!(text.contains("lango config set sandbox.level none"), "{text}");
+        }
+        other => panic!("not refused: {other:?}"),
+    }
+    assert!(!bench.path("made").exists());
 }

@@ -1,7 +1,9 @@
-//! How commands are stopped, and that nothing of them stays.
+//! How commands are stopped, and that nothing of them stays, whichever level confines them.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use lango_sandbox::Level;
 use lango_tool::ToolError;
 use serde_json::json;
 use tokio::time::sleep;
@@ -9,108 +11,111 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{Bench, context};
 
-/// Writes the ids of the shell and of a child in the background, then waits for long.
-const LONG: &str = "echo partial; sleep 60 & echo $$ $! > pids; sleep 60";
+const LEVELS: [Level; 2] = [Level::Bubblewrap, Level::Landlock];
 
-fn is_alive(pid: &str) -> bool {
-    // A zombie is dead; whether it is reaped is up to the init of the machine.
-    std::fs::read_to_string(format!("/proc/{pid}/stat"))
-        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or("").trim_start().starts_with('Z'))
+/// Seconds that no other process of this machine sleeps for. Inside a sandbox processes have other
+/// numbers than outside, so they are told by what they were started with.
+fn seconds() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("{}.{}", 2000 + std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-async fn pids(bench: &Bench) -> Vec<String> {
-    for _ in 0..500 {
-        let text = std::fs::read_to_string(bench.path("pids")).unwrap_or_default();
-        if text.ends_with('\n') {
-            return text.split_whitespace().map(str::to_owned).collect();
-        }
-        sleep(Duration::from_millis(10)).await;
-    }
-    panic!("the command did not start");
+/// Processes that sleep for so long. A zombie has no command line any more.
+fn sleepers(seconds: &str) -> usize {
+    let is_one = |line: Vec<u8>| line == format!("sleep\0{seconds}\0").into_bytes();
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.filter(|p| std::fs::read(p.path().join("cmdline")).is_ok_and(is_one)).count()
 }
 
-async fn assert_all_dead(pids: &[String]) {
-    for _ in 0..300 {
-        if !pids.iter().any(|pid| is_alive(pid)) {
+/// Waits until exactly so many sleep.
+async fn until(seconds: &str, count: usize) {
+    for _ in 0..3000 {
+        if sleepers(seconds) == count {
             return;
         }
         sleep(Duration::from_millis(10)).await;
     }
-    panic!("still alive: {pids:?}");
+    panic!("{} sleep, not {count}", sleepers(seconds));
+}
+
+/// One in the background, one in a session of its own whose parent is gone, one in front.
+fn long(seconds: &str) -> String {
+    format!("echo partial; sleep {seconds} & (setsid sleep {seconds} &) ; sleep {seconds}")
 }
 
 #[tokio::test]
-async fn a_timeout_kills_the_group_and_keeps_the_output_so_far() {
-    let bench = Bench::new();
-    let result = bench.call("exec_shell", json!({"command": LONG, "timeout_seconds": 1})).await;
-    let partial = "\nstdout so far:\npartial".to_owned();
-    assert_eq!(result, Err(ToolError::TimedOut { seconds: 1, partial }));
-    let pids = pids(&bench).await;
-    assert_eq!(pids.len(), 2);
-    assert_all_dead(&pids).await;
+async fn a_timeout_kills_everything_and_keeps_the_output_so_far() {
+    for level in LEVELS {
+        let (bench, seconds) = (Bench::at(level), seconds());
+        let arguments = json!({"command": long(&seconds), "timeout_seconds": 1});
+        let call = bench.call("exec_shell", arguments);
+        // Seen once, so that their absence afterwards means something.
+        let (result, ()) = tokio::join!(call, until(&seconds, 3));
+        let partial = "\nstdout so far:\npartial".to_owned();
+        assert_eq!(result, Err(ToolError::TimedOut { seconds: 1, partial }));
+        assert_eq!(sleepers(&seconds), 0, "{level}");
+    }
 }
 
 #[tokio::test]
-async fn a_cancelled_turn_kills_the_group() {
-    let bench = Bench::new();
-    let cancel = CancellationToken::new();
-    let call = bench.call_with("exec_shell", json!({"command": LONG}), cancel.clone());
-    let stop = async {
-        let pids = pids(&bench).await;
-        assert!(pids.iter().all(|pid| is_alive(pid)));
-        cancel.cancel();
-        pids
-    };
-    let (result, pids) = tokio::join!(call, stop);
-    assert_eq!(result, Err(ToolError::Cancelled));
-    assert_all_dead(&pids).await;
+async fn a_cancelled_turn_kills_everything() {
+    for level in LEVELS {
+        let (bench, seconds) = (Bench::at(level), seconds());
+        let cancel = CancellationToken::new();
+        let call =
+            bench.call_with("exec_shell", json!({"command": long(&seconds)}), cancel.clone());
+        let stop = async {
+            until(&seconds, 3).await;
+            cancel.cancel();
+        };
+        let (result, ()) = tokio::join!(call, stop);
+        assert_eq!(result, Err(ToolError::Cancelled));
+        assert_eq!(sleepers(&seconds), 0, "{level}");
+    }
 }
 
 #[tokio::test]
-async fn a_dropped_call_kills_the_group() {
-    let bench = Bench::new();
-    let prepared = bench.registry.get("exec_shell").unwrap();
-    let prepared = prepared.prepare(&json!({"command": LONG}).to_string()).unwrap();
-    let task = tokio::spawn(prepared.run(context(CancellationToken::new())));
-    let pids = pids(&bench).await;
-    assert!(pids.iter().all(|pid| is_alive(pid)));
-    task.abort();
-    assert!(task.await.unwrap_err().is_cancelled());
-    assert_all_dead(&pids).await;
+async fn a_dropped_call_kills_everything() {
+    for level in LEVELS {
+        let (bench, seconds) = (Bench::at(level), seconds());
+        let prepared = bench.registry.get("exec_shell").unwrap();
+        let prepared = prepared.prepare(&json!({"command": long(&seconds)}).to_string()).unwrap();
+        let task = tokio::spawn(prepared.run(context(CancellationToken::new())));
+        until(&seconds, 3).await;
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled());
+        until(&seconds, 0).await;
+    }
 }
 
 #[tokio::test]
-async fn a_child_that_keeps_the_pipes_is_not_waited_for_and_killed() {
-    let bench = Bench::new();
-    let started = Instant::now();
-    let command = "sleep 60 & echo $! > pids; echo done";
-    let text = bench.call("exec_shell", json!({"command": command})).await.unwrap();
-    assert!(text.starts_with("exit code 0") && text.ends_with("done"), "{text}");
-    assert!(started.elapsed() < Duration::from_secs(10));
-    assert_all_dead(&pids(&bench).await).await;
-}
-
-/// A process that leaves the group is out of reach until commands run in a sandbox. It must at
-/// least not hold up the call.
-#[tokio::test]
-async fn a_child_that_leaves_the_group_is_not_waited_for() {
-    let bench = Bench::new();
-    let started = Instant::now();
-    let command =
-        "setsid sh -c 'echo $$ > pids; exec sleep 60' & while ! [ -s pids ]; do sleep 0.01; done";
-    bench.call("exec_shell", json!({"command": command})).await.unwrap();
-    assert!(started.elapsed() < Duration::from_secs(10));
-    let pid = pids(&bench).await[0].parse().ok().and_then(rustix::process::Pid::from_raw).unwrap();
-    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+async fn what_a_command_leaves_behind_is_not_waited_for_and_killed() {
+    for level in LEVELS {
+        let (bench, seconds) = (Bench::at(level), seconds());
+        let started = Instant::now();
+        let command = format!(
+            "sleep {seconds} & (setsid sleep {seconds} &)
+             while [ $(grep -l {seconds} /proc/[0-9]*/cmdline 2>/dev/null | wc -l) -lt 2 ]; do sleep 0.01; done
+             echo done"
+        );
+        let text = bench.call("exec_shell", json!({"command": command})).await.unwrap();
+        assert!(text.starts_with("exit code 0") && text.ends_with("done"), "{text}");
+        // Far less than they sleep, and more than an overloaded machine needs.
+        assert!(started.elapsed() < Duration::from_mins(1));
+        assert_eq!(sleepers(&seconds), 0, "{level}");
+    }
 }
 
 #[tokio::test]
 async fn a_flood_of_output_does_not_outlive_its_timeout() {
-    let bench = Bench::new();
-    let started = Instant::now();
-    let arguments = json!({"command": "echo $$ > pids; yes", "timeout_seconds": 1});
-    let result = bench.call("exec_shell", arguments).await;
-    assert!(matches!(&result, Err(ToolError::TimedOut { partial, .. }) if partial.len() < 20_000));
-    assert!(started.elapsed() < Duration::from_secs(5));
-    assert_all_dead(&pids(&bench).await).await;
+    for level in LEVELS {
+        let (bench, seconds) = (Bench::at(level), seconds());
+        let command = format!("sleep {seconds} & yes");
+        let arguments = json!({"command": command, "timeout_seconds": 1});
+        let result = bench.call("exec_shell", arguments).await;
+        assert!(
+            matches!(&result, Err(ToolError::TimedOut { partial, .. }) if partial.len() < 20_000)
+        );
+        assert_eq!(sleepers(&seconds), 0, "{level}");
+    }
 }

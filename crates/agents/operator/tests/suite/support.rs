@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lango_operator::{OperatorSettings, Workspace, register};
 use lango_protocol::{CallId, SessionId, TurnId};
+use lango_sandbox::{Level, Requirement, Sandbox};
 use lango_tool::{ToolContext, ToolError, ToolRegistry};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -19,7 +20,15 @@ impl Bench {
         Self::with(OperatorSettings::default())
     }
 
-    pub(crate) fn with(settings: OperatorSettings) -> Self {
+    /// Where commands are confined at this level, whatever the machine has.
+    pub(crate) fn at(level: Level) -> Self {
+        let requirement = Requirement::Exactly(level);
+        let sandbox = Sandbox { requirement, ..Sandbox::default() };
+        Self::with(OperatorSettings { sandbox, ..OperatorSettings::default() })
+    }
+
+    pub(crate) fn with(mut settings: OperatorSettings) -> Self {
+        settings.sandbox.helper = Some(env!("CARGO_BIN_EXE_lango-operator-confine").into());
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join("workspace")).unwrap();
         std::fs::create_dir(directory.path().join("outside")).unwrap();

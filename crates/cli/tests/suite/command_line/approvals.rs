@@ -18,12 +18,15 @@ agent = "operator"
 say = "That is how it went."
 "#;
 
-/// The digest that a person could compute from what the journal says.
-fn digest_of(tool: &str, arguments: &str) -> String {
+/// The digest that a person could compute from what the journal says: each part behind its length.
+fn digest_of(parts: [&str; 3]) -> String {
     let mut sha256 = Command::new("sha256sum");
     let mut sha256 = sha256.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = sha256.stdin.take().unwrap();
-    input.write_all(format!("{tool}\0{arguments}").as_bytes()).unwrap();
+    for part in parts {
+        input.write_all(&(part.len() as u64).to_le_bytes()).unwrap();
+        input.write_all(part.as_bytes()).unwrap();
+    }
     drop(input);
     let output = sha256.wait_with_output().unwrap();
     String::from_utf8(output.stdout).unwrap().split(' ').next().unwrap().to_owned()
@@ -36,10 +39,12 @@ fn approval(turn: &Turn) -> (ApprovalDecision, String) {
     for event in &turn.events {
         match &event.body {
             EventBody::ToolCall { call, tool, arguments, .. } => {
-                call_made = Some((call, digest_of(tool, arguments)));
+                call_made = Some((call, tool, arguments));
             }
             EventBody::ApprovalRequested { call, digest, summary, .. } => {
-                assert_eq!(call_made, Some((call, digest.clone())));
+                let (made, tool, arguments) = call_made.unwrap();
+                assert_eq!(made, call);
+                assert_eq!(*digest, digest_of([tool, arguments, summary]));
                 assert!(summary.contains("$ echo x >> made"), "{summary}");
                 asked = Some(call);
             }

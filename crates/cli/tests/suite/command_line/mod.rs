@@ -1,6 +1,7 @@
 //! What a person or a script types, sees and gets back.
 
 mod approvals;
+mod background;
 mod catalog;
 mod configuration;
 mod input;
@@ -9,3 +10,4 @@ mod notices;
 mod output;
 mod sessions;
 mod terminal;
+mod undo;

@@ -9,7 +9,7 @@ use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
 use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
 use lango_protocol::{Event, EventBody, Origin, SessionId};
 use lango_runtime::{
-    AgentModel, NobodyToAsk, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
+    AgentModel, NobodyToAsk, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
 };
 use lango_store::{Database, DatabaseLocation, Journal};
 use lango_tool::{RegisteredTool, SafetyLevel, Tool, ToolContext, ToolError, ToolRegistry};
@@ -67,6 +67,7 @@ async fn turn(tools: &[&str], script: &str, text: &str) -> (Vec<Event>, Vec<Requ
         agent_models: BTreeMap::new(),
         journal: Journal::open(database).await.unwrap(),
         approver: Arc::new(NobodyToAsk),
+        rules: RuleBook::default(),
         context: Vec::new(),
         scrubber: Scrubber::default(),
         settings: Settings::default(),

@@ -1,5 +1,6 @@
 //! What holds on every engine.
 
+pub(crate) mod approvals;
 pub(crate) mod batches;
 pub(crate) mod claims;
 pub(crate) mod events;

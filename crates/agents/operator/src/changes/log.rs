@@ -1,0 +1,241 @@
+//! The record of changes, in the database.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lango_protocol::{SessionId, Timestamp, TurnId};
+use lango_store::{
+    Batch, Component, Database, Durability, Migration, Row, SqlValue, Statement, StoreError,
+};
+use lango_tool::{ToolContext, ToolError};
+
+use super::{Before, Change, ChangeKind, Restored};
+use crate::{Records, Workspace};
+
+pub(crate) const COMPONENT: Component = Component {
+    name: "file_changes",
+    migrations: &[Migration { version: 1, sqlite: SQLITE, postgres: POSTGRES }],
+};
+
+// Paths are bytes, because a name need not be text.
+const SQLITE: &str = "
+CREATE TABLE file_changes (
+    turn TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    session TEXT NOT NULL,
+    workspace BLOB NOT NULL,
+    path BLOB NOT NULL,
+    kind TEXT NOT NULL,
+    other BLOB,
+    content BLOB,
+    mode BIGINT,
+    after TEXT,
+    at BIGINT NOT NULL,
+    undone BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (turn, position)
+);
+";
+
+const POSTGRES: &str = "
+CREATE TABLE file_changes (
+    turn TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    session TEXT NOT NULL,
+    workspace BYTEA NOT NULL,
+    path BYTEA NOT NULL,
+    kind TEXT NOT NULL,
+    other BYTEA,
+    content BYTEA,
+    mode BIGINT,
+    after TEXT,
+    at BIGINT NOT NULL,
+    undone BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (turn, position)
+);
+";
+
+/// How long changes can be taken back.
+const KEPT: Duration = Duration::from_hours(30 * 24);
+
+/// A turn that changed files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedTurn {
+    /// The turn.
+    pub turn: TurnId,
+    /// Its session.
+    pub session: SessionId,
+    /// The workspace.
+    pub workspace: PathBuf,
+    /// When the first change was made.
+    pub at: Timestamp,
+    /// How many changes have not been taken back.
+    pub changes: u64,
+}
+
+impl Records {
+    /// Records changes that are about to be made, on disk before this returns.
+    pub(crate) async fn record(
+        &self,
+        context: &ToolContext,
+        workspace: &Workspace,
+        changes: &[Change],
+    ) -> Result<(), ToolError> {
+        let Some(database) = self.database() else { return Ok(()) };
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let turn = context.turn.to_string();
+        let write = async {
+            let next = next_position(database, &turn).await?;
+            let now = Timestamp::now().as_microseconds();
+            let mut batch =
+                Batch::with_capacity(changes.len() + 1).durability(Durability::PowerLoss);
+            let oldest = now - i64::try_from(KEPT.as_micros()).unwrap_or(i64::MAX);
+            batch.push(Statement::new("DELETE FROM file_changes WHERE at < $1").bind(oldest));
+            for (change, position) in changes.iter().zip(next..) {
+                let insert = insert(change)
+                    .bind(turn.as_str())
+                    .bind(position)
+                    .bind(context.session.as_str())
+                    .bind(bytes(workspace.root()))
+                    .bind(now);
+                batch.push(insert);
+            }
+            database.write(batch).await
+        };
+        write.await.map(drop).map_err(|error| {
+            ToolError::Failed(format!(
+                "nothing was changed, because the change could not be recorded for undo: {error}"
+            ))
+        })
+    }
+
+    /// The turns whose changes can be taken back, the latest first.
+    pub async fn turns(&self) -> Result<Vec<ChangedTurn>, StoreError> {
+        let Some(database) = self.database() else { return Ok(Vec::new()) };
+        let statement = Statement::new(
+            "SELECT turn, MIN(session), MIN(workspace), MIN(at), COUNT(*) FROM file_changes \
+             WHERE undone = 0 GROUP BY turn ORDER BY MIN(at) DESC",
+        );
+        let rows = database.query(statement).await?;
+        let read = |row: &Row| {
+            let corrupt = |error: lango_protocol::InvalidName| StoreError::Corrupt {
+                location: "file_changes".to_owned(),
+                reason: error.to_string(),
+            };
+            Ok(ChangedTurn {
+                turn: row.text(0)?.parse().map_err(corrupt)?,
+                session: row.text(1)?.parse().map_err(corrupt)?,
+                workspace: path(row.blob(2)?),
+                at: Timestamp::from_microseconds(row.integer(3)?),
+                changes: row.unsigned(4)?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// Takes back what a turn changed, the latest change first, or with `pretend` says what would
+    /// happen.
+    pub async fn undo(
+        &self,
+        turn: TurnId,
+        workspace: &Workspace,
+        pretend: bool,
+    ) -> Result<Vec<Restored>, StoreError> {
+        let Some(database) = self.database() else { return Ok(Vec::new()) };
+        let statement = Statement::new(
+            "SELECT position, path, kind, other, content, mode, after FROM file_changes \
+             WHERE turn = $1 AND undone = 0 ORDER BY position DESC",
+        )
+        .bind(turn.to_string());
+        let mut restored = Vec::new();
+        for row in database.query(statement).await? {
+            let change = change(&row)?;
+            let result = workspace.restore(&change, pretend);
+            if !pretend && result.is_settled() {
+                let done = Statement::new(
+                    "UPDATE file_changes SET undone = 1 WHERE turn = $1 AND position = $2",
+                )
+                .bind(turn.to_string())
+                .bind(row.integer(0)?);
+                database.write(done.into()).await?;
+            }
+            restored.push(result);
+        }
+        Ok(restored)
+    }
+}
+
+async fn next_position(database: &Database, turn: &str) -> Result<i64, StoreError> {
+    let last =
+        Statement::new("SELECT COALESCE(MAX(position), 0) FROM file_changes WHERE turn = $1");
+    let rows = database.query(last.bind(turn).brief()).await?;
+    rows.first().map_or(Ok(1), |row| Ok(row.integer(0)? + 1))
+}
+
+/// The statement for a change; the columns that all changes have are bound by the caller.
+fn insert(change: &Change) -> Statement {
+    let (kind, other, before, after) = match &change.kind {
+        ChangeKind::Write { before, after } => ("write", None, before.as_ref(), Some(after)),
+        ChangeKind::DeleteFile(before) => ("delete", None, Some(before), None),
+        ChangeKind::DeleteLink { target } => ("unlink", Some(target), None, None),
+        ChangeKind::DeleteDirectory { .. } => ("rmdir", None, None, None),
+        ChangeKind::MakeDirectory => ("mkdir", None, None, None),
+        ChangeKind::Move { to } => ("move", Some(to), None, None),
+    };
+    let mode = match &change.kind {
+        ChangeKind::DeleteDirectory { mode } => Some(*mode),
+        _ => before.map(|before| before.mode),
+    };
+    Statement::new(
+        "INSERT INTO file_changes \
+         (path, kind, other, content, mode, after, turn, position, session, workspace, at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    )
+    .bind(bytes(&change.path))
+    .bind(kind)
+    .bind(other.map(|path| bytes(path)))
+    .bind(before.and_then(|before| before.content.clone()))
+    .bind(mode)
+    .bind(after.map(String::as_str))
+}
+
+fn change(row: &Row) -> Result<Change, StoreError> {
+    let mode = || {
+        let mode = row.optional_integer(5)?.and_then(|mode| u32::try_from(mode).ok());
+        Ok::<u32, StoreError>(mode.unwrap_or(0o600))
+    };
+    let before = || -> Result<Before, StoreError> {
+        let content = if row.is_null(4)? { None } else { Some(row.blob(4)?.to_vec()) };
+        Ok(Before { content, mode: mode()? })
+    };
+    let other = || row.blob(3).map(path);
+    let kind = match row.text(2)? {
+        "write" => ChangeKind::Write {
+            before: if row.is_null(5)? { None } else { Some(before()?) },
+            after: row.optional_text(6)?.unwrap_or_default().to_owned(),
+        },
+        "delete" => ChangeKind::DeleteFile(before()?),
+        "unlink" => ChangeKind::DeleteLink { target: other()? },
+        "rmdir" => ChangeKind::DeleteDirectory { mode: mode()? },
+        "mkdir" => ChangeKind::MakeDirectory,
+        "move" => ChangeKind::Move { to: other()? },
+        unknown => {
+            return Err(StoreError::Corrupt {
+                location: "file_changes".to_owned(),
+                reason: format!("a change of the unknown kind {unknown:?}"),
+            });
+        }
+    };
+    Ok(Change { path: path(row.blob(1)?), kind })
+}
+
+fn bytes(path: &Path) -> SqlValue {
+    use std::os::unix::ffi::OsStrExt as _;
+    path.as_os_str().as_bytes().to_vec().into()
+}
+
+fn path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}

@@ -1,0 +1,162 @@
+//! `fs_delete`: a file, a link, or a directory with what is in it.
+
+use std::sync::Arc;
+
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::preview;
+use crate::OperatorSettings;
+use crate::blocking::blocking;
+use crate::changes::{Before, Change, ChangeKind};
+use crate::workspace::{Entry, Kind, Location, Workspace, is_git, mode_of};
+
+/// Entries that one call deletes at most: each is kept, so that it can be brought back.
+const ENTRIES: usize = 2000;
+/// Bytes that one call deletes at most, of all files together.
+const BYTES: u64 = 64 * 1024 * 1024;
+
+pub(crate) struct DeleteFile {
+    workspace: Workspace,
+    settings: Arc<OperatorSettings>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeleteArguments {
+    /// File, link or directory in the workspace.
+    path: String,
+    /// Delete a directory with all that is in it.
+    #[serde(default)]
+    recursive: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct DeleteResult {
+    path: String,
+    entries: usize,
+}
+
+impl DeleteFile {
+    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
+        Self { workspace, settings }
+    }
+}
+
+impl Tool for DeleteFile {
+    type Arguments = DeleteArguments;
+    type Output = DeleteResult;
+    const NAME: &'static str = "fs_delete";
+    const DESCRIPTION: &'static str = "Deletes a file, a link, an empty directory, or with \
+        recursive a directory and all in it. The user can undo it.";
+    const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: DeleteArguments,
+        context: ToolContext,
+    ) -> Result<DeleteResult, ToolError> {
+        let location = self.workspace.locate(&arguments.path)?;
+        let path = location.shown().to_owned();
+        let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
+        let plan = blocking(&context, move |_| {
+            let mut plan = Plan { entries: Vec::new(), changes: Vec::new(), bytes: 0, largest };
+            plan.add(workspace.entry(&location)?, &location, arguments.recursive)?;
+            Ok(plan)
+        })
+        .await?;
+        self.settings.records.record(&context, &self.workspace, &plan.changes).await?;
+        let entries = plan.entries.len();
+        blocking(&context, move |_| plan.carry_out()).await?;
+        Ok(DeleteResult { path, entries })
+    }
+
+    fn render(&self, output: &DeleteResult) -> String {
+        match output.entries {
+            1 => format!("deleted {}", output.path),
+            entries => format!("deleted {} with {} entries", output.path, entries - 1),
+        }
+    }
+
+    fn propose(&self, arguments: &DeleteArguments) -> Option<Proposal> {
+        let all = if arguments.recursive { " and all that is in it" } else { "" };
+        let summary = format!("Delete {}{all}", visible(&arguments.path));
+        Some(preview::proposal(summary, &arguments.path))
+    }
+}
+
+/// What goes, the innermost first.
+struct Plan {
+    entries: Vec<(Entry, bool)>,
+    changes: Vec<Change>,
+    bytes: u64,
+    largest: u64,
+}
+
+impl Plan {
+    fn add(&mut self, entry: Entry, named: &Location, recursive: bool) -> Result<(), ToolError> {
+        let problem = |error: std::io::Error| named.problem("delete", &error);
+        let shown = Location::known(&entry.path).shown().to_owned();
+        if entry.path.iter().any(is_git) {
+            return Err(ToolError::Forbidden(format!(
+                "{shown} belongs to git, which is not changed by hand; use git commands"
+            )));
+        }
+        let Some(metadata) = entry.metadata().map_err(problem)? else {
+            return Err(named.problem("delete", &std::io::ErrorKind::NotFound.into()));
+        };
+        let kind = match Kind::of(metadata.file_type()) {
+            Kind::Directory => {
+                let children = entry.children().map_err(problem)?;
+                if !recursive && !children.is_empty() {
+                    return Err(ToolError::Failed(format!(
+                        "{shown} is a directory with {} entries; set recursive to delete them too",
+                        children.len()
+                    )));
+                }
+                for child in children {
+                    self.add(child, named, recursive)?;
+                }
+                ChangeKind::DeleteDirectory { mode: mode_of(&metadata) }
+            }
+            Kind::Link => ChangeKind::DeleteLink { target: entry.link_target().map_err(problem)? },
+            Kind::File => {
+                self.bytes += metadata.len();
+                let content = entry.content(self.largest).map_err(problem)?;
+                if content.is_none() {
+                    return Err(too_much(&shown));
+                }
+                ChangeKind::DeleteFile(Before { content, mode: mode_of(&metadata) })
+            }
+            kind => {
+                return Err(ToolError::Failed(format!(
+                    "{shown} is a {kind}, which could not be brought back; delete it with a command"
+                )));
+            }
+        };
+        if self.entries.len() >= ENTRIES || self.bytes > BYTES {
+            return Err(too_much(named.shown()));
+        }
+        self.changes.push(Change { path: entry.path.clone(), kind });
+        self.entries.push((entry, metadata.is_dir()));
+        Ok(())
+    }
+
+    fn carry_out(self) -> Result<(), ToolError> {
+        for (entry, is_directory) in &self.entries {
+            let gone = if *is_directory { entry.remove_directory() } else { entry.remove_file() };
+            gone.map_err(|error| Location::known(&entry.path).problem("delete", &error))?;
+        }
+        Ok(())
+    }
+}
+
+fn too_much(shown: &str) -> ToolError {
+    ToolError::Failed(format!(
+        "{shown} is more than can be brought back ({ENTRIES} entries, {} MB in all); nothing was \
+         deleted. Delete it in parts, or with a command",
+        BYTES / 1024 / 1024
+    ))
+}

@@ -1,0 +1,83 @@
+//! `fs_mkdir`: a directory, with its parents.
+
+use std::sync::Arc;
+
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::preview;
+use crate::OperatorSettings;
+use crate::blocking::blocking;
+use crate::changes::Change;
+use crate::workspace::{Location, Workspace};
+
+pub(crate) struct MakeDirectory {
+    workspace: Workspace,
+    settings: Arc<OperatorSettings>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MakeArguments {
+    /// Directory in the workspace; missing parents are made too.
+    path: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct MakeResult {
+    path: String,
+    created: bool,
+}
+
+impl MakeDirectory {
+    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
+        Self { workspace, settings }
+    }
+}
+
+impl Tool for MakeDirectory {
+    type Arguments = MakeArguments;
+    type Output = MakeResult;
+    const NAME: &'static str = "fs_mkdir";
+    const DESCRIPTION: &'static str = "Makes a directory, with its missing parents.";
+    const LEVEL: SafetyLevel = SafetyLevel::Moderate;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: MakeArguments,
+        context: ToolContext,
+    ) -> Result<MakeResult, ToolError> {
+        let location = self.workspace.locate(&arguments.path)?;
+        let path = location.shown().to_owned();
+        let workspace = self.workspace.clone();
+        let missing = blocking(&context, move |_| {
+            workspace.missing_directories(&workspace.resolve_for_writing(&location)?)
+        })
+        .await?;
+        let changes: Vec<Change> = missing.iter().map(|path| Change::made(path)).collect();
+        self.settings.records.record(&context, &self.workspace, &changes).await?;
+        let created = !missing.is_empty();
+        let workspace = self.workspace.clone();
+        blocking(&context, move |_| {
+            missing.iter().try_for_each(|path| {
+                let location = Location::known(path);
+                let made = workspace.entry(&location)?.make_directory(0o777);
+                made.map_err(|error| location.problem("make", &error))
+            })
+        })
+        .await?;
+        Ok(MakeResult { path, created })
+    }
+
+    fn render(&self, output: &MakeResult) -> String {
+        let MakeResult { path, created } = output;
+        if *created { format!("made {path}") } else { format!("{path} was there already") }
+    }
+
+    fn propose(&self, arguments: &MakeArguments) -> Option<Proposal> {
+        let place = preview::destination(&self.workspace, &arguments.path);
+        Some(preview::proposal(format!("Make the directory {place}"), &arguments.path))
+    }
+}

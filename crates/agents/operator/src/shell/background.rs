@@ -1,0 +1,259 @@
+//! `exec_background`, `exec_status`, `exec_stop`: commands that go on while the conversation does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_protocol::{SessionId, Timestamp};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible_short};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::exec::{check, refused};
+use super::launch::Launcher;
+use super::preview;
+use super::process_log::Entry;
+use super::processes::{Process, Processes, State};
+use crate::blocking::blocking;
+use crate::{OperatorSettings, Workspace};
+
+/// Bytes of output that a status shows.
+const SHOWN: usize = 8 * 1024;
+/// The longest wait of one `exec_status`.
+const LONGEST_WAIT: u64 = 600;
+
+/// Starts a command and comes back.
+pub(crate) struct StartProcess {
+    workspace: Workspace,
+    settings: Arc<OperatorSettings>,
+    launcher: Launcher,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StartArguments {
+    /// Command for sh.
+    command: String,
+    /// Directory in the workspace to run in.
+    #[serde(default)]
+    cwd: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Started {
+    id: String,
+}
+
+impl StartProcess {
+    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
+        let launcher = Launcher::new(workspace.clone(), Arc::clone(&settings));
+        Self { workspace, settings, launcher }
+    }
+}
+
+impl Tool for StartProcess {
+    type Arguments = StartArguments;
+    type Output = Started;
+    const NAME: &'static str = "exec_background";
+    const DESCRIPTION: &'static str = "Starts a shell command in the background and returns its \
+        id. It ends when lango does; wait for it with exec_status.";
+    const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: StartArguments,
+        context: ToolContext,
+    ) -> Result<Started, ToolError> {
+        let StartArguments { command, cwd } = arguments;
+        check(&command)?;
+        let processes = &self.settings.processes;
+        if !processes.has_room() {
+            return Err(ToolError::Failed(
+                "too many commands run in the background; stop one with exec_stop first".to_owned(),
+            ));
+        }
+        let workspace = self.workspace.clone();
+        let directory = blocking(&context, move |_| {
+            workspace.directory_path(&workspace.locate(cwd.as_deref().unwrap_or("."))?)
+        })
+        .await?;
+        let confined = self.launcher.launch(&command, &directory).await.map_err(refused)?;
+        let entry = Entry {
+            id: context.call.to_string(),
+            name: processes.next_name(),
+            session: context.session.clone(),
+            command,
+            directory,
+            started: Timestamp::now(),
+        };
+        let records = &self.settings.records;
+        // Where it cannot be listed it does not run: dropping it ends it.
+        records.process_started(&entry).await.map_err(|error| {
+            ToolError::Failed(format!("not started, because it could not be listed: {error}"))
+        })?;
+        let process = processes.follow(entry, confined, records.clone());
+        Ok(Started { id: process.entry.name.clone() })
+    }
+
+    fn render(&self, output: &Started) -> String {
+        format!("started, id {}", output.id)
+    }
+
+    fn propose(&self, arguments: &StartArguments) -> Option<Proposal> {
+        let StartArguments { command, cwd } = arguments;
+        let (workspace, launcher) = (&self.workspace, &self.launcher);
+        let manner = "in the background, until it ends or lango does";
+        Some(preview::proposal(workspace, launcher, command, cwd.as_deref(), manner))
+    }
+}
+
+/// Says how a command stands.
+pub(crate) struct ProcessStatus {
+    processes: Processes,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StatusArguments {
+    /// From `exec_background`.
+    id: String,
+    /// Wait so long for it to end, 0 to 600.
+    #[serde(default)]
+    wait_seconds: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Standing {
+    id: String,
+    state: &'static str,
+    exit_code: Option<i32>,
+    reason: Option<String>,
+    seconds: u64,
+    output: String,
+}
+
+impl ProcessStatus {
+    pub(crate) fn new(processes: Processes) -> Self {
+        Self { processes }
+    }
+}
+
+impl Tool for ProcessStatus {
+    type Arguments = StatusArguments;
+    type Output = Standing;
+    const NAME: &'static str = "exec_status";
+    const DESCRIPTION: &'static str = "Says whether a background command runs or how it ended, \
+        with its last output. Waits for its end if told to.";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = true;
+
+    async fn run(
+        &self,
+        arguments: StatusArguments,
+        context: ToolContext,
+    ) -> Result<Standing, ToolError> {
+        let StatusArguments { id, wait_seconds } = arguments;
+        if wait_seconds > LONGEST_WAIT {
+            let told = format!("wait_seconds must be 0 to {LONGEST_WAIT}");
+            return Err(ToolError::Arguments(told));
+        }
+        let process = find(&self.processes, &context.session, &id)?;
+        tokio::select! {
+            () = context.cancel.cancelled() => return Err(ToolError::Cancelled),
+            () = process.wait(Duration::from_secs(wait_seconds)) => {}
+        }
+        Ok(standing(&process))
+    }
+
+    fn render(&self, output: &Standing) -> String {
+        render(output)
+    }
+}
+
+/// Ends a command.
+pub(crate) struct StopProcess {
+    processes: Processes,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StopArguments {
+    /// From `exec_background`.
+    id: String,
+}
+
+impl StopProcess {
+    pub(crate) fn new(processes: Processes) -> Self {
+        Self { processes }
+    }
+}
+
+impl Tool for StopProcess {
+    type Arguments = StopArguments;
+    type Output = Standing;
+    const NAME: &'static str = "exec_stop";
+    const DESCRIPTION: &'static str = "Ends a background command and all that it started.";
+    const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: StopArguments,
+        context: ToolContext,
+    ) -> Result<Standing, ToolError> {
+        let process = find(&self.processes, &context.session, &arguments.id)?;
+        process.stop().await;
+        Ok(standing(&process))
+    }
+
+    fn render(&self, output: &Standing) -> String {
+        render(output)
+    }
+
+    fn propose(&self, arguments: &StopArguments) -> Option<Proposal> {
+        let shown = visible_short(&arguments.id);
+        Some(Proposal::of(format!("End the background command {shown}"), [&arguments.id]))
+    }
+}
+
+fn find(processes: &Processes, session: &SessionId, id: &str) -> Result<Arc<Process>, ToolError> {
+    processes.find(session, id).ok_or_else(|| {
+        let known: Vec<String> =
+            processes.of(session).iter().map(|process| process.entry.name.clone()).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        ToolError::Failed(format!(
+            "there is no background command {:?} in this conversation; there is: {known}",
+            visible_short(id)
+        ))
+    })
+}
+
+fn standing(process: &Process) -> Standing {
+    let (state, exit_code, reason) = match process.state() {
+        State::Running => ("running", None, None),
+        State::Exited(code) => ("exited", code, None),
+        State::Stopped => ("stopped", None, None),
+        State::Failed(reason) => ("failed", None, Some(reason)),
+    };
+    Standing {
+        id: process.entry.name.clone(),
+        state,
+        exit_code,
+        reason,
+        seconds: Timestamp::now().since(process.entry.started).as_secs(),
+        output: process.output(SHOWN),
+    }
+}
+
+fn render(standing: &Standing) -> String {
+    let Standing { id, state, exit_code, reason, seconds, output } = standing;
+    let ending = match (exit_code, reason) {
+        (Some(code), _) => format!(" with exit code {code}"),
+        (None, Some(reason)) => format!(": {reason}"),
+        (None, None) => String::new(),
+    };
+    let since = if *state == "running" { format!(" since {seconds} s") } else { String::new() };
+    let output = output.strip_suffix('\n').unwrap_or(output);
+    let output = if output.is_empty() { "(no output)" } else { output };
+    format!("{id} {state}{ending}{since}\noutput:\n{output}")
+}

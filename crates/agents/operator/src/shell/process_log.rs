@@ -1,0 +1,172 @@
+//! Which commands run in the background, for those who look from outside.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lango_protocol::{InvalidName, SessionId, Timestamp};
+use lango_store::{Batch, Component, Migration, ProcessIdentity, Row, Statement, StoreError};
+
+use super::processes::State;
+use crate::Records;
+
+pub(crate) const COMPONENT: Component = Component {
+    name: "background_processes",
+    migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
+};
+
+const TABLE: &str = "
+CREATE TABLE background_processes (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    session TEXT NOT NULL,
+    command TEXT NOT NULL,
+    directory TEXT NOT NULL,
+    owner_pid BIGINT NOT NULL,
+    owner_host TEXT NOT NULL,
+    owner_start BIGINT NOT NULL,
+    started_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    state TEXT NOT NULL,
+    exit_code BIGINT
+);
+";
+
+/// How long commands that ended are listed.
+const KEPT: Duration = Duration::from_hours(7 * 24);
+
+/// What is known of a command when it starts.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    /// Unique everywhere.
+    pub(super) id: String,
+    /// Unique in this process, and short.
+    pub(super) name: String,
+    pub(super) session: SessionId,
+    pub(super) command: String,
+    pub(super) directory: PathBuf,
+    pub(super) started: Timestamp,
+}
+
+/// A command in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedProcess {
+    /// Unique everywhere.
+    pub id: String,
+    /// How the conversation calls it; unique in its owner.
+    pub name: String,
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// The command.
+    pub command: String,
+    /// Where it runs.
+    pub directory: String,
+    /// The process that started it, and with which it ends.
+    pub owner: u32,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// When it ended, where that is known.
+    pub ended_at: Option<Timestamp>,
+    /// In words: `running`, `exited`, `stopped`, `failed`, or `ended with its owner`.
+    pub state: String,
+    /// The exit code, where there is one.
+    pub exit_code: Option<i64>,
+}
+
+impl ListedProcess {
+    /// Whether it runs.
+    pub fn is_running(&self) -> bool {
+        self.state == "running"
+    }
+}
+
+impl Records {
+    /// Notes that a command was started.
+    pub(super) async fn process_started(&self, entry: &Entry) -> Result<(), StoreError> {
+        let Some(database) = self.database() else { return Ok(()) };
+        let owner = ProcessIdentity::current();
+        let started = entry.started.as_microseconds();
+        let oldest = started - i64::try_from(KEPT.as_micros()).unwrap_or(i64::MAX);
+        let batch = Batch::new()
+            .with(
+                Statement::new("DELETE FROM background_processes WHERE started_at < $1")
+                    .bind(oldest),
+            )
+            .with(
+                Statement::new(
+                    "INSERT INTO background_processes (id, name, session, command, \
+                     directory, owner_pid, owner_host, owner_start, started_at, state) \
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'running')",
+                )
+                .bind(entry.id.as_str())
+                .bind(entry.name.as_str())
+                .bind(entry.session.as_str())
+                .bind(lango_tool::visible(&entry.command))
+                .bind(lango_tool::visible(&entry.directory.to_string_lossy()))
+                .bind(owner.pid)
+                .bind(owner.host.as_str())
+                .bind(owner.start)
+                .bind(started),
+            );
+        database.write(batch).await.map(drop)
+    }
+
+    /// Notes how a command ended.
+    pub(super) async fn process_ended(&self, id: &str, state: &State) {
+        let Some(database) = self.database() else { return };
+        let (word, code) = match state {
+            State::Running => return,
+            State::Exited(code) => ("exited", *code),
+            State::Stopped => ("stopped", None),
+            State::Failed(_) => ("failed", None),
+        };
+        let statement = Statement::new(
+            "UPDATE background_processes SET state = $2, exit_code = $3, ended_at = $4 \
+             WHERE id = $1",
+        )
+        .bind(id)
+        .bind(word)
+        .bind(code.map(i64::from))
+        .bind(Timestamp::now().as_microseconds());
+        // The list is then late, and says "ended with its owner"; the conversation knows better.
+        let _ = database.write(statement.into()).await;
+    }
+
+    /// The commands in the background of every process, the latest first.
+    pub async fn processes(&self) -> Result<Vec<ListedProcess>, StoreError> {
+        let Some(database) = self.database() else { return Ok(Vec::new()) };
+        let statement = Statement::new(
+            "SELECT id, session, command, directory, owner_pid, owner_host, owner_start, \
+             started_at, ended_at, state, exit_code, name FROM background_processes \
+             ORDER BY started_at DESC",
+        );
+        database.query(statement).await?.iter().map(listed).collect()
+    }
+}
+
+fn listed(row: &Row) -> Result<ListedProcess, StoreError> {
+    let owner = ProcessIdentity {
+        pid: u32::try_from(row.integer(4)?).unwrap_or(0),
+        host: row.text(5)?.to_owned(),
+        start: row.integer(6)?,
+    };
+    let state = match row.text(9)? {
+        "running" if owner.is_gone() => "ended with its owner",
+        state => state,
+    };
+    let corrupt = |error: InvalidName| StoreError::Corrupt {
+        location: "background_processes".to_owned(),
+        reason: error.to_string(),
+    };
+    Ok(ListedProcess {
+        id: row.text(0)?.to_owned(),
+        name: row.text(11)?.to_owned(),
+        session: row.text(1)?.parse().map_err(corrupt)?,
+        command: row.text(2)?.to_owned(),
+        directory: row.text(3)?.to_owned(),
+        owner: owner.pid,
+        started_at: Timestamp::from_microseconds(row.integer(7)?),
+        ended_at: row.optional_integer(8)?.map(Timestamp::from_microseconds),
+        state: state.to_owned(),
+        exit_code: row.optional_integer(10)?,
+    })
+}

@@ -1,0 +1,174 @@
+//! Making, moving and removing entries, by name beneath a handle.
+//!
+//! The directory of an entry is reached with links resolved; the entry itself is never followed, so
+//! a link is moved or removed and not what it leads to.
+
+use std::ffi::OsString;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::fs::{Dir, Metadata, PermissionsExt as _};
+use lango_tool::ToolError;
+use rustix::fs::{AtFlags, Mode, RenameFlags};
+use sha2::{Digest as _, Sha256};
+
+use super::writing::open_child;
+use super::{Location, Workspace, is_git, open_regular};
+
+/// An entry of a directory, which may not exist.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// Shared with its neighbours: a large directory must not cost a descriptor for each entry.
+    directory: Arc<Dir>,
+    name: OsString,
+    /// Without links, relative to the workspace.
+    pub(crate) path: PathBuf,
+}
+
+impl Entry {
+    /// What it is, itself and not what it leads to; none where there is nothing.
+    pub(crate) fn metadata(&self) -> io::Result<Option<Metadata>> {
+        match self.directory.symlink_metadata(&self.name) {
+            Ok(metadata) => Ok(Some(metadata)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The content of a regular file, unless it is larger than `largest`.
+    pub(crate) fn content(&self, largest: u64) -> io::Result<Option<Vec<u8>>> {
+        let Some((file, length)) = open_regular(&self.directory, Path::new(&self.name))? else {
+            return Err(io::Error::other("it is not a regular file"));
+        };
+        if length > largest {
+            return Ok(None);
+        }
+        let mut content = Vec::new();
+        file.take(largest + 1).read_to_end(&mut content)?;
+        Ok((content.len() as u64 <= largest).then_some(content))
+    }
+
+    /// SHA-256 of a regular file as it is now; none where nothing is there.
+    pub(crate) fn digest(&self) -> io::Result<Option<String>> {
+        if self.metadata()?.is_none() {
+            return Ok(None);
+        }
+        let Some((mut file, _)) = open_regular(&self.directory, Path::new(&self.name))? else {
+            return Err(io::Error::other("something else is there now"));
+        };
+        let mut hasher = Sha256::new();
+        let mut buffer = [0; 16 * 1024];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => return Ok(Some(crate::digest::hexadecimal(&hasher.finalize()))),
+                read => hasher.update(&buffer[..read]),
+            }
+        }
+    }
+
+    /// What a link leads to.
+    pub(crate) fn link_target(&self) -> io::Result<PathBuf> {
+        self.directory.read_link_contents(&self.name)
+    }
+
+    /// Removes a file or a link.
+    pub(crate) fn remove_file(&self) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty())?)
+    }
+
+    /// Removes an empty directory.
+    pub(crate) fn remove_directory(&self) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Makes a directory; its parent must be there.
+    pub(crate) fn make_directory(&self, mode: u32) -> io::Result<()> {
+        let mode = Mode::from_raw_mode(mode & 0o777);
+        Ok(rustix::fs::mkdirat(&self.directory, &self.name, mode)?)
+    }
+
+    /// Gives an entry another name, where nothing has it yet.
+    pub(crate) fn rename_to(&self, to: &Self) -> io::Result<()> {
+        let flags = RenameFlags::NOREPLACE;
+        Ok(rustix::fs::renameat_with(&self.directory, &self.name, &to.directory, &to.name, flags)?)
+    }
+
+    /// Makes a link. Nothing is followed, so it may lead anywhere: every use of it is confined.
+    pub(crate) fn make_link(&self, target: &Path) -> io::Result<()> {
+        Ok(rustix::fs::symlinkat(target, &self.directory, &self.name)?)
+    }
+
+    /// The entries of a directory.
+    pub(crate) fn children(&self) -> io::Result<Vec<Self>> {
+        let directory = Arc::new(open_child(&self.directory, &self.name)?);
+        let mut children = Vec::new();
+        for (name, _) in super::entries(&directory)? {
+            let path = self.path.join(&name);
+            children.push(Self { directory: Arc::clone(&directory), name, path });
+        }
+        Ok(children)
+    }
+}
+
+impl Workspace {
+    /// Finds an entry that may be changed. Its directory must be there.
+    pub(crate) fn entry(&self, location: &Location) -> Result<Entry, ToolError> {
+        let shown = location.shown();
+        let path = location.path();
+        let Some(name) = path.file_name() else {
+            return Err(ToolError::Forbidden(format!(
+                "{shown} is the workspace or ends in ..; name something in the workspace"
+            )));
+        };
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let problem = |error: &io::Error| location.problem("open the directory of", error);
+        let resolved = self.directory().canonicalize(parent).map_err(|error| problem(&error))?;
+        let resolved = resolved.strip_prefix(".").unwrap_or(&resolved).to_owned();
+        let path = resolved.join(name);
+        if path.iter().any(is_git) {
+            return Err(ToolError::Forbidden(format!(
+                "{shown} belongs to git, which is not changed by hand; use git commands"
+            )));
+        }
+        let directory = self.open_parent(&resolved).map_err(|error| problem(&error))?;
+        Ok(Entry { directory: Arc::new(directory), name: name.to_owned(), path })
+    }
+
+    /// Which directories of a resolved path are not there yet, the outermost first.
+    pub(crate) fn missing_directories(&self, path: &Path) -> Result<Vec<PathBuf>, ToolError> {
+        let mut missing = Vec::new();
+        for path in path.ancestors().take_while(|path| !path.as_os_str().is_empty()) {
+            match self.directory().metadata(path) {
+                Ok(metadata) if metadata.is_dir() => break,
+                Ok(_) => {
+                    let shown = Location::known(path).shown().to_owned();
+                    return Err(ToolError::Failed(format!("{shown} is there, not a directory")));
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    missing.push(path.to_owned());
+                }
+                Err(error) => return Err(Location::known(path).problem("look at", &error)),
+            }
+        }
+        missing.reverse();
+        Ok(missing)
+    }
+
+    /// Opens a directory one name at a time, so that no link that appears meanwhile is followed.
+    fn open_parent(&self, path: &Path) -> io::Result<Dir> {
+        let mut directory = self.directory().try_clone()?;
+        for name in path {
+            directory = open_child(&directory, name)?;
+        }
+        Ok(directory)
+    }
+}
+
+/// The permissions of what is there.
+pub(crate) fn mode_of(metadata: &Metadata) -> u32 {
+    metadata.permissions().mode() & 0o7777
+}

@@ -1,0 +1,356 @@
+//! `lango approvals`: what waits for an answer, what is allowed without one, and why.
+
+use std::path::Path;
+
+use lango_protocol::{AgentName, ApprovalDecision, EventBody, Timestamp};
+use lango_runtime::{Case, Effect, Rule, RuleBook, StoredRule, Verdict, Words, decide};
+use lango_store::{Answer, AnswerOutcome, Journal, PendingApproval};
+use lango_tool::{Proposal, visible, visible_lines};
+use serde::Serialize;
+
+use super::sessions::local_time;
+use super::table::table;
+use super::{Setting, print, print_json};
+use crate::arguments::{ApprovalsCommand, RuleArguments, RuleEffect};
+use crate::failure::{self, Failure};
+use crate::{home, wiring};
+
+/// Characters of an id that a list shows.
+const SHORT: usize = 8;
+
+pub(crate) async fn approvals(setting: &Setting, command: ApprovalsCommand) -> Result<u8, Failure> {
+    let (database, journal) = wiring::open_store(setting.config(), &setting.home).await?;
+    let book = wiring::rule_book(setting.config(), database).await?;
+    match command {
+        ApprovalsCommand::List { json } => list(&journal, &book, json).await?,
+        ApprovalsCommand::Show { id } => show(&journal, &book, &id).await?,
+        ApprovalsCommand::Approve { id, always } => {
+            return answer(&journal, &id, ApprovalDecision::Approved, always).await;
+        }
+        ApprovalsCommand::Deny { id } => {
+            return answer(&journal, &id, ApprovalDecision::Denied, false).await;
+        }
+        ApprovalsCommand::Add(arguments) => add(&book, arguments).await?,
+        ApprovalsCommand::Revoke { id } => revoke(&book, &id).await?,
+        ApprovalsCommand::Explain { command, workspace, json } => {
+            explain(setting, &book, &command, workspace.as_deref(), json).await?;
+        }
+    }
+    Ok(failure::ANSWERED)
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    waiting: Vec<Waiting<'a>>,
+    rules: Vec<ListedRule>,
+}
+
+#[derive(Serialize)]
+struct Waiting<'a> {
+    id: &'a str,
+    session: &'a str,
+    agent: &'a str,
+    tool: &'a str,
+    summary: &'a str,
+    digest: &'a str,
+    requested_at: Timestamp,
+    expires_at: Timestamp,
+    state: &'static str,
+}
+
+#[derive(Serialize)]
+struct ListedRule {
+    id: String,
+    rule: String,
+    from: String,
+}
+
+fn waiting(pending: &PendingApproval) -> Waiting<'_> {
+    let (tool, summary) = match &pending.event.body {
+        EventBody::ApprovalRequested { tool, summary, .. } => (tool.as_str(), summary.as_str()),
+        _ => ("", ""),
+    };
+    Waiting {
+        id: pending.call.as_str(),
+        session: pending.event.session.as_str(),
+        agent: pending.event.author.as_deref().unwrap_or_default(),
+        tool,
+        summary,
+        digest: &pending.digest,
+        requested_at: pending.event.at,
+        expires_at: pending.expires_at,
+        state: match &pending.answer {
+            Some(answer) if answer.decision == ApprovalDecision::Approved => "approved",
+            Some(_) => "denied",
+            None if pending.is_expired() => "expired",
+            None => "waiting",
+        },
+    }
+}
+
+async fn rules(book: &RuleBook) -> Result<Vec<ListedRule>, Failure> {
+    let stored = book.stored().await?;
+    let described = |rule: &Rule| {
+        let by = |stored: &&StoredRule| stored.rule.id == rule.id;
+        let from = match stored.iter().find(by) {
+            Some(stored) => format!("{}, {}", stored.created_by, local_time(stored.created_at)),
+            None => "the configuration".to_owned(),
+        };
+        ListedRule { id: rule.id.clone(), rule: rule.to_string(), from }
+    };
+    Ok(book.current().await?.iter().map(described).collect())
+}
+
+async fn list(journal: &Journal, book: &RuleBook, json: bool) -> Result<(), Failure> {
+    let pending = journal.pending_approvals().await?;
+    let waiting: Vec<Waiting<'_>> = pending.iter().map(waiting).collect();
+    let rules = rules(book).await?;
+    if json {
+        return print_json(&Listed { waiting, rules });
+    }
+    let mut text = String::new();
+    if waiting.is_empty() {
+        text.push_str("Nothing waits for an answer.\n");
+    } else {
+        let row = |question: &Waiting<'_>| {
+            let effect = question.summary.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+            vec![
+                question.id.to_owned(),
+                question.state.to_owned(),
+                local_time(question.expires_at),
+                question.agent.to_owned(),
+                question.tool.to_owned(),
+                effect.chars().take(60).collect(),
+            ]
+        };
+        let rows: Vec<Vec<String>> = waiting.iter().map(row).collect();
+        text += &table(&["QUESTION", "STATE", "EXPIRES", "AGENT", "TOOL", "EFFECT"], &rows);
+        text += "Read it whole with: lango approvals show QUESTION\n";
+    }
+    if rules.is_empty() {
+        text += "\nThere are no rules. Store one with: lango approvals add allow -- COMMAND\n";
+    } else {
+        let row = |rule: &ListedRule| vec![rule.id.clone(), rule.from.clone(), rule.rule.clone()];
+        let rows: Vec<Vec<String>> = rules.iter().map(row).collect();
+        text.push('\n');
+        text += &table(&["RULE", "FROM", "WHAT"], &rows);
+    }
+    print(&text)
+}
+
+/// The one question whose id begins with `given`.
+async fn find(journal: &Journal, given: &str) -> Result<PendingApproval, Failure> {
+    let mut found = journal.pending_approvals().await?;
+    found.retain(|pending| !given.is_empty() && pending.call.as_str().starts_with(given));
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => Err(Failure::usage(format!(
+            "no question {given:?} waits for an answer: it was answered, it expired, or there \
+             never was one. See: lango approvals list"
+        ))),
+        count => Err(Failure::usage(format!("{given:?} could be {count} questions; type more"))),
+    }
+}
+
+async fn show(journal: &Journal, book: &RuleBook, given: &str) -> Result<(), Failure> {
+    if let Some(rule) = rules(book).await?.into_iter().find(|rule| rule.id.starts_with(given)) {
+        return print(&format!("rule {} (from {})\n{}\n", rule.id, rule.from, rule.rule));
+    }
+    let pending = find(journal, given).await?;
+    let question = waiting(&pending);
+    let always = match &pending.event.body {
+        EventBody::ApprovalRequested { always, .. } if !always.is_empty() => {
+            format!("\n--always would store:\n{}\n", visible_lines(&always.join("\n"), "    "))
+        }
+        _ => String::new(),
+    };
+    print(&format!(
+        "{} wants to use {} ({}, expires {}):\n{}\n{always}\nsession {}\ndigest  {}\n\n\
+         Answer with: lango approvals approve {id}\n         or: lango approvals deny {id}\n",
+        question.agent,
+        question.tool,
+        question.state,
+        local_time(question.expires_at),
+        // Made visible when it was asked; the lines are ours.
+        question.summary.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n"),
+        question.session,
+        question.digest,
+        id = &question.id[..question.id.len().min(SHORT.max(given.len()))],
+    ))
+}
+
+async fn answer(
+    journal: &Journal,
+    given: &str,
+    decision: ApprovalDecision,
+    always: bool,
+) -> Result<u8, Failure> {
+    let pending = find(journal, given).await?;
+    let can_be_remembered = matches!(
+        &pending.event.body,
+        EventBody::ApprovalRequested { always, .. } if !always.is_empty()
+    );
+    if always && !can_be_remembered {
+        return Err(Failure::usage(
+            "this cannot be allowed for always: it is not known whole, or has to be seen each \
+             time. Answer it once, without --always",
+        ));
+    }
+    let by = "the user, with lango approvals".to_owned();
+    let answer = Answer { decision, always, by };
+    match journal.answer_approval(&pending.call, &pending.digest, &answer).await? {
+        AnswerOutcome::Accepted => {
+            let word = match decision {
+                ApprovalDecision::Approved => "Approved",
+                ApprovalDecision::Denied => "Denied",
+            };
+            let session = &pending.event.session;
+            let running = journal.unfinished_turns(Some(session)).await?;
+            let next = match running.first() {
+                Some(turn) if turn.running.is_none() => {
+                    format!(" Its turn was interrupted; go on with: lango resume {session}")
+                }
+                _ => String::new(),
+            };
+            print(&format!("{word}.{next}\n"))?;
+            Ok(failure::ANSWERED)
+        }
+        AnswerOutcome::TooLate => Err(Failure::usage(format!(
+            "too late: {} was answered before, or has expired. See: lango approvals list",
+            pending.call
+        ))),
+    }
+}
+
+async fn add(book: &RuleBook, arguments: RuleArguments) -> Result<(), Failure> {
+    let RuleArguments { effect, tool, agent, directory, exact, words } = arguments;
+    if tool.is_none() && words.is_empty() {
+        return Err(Failure::usage(
+            "a rule is about a tool (--tool NAME) or a command (-- WORDS), or both",
+        ));
+    }
+    let agent: Option<AgentName> = match agent.as_deref().map(str::parse).transpose() {
+        Ok(agent) => agent,
+        Err(error) => return Err(Failure::usage(format!("--agent: {error}"))),
+    };
+    let here =
+        || std::env::current_dir().map(|path| path.display().to_string()).map_err(Failure::from);
+    let directory = directory.map_or_else(here, Ok)?;
+    let directory = home::expand(&directory).map_err(Failure::usage)?;
+    let rule = Rule {
+        id: String::new(),
+        effect: match effect {
+            RuleEffect::Allow => Effect::Allow,
+            RuleEffect::Ask => Effect::Ask,
+            RuleEffect::Deny => Effect::Deny,
+        },
+        tool: Some(tool.unwrap_or_else(|| "exec_shell".to_owned())),
+        agent,
+        directory: (directory != Path::new("/")).then_some(directory),
+        words: match (words.is_empty(), exact) {
+            (true, _) => Words::Any,
+            (false, true) => Words::Exact(words),
+            (false, false) => Words::Pattern(words),
+        },
+        bound: None,
+    };
+    let id = book.add(&rule, "the user, with lango approvals").await?;
+    print(&format!("{id}  {rule}\n"))
+}
+
+async fn revoke(book: &RuleBook, given: &str) -> Result<(), Failure> {
+    let mut found = book.stored().await?;
+    found.retain(|stored| !given.is_empty() && stored.rule.id.starts_with(given));
+    match found.as_slice() {
+        [one] => {
+            book.revoke(&one.rule.id).await?;
+            print(&format!("Revoked: {}\n", one.rule))
+        }
+        [] if given.starts_with("config:") => Err(Failure::usage(format!(
+            "{given} stands in the configuration file. Take it out of approvals.rules there; the \
+             file is shown by: lango config path"
+        ))),
+        [] => Err(Failure::usage(format!(
+            "there is no stored rule {given:?}. See: lango approvals list"
+        ))),
+        many => Err(Failure::usage(format!("{given:?} could be {} rules; type more", many.len()))),
+    }
+}
+
+#[derive(Serialize)]
+struct Explanation<'a> {
+    verdict: &'static str,
+    because: Vec<String>,
+    steps: Vec<ExplainedStep<'a>>,
+    unreadable: Option<&'a str>,
+    rests_on: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ExplainedStep<'a> {
+    words: &'a [String],
+    exact_only: Option<&'a str>,
+}
+
+async fn explain(
+    setting: &Setting,
+    book: &RuleBook,
+    command: &str,
+    workspace: Option<&Path>,
+    json: bool,
+) -> Result<(), Failure> {
+    let catalog = wiring::catalog(setting.config(), &setting.home, None, workspace, None)?;
+    let missing = || Failure::usage("there is no tool exec_shell here");
+    let tool = catalog.tools.get("exec_shell").ok_or_else(missing)?;
+    let arguments = serde_json::json!({ "command": command }).to_string();
+    let prepared = tool.prepare(&arguments).map_err(|error| Failure::usage(error.to_string()))?;
+    let proposal = prepared.propose().unwrap_or_else(|| Proposal::plain(command));
+    let agent = "operator".parse().map_err(|_| missing())?;
+    let directory = &catalog.workspace;
+    let case = Case { tool: "exec_shell", agent: &agent, directory, proposal: &proposal };
+    let policy = wiring::approval_policy(setting.config());
+    let (verdict, because) = match decide(policy, true, &book.current().await?, &case) {
+        Verdict::Run { because } => ("runs without asking", because),
+        Verdict::Ask { because } => ("is asked about", vec![because]),
+        Verdict::Refuse { because } => ("does not run", vec![because]),
+    };
+    let explanation = Explanation {
+        verdict,
+        because,
+        steps: proposal
+            .steps
+            .iter()
+            .map(|step| ExplainedStep {
+                words: &step.words,
+                exact_only: step.exact_only.as_deref(),
+            })
+            .collect(),
+        unreadable: proposal.unreadable.as_deref(),
+        rests_on: proposal
+            .bound
+            .iter()
+            .map(|bound| format!("{} {}", bound.what, bound.digest))
+            .collect(),
+    };
+    if json {
+        return print_json(&explanation);
+    }
+    let mut text = format!("It {verdict}: {}.\n", visible(&explanation.because.join("; ")));
+    if !explanation.steps.is_empty() {
+        text.push_str("\nIt would run:\n");
+        for step in &explanation.steps {
+            let words: Vec<String> = step.words.iter().map(|word| visible(word)).collect();
+            text += &format!("  {}\n", words.join(" "));
+            if let Some(why) = step.exact_only {
+                text += &format!("      only an exact rule can allow this: {}\n", visible(why));
+            }
+        }
+    }
+    if let Some(why) = explanation.unreadable {
+        text += &format!("\nNot all of it is known: {}.\n", visible(why));
+    }
+    for what in &explanation.rests_on {
+        text += &format!("\nIt rests on the content of {}\n", visible(what));
+    }
+    print(&text)
+}

@@ -1,0 +1,75 @@
+//! `lango ps`: what runs in the background.
+
+use lango_operator::{ListedProcess, Records};
+use lango_protocol::Timestamp;
+use serde::Serialize;
+
+use super::sessions::local_time;
+use super::table::table;
+use super::{Setting, print, print_json};
+use crate::failure::{self, Failure};
+use crate::wiring;
+
+#[derive(Serialize)]
+struct ProcessView<'a> {
+    id: &'a str,
+    name: &'a str,
+    state: &'a str,
+    exit_code: Option<i64>,
+    command: &'a str,
+    directory: &'a str,
+    session: &'a str,
+    owner_pid: u32,
+    started_at: Timestamp,
+    ended_at: Option<Timestamp>,
+}
+
+fn view(process: &ListedProcess) -> ProcessView<'_> {
+    ProcessView {
+        id: &process.id,
+        name: &process.name,
+        state: &process.state,
+        exit_code: process.exit_code,
+        command: &process.command,
+        directory: &process.directory,
+        session: process.session.as_str(),
+        owner_pid: process.owner,
+        started_at: process.started_at,
+        ended_at: process.ended_at,
+    }
+}
+
+pub(crate) async fn processes(setting: &Setting, all: bool, json: bool) -> Result<u8, Failure> {
+    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
+    let records = Records::default();
+    records.connect(database).await?;
+    let mut processes = records.processes().await?;
+    processes.retain(|process| all || process.is_running());
+    if json {
+        let views: Vec<ProcessView<'_>> = processes.iter().map(view).collect();
+        print_json(&views)?;
+        return Ok(failure::ANSWERED);
+    }
+    if processes.is_empty() {
+        let more = if all { "" } else { " Those that have ended: lango ps --all" };
+        print(&format!("Nothing runs in the background.{more}\n"))?;
+        return Ok(failure::ANSWERED);
+    }
+    let row = |process: &ListedProcess| {
+        let state = match process.exit_code {
+            Some(code) => format!("{} ({code})", process.state),
+            None => process.state.clone(),
+        };
+        vec![
+            process.name.clone(),
+            state,
+            local_time(process.started_at),
+            process.owner.to_string(),
+            process.session.to_string(),
+            process.command.clone(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = processes.iter().map(row).collect();
+    print(&table(&["NAME", "STATE", "STARTED", "OWNER", "SESSION", "COMMAND"], &rows))?;
+    Ok(failure::ANSWERED)
+}

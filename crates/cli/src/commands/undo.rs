@@ -1,0 +1,118 @@
+//! `lango undo`: files as they were before a turn.
+
+use std::path::PathBuf;
+
+use lango_operator::{ChangedTurn, Records, Restored, RestoredState, Workspace};
+use lango_protocol::Timestamp;
+use serde::Serialize;
+
+use super::sessions::local_time;
+use super::table::table;
+use super::{Setting, print, print_json};
+use crate::arguments::UndoArguments;
+use crate::failure::{self, Failure};
+use crate::wiring;
+
+#[derive(Serialize)]
+struct TurnView<'a> {
+    turn: String,
+    session: &'a str,
+    workspace: String,
+    at: Timestamp,
+    changes: u64,
+}
+
+pub(crate) async fn undo(setting: &Setting, arguments: UndoArguments) -> Result<u8, Failure> {
+    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
+    let log = Records::default();
+    log.connect(database).await?;
+    let turns = log.turns().await?;
+    if arguments.list {
+        list(&turns, arguments.json)?;
+        return Ok(failure::ANSWERED);
+    }
+    let chosen = choose(&turns, &arguments)?;
+    let workspace =
+        Workspace::open(&chosen.workspace).map_err(|error| Failure::usage(error.to_string()))?;
+    let restored = log.undo(chosen.turn, &workspace, arguments.dry_run).await?;
+    let left = restored.iter().any(|one| one.state == RestoredState::LeftAlone);
+    if arguments.json {
+        print_json(&restored)?;
+    } else {
+        print(&describe(chosen, &restored, arguments.dry_run))?;
+    }
+    Ok(if left { failure::TURN_FAILED } else { failure::ANSWERED })
+}
+
+fn choose<'a>(
+    turns: &'a [ChangedTurn],
+    arguments: &UndoArguments,
+) -> Result<&'a ChangedTurn, Failure> {
+    if let Some(given) = &arguments.turn {
+        let mut found = turns.iter().filter(|turn| turn.turn.to_string().starts_with(given));
+        return match (found.next(), found.next()) {
+            (Some(one), None) => Ok(one),
+            (None, _) => Err(Failure::usage(format!(
+                "no turn {given:?} has changes that could be taken back. See: lango undo --list"
+            ))),
+            (Some(_), Some(_)) => {
+                Err(Failure::usage(format!("{given:?} could be several turns; type more of it")))
+            }
+        };
+    }
+    let here = match &arguments.workspace {
+        Some(path) => path.canonicalize(),
+        None => std::env::current_dir().and_then(|path| path.canonicalize()),
+    };
+    let here: PathBuf = here.map_err(|error| Failure::usage(format!("the workspace: {error}")))?;
+    turns.iter().find(|turn| turn.workspace == here).ok_or_else(|| {
+        Failure::usage(format!(
+            "no turn changed files in {}. Other places: lango undo --list",
+            here.display()
+        ))
+    })
+}
+
+fn list(turns: &[ChangedTurn], json: bool) -> Result<(), Failure> {
+    if json {
+        let views: Vec<TurnView<'_>> = turns
+            .iter()
+            .map(|turn| TurnView {
+                turn: turn.turn.to_string(),
+                session: turn.session.as_str(),
+                workspace: turn.workspace.display().to_string(),
+                at: turn.at,
+                changes: turn.changes,
+            })
+            .collect();
+        return print_json(&views);
+    }
+    if turns.is_empty() {
+        return print("No turn changed a file.\n");
+    }
+    let row = |turn: &ChangedTurn| {
+        vec![
+            turn.turn.to_string(),
+            local_time(turn.at),
+            turn.changes.to_string(),
+            turn.session.to_string(),
+            turn.workspace.display().to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = turns.iter().map(row).collect();
+    print(&table(&["TURN", "WHEN", "CHANGES", "SESSION", "WORKSPACE"], &rows))
+}
+
+fn describe(turn: &ChangedTurn, restored: &[Restored], pretend: bool) -> String {
+    let would = if pretend { "would be " } else { "" };
+    let mut text = format!("turn {} of {}:\n", turn.turn, local_time(turn.at));
+    for one in restored {
+        let Restored { path, state, detail } = one;
+        text += &match state {
+            RestoredState::Restored => format!("  {would}restored  {path}: {detail}\n"),
+            RestoredState::Unchanged => format!("  unchanged  {path}: {detail}\n"),
+            RestoredState::LeftAlone => format!("  left alone {path}: {detail}\n"),
+        };
+    }
+    text
+}

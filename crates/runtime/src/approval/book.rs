@@ -1,0 +1,127 @@
+//! Where rules come from: the configuration, and what people answered with "always".
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use lango_protocol::{AgentName, Timestamp};
+use lango_store::{Component, Database, Migration, Statement, StoreError};
+
+use super::rule::{Effect, Rule};
+
+const COMPONENT: Component = Component {
+    name: "approval_rules",
+    migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
+};
+
+const TABLE: &str = "
+CREATE TABLE approval_rules (
+    id TEXT NOT NULL PRIMARY KEY,
+    rule TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    created_by TEXT NOT NULL
+);
+";
+
+/// All rules that hold. Clones share what is cached.
+#[derive(Clone, Default)]
+pub struct RuleBook {
+    configured: Arc<[Rule]>,
+    database: Option<Database>,
+    /// Configured and stored rules as of the last look. A lock because calls are decided in
+    /// parallel; it is held only to copy a pointer.
+    known: Arc<RwLock<Arc<[Rule]>>>,
+}
+
+/// A rule that somebody stored.
+#[derive(Debug, Clone)]
+pub struct StoredRule {
+    /// The rule.
+    pub rule: Rule,
+    /// When it was stored.
+    pub created_at: Timestamp,
+    /// By whom.
+    pub created_by: String,
+}
+
+impl RuleBook {
+    /// The rules of the configuration, and those in the database.
+    pub async fn open(configured: Vec<Rule>, database: Database) -> Result<Self, StoreError> {
+        database.migrate(&COMPONENT).await?;
+        let book =
+            Self { configured: configured.into(), database: Some(database), known: Arc::default() };
+        book.current().await?;
+        Ok(book)
+    }
+
+    /// Rules of the configuration alone.
+    pub fn fixed(configured: Vec<Rule>) -> Self {
+        let configured: Arc<[Rule]> = configured.into();
+        let known = Arc::new(RwLock::new(Arc::clone(&configured)));
+        Self { configured, database: None, known }
+    }
+
+    /// The rules as of now.
+    pub async fn current(&self) -> Result<Arc<[Rule]>, StoreError> {
+        let stored = self.stored().await?;
+        let rules: Arc<[Rule]> =
+            self.configured.iter().cloned().chain(stored.into_iter().map(|s| s.rule)).collect();
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&rules);
+        Ok(rules)
+    }
+
+    /// Whether a rule that was known at the last look asks about or denies calls of this tool.
+    pub(crate) fn objects_to(&self, tool: &str, agent: &AgentName) -> bool {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.iter().any(|rule| rule.effect != Effect::Allow && rule.concerns(tool, agent))
+    }
+
+    /// The rules that people stored, the oldest first.
+    pub async fn stored(&self) -> Result<Vec<StoredRule>, StoreError> {
+        let Some(database) = &self.database else { return Ok(Vec::new()) };
+        let statement = Statement::new(
+            "SELECT id, rule, created_at, created_by FROM approval_rules ORDER BY created_at, id",
+        );
+        let rows = database.query(statement.brief()).await?;
+        rows.iter()
+            .map(|row| {
+                let mut rule: Rule =
+                    serde_json::from_str(row.text(1)?).map_err(|error| StoreError::Corrupt {
+                        location: format!("approval rule {}", row.text(0).unwrap_or_default()),
+                        reason: error.to_string(),
+                    })?;
+                row.text(0)?.clone_into(&mut rule.id);
+                Ok(StoredRule {
+                    rule,
+                    created_at: Timestamp::from_microseconds(row.integer(2)?),
+                    created_by: row.text(3)?.to_owned(),
+                })
+            })
+            .collect()
+    }
+
+    /// Stores a rule and says how it is named. The same rule twice is one rule.
+    pub async fn add(&self, rule: &Rule, by: &str) -> Result<String, StoreError> {
+        let Some(database) = &self.database else {
+            return Err(StoreError::Conflict { reason: "there is no place for rules".to_owned() });
+        };
+        let id = rule.name();
+        let text = serde_json::to_string(rule)
+            .map_err(|error| StoreError::Conflict { reason: error.to_string() })?;
+        let statement = Statement::new(
+            "INSERT INTO approval_rules (id, rule, created_at, created_by) \
+             VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING",
+        )
+        .bind(id.as_str())
+        .bind(text)
+        .bind(Timestamp::now().as_microseconds())
+        .bind(by);
+        database.write(statement.into()).await?;
+        Ok(id)
+    }
+
+    /// Takes a stored rule away; whether there was one.
+    pub async fn revoke(&self, id: &str) -> Result<bool, StoreError> {
+        let Some(database) = &self.database else { return Ok(false) };
+        let statement = Statement::new("DELETE FROM approval_rules WHERE id = $1").bind(id);
+        Ok(database.write(statement.into()).await? == [1])
+    }
+}

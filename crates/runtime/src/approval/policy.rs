@@ -1,0 +1,222 @@
+//! Whether a call runs, is asked about, or is refused.
+
+use lango_tool::{RegisteredTool, SafetyLevel};
+
+use super::rule::{Case, Effect, Rule};
+
+/// What happens to calls that no rule decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ApprovalPolicy {
+    /// Those that act on the world are asked about.
+    #[default]
+    AskDangerous,
+    /// Everything that is not read-only is asked about.
+    AskAll,
+    /// Nobody is asked: what acts on the world and is not allowed by a rule does not run.
+    NeverAskDeny,
+}
+
+impl ApprovalPolicy {
+    /// Whether a call of `tool` needs a decision where no rule makes one.
+    pub(crate) fn needs_decision(self, tool: &RegisteredTool) -> bool {
+        match self {
+            Self::AskDangerous | Self::NeverAskDeny => tool.level == SafetyLevel::Dangerous,
+            Self::AskAll => tool.level == SafetyLevel::Dangerous || !tool.read_only,
+        }
+    }
+}
+
+/// What becomes of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It runs.
+    Run {
+        /// The rules that allow it; empty where it needs none.
+        because: Vec<String>,
+    },
+    /// A person is asked.
+    Ask {
+        /// Why no rule could decide.
+        because: String,
+    },
+    /// It does not run.
+    Refuse {
+        /// The rule, or the policy.
+        because: String,
+    },
+}
+
+/// Decides. Deny wins over ask, ask over allow, and a call is allowed only if all of it is.
+pub fn decide(
+    policy: ApprovalPolicy,
+    needs_decision: bool,
+    rules: &[Rule],
+    case: &Case<'_>,
+) -> Verdict {
+    let objecting = |effect| rules.iter().find(|rule| rule.effect == effect && rule.objects(case));
+    if let Some(rule) = objecting(Effect::Deny) {
+        return Verdict::Refuse { because: said(rule) };
+    }
+    let because = if let Some(why) = &case.proposal.always_ask {
+        why.clone()
+    } else if let Some(rule) = objecting(Effect::Ask) {
+        said(rule)
+    } else if !needs_decision {
+        return Verdict::Run { because: Vec::new() };
+    } else {
+        match allowed(rules, case) {
+            Ok(because) => return Verdict::Run { because },
+            Err(why) => why,
+        }
+    };
+    if policy == ApprovalPolicy::NeverAskDeny {
+        return Verdict::Refuse { because: format!("{because}, and the policy is never to ask") };
+    }
+    Verdict::Ask { because }
+}
+
+/// The rules that together allow all of a call, or what is not allowed.
+fn allowed(rules: &[Rule], case: &Case<'_>) -> Result<Vec<String>, String> {
+    if let Some(rule) = rules.iter().find(|rule| rule.allows(case, None)) {
+        return Ok(vec![said(rule)]);
+    }
+    if let Some(why) = &case.proposal.unreadable {
+        return Err(format!("not all of it is known: {why}"));
+    }
+    if case.proposal.steps.is_empty() {
+        return Err("no rule allows it".to_owned());
+    }
+    let mut because = Vec::new();
+    for step in &case.proposal.steps {
+        let Some(rule) = rules.iter().find(|rule| rule.allows(case, Some(step))) else {
+            let name = step.words.first().map_or("it", String::as_str);
+            let name = lango_tool::visible_short(name);
+            return Err(match &step.exact_only {
+                Some(why) => format!("only an exact rule can allow {name}: {why}"),
+                None => format!("no rule allows {name}"),
+            });
+        };
+        let said = said(rule);
+        if !because.contains(&said) {
+            because.push(said);
+        }
+    }
+    Ok(because)
+}
+
+fn said(rule: &Rule) -> String {
+    format!("rule {} ({rule})", rule.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use lango_tool::{Bound, Proposal, Step};
+
+    use super::*;
+    use crate::approval::rule::Words;
+
+    fn rule(effect: Effect, text: &str) -> Rule {
+        let words = text.split(' ').map(str::to_owned).collect();
+        Rule {
+            id: "1".to_owned(),
+            effect,
+            tool: Some("exec_*".to_owned()),
+            agent: None,
+            directory: None,
+            words: Words::Pattern(words),
+            bound: None,
+        }
+    }
+
+    fn proposal(commands: &[&str]) -> Proposal {
+        let step = |text: &&str| Step {
+            words: text.split(' ').map(str::to_owned).collect(),
+            exact_only: None,
+        };
+        Proposal { steps: commands.iter().map(step).collect(), ..Proposal::default() }
+    }
+
+    fn judge(rules: &[Rule], proposal: &Proposal) -> Verdict {
+        let agent = "operator".parse().unwrap();
+        let directory = Path::new("/work/project");
+        let case = Case { tool: "exec_shell", agent: &agent, directory, proposal };
+        decide(ApprovalPolicy::AskDangerous, true, rules, &case)
+    }
+
+    fn runs(rules: &[Rule], proposal: &Proposal) -> bool {
+        matches!(judge(rules, proposal), Verdict::Run { .. })
+    }
+
+    #[test]
+    fn every_part_needs_its_own_rule_and_deny_wins() {
+        let rules = [rule(Effect::Allow, "ls *"), rule(Effect::Allow, "rm *")];
+        assert!(runs(&rules, &proposal(&["ls -l", "rm x"])));
+        assert!(!runs(&rules, &proposal(&["ls -l", "whoami"])));
+        assert!(!runs(&rules, &proposal(&[])), "nothing known is not everything allowed");
+        let denied = [&rules[..], &[rule(Effect::Deny, "rm *")]].concat();
+        for command in ["rm x", "/bin/rm x", "./rm"] {
+            let verdict = judge(&denied, &proposal(&["ls", command]));
+            assert!(matches!(verdict, Verdict::Refuse { .. }), "{command}: {verdict:?}");
+        }
+        let asked = [&rules[..], &[rule(Effect::Ask, "ls *")]].concat();
+        assert!(matches!(judge(&asked, &proposal(&["ls"])), Verdict::Ask { .. }));
+    }
+
+    #[test]
+    fn an_allowed_name_is_not_a_path_that_ends_in_it() {
+        let rules = [rule(Effect::Allow, "ls *")];
+        assert!(!runs(&rules, &proposal(&["./ls"])));
+        assert!(!runs(&rules, &proposal(&["/tmp/ls"])));
+    }
+
+    #[test]
+    fn what_is_not_known_whole_is_asked_about() {
+        let rules = [rule(Effect::Allow, "*")];
+        let mut unknown = proposal(&["ls"]);
+        unknown.unreadable = Some("a variable".to_owned());
+        assert!(!runs(&rules, &unknown));
+        let mut exact = proposal(&["awk BEGIN{}"]);
+        exact.steps[0].exact_only = Some("awk runs programs".to_owned());
+        assert!(!runs(&rules, &exact));
+        let mut sensitive = proposal(&["ls"]);
+        sensitive.always_ask = Some("a password".to_owned());
+        let any = Rule { words: Words::Any, ..rules[0].clone() };
+        assert!(runs(std::slice::from_ref(&any), &unknown), "a person allowed the whole tool");
+        assert!(!runs(&[any], &sensitive));
+    }
+
+    #[test]
+    fn always_stores_exactly_what_was_seen() {
+        let agent = "operator".parse().unwrap();
+        let directory = Path::new("/work/project");
+        let mut seen = proposal(&["./test.sh *"]);
+        seen.steps[0].exact_only = Some("runs a script".to_owned());
+        seen.bound = vec![Bound { what: "./test.sh".to_owned(), digest: "one".to_owned() }];
+        let case = Case { tool: "exec_shell", agent: &agent, directory, proposal: &seen };
+        let rules = Rule::always(&case);
+        assert!(runs(&rules, &seen));
+        assert!(!runs(&rules, &proposal(&["./test.sh anything"])), "a star is only a star");
+        let mut changed = seen.clone();
+        changed.bound[0].digest = "two".to_owned();
+        assert!(!runs(&rules, &changed), "the script is another one");
+        let elsewhere = Case { directory: Path::new("/work/other"), ..case };
+        let verdict = decide(ApprovalPolicy::AskDangerous, true, &rules, &elsewhere);
+        assert!(matches!(verdict, Verdict::Ask { .. }));
+        let mut unknown = seen.clone();
+        unknown.unreadable = Some("a variable".to_owned());
+        assert!(Rule::always(&Case { proposal: &unknown, ..case }).is_empty());
+    }
+
+    #[test]
+    fn a_policy_that_never_asks_refuses() {
+        let agent = "operator".parse().unwrap();
+        let proposal = proposal(&["ls"]);
+        let directory = Path::new("/work");
+        let case = Case { tool: "exec_shell", agent: &agent, directory, proposal: &proposal };
+        let never = |rules: &[Rule]| decide(ApprovalPolicy::NeverAskDeny, true, rules, &case);
+        assert!(matches!(never(&[]), Verdict::Refuse { .. }));
+        assert!(matches!(never(&[rule(Effect::Allow, "ls")]), Verdict::Run { .. }));
+    }
+}

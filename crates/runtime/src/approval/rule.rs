@@ -1,0 +1,291 @@
+//! Rules: what may run without asking, what is always asked, what never runs.
+//!
+//! A rule is compared with the words of a parsed step, never with text. Rules know nothing of
+//! shells; the tool has taken the command apart (see `lango_tool::Proposal`).
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use lango_protocol::AgentName;
+use lango_tool::{Proposal, Step, visible};
+use serde::{Deserialize, Serialize};
+
+use super::digest_of;
+
+/// What a rule does with a call it matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// It runs unasked.
+    Allow,
+    /// A person is asked, whatever else allows it.
+    Ask,
+    /// It never runs, whatever else allows it.
+    Deny,
+}
+
+/// Which steps a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Words {
+    /// Every call, also one that could not be taken apart.
+    Any,
+    /// Exactly these words.
+    Exact(Vec<String>),
+    /// These words, where `*` stands for any characters in a word, and as the last word of all for
+    /// any further words.
+    Pattern(Vec<String>),
+}
+
+/// One rule. What it does not name, it does not look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// How people name it.
+    #[serde(skip)]
+    pub id: String,
+    /// What it does.
+    pub effect: Effect,
+    /// The tool; `*` stands for any characters.
+    pub tool: Option<String>,
+    /// The agent that calls.
+    pub agent: Option<AgentName>,
+    /// The workspace, or a directory it lies in.
+    pub directory: Option<PathBuf>,
+    /// The steps.
+    pub words: Words,
+    /// The digest of what the call rests on beside its words, such as a script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<String>,
+}
+
+/// What a rule is compared with.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The tool's name.
+    pub tool: &'a str,
+    /// The agent that calls.
+    pub agent: &'a AgentName,
+    /// The workspace.
+    pub directory: &'a Path,
+    /// What the call would do.
+    pub proposal: &'a Proposal,
+}
+
+impl Rule {
+    /// The rules that allow exactly this call from now on: none where it cannot be named exactly,
+    /// or where a person must see it each time.
+    pub fn always(case: &Case<'_>) -> Vec<Self> {
+        let Proposal { steps, unreadable, bound, always_ask, .. } = case.proposal;
+        if unreadable.is_some() || always_ask.is_some() {
+            return Vec::new();
+        }
+        let bound = (!bound.is_empty()).then(|| bound_digest(case.proposal));
+        let rule = |step: &Step| {
+            let mut rule = Self {
+                id: String::new(),
+                effect: Effect::Allow,
+                tool: Some(case.tool.to_owned()),
+                agent: Some(case.agent.clone()),
+                directory: Some(case.directory.to_owned()),
+                words: Words::Exact(step.words.clone()),
+                bound: bound.clone(),
+            };
+            rule.id = rule.name();
+            rule
+        };
+        steps.iter().map(rule).collect()
+    }
+
+    /// A name that follows from what the rule says.
+    pub(super) fn name(&self) -> String {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        let mut name = digest_of([text.as_bytes()]);
+        name.truncate(8);
+        name
+    }
+
+    /// Whether it can be about calls of this tool by this agent at all.
+    pub(super) fn concerns(&self, tool: &str, agent: &AgentName) -> bool {
+        self.tool.as_deref().is_none_or(|pattern| matches_word(pattern, tool))
+            && self.agent.as_ref().is_none_or(|name| name == agent)
+    }
+
+    fn applies(&self, case: &Case<'_>) -> bool {
+        self.concerns(case.tool, case.agent)
+            && self.directory.as_ref().is_none_or(|directory| case.directory.starts_with(directory))
+    }
+
+    /// Whether it allows one step of a call, or with `None` the call as a whole.
+    pub(super) fn allows(&self, case: &Case<'_>, step: Option<&Step>) -> bool {
+        let bound = || {
+            self.bound.as_ref().is_none_or(|digest| {
+                // Exactly what was seen: a script that has changed is another call.
+                *digest == bound_digest(case.proposal)
+            })
+        };
+        self.effect == Effect::Allow
+            && self.applies(case)
+            && match (&self.words, step) {
+                (Words::Any, _) => true,
+                (_, None) => false,
+                (Words::Exact(words), Some(step)) => {
+                    *words == step.words
+                        && bound()
+                        && (self.bound.is_some() || case.proposal.bound.is_empty())
+                }
+                (Words::Pattern(pattern), Some(step)) => {
+                    step.exact_only.is_none() && matches_words(pattern, &step.words)
+                }
+            }
+    }
+
+    /// Whether it stands against a call: any of its steps is enough.
+    pub(super) fn objects(&self, case: &Case<'_>) -> bool {
+        self.effect != Effect::Allow
+            && self.applies(case)
+            && match &self.words {
+                Words::Any => true,
+                words => case.proposal.steps.iter().any(|step| {
+                    let same = |found: &[String]| match words {
+                        Words::Any => true,
+                        Words::Exact(words) => words == found,
+                        Words::Pattern(pattern) => matches_words(pattern, found),
+                    };
+                    same(&step.words) || same(&by_file_name(&step.words))
+                }),
+            }
+    }
+}
+
+/// `/usr/bin/rm` is `rm`, for rules that stand against something.
+fn by_file_name(words: &[String]) -> Vec<String> {
+    let mut words = words.to_vec();
+    if let Some(first) = words.first_mut()
+        && let Some((_, name)) = first.rsplit_once('/')
+    {
+        *first = name.to_owned();
+    }
+    words
+}
+
+fn bound_digest(proposal: &Proposal) -> String {
+    let parts =
+        proposal.bound.iter().flat_map(|bound| [bound.what.as_bytes(), bound.digest.as_bytes()]);
+    digest_of(parts)
+}
+
+fn matches_words(pattern: &[String], words: &[String]) -> bool {
+    match pattern.split_last() {
+        Some((last, first)) if last == "*" => {
+            words.len() >= first.len()
+                && first.iter().zip(words).all(|(pattern, word)| matches_word(pattern, word))
+        }
+        _ => {
+            pattern.len() == words.len()
+                && pattern.iter().zip(words).all(|(pattern, word)| matches_word(pattern, word))
+        }
+    }
+}
+
+/// Whether a word fits a pattern in which `*` stands for any characters. Takes linear time for
+/// each star.
+fn matches_word(pattern: &str, word: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let Some(mut rest) = word.strip_prefix(pieces.next().unwrap_or_default()) else {
+        return false;
+    };
+    let Some(last) = pieces.next_back() else { return rest.is_empty() };
+    for piece in pieces {
+        let Some(position) = rest.find(piece) else { return false };
+        rest = &rest[position + piece.len()..];
+    }
+    rest.ends_with(last)
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let effect = match self.effect {
+            Effect::Allow => "allow",
+            Effect::Ask => "ask",
+            Effect::Deny => "deny",
+        };
+        write!(f, "{effect} {}", visible(self.tool.as_deref().unwrap_or("any tool")))?;
+        match &self.words {
+            Words::Any => {}
+            Words::Exact(words) => write!(f, ": exactly {}", quoted(words))?,
+            Words::Pattern(words) => write!(f, ": {}", quoted(words))?,
+        }
+        if let Some(agent) = &self.agent {
+            write!(f, ", by {agent}")?;
+        }
+        if let Some(directory) = &self.directory {
+            write!(f, ", in {}", visible(&directory.to_string_lossy()))?;
+        }
+        if let Some(digest) = &self.bound {
+            write!(f, ", as long as the content is {}", &digest[..digest.len().min(12)])?;
+        }
+        Ok(())
+    }
+}
+
+/// Words as a person would type them, nothing invisible.
+fn quoted(words: &[String]) -> String {
+    let plain = |word: &str| {
+        !word.is_empty()
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+@%*".contains(c))
+    };
+    let word = |word: &String| {
+        if plain(word) {
+            word.clone()
+        } else {
+            format!("'{}'", visible(&word.replace('\'', "'\\''")))
+        }
+    };
+    words.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_star_stands_for_characters_and_at_the_end_for_words() {
+        for (pattern, fitting, other) in [
+            ("cargo test", "cargo test", "cargo test --all"),
+            ("cargo test *", "cargo test", "cargo build"),
+            ("cargo test *", "cargo test -p x", "carg"),
+            ("git log --*", "git log --oneline", "git log -p"),
+            ("ls *.rs", "ls main.rs", "ls main.rs extra"),
+            ("a*b*c", "axxbyyc", "axxbyy"),
+            ("*", "anything at all", "anything at all"),
+        ] {
+            assert!(matches_words(&words(pattern), &words(fitting)), "{pattern} {fitting}");
+            if fitting != other {
+                assert!(!matches_words(&words(pattern), &words(other)), "{pattern} {other}");
+            }
+        }
+        assert!(!matches_word("ab*ba", "aba"), "pieces do not overlap");
+    }
+
+    #[test]
+    fn a_rule_reads_as_a_sentence() {
+        let rule = Rule {
+            id: String::new(),
+            effect: Effect::Allow,
+            tool: Some("exec_shell".to_owned()),
+            agent: None,
+            directory: Some("/work".into()),
+            words: Words::Exact(vec!["echo".into(), "it's \u{202e}".into()]),
+            bound: None,
+        };
+        assert_eq!(
+            rule.to_string(),
+            "allow exec_shell: exactly echo 'it'\\''s \\u{202e}', in /work"
+        );
+        assert_eq!(rule.name().len(), 8);
+    }
+}

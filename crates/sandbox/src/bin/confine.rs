@@ -1,0 +1,7 @@
+//! The helper alone, for tests.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    lango_sandbox::helper_requested().unwrap_or(ExitCode::FAILURE)
+}

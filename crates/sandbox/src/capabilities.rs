@@ -1,0 +1,132 @@
+//! What this machine can do about confinement. Everything is really tried, once in a process.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use landlock::{ABI, Access as _, AccessFs, LandlockStatus, Ruleset, RulesetAttr as _};
+
+use crate::cgroup::Hierarchies;
+use crate::helper;
+
+/// The oldest Landlock that can keep a file from being emptied.
+pub const LANDLOCK_NEEDED: u32 = 3;
+
+/// Where bubblewrap is looked for. Not in `PATH`, which is the user's to change.
+const BUBBLEWRAP: [&str; 4] =
+    ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
+
+/// A part of the sandbox that a machine may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The program that makes namespaces.
+    Bubblewrap,
+    /// Rules for files, in the kernel.
+    Landlock,
+    /// The filter of system calls.
+    Seccomp,
+    /// Control groups that we may make.
+    Cgroup,
+}
+
+/// What is there. An error says why a part is not, and what to do about it.
+#[derive(Debug, Clone)]
+pub struct Capabilities {
+    /// Where bubblewrap is.
+    pub bubblewrap: Result<PathBuf, String>,
+    /// The version of Landlock's interface.
+    pub landlock: Result<u32, String>,
+    /// The filter of system calls.
+    pub seccomp: Result<(), String>,
+    /// Where control groups can be made.
+    pub cgroup: Result<Hierarchies, String>,
+}
+
+impl Capabilities {
+    /// Looks, the first time, and remembers.
+    pub fn probe() -> &'static Self {
+        static FOUND: OnceLock<Capabilities> = OnceLock::new();
+        FOUND.get_or_init(|| {
+            let (landlock, seccomp) = probe_kernel();
+            Self { bubblewrap: probe_bubblewrap(), landlock, seccomp, cgroup: Hierarchies::find() }
+        })
+    }
+
+    /// The same machine, as if it lacked these parts.
+    #[must_use]
+    pub fn without(&self, parts: &[Part]) -> Self {
+        let mut left = self.clone();
+        let reason = || "switched off by sandbox.without".to_owned();
+        for part in parts {
+            match part {
+                Part::Bubblewrap => left.bubblewrap = Err(reason()),
+                Part::Landlock => left.landlock = Err(reason()),
+                Part::Seccomp => left.seccomp = Err(reason()),
+                Part::Cgroup => left.cgroup = Err(reason()),
+            }
+        }
+        left
+    }
+}
+
+/// User namespaces may be forbidden, so the program's being there says little.
+fn probe_bubblewrap() -> Result<PathBuf, String> {
+    let Some(program) = BUBBLEWRAP.iter().map(Path::new).find(|path| path.is_file()) else {
+        return Err("there is no bwrap. Type: apt install bubblewrap".to_owned());
+    };
+    let output = Command::new(program)
+        .args(["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc"])
+        .args(["--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"])
+        .args(["--cap-drop", "ALL", "--", "/bin/true"])
+        .env_clear()
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{} does not start: {error}", program.display()))?;
+    if output.status.success() {
+        return Ok(program.to_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.trim();
+    Err(format!(
+        "{} is there and does not work ({said}). User namespaces may be forbidden: look at \
+         sysctl kernel.unprivileged_userns_clone kernel.apparmor_restrict_unprivileged_userns",
+        program.display()
+    ))
+}
+
+/// Restricts a thread that then ends: what holds for a thread does not hold for the process.
+fn probe_kernel() -> (Result<u32, String>, Result<(), String>) {
+    let failed = |error: String| (Err(error.clone()), Err(error));
+    let thread = std::thread::Builder::new().name("sandbox-probe".to_owned()).spawn(|| {
+        let landlock = try_landlock();
+        (landlock, helper::try_filter())
+    });
+    match thread.map(std::thread::JoinHandle::join) {
+        Ok(Ok(found)) => found,
+        Ok(Err(_)) => failed("it could not be tried".to_owned()),
+        Err(error) => failed(format!("it could not be tried: {error}")),
+    }
+}
+
+fn try_landlock() -> Result<u32, String> {
+    let status = Ruleset::default()
+        .handle_access(AccessFs::from_all(ABI::V1))
+        .and_then(Ruleset::create)
+        .and_then(landlock::RulesetCreated::restrict_self)
+        .map_err(|error| error.to_string())?;
+    match status.landlock {
+        LandlockStatus::Available { effective_abi, kernel_abi } => {
+            Ok(kernel_abi.and_then(|abi| u32::try_from(abi).ok()).unwrap_or(effective_abi as u32))
+        }
+        LandlockStatus::NotEnabled => {
+            Err("the kernel has it switched off. Add landlock to its lsm= parameter".to_owned())
+        }
+        LandlockStatus::NotImplemented => Err("the kernel does not have it (Linux 6.2)".to_owned()),
+    }
+}
+
+/// Whether a file can be opened, for a probe.
+pub(crate) fn can_open_for_writing(path: &Path) -> bool {
+    File::options().write(true).open(path).is_ok()
+}

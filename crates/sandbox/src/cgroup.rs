@@ -1,0 +1,218 @@
+//! Control groups: limits that hold for all processes of a job together.
+//!
+//! Version 2 is used where it has the controllers, version 1 where they are still there. Which
+//! limits fall back to those of single processes is decided in `limits.rs`.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::capabilities::can_open_for_writing;
+use crate::job::Limits;
+
+/// How long a group whose processes were killed may take to become empty.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a directory of control groups is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Controls {
+    /// Version 2: processes, and memory where the flag is set.
+    Unified { memory: bool },
+    /// Version 1.
+    Processes,
+    /// Version 1.
+    Memory,
+}
+
+/// Where groups can be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hierarchies {
+    parents: Vec<(PathBuf, Controls)>,
+}
+
+impl Hierarchies {
+    /// Looks for directories in which a group can really be made.
+    pub(crate) fn find() -> Result<Self, String> {
+        let read = |path| fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
+        let (own, mounts) = (read("/proc/self/cgroup")?, read("/proc/self/mountinfo")?);
+        let mut parents = Vec::new();
+        if let Some(found) = unified(&own, &mounts) {
+            parents.push(found);
+        } else if let Some(processes) = version_one(&own, &mounts, "pids") {
+            parents.push((processes, Controls::Processes));
+            parents.extend(version_one(&own, &mounts, "memory").map(|p| (p, Controls::Memory)));
+        }
+        if parents.is_empty() {
+            return Err("no control group may be made here. With systemd this gives one: \
+                        systemd-run --user --scope lango"
+                .to_owned());
+        }
+        for (parent, _) in &parents {
+            remove_stale(parent);
+        }
+        Ok(Self { parents })
+    }
+
+    /// Whether memory is limited for all processes together.
+    pub(crate) fn limits_memory(&self) -> bool {
+        self.parents.iter().any(|(_, controls)| {
+            matches!(controls, Controls::Memory | Controls::Unified { memory: true })
+        })
+    }
+
+    /// A new group with these limits, and nobody in it.
+    pub(crate) fn make(&self, limits: &Limits) -> io::Result<Group> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("lango-{}-{number}", std::process::id());
+        let mut group = Group { directories: Vec::new() };
+        for (parent, controls) in &self.parents {
+            let directory = parent.join(&name);
+            fs::create_dir(&directory)?;
+            group.directories.push(directory.clone());
+            let set = |file: &str, value: u64| fs::write(directory.join(file), value.to_string());
+            match controls {
+                Controls::Unified { memory } => {
+                    set("pids.max", limits.processes)?;
+                    if *memory {
+                        set("memory.max", limits.memory_bytes)?;
+                        // Kernels without swap do not have the file.
+                        let _ = set("memory.swap.max", 0);
+                    }
+                }
+                Controls::Processes => set("pids.max", limits.processes)?,
+                Controls::Memory => set("memory.limit_in_bytes", limits.memory_bytes)?,
+            }
+        }
+        Ok(group)
+    }
+}
+
+/// The nearest group of version 2 that gives its children a limit on processes.
+fn unified(own: &str, mounts: &str) -> Option<(PathBuf, Controls)> {
+    let path = own.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let mount = mounts.lines().filter_map(Mount::parse).find(|mount| mount.kind == "cgroup2")?;
+    let directory = mount.directory(path)?;
+    directory.ancestors().take_while(|place| place.starts_with(mount.place)).find_map(|place| {
+        let given = fs::read_to_string(place.join("cgroup.subtree_control")).ok()?;
+        let has = |controller: &str| given.split_whitespace().any(|given| given == controller);
+        (has("pids") && accepts_groups(place))
+            .then(|| (place.to_owned(), Controls::Unified { memory: has("memory") }))
+    })
+}
+
+fn version_one(own: &str, mounts: &str, controller: &str) -> Option<PathBuf> {
+    let path = own.lines().find_map(|line| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        controllers.split(',').any(|one| one == controller).then_some(path)
+    })?;
+    let mount = mounts.lines().filter_map(Mount::parse).find(|mount| {
+        mount.kind == "cgroup" && mount.options.split(',').any(|one| one == controller)
+    })?;
+    mount.directory(path).filter(|directory| accepts_groups(directory))
+}
+
+/// A line of `mountinfo`, as far as it matters.
+struct Mount<'a> {
+    root: &'a str,
+    place: &'a str,
+    kind: &'a str,
+    options: &'a str,
+}
+
+impl<'a> Mount<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        let (before, after) = line.split_once(" - ")?;
+        let mut before = before.split(' ').skip(3);
+        let mut after = after.split(' ');
+        let (root, place, kind) = (before.next()?, before.next()?, after.next()?);
+        Some(Self { root, place, kind, options: after.nth(1)? })
+    }
+
+    /// Where a group is, seen through this mount.
+    fn directory(&self, group: &str) -> Option<PathBuf> {
+        let below = Path::new(group).strip_prefix(self.root).ok()?;
+        Some(Path::new(self.place).join(below))
+    }
+}
+
+/// Tries it: permissions alone do not tell.
+fn accepts_groups(parent: &Path) -> bool {
+    let tried = parent.join(format!("lango-probe-{}", std::process::id()));
+    if fs::create_dir(&tried).is_err() {
+        return false;
+    }
+    // To move a process, the processes of the group above must be ours to move.
+    let usable = can_open_for_writing(&tried.join("cgroup.procs"))
+        && can_open_for_writing(&parent.join("cgroup.procs"));
+    fs::remove_dir(&tried).is_ok() && usable
+}
+
+/// Removes groups of processes that were killed. A group with somebody in it stays.
+fn remove_stale(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| name.strip_prefix("lango-")?.split('-').next());
+        let Some(owner) = owner.and_then(|owner| owner.parse::<u32>().ok()) else { continue };
+        if !Path::new(&format!("/proc/{owner}")).exists() {
+            // It fails where somebody is still in it, which is what is wanted.
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+/// A group of one job. It must be removed by [`Group::remove`].
+#[derive(Debug)]
+pub(crate) struct Group {
+    directories: Vec<PathBuf>,
+}
+
+impl Group {
+    /// The files that a process writes to in order to join.
+    pub(crate) fn entrances(&self) -> io::Result<Vec<File>> {
+        let open =
+            |directory: &PathBuf| File::options().write(true).open(directory.join("cgroup.procs"));
+        self.directories.iter().map(open).collect()
+    }
+
+    /// Kills everybody in it and removes it.
+    pub(crate) fn remove(self) {
+        let begun = Instant::now();
+        for directory in &self.directories {
+            while fs::remove_dir(directory).is_err() && begun.elapsed() < PATIENCE {
+                kill_all(directory);
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
+
+fn kill_all(directory: &Path) {
+    if fs::write(directory.join("cgroup.kill"), "1").is_ok() {
+        return;
+    }
+    let members = fs::read_to_string(directory.join("cgroup.procs")).unwrap_or_default();
+    for member in members.lines().filter_map(|id| id.parse().ok()).filter_map(Pid::from_raw) {
+        // Who is gone by now need not be killed.
+        let _ = kill_process(member, Signal::KILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_found_through_its_mount() {
+        let line = "33 32 0:30 /user.slice /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate";
+        let mount = Mount::parse(line).unwrap();
+        let found = mount.directory("/user.slice/app.slice/lango.scope");
+        assert_eq!(found.unwrap(), Path::new("/sys/fs/cgroup/app.slice/lango.scope"));
+        assert_eq!(mount.directory("/system.slice"), None);
+    }
+}

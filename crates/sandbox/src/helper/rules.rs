@@ -1,0 +1,52 @@
+//! Landlock: which files can be read and written.
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use landlock::{
+    ABI, Access as _, AccessFs, BitFlags, PathBeneath, Ruleset, RulesetAttr as _, RulesetCreated,
+    RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
+};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+
+use super::order::Rules;
+
+/// Restricts this thread and all that it starts.
+pub(super) fn apply(rules: &Rules) -> Result<(), String> {
+    let status = build(rules).and_then(RulesetCreated::restrict_self);
+    match status.map_err(|error| format!("Landlock: {error}"))?.ruleset {
+        RulesetStatus::NotEnforced => Err("Landlock is not enforced".to_owned()),
+        RulesetStatus::PartiallyEnforced | RulesetStatus::FullyEnforced => Ok(()),
+    }
+}
+
+fn build(rules: &Rules) -> Result<RulesetCreated, RulesetError> {
+    let ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_all(ABI::V5))?
+        .scope(Scope::from_all(ABI::V6))?
+        .create()?;
+    let ruleset = add(ruleset, &rules.readable, AccessFs::from_read(ABI::V5))?;
+    add(ruleset, &rules.writable, AccessFs::from_all(ABI::V5))
+}
+
+fn add(
+    mut ruleset: RulesetCreated,
+    paths: &[OsString],
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, RulesetError> {
+    for path in paths {
+        // What is gone, or has become a link since it was looked at, is not granted.
+        let Some((place, is_directory)) = open(Path::new(path)) else { continue };
+        let access = if is_directory { access } else { access & AccessFs::from_file(ABI::V5) };
+        ruleset = ruleset.add_rule(PathBeneath::new(place, access))?;
+    }
+    Ok(ruleset)
+}
+
+fn open(path: &Path) -> Option<(OwnedFd, bool)> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let place = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
+    let kind = FileType::from_raw_mode(fstat(&place).ok()?.st_mode);
+    (kind != FileType::Symlink).then_some((place, kind == FileType::Directory))
+}

@@ -1,0 +1,129 @@
+//! Watching over a program where no namespace does it.
+//!
+//! The helper stays as the parent of everything the program starts, also of what leaves its
+//! session, and ends it all when the program ends, or when the one who gave the order is gone.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::sync::Mutex;
+use std::sync::mpsc;
+
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, set_child_subreaper, setsid, wait,
+};
+
+use super::order::{Order, READY};
+use super::{command, give_up_rights, limits, no_program};
+
+/// Added to the number of the signal that ended the program, as shells do it.
+const SIGNALLED: i32 = 128;
+
+/// Held by the one who ends everything, of the two who may; the other waits for the exit.
+static ENDING: Mutex<()> = Mutex::new(());
+
+pub(super) fn run(order: &Order, report: &mut File, mut lifeline: File) -> Result<u8, String> {
+    let failed = |what: &str, error: rustix::io::Errno| format!("{what}: {error}");
+    setsid().map_err(|error| failed("no session", error))?;
+    set_child_subreaper(Some(getpid())).map_err(|error| failed("no subreaper", error))?;
+    limits::apply(&order.limits)?;
+    std::thread::spawn(move || {
+        // Nothing is ever sent: whatever this returns, the other end is gone.
+        let _ = lifeline.read(&mut [0]);
+        let _held = ENDING.lock();
+        end_all();
+        std::process::exit(SIGNALLED + Signal::KILL.as_raw());
+    });
+    let program = start(order)?;
+    report.write_all(&[READY]).map_err(|error| format!("no report can be made: {error}"))?;
+    let status = wait_for(program)?;
+    let _held = ENDING.lock();
+    end_all();
+    Ok(code(status))
+}
+
+/// Starts the program from a thread that has given up its rights; this process keeps its own,
+/// and is out of the program's reach.
+fn start(order: &Order) -> Result<Pid, String> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let started = give_up_rights(order)
+                .and_then(|()| command(order).spawn().map_err(|error| no_program(&error)));
+            let id = started.map(|child| Pid::from_raw(child.id().cast_signed()));
+            // The receiver waits for it.
+            let _ = sender.send(id);
+        });
+        receiver.recv().map_err(|error| error.to_string())??.ok_or("no process id".to_owned())
+    })
+}
+
+/// Waits for the program, and takes in everybody else that ends meanwhile.
+fn wait_for(program: Pid) -> Result<WaitStatus, String> {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((ended, status))) if ended == program => return Ok(status),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(format!("the program cannot be waited for: {error}")),
+        }
+    }
+}
+
+fn code(status: WaitStatus) -> u8 {
+    let signal = || status.terminating_signal().map(|signal| SIGNALLED + signal);
+    let code = status.exit_status().or_else(signal).unwrap_or(SIGNALLED);
+    u8::try_from(code).unwrap_or(u8::MAX)
+}
+
+/// Kills all descendants, until there are none.
+fn end_all() {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            // Nobody is left.
+            Err(rustix::io::Errno::CHILD) => return,
+            Ok(Some(_)) => continue,
+            Ok(None) | Err(_) => {}
+        }
+        let everybody = descendants();
+        // Stopped first, so that nobody starts others while their siblings are killed.
+        for signal in [Signal::STOP, Signal::KILL] {
+            for process in &everybody {
+                // Who is gone by now need not be killed.
+                let _ = kill_process(*process, signal);
+            }
+        }
+        if everybody.is_empty() {
+            // Somebody is on the way out.
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Everybody whose parent's parent's … parent is this process.
+fn descendants() -> Vec<Pid> {
+    let mut parents: Vec<(Pid, Pid)> = Vec::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(id) = name.to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw)
+        else {
+            continue;
+        };
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // The name of the program comes before, in parentheses, and can hold anything.
+        let parent =
+            stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
+        parents.extend(parent.and_then(Pid::from_raw).map(|parent| (id, parent)));
+    }
+    let mut found = vec![getpid()];
+    loop {
+        let known = found.len();
+        for (id, parent) in &parents {
+            if found.contains(parent) && !found.contains(id) {
+                found.push(*id);
+            }
+        }
+        if found.len() == known {
+            found.remove(0);
+            return found;
+        }
+    }
+}

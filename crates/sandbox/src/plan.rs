@@ -1,0 +1,213 @@
+//! From the bounds of a job to what happens to each place of the file system.
+//!
+//! This looks at the file system and changes nothing. Where two rules meet, the stricter wins.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::SandboxError;
+use crate::job::{Bounds, Job, Kind};
+use crate::vacancy::{self, StandIn};
+
+/// What happens to a place, the stricter the later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Treatment {
+    /// It may be written to.
+    Writable,
+    /// It may be written to, but neither moved nor removed: something below it is protected.
+    Anchored,
+    /// Its entries may be written to, but none can be added, moved or removed.
+    Frozen,
+    /// It can be read only.
+    Protected,
+    /// Nothing is there, and nothing may be put there.
+    Vacant(Kind),
+    /// It cannot be read either.
+    Hidden,
+}
+
+/// What happens to which place. Everything that is not named can be read only.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    places: BTreeMap<PathBuf, Treatment>,
+    /// The writable places as they were asked for.
+    roots: Vec<PathBuf>,
+}
+
+impl Plan {
+    /// Looks at every place that the job names.
+    pub(crate) fn make(job: &Job) -> Result<Self, SandboxError> {
+        let bounds = &job.bounds;
+        let hidden: Vec<PathBuf> =
+            bounds.hidden.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let directory = job.directory.canonicalize().map_err(|error| SandboxError::Writable {
+            path: job.directory.clone(),
+            reason: error.to_string(),
+        })?;
+        if let Some(hidden) = hidden.iter().find(|hidden| directory.starts_with(hidden)) {
+            let hidden = hidden.clone();
+            return Err(SandboxError::HiddenDirectory { directory, hidden });
+        }
+        let mut plan = Self::default();
+        let roots = roots(bounds)?;
+        for root in &roots {
+            plan.add(root.clone(), Treatment::Writable);
+        }
+        for place in &bounds.protected {
+            plan.guard(&roots, &place.path, place.kind);
+        }
+        for path in &bounds.hidden {
+            // What is not there today must not be made either, if it lies in a writable place.
+            plan.guard(&roots, path, Kind::Directory);
+        }
+        for path in hidden {
+            plan.add(path, Treatment::Hidden);
+        }
+        plan.settle();
+        plan.roots = roots;
+        Ok(plan)
+    }
+
+    /// The places, those above before those below.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (&Path, Treatment)> {
+        self.places.iter().map(|(path, treatment)| (path.as_path(), *treatment))
+    }
+
+    /// The writable places that something is still left of.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> {
+        let is_kept =
+            |root: &&PathBuf| self.places.get(*root).is_some_and(|t| *t < Treatment::Protected);
+        self.roots.iter().filter(is_kept).map(PathBuf::as_path)
+    }
+
+    /// Puts stand-ins at the vacant places. They must be released after the job.
+    ///
+    /// Where even we cannot write, a job cannot either, and the place is forgotten.
+    pub(crate) fn occupy(&mut self) -> io::Result<Vec<StandIn>> {
+        let mut taken = Vec::new();
+        let vacant = self.places().filter_map(|(path, treatment)| match treatment {
+            Treatment::Vacant(kind) => Some((path.to_owned(), kind)),
+            _ => None,
+        });
+        for (path, kind) in vacant.collect::<Vec<_>>() {
+            match StandIn::take(&path, kind)? {
+                Some(stand_in) => taken.push(stand_in),
+                None => match fs::symlink_metadata(&path) {
+                    Ok(found) if found.is_symlink() => {
+                        let text = format!("{} became a link just now", path.display());
+                        return Err(io::Error::other(text));
+                    }
+                    Ok(_) => {}
+                    Err(_) => drop(self.places.remove(&path)),
+                },
+            }
+        }
+        Ok(taken)
+    }
+
+    fn add(&mut self, path: PathBuf, treatment: Treatment) {
+        let known = self.places.entry(path).or_insert(treatment);
+        *known = treatment.max(*known);
+    }
+
+    /// Protects `path` if it lies in a writable place, and all that leads to it from there.
+    fn guard(&mut self, roots: &[PathBuf], path: &Path, kind: Kind) {
+        let real = with_real_beginning(path);
+        for root in roots {
+            // As it was written, so that a link on the way is seen; otherwise as it really is.
+            if let Ok(below) = path.strip_prefix(root).or_else(|_| real.strip_prefix(root)) {
+                self.guard_below(roots, root, below, kind);
+            }
+        }
+    }
+
+    fn guard_below(&mut self, roots: &[PathBuf], root: &Path, below: &Path, kind: Kind) {
+        let mut above = root.to_owned();
+        let count = below.components().count();
+        if count == 0 {
+            self.add(above, Treatment::Protected);
+            return;
+        }
+        for (index, component) in below.components().enumerate() {
+            let place = above.join(component);
+            let is_last = index + 1 == count;
+            match fs::symlink_metadata(&place) {
+                Err(_) => {
+                    let kind = if is_last { kind } else { Kind::Directory };
+                    self.add(place, Treatment::Vacant(kind));
+                    return;
+                }
+                Ok(found) if vacancy::is_left_behind(&place, &found) => {
+                    self.add(place, Treatment::Vacant(kind));
+                    return;
+                }
+                Ok(found) if found.is_symlink() => {
+                    // Nothing can be mounted over a link itself, so the directory that it is in
+                    // is kept from changing.
+                    let strict = above != root;
+                    self.add(above, if strict { Treatment::Protected } else { Treatment::Frozen });
+                    let target = place.canonicalize().unwrap_or_default();
+                    if roots.iter().any(|root| target.starts_with(root)) {
+                        self.add(target, Treatment::Protected);
+                    }
+                    return;
+                }
+                Ok(found) if found.is_dir() && !is_last => {
+                    self.add(place.clone(), Treatment::Anchored);
+                }
+                Ok(_) => {
+                    self.add(place, Treatment::Protected);
+                    return;
+                }
+            }
+            above = place;
+        }
+    }
+
+    /// Opens the entries of frozen places, and drops rules that stricter ones above make void.
+    fn settle(&mut self) {
+        let frozen = self.places().filter(|(_, treatment)| *treatment == Treatment::Frozen);
+        let frozen: Vec<PathBuf> = frozen.map(|(path, _)| path.to_owned()).collect();
+        for directory in frozen {
+            for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+                if entry.file_type().is_ok_and(|kind| kind.is_dir() || kind.is_file()) {
+                    self.add(entry.path(), Treatment::Anchored);
+                }
+            }
+        }
+        let kept = |path: &Path, treatment: Treatment, all: &BTreeMap<PathBuf, Treatment>| {
+            path.ancestors().skip(1).all(|above| match all.get(above) {
+                Some(Treatment::Hidden) => false,
+                Some(Treatment::Protected | Treatment::Vacant(_)) => treatment == Treatment::Hidden,
+                _ => true,
+            })
+        };
+        let all = self.places.clone();
+        self.places.retain(|path, treatment| kept(path, *treatment, &all));
+    }
+}
+
+/// The writable places, as they really are.
+fn roots(bounds: &Bounds) -> Result<Vec<PathBuf>, SandboxError> {
+    let root = |path: &PathBuf| {
+        let unusable = |reason: String| SandboxError::Writable { path: path.clone(), reason };
+        let real = path.canonicalize().map_err(|error| unusable(error.to_string()))?;
+        if real == Path::new("/") {
+            return Err(unusable("it is the whole file system".to_owned()));
+        }
+        Ok(real)
+    };
+    bounds.writable.iter().map(root).collect()
+}
+
+/// The path with links resolved in the directories that exist, but not in its last component.
+fn with_real_beginning(path: &Path) -> PathBuf {
+    for above in path.ancestors().skip(1) {
+        if let (Ok(real), Ok(below)) = (above.canonicalize(), path.strip_prefix(above)) {
+            return real.join(below);
+        }
+    }
+    path.to_owned()
+}

@@ -1,0 +1,155 @@
+//! What is said about the sandbox: to the one who approves, to `lango doctor`, and after a
+//! command that failed because of it.
+
+use std::path::Path;
+
+use crate::cgroup::Hierarchies;
+use crate::error::SandboxError;
+use crate::job::{Limits, Network};
+use crate::level::Level;
+use crate::policy::Policy;
+use crate::sandbox::Sandbox;
+
+/// What is in force, in words.
+#[derive(Debug)]
+pub struct Report {
+    /// The level, or why every command is refused.
+    pub level: Result<Level, SandboxError>,
+    /// The parts, one to a line: those that are there, and those that are missing.
+    pub parts: Vec<String>,
+    /// Whether a part is missing that would make it stronger.
+    pub is_weaker_than_it_could_be: bool,
+}
+
+impl Sandbox {
+    /// What is in force, for a person who wants to know all of it.
+    pub fn report(&self, policy: &Policy) -> Report {
+        let capabilities = self.capabilities();
+        let part = |name: &str, found: Result<String, &String>| match found {
+            Ok(found) => format!("{name}: {found}"),
+            Err(reason) => format!("{name}: missing; {reason}"),
+        };
+        let level = self.level();
+        let mut parts = vec![
+            part(
+                "bubblewrap",
+                capabilities.bubblewrap.as_ref().map(|path| path.display().to_string()),
+            ),
+            part("Landlock", capabilities.landlock.as_ref().map(|abi| format!("ABI {abi}"))),
+            part(
+                "system call filter",
+                capabilities.seccomp.as_ref().map(|()| "seccomp".to_owned()),
+            ),
+            part("control groups", capabilities.cgroup.as_ref().map(|_| "can be made".to_owned())),
+        ];
+        let network = match policy.network {
+            Network::Off => "none",
+            Network::On => "that of the machine (sandbox.network)",
+        };
+        parts.push(format!("network: {network}"));
+        let group = capabilities.cgroup.as_ref().ok();
+        parts.push(format!("limits: {}", limits(&policy.limits, group)));
+        if matches!(level, Ok(Level::Landlock)) {
+            parts.push(
+                "at this level no new name can be made at the top of the workspace; \
+                 bubblewrap allows it: apt install bubblewrap"
+                    .to_owned(),
+            );
+        }
+        let is_weaker_than_it_could_be = !matches!(level, Ok(Level::Bubblewrap))
+            || capabilities.landlock.is_err()
+            || capabilities.cgroup.is_err();
+        Report { level, parts, is_weaker_than_it_could_be }
+    }
+
+    /// What is in force, in one line, for a person who decides about a command.
+    pub fn sentence(&self, policy: &Policy, workspace: &Path) -> String {
+        let level = match self.level() {
+            Err(error) => return format!("will be refused: {error}"),
+            Ok(Level::None) => {
+                return "NOT confined: it has all your rights (sandbox.level is none)".to_owned();
+            }
+            Ok(level) => level,
+        };
+        let network = match policy.network {
+            Network::Off => "no network",
+            Network::On => "with network",
+        };
+        let places: Vec<String> = std::iter::once(workspace)
+            .chain(policy.writable.iter().map(std::path::PathBuf::as_path))
+            .map(|place| place.display().to_string())
+            .collect();
+        format!("confined by {level}; {network}; may write to {}", places.join(", "))
+    }
+}
+
+fn limits(limits: &Limits, group: Option<&Hierarchies>) -> String {
+    let together = |is_together: bool| if is_together { "together" } else { "each" };
+    let processes = match group {
+        Some(_) => "",
+        None if rustix::process::getuid().is_root() => {
+            " (not enforced: root without control groups)"
+        }
+        None => " (of the user)",
+    };
+    format!(
+        "{} processes{processes}, {} MB of memory {}, {} s of CPU time each, {} MB for each file",
+        limits.processes,
+        limits.memory_bytes >> 20,
+        together(group.is_some_and(Hierarchies::limits_memory)),
+        limits.cpu_seconds,
+        limits.file_bytes >> 20
+    )
+}
+
+/// Words of a command that was refused something, and which refusal it was.
+const WORDS: [(&str, Cause); 17] = [
+    ("read-only file system", Cause::Files),
+    ("permission denied", Cause::Files),
+    ("operation not permitted", Cause::Files),
+    ("invalid cross-device link", Cause::Files),
+    ("device or resource busy", Cause::Files),
+    ("network is unreachable", Cause::Network),
+    ("could not resolve", Cause::Network),
+    ("couldn't resolve", Cause::Network),
+    ("name resolution", Cause::Network),
+    ("name or service not known", Cause::Network),
+    ("no route to host", Cause::Network),
+    ("getaddrinfo", Cause::Network),
+    ("cannot fork", Cause::Limits),
+    ("resource temporarily unavailable", Cause::Limits),
+    ("cannot allocate memory", Cause::Limits),
+    ("out of memory", Cause::Limits),
+    ("file size limit exceeded", Cause::Limits),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    Files,
+    Network,
+    Limits,
+}
+
+impl Sandbox {
+    /// A note for a command that failed with these words, if the sandbox may be the cause.
+    pub fn note(&self, policy: &Policy, errors: &str) -> Option<&'static str> {
+        let level = self.level().ok().filter(|level| *level != Level::None)?;
+        let errors = errors.to_lowercase();
+        let (_, cause) = WORDS.iter().find(|(words, cause)| {
+            errors.contains(words) && !(*cause == Cause::Network && policy.network == Network::On)
+        })?;
+        Some(match (cause, level) {
+            (Cause::Network, _) => "the sandbox has no network",
+            (Cause::Limits, _) => "the sandbox limits processes, memory and the size of files",
+            (Cause::Files, Level::Landlock) => {
+                "the sandbox lets commands write only to what already exists in the workspace and \
+                 below its directories, to $TMPDIR, never to .git and the like; fs_write can make \
+                 a new file at the top; there is no network unless granted"
+            }
+            (Cause::Files, _) => {
+                "the sandbox lets commands write only to the workspace and $TMPDIR, never to .git \
+                 and the like, and has no network unless granted"
+            }
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! How jobs end, and that nothing of them stays.
+
+use std::time::Duration;
+
+use lango_sandbox::{Level, Part};
+
+use crate::room::{LEVELS, Room};
+
+/// A number that no other process of the machine sleeps for.
+fn marker() -> String {
+    static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    format!("{}.{number}", 1000 + std::process::id())
+}
+
+/// Processes that sleep for so long, and are no zombies.
+fn sleepers(marker: &str) -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let is_one = |line: Vec<u8>| String::from_utf8_lossy(&line) == format!("sleep\0{marker}\0");
+    processes.filter(|p| std::fs::read(p.path().join("cmdline")).is_ok_and(is_one)).count()
+}
+
+async fn until(what: &str, condition: impl Fn() -> bool) {
+    for _ in 0..3000 {
+        if condition() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{what} did not happen");
+}
+
+/// Both ways of making sure at level Landlock, and the one of bubblewrap.
+fn rooms() -> [Room; 3] {
+    let [bubblewrap, landlock] = LEVELS.map(Room::at);
+    [bubblewrap, landlock, Room::at(Level::Landlock).without(Part::Cgroup)]
+}
+
+/// A child in the background, one in a session of its own, and one that is an orphan as well.
+fn family(marker: &str) -> String {
+    format!(
+        "sleep {marker} & setsid sleep {marker} & (setsid sh -c 'sleep {marker} & exec sleep {marker}' &) ; \
+         while test $(grep -l {marker} /proc/[0-9]*/cmdline 2>/dev/null | wc -l) -lt 4; do sleep 0.02; done"
+    )
+}
+
+#[tokio::test]
+async fn at_its_end_nothing_stays() {
+    for room in rooms() {
+        let marker = marker();
+        room.prints(&format!("{}; echo done", family(&marker))).await;
+        assert_eq!(sleepers(&marker), 0, "{:?}", room.sandbox);
+        assert!(room.names().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn ended_or_dropped_nothing_stays() {
+    for is_dropped in [true, false] {
+        for room in rooms() {
+            let marker = marker();
+            let job =
+                room.start(&format!("{}; exec sleep {marker}", family(&marker))).await.unwrap();
+            until("the start", || sleepers(&marker) == 5).await;
+            if is_dropped {
+                drop(job);
+                until("the end", || sleepers(&marker) == 0).await;
+            } else {
+                job.end().await.unwrap();
+                assert_eq!(sleepers(&marker), 0, "{:?}", room.sandbox);
+            }
+            until("tidiness", || room.names().is_empty()).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_group_and_no_directory_stays() {
+    for room in rooms() {
+        room.prints("true").await;
+        room.start("sleep 100").await.unwrap().end().await.unwrap();
+    }
+    let own = format!("lango-{}-", std::process::id());
+    for parent in ["/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory", "/sys/fs/cgroup"] {
+        let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+        let left = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&own));
+        // Other tests of this process may have theirs.
+        assert!(left.count() < 8, "{parent}");
+    }
+}
+
+#[tokio::test]
+async fn exit_codes_and_signals_come_through() {
+    for level in LEVELS {
+        let room = Room::at(level);
+        for (command, code) in
+            [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 137), ("kill -TERM $$", 143)]
+        {
+            assert_eq!(room.run(command).await.code, Some(code), "{level}: {command}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The sandbox through its front door: a job in, and what it could and could not do.
+#![expect(clippy::unwrap_used, reason = "clippy knows tests by their attribute, not their helpers")]
+
+mod ending;
+mod files;
+mod limits;
+mod network;
+mod privileges;
+mod protected;
+mod refusal;
+mod room;

@@ -1,0 +1,72 @@
+//! Whom a command can talk to.
+
+use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
+
+use lango_sandbox::{Level, Network};
+
+use crate::room::{LEVELS, Room};
+
+fn connect(address: &str) -> String {
+    format!(
+        "/usr/bin/perl -MIO::Socket::INET -e 'exit(IO::Socket::INET->new(\"{address}\") ? 0 : 1)'"
+    )
+}
+
+#[tokio::test]
+async fn the_machine_cannot_be_reached_unless_granted() {
+    for level in LEVELS {
+        let mut room = Room::at(level);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let command = connect(&listener.local_addr().unwrap().to_string());
+        room.refuses(&command).await;
+        listener.set_nonblocking(true).unwrap();
+        assert!(listener.accept().is_err(), "{level}: somebody came");
+        room.bounds.network = Network::On;
+        room.prints(&command).await;
+        listener.accept().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn bubblewrap_gives_a_loopback_of_its_own() {
+    let room = Room::at(Level::Bubblewrap);
+    room.prints(
+        "/usr/bin/perl -MIO::Socket::INET -e '
+            $l = IO::Socket::INET->new(Listen => 1, LocalAddr => \"127.0.0.1\") or die;
+            IO::Socket::INET->new(\"127.0.0.1:\" . $l->sockport) or die'",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn sockets_of_services_cannot_be_reached() {
+    for level in LEVELS {
+        for network in [Network::Off, Network::On] {
+            let mut room = Room::at(level);
+            room.bounds.network = network;
+            let directory = tempfile::tempdir_in("/run").unwrap();
+            let path = directory.path().join("service");
+            let listener = UnixListener::bind(&path).unwrap();
+            let command = format!(
+                "/usr/bin/perl -MIO::Socket::UNIX -e 'exit(IO::Socket::UNIX->new(\"{}\") ? 0 : 1)'",
+                path.display()
+            );
+            room.refuses(&command).await;
+            listener.set_nonblocking(true).unwrap();
+            assert!(listener.accept().is_err());
+            // An abstract one, which has no place in the file system.
+            let name = format!("lango-test-{}", std::process::id());
+            let address = SocketAddr::from_abstract_name(&name).unwrap();
+            let listener = UnixListener::bind_addr(&address).unwrap();
+            let command = format!(
+                "/usr/bin/perl -MSocket -e 'socket($s, AF_UNIX, SOCK_STREAM, 0) or exit 1;
+                 exit(connect($s, pack(\"S a*\", 1, \"\\0{name}\")) ? 0 : 1)'"
+            );
+            room.refuses(&command).await;
+            listener.set_nonblocking(true).unwrap();
+            assert!(listener.accept().is_err());
+        }
+    }
+}

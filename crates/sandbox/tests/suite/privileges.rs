@@ -1,0 +1,101 @@
+//! What a command may ask of the kernel, and what it sees of other processes.
+
+use lango_sandbox::Level;
+
+use crate::room::{LEVELS, Room};
+
+#[tokio::test]
+async fn no_privileges_are_left_and_none_can_be_gained() {
+    for level in LEVELS {
+        let status = Room::at(level).prints("cat /proc/self/status").await;
+        for line in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
+            assert!(status.contains(&format!("{line}:\t0000000000000000\n")), "{level}: {status}");
+        }
+        assert!(status.contains("NoNewPrivs:\t1\n"), "{level}: {status}");
+        assert!(status.contains("Seccomp:\t2\n"), "{level}: {status}");
+    }
+}
+
+/// The system calls of x86-64 by number, with harmless arguments.
+#[cfg(target_arch = "x86_64")]
+#[tokio::test]
+async fn dangerous_calls_are_refused_and_the_program_goes_on() {
+    const REFUSED: [(&str, i64); 16] = [
+        ("ptrace", 101),
+        ("mount", 165),
+        ("unshare", 272),
+        ("setns", 308),
+        ("kexec_load", 246),
+        ("init_module", 175),
+        ("bpf", 321),
+        ("perf_event_open", 298),
+        ("userfaultfd", 323),
+        ("keyctl", 250),
+        ("io_uring_setup", 425),
+        ("reboot", 169),
+        ("swapon", 167),
+        ("quotactl", 179),
+        ("process_vm_readv", 310),
+        ("open_by_handle_at", 304),
+    ];
+    for level in LEVELS {
+        let room = Room::at(level);
+        for (name, number) in REFUSED {
+            let command =
+                format!("/usr/bin/perl -e 'syscall({number}, -1, -1, -1, -1, -1); print $!+0'");
+            assert_eq!(room.prints(&command).await, "1", "{level}: {name}");
+        }
+        // New user namespaces, by both calls; and by the numbers of the second numbering.
+        let unshared = "/usr/bin/perl -e 'syscall(56, 0x10000011, 0, 0, 0, 0); print $!+0'";
+        assert_eq!(room.prints(unshared).await, "1", "{level}");
+        let clone3 = "/usr/bin/perl -e 'syscall(435, 0, 0); print $!+0'";
+        assert_eq!(room.prints(clone3).await, "38", "{level}");
+        let second = "/usr/bin/perl -e 'syscall(0x40000000 + 101, -1, -1, -1, -1); print $!+0'";
+        assert_eq!(room.prints(second).await, "38", "{level}");
+        // Typing into a terminal.
+        let typed = "/usr/bin/perl -e '$c = \"x\"; syscall(16, 0, 0x5412, $c); print $!+0'";
+        assert_eq!(room.prints(typed).await, "1", "{level}");
+        // Threads and processes are made all the same.
+        room.prints("(true) && echo $(echo fine)").await;
+    }
+}
+
+#[tokio::test]
+async fn other_processes_are_out_of_reach() {
+    for level in LEVELS {
+        let room = Room::at(level);
+        let own = std::process::id();
+        // Cargo gives every test its own variables, so there is something to be seen.
+        let command =
+            "for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/environ; done 2>/dev/null; true";
+        let seen = room.prints(command).await;
+        assert!(!seen.contains("CARGO"), "{level}: {seen}");
+        room.refuses(&format!("cat /proc/{own}/environ")).await;
+        room.refuses("cat /proc/$PPID/environ | grep .").await;
+        room.refuses(&format!("kill -0 {own}")).await;
+        room.run("kill -0 -1").await;
+        room.refuses(&format!("ls /proc/{own}/root/ /proc/{own}/fd")).await;
+        if level == Level::Bubblewrap {
+            let seen = room.prints("ls /proc | grep -c '^[0-9]'").await;
+            assert!(seen.trim().parse::<u32>().unwrap() < 8, "{seen}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_environment_is_that_of_the_job_and_no_descriptor_is_left_open() {
+    for level in LEVELS {
+        let room = Room::at(level);
+        let names = room.prints("env | cut -d= -f1 | sort | tr '\\n' ' '").await;
+        assert_eq!(names, "PATH PWD TMPDIR ", "{level}");
+        // Those of ls itself: three streams and the directory that it lists.
+        assert_eq!(room.prints("ls /proc/self/fd | wc -l").await.trim(), "4", "{level}");
+    }
+}
+
+#[tokio::test]
+async fn there_is_no_terminal() {
+    for level in LEVELS {
+        Room::at(level).refuses("true < /dev/tty").await;
+    }
+}
