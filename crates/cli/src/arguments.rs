@@ -73,6 +73,17 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
         #[command(subcommand)]
         command: SessionsCommand,
     },
+    /// What the operator was taught: directories with a SKILL.md.
+    Skills {
+        #[command(subcommand)]
+        command: SkillsCommand,
+    },
+    /// Let a directory bring skills of its own.
+    #[command(after_help = "Examples:
+  lango trust              this directory
+  lango trust --revoke     not any more
+  lango trust --list")]
+    Trust(TrustArguments),
     /// Commands that run in the background.
     Ps {
         /// Those that have ended too, for seven days.
@@ -266,6 +277,34 @@ pub(crate) enum OutputFormat {
     Text,
     Json,
     StreamJson,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SkillsCommand {
+    /// All skills that can be used here, and why others cannot.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// One skill, as JSON.
+    Show {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// What `trust` takes.
+#[derive(Debug, Args)]
+pub(crate) struct TrustArguments {
+    /// The directory; the current one by default.
+    pub(crate) directory: Option<PathBuf>,
+    /// Trust it no more.
+    #[arg(long)]
+    pub(crate) revoke: bool,
+    /// List the directories that are trusted.
+    #[arg(long, conflicts_with_all = ["directory", "revoke"])]
+    pub(crate) list: bool,
 }
 
 /// What `undo` takes.

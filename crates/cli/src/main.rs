@@ -68,6 +68,8 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Sessions { command }) => {
             commands::sessions::sessions(&setting?, command).await
         }
+        Some(Command::Skills { command }) => commands::skills::skills(&setting?, command).await,
+        Some(Command::Trust(arguments)) => commands::skills::trust(&setting?, &arguments),
         Some(Command::Ps { all, json }) => {
             commands::processes::processes(&setting?, all, json).await
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_model::ContextBlock;
-use lango_operator::{OperatorSettings, Processes, Records, Workspace};
+use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
 use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
 use lango_protocol::{AgentName, BudgetLimits, InvalidName, SessionId};
 use lango_runtime::{
@@ -41,14 +41,7 @@ pub(crate) fn catalog(
     workspace: Option<&Path>,
     max_rounds: Option<u32>,
 ) -> Result<Catalog, Failure> {
-    let workspace = match workspace {
-        Some(directory) => directory.to_owned(),
-        None => std::env::current_dir()
-            .map_err(|error| Failure::usage(format!("there is no current directory: {error}")))?,
-    };
-    let workspace = workspace.canonicalize().map_err(|error| {
-        Failure::usage(format!("the workspace {} cannot be used: {error}", workspace.display()))
-    })?;
+    let workspace = self::workspace(workspace)?;
     let opened = Workspace::open(&workspace).map_err(|error| Failure::usage(error.to_string()))?;
     let mut tools = ToolRegistry::new();
     let records = Records::default();
@@ -58,6 +51,7 @@ pub(crate) fn catalog(
         policy: confinement::policy(config, home)?,
         records: records.clone(),
         processes: processes.clone(),
+        skills: skills(config, &workspace),
         ..OperatorSettings::default()
     };
     lango_operator::register(&mut tools, opened, settings)
@@ -75,6 +69,30 @@ pub(crate) fn catalog(
     })
     .map_err(|error| Failure::usage(error.to_string()))?;
     Ok(Catalog { tools, topology, tree, workspace, records, processes })
+}
+
+/// The directory to work in, without links.
+pub(crate) fn workspace(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let workspace = match given {
+        Some(directory) => directory.to_owned(),
+        None => std::env::current_dir()
+            .map_err(|error| Failure::usage(format!("there is no current directory: {error}")))?,
+    };
+    workspace.canonicalize().map_err(|error| {
+        Failure::usage(format!("the workspace {} cannot be used: {error}", workspace.display()))
+    })
+}
+
+/// Whether this very directory may bring skills of its own.
+pub(crate) fn is_trusted(config: &Config, workspace: &Path) -> bool {
+    config.trust.directories.iter().any(|directory| Path::new(directory) == workspace)
+}
+
+/// The skills of the user and, where it is trusted, of the workspace.
+pub(crate) fn skills(config: &Config, workspace: &Path) -> Skills {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let project = is_trusted(config, workspace).then(|| workspace.to_owned());
+    Skills::discover(&skill_places(home, project))
 }
 
 fn load_topology(config: &Config, name: &str) -> Result<Topology, Failure> {

@@ -92,6 +92,11 @@ pub trait PreparedCall: Send {
 pub trait AnyTool: Send + Sync + 'static {
     /// Checks arguments. Nothing has run when this returns.
     fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError>;
+
+    /// How much harm a call can do as things stand; none where that never changes.
+    fn level(&self) -> Option<SafetyLevel> {
+        None
+    }
 }
 
 struct TypedCall<T: Tool> {
@@ -132,8 +137,8 @@ impl<T: Tool> AnyTool for T {
 pub struct RegisteredTool {
     /// What models see.
     pub declaration: ToolDeclaration,
-    /// How much harm a call can do.
-    pub level: SafetyLevel,
+    /// How much harm a call can do, where that does not change; see [`RegisteredTool::level`].
+    level: SafetyLevel,
     /// Whether calls only read.
     pub read_only: bool,
     implementation: Arc<dyn AnyTool>,
@@ -163,6 +168,11 @@ impl RegisteredTool {
     /// The tool's name.
     pub fn name(&self) -> &str {
         &self.declaration.name
+    }
+
+    /// How much harm a call can do as things stand.
+    pub fn level(&self) -> SafetyLevel {
+        self.implementation.level().unwrap_or(self.level)
     }
 
     /// Checks arguments against the tool's types. Nothing has run when this returns.

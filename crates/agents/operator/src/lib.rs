@@ -13,6 +13,7 @@ mod records;
 mod register;
 mod settings;
 mod shell;
+mod skills;
 mod workspace;
 
 pub use changes::{ChangedTurn, Restored, RestoredState};
@@ -20,4 +21,5 @@ pub use records::Records;
 pub use register::register;
 pub use settings::OperatorSettings;
 pub use shell::{Environment, ListedProcess, Processes};
+pub use skills::{Skill, Skills, skill_places};
 pub use workspace::{Workspace, WorkspaceError};

@@ -9,6 +9,7 @@ use crate::files::{
     WriteFile,
 };
 use crate::shell::{ProcessStatus, RunShell, StartProcess, StopProcess};
+use crate::skills::{SkillRun, SkillTool};
 use crate::{OperatorSettings, Workspace};
 
 /// Adds the operator's tools, all confined to `workspace`.
@@ -30,5 +31,11 @@ pub fn register(
     registry.add(EditFile::new(workspace.clone(), Arc::clone(&settings)))?;
     registry.add(MakeDirectory::new(workspace.clone(), Arc::clone(&settings)))?;
     registry.add(MoveFile::new(workspace.clone(), Arc::clone(&settings)))?;
+    for skill in &settings.skills.found {
+        registry.add_registered(SkillTool::register(skill, &workspace, &settings))?;
+    }
+    if let Some(tool) = SkillRun::register(&settings.skills, &workspace, &settings) {
+        registry.add_registered(tool)?;
+    }
     registry.add(DeleteFile::new(workspace, settings))
 }

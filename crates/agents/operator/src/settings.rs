@@ -2,7 +2,7 @@
 
 use lango_sandbox::{Policy, Sandbox};
 
-use crate::{Environment, Processes, Records};
+use crate::{Environment, Processes, Records, Skills};
 
 /// The limits of the operator's tools, and the surroundings of its commands.
 #[derive(Debug, Clone)]
@@ -33,6 +33,8 @@ pub struct OperatorSettings {
     pub policy: Policy,
     /// What is kept of changes and processes.
     pub records: Records,
+    /// What is offered as `skill_…`.
+    pub skills: Skills,
     /// What runs in the background.
     pub processes: Processes,
 }
@@ -53,6 +55,7 @@ impl Default for OperatorSettings {
             sandbox: Sandbox::default(),
             policy: Policy::default(),
             records: Records::default(),
+            skills: Skills::default(),
             processes: Processes::default(),
         }
     }

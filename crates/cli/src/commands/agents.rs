@@ -119,7 +119,7 @@ fn show(setting: &Setting, name: &str, arguments: &CatalogArguments) -> Result<u
             "  {:<14}{:<14}{:<10} {}\n",
             "tool",
             tool.name(),
-            tool.level,
+            tool.level(),
             tool.declaration.description
         ));
     }
@@ -220,7 +220,7 @@ pub(crate) fn tools(setting: &Setting, command: ToolsCommand) -> Result<u8, Fail
         .map(|tool| ToolView {
             name: tool.name(),
             owner: owner(tool.name()),
-            level: tool.level,
+            level: tool.level(),
             read_only: tool.read_only,
             capability: tool_capability(tool.name()),
             description: &tool.declaration.description,

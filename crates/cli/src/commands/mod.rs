@@ -13,6 +13,7 @@ pub(crate) mod prompt;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod sessions;
+pub(crate) mod skills;
 mod table;
 mod turn;
 pub(crate) mod undo;

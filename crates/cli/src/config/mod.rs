@@ -35,6 +35,8 @@ pub(crate) struct Config {
     pub(crate) retry: RetryConfig,
     /// What one turn may cost.
     pub(crate) budget: BudgetConfig,
+    /// Which directories may bring something of their own.
+    pub(crate) trust: TrustConfig,
     /// When a person is asked.
     pub(crate) approvals: ApprovalsConfig,
     /// What commands may touch.
@@ -215,6 +217,15 @@ impl Default for BudgetConfig {
             seconds: limits.seconds,
         }
     }
+}
+
+/// Which directories may bring something of their own.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct TrustConfig {
+    /// Their skills in `.agents/skills` are offered. Set by `lango trust`; a directory above is not
+    /// enough.
+    pub(crate) directories: Vec<String>,
 }
 
 /// When a person is asked.

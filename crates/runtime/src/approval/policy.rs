@@ -20,8 +20,8 @@ impl ApprovalPolicy {
     /// Whether a call of `tool` needs a decision where no rule makes one.
     pub(crate) fn needs_decision(self, tool: &RegisteredTool) -> bool {
         match self {
-            Self::AskDangerous | Self::NeverAskDeny => tool.level == SafetyLevel::Dangerous,
-            Self::AskAll => tool.level == SafetyLevel::Dangerous || !tool.read_only,
+            Self::AskDangerous | Self::NeverAskDeny => tool.level() == SafetyLevel::Dangerous,
+            Self::AskAll => tool.level() == SafetyLevel::Dangerous || !tool.read_only,
         }
     }
 }

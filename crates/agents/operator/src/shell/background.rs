@@ -8,7 +8,8 @@ use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible_sh
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::exec::{check, refused};
+use super::attend::refused;
+use super::exec::check;
 use super::launch::Launcher;
 use super::preview;
 use super::process_log::Entry;

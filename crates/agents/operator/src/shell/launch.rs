@@ -1,5 +1,7 @@
 //! The one place where child processes are started, each of them in the sandbox.
 
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -26,15 +28,46 @@ impl Launcher {
         command: &str,
         directory: &Path,
     ) -> Result<Confined, SandboxError> {
-        let variables = self.settings.environment.variables();
+        // Without the dashes a command that starts with one would be taken for options.
+        let arguments = ["-c", "--", command].map(Into::into).into();
+        self.spawn("/bin/sh".into(), arguments, directory, Vec::new(), Stdio::null()).await
+    }
+
+    /// Starts a program by its path, with something to read.
+    pub(super) async fn launch_program(
+        &self,
+        path: &Path,
+        arguments: Vec<String>,
+        directory: &Path,
+        variables: Vec<(String, String)>,
+    ) -> Result<Confined, SandboxError> {
+        let arguments = arguments.into_iter().map(OsString::from);
+        let (program, first) = match interpreter(path) {
+            Some(interpreter) => (interpreter.into(), Some(OsString::from(path))),
+            None => (OsString::from(path), None),
+        };
+        let arguments = first.into_iter().chain(arguments).collect();
+        self.spawn(program, arguments, directory, variables, Stdio::piped()).await
+    }
+
+    async fn spawn(
+        &self,
+        program: OsString,
+        arguments: Vec<OsString>,
+        directory: &Path,
+        variables: Vec<(String, String)>,
+        stdin: Stdio,
+    ) -> Result<Confined, SandboxError> {
+        let usual = self.settings.environment.variables();
+        let usual = usual.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let own = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
         let job = Job {
-            program: "/bin/sh".into(),
-            // Without the dashes a command that starts with one would be taken for options.
-            arguments: ["-c", "--", command].map(Into::into).into(),
+            program,
+            arguments,
             directory: directory.to_owned(),
-            environment: variables.map(|(name, value)| (name.into(), value.into())).collect(),
+            environment: usual.chain(own).collect(),
             bounds: self.settings.policy.bounds(self.workspace.root()),
-            stdin: Stdio::null(),
+            stdin,
         };
         self.settings.sandbox.spawn(job).await
     }
@@ -53,5 +86,20 @@ impl Launcher {
     /// What to tell about a command that failed with these words, if the sandbox may be the cause.
     pub(super) fn note(&self, errors: &str) -> Option<&'static str> {
         self.settings.sandbox.note(&self.settings.policy, errors)
+    }
+}
+
+/// What runs a script that cannot be run by itself.
+fn interpreter(path: &Path) -> Option<&'static str> {
+    let is_program =
+        std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o111 != 0);
+    if is_program {
+        return None;
+    }
+    match path.extension()?.to_str()? {
+        "sh" => Some("/bin/sh"),
+        "py" => Some("python3"),
+        "js" | "mjs" => Some("node"),
+        _ => None,
     }
 }

@@ -9,5 +9,6 @@ mod interruption;
 mod notices;
 mod output;
 mod sessions;
+mod skills;
 mod terminal;
 mod undo;

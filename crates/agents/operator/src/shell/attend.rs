@@ -1,0 +1,164 @@
+//! Staying with a command until it has ended, its time is up, or the turn is stopped.
+
+use std::fmt;
+use std::pin::pin;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use lango_sandbox::{Confined, SandboxError};
+use lango_tool::{ToolContext, ToolError};
+use serde::Serialize;
+use tokio::time::{sleep, timeout};
+
+use super::capture::Capture;
+use super::launch::Launcher;
+use crate::OperatorSettings;
+
+/// How long a process that outlives the shell may keep the pipes open.
+const GRACE: Duration = Duration::from_millis(500);
+/// Bytes of each stream that an error about a timeout carries.
+const PARTIAL: usize = 16 * 1024;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ShellResult {
+    /// 128 and the number of the signal where one ended it; none where the sandbox was killed.
+    exit_code: Option<i32>,
+    stdout: String,
+    stdout_dropped: u64,
+    stderr: String,
+    stderr_dropped: u64,
+    duration_ms: u64,
+    /// Where the sandbox may be why it failed.
+    note: Option<&'static str>,
+}
+
+enum Ending {
+    Exited(Result<ExitStatus, SandboxError>),
+    TimedOut,
+    Cancelled,
+}
+
+/// Runs a command to its end.
+pub(super) async fn attend(
+    mut confined: Confined,
+    launcher: &Launcher,
+    settings: &OperatorSettings,
+    context: &ToolContext,
+    timeout_seconds: u64,
+) -> Result<ShellResult, ToolError> {
+    let started = Instant::now();
+    let (Some(stdout), Some(stderr)) = (confined.stdout.take(), confined.stderr.take()) else {
+        return Err(ToolError::Failed("the pipes of the command are missing".to_owned()));
+    };
+    let mut out = Capture::new(settings.output_bytes);
+    let mut err = Capture::new(settings.output_bytes);
+    let ending = tokio::select! {
+        // A command that floods its output must not keep the others from being looked at.
+        biased;
+        () = context.cancel.cancelled() => Ending::Cancelled,
+        () = sleep(Duration::from_secs(timeout_seconds)) => Ending::TimedOut,
+        status = finish(&mut confined, out.drain(stdout), err.drain(stderr)) => {
+            Ending::Exited(status)
+        }
+    };
+    let ended = confined.end().await.map_err(refused);
+    match ending {
+        // What the caller wants to know is that it was stopped.
+        Ending::Cancelled => Err(ToolError::Cancelled),
+        Ending::TimedOut => {
+            Err(ToolError::TimedOut { seconds: timeout_seconds, partial: partial(&out, &err) })
+        }
+        Ending::Exited(Err(error)) => Err(refused(error)),
+        Ending::Exited(Ok(status)) => {
+            ended?;
+            let stderr = err.text();
+            let failed = !status.success();
+            Ok(ShellResult {
+                exit_code: status.code(),
+                note: failed.then(|| launcher.note(&stderr)).flatten(),
+                stdout: out.text(),
+                stdout_dropped: out.dropped(),
+                stderr,
+                stderr_dropped: err.dropped(),
+                duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            })
+        }
+    }
+}
+
+impl fmt::Display for ShellResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.exit_code {
+            Some(code @ 129..=192) => write!(f, "exit code {code} (signal {})", code - 128)?,
+            Some(code) => write!(f, "exit code {code}")?,
+            None => write!(f, "its sandbox was killed")?,
+        }
+        write!(f, " after {}.{:03} s", self.duration_ms / 1000, self.duration_ms % 1000)?;
+        for (name, stream, dropped) in [
+            ("stdout", &self.stdout, self.stdout_dropped),
+            ("stderr", &self.stderr, self.stderr_dropped),
+        ] {
+            if stream.is_empty() {
+                continue;
+            }
+            write!(f, "\n{name}:\n{}", stream.strip_suffix('\n').unwrap_or(stream))?;
+            if dropped > 0 {
+                write!(f, "\n({name} cut: {dropped} more bytes)")?;
+            }
+        }
+        if self.stdout.is_empty() && self.stderr.is_empty() {
+            f.write_str(", no output")?;
+        }
+        match self.note {
+            Some(note) => write!(f, "\n({note})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A command that did not run, in words for the model and for a person.
+#[expect(clippy::needless_pass_by_value, reason = "it is the end of the error's way")]
+pub(super) fn refused(error: SandboxError) -> ToolError {
+    match error {
+        SandboxError::Program { .. } | SandboxError::Setup { .. } => {
+            ToolError::Failed(error.to_string())
+        }
+        _ => ToolError::Forbidden(error.to_string()),
+    }
+}
+
+/// Waits for the shell and for the end of its output.
+///
+/// The output ends with the shell, because all that it started ends then. Should a pipe be open
+/// all the same, it gets a moment and is then not waited for.
+async fn finish(
+    confined: &mut Confined,
+    out: impl Future<Output = ()>,
+    err: impl Future<Output = ()>,
+) -> Result<ExitStatus, SandboxError> {
+    let mut drained = pin!(async { tokio::join!(out, err) });
+    let mut is_drained = false;
+    let status = loop {
+        tokio::select! {
+            status = confined.wait() => break status,
+            _ = &mut drained, if !is_drained => is_drained = true,
+        }
+    };
+    if !is_drained {
+        // Running out of patience is no error: what came by now is the output.
+        let _ = timeout(GRACE, &mut drained).await;
+    }
+    status
+}
+
+fn partial(out: &Capture, err: &Capture) -> String {
+    let mut text = String::new();
+    for (name, capture) in [("stdout", out), ("stderr", err)] {
+        let tail = capture.tail(PARTIAL);
+        if !tail.is_empty() {
+            let tail = tail.strip_suffix('\n').unwrap_or(&tail);
+            text.push_str(&format!("\n{name} so far:\n{tail}"));
+        }
+    }
+    text
+}

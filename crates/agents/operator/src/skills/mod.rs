@@ -1,0 +1,69 @@
+//! Skills: directories with a `SKILL.md`, offered as tools.
+//!
+//! A skill has no rights of its own. Its instructions are text for the operator, who has the same
+//! tools as before; its scripts run in the operator's sandbox. The first use, and the first use
+//! after anything in it changed, is shown to a person, whatever the rules say.
+
+mod content;
+mod format;
+mod parameters;
+mod pins;
+mod tool;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use format::Skill;
+pub(crate) use pins::{COMPONENT, Pins};
+pub use tool::skill_places;
+pub(crate) use tool::{SkillRun, SkillTool};
+
+/// What was found.
+#[derive(Debug, Clone, Default)]
+pub struct Skills {
+    /// The skills that can be used, by name.
+    pub found: Vec<Arc<Skill>>,
+    /// Why others cannot.
+    pub problems: Vec<String>,
+}
+
+impl Skills {
+    /// Looks for skills in these directories. Of two with one name the first counts.
+    pub fn discover(places: &[PathBuf]) -> Self {
+        let mut skills = Self::default();
+        for place in places {
+            skills.look_in(place);
+        }
+        skills.found.sort_by(|one, other| one.name.cmp(&other.name));
+        skills
+    }
+
+    fn look_in(&mut self, place: &Path) {
+        let entries = match std::fs::read_dir(place) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) => {
+                self.problems.push(format!("{} cannot be read: {error}", place.display()));
+                return;
+            }
+        };
+        let mut directories: Vec<PathBuf> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.join("SKILL.md").is_file())
+            .collect();
+        directories.sort();
+        for directory in directories {
+            match Skill::read(&directory) {
+                Err(why) => self.problems.push(format!("{}: {why}", directory.display())),
+                Ok(skill) => match self.found.iter().find(|known| known.name == skill.name) {
+                    Some(known) => self.problems.push(format!(
+                        "{} is hidden by {}, which has the same name",
+                        directory.display(),
+                        known.directory.display()
+                    )),
+                    None => self.found.push(Arc::new(skill)),
+                },
+            }
+        }
+    }
+}

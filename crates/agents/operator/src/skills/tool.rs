@@ -1,0 +1,279 @@
+//! A skill as a tool: its instructions, or what its script says.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lango_tool::{
+    AnyTool, Bound, Prepared, PreparedCall, Proposal, RegisteredTool, SafetyLevel, Step,
+    ToolContext, ToolDeclaration, ToolError, ToolFuture, visible, visible_lines,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::content::{Content, read_bounded};
+use super::{Skill, Skills};
+use crate::shell::{Program, ProgramRunner};
+use crate::{OperatorSettings, Workspace};
+
+/// Bytes of each file that a person is shown before the first use.
+const SHOWN: u64 = 16 * 1024;
+/// How long a script may take.
+const LONGEST_SECONDS: u64 = 600;
+
+/// One skill.
+pub(crate) struct SkillTool {
+    skill: Arc<Skill>,
+    workspace: Workspace,
+    settings: Arc<OperatorSettings>,
+}
+
+impl SkillTool {
+    /// The tool of a skill.
+    pub(crate) fn register(
+        skill: &Arc<Skill>,
+        workspace: &Workspace,
+        settings: &Arc<OperatorSettings>,
+    ) -> RegisteredTool {
+        let declaration = ToolDeclaration {
+            name: skill.tool_name().into(),
+            description: skill.description.as_str().into(),
+            parameters: Arc::from(skill.parameters.schema()),
+        };
+        let tool = Self {
+            skill: Arc::clone(skill),
+            workspace: workspace.clone(),
+            settings: Arc::clone(settings),
+        };
+        let read_only = !skill.acts();
+        RegisteredTool::dynamic(declaration, SafetyLevel::Dangerous, read_only, Arc::new(tool))
+    }
+}
+
+impl AnyTool for SkillTool {
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
+        let arguments = self.skill.parameters.check(arguments).map_err(ToolError::Arguments)?;
+        Ok(Prepared::new(Call { tool: self, arguments }))
+    }
+
+    fn level(&self) -> Option<SafetyLevel> {
+        // Instructions that a person has seen are text like any other.
+        let harmless = !self.skill.acts() && self.settings.records.is_pinned(&self.skill);
+        harmless.then_some(SafetyLevel::Safe)
+    }
+}
+
+struct Call {
+    tool: Arc<SkillTool>,
+    arguments: Map<String, Value>,
+}
+
+impl Call {
+    /// The script that would run, relative to the skill.
+    fn script(&self) -> Option<String> {
+        let skill = &self.tool.skill;
+        let named = self.arguments.get("script").and_then(Value::as_str);
+        skill.run.clone().or_else(|| named.map(|name| format!("scripts/{name}")))
+    }
+
+    fn words(&self) -> Vec<String> {
+        let mut words = vec![self.tool.skill.name.clone()];
+        words.extend(self.arguments.iter().map(|(name, value)| match value {
+            Value::String(text) => format!("{name}={text}"),
+            value => format!("{name}={value}"),
+        }));
+        words
+    }
+
+    fn summary(&self) -> String {
+        let skill = &self.tool.skill;
+        let place = visible(&skill.directory.to_string_lossy());
+        let what = match self.script() {
+            Some(script) => {
+                let words: Vec<String> = self.words()[1..].iter().map(|w| visible(w)).collect();
+                let sandbox = self.tool.runner().confinement();
+                format!(
+                    "Run {} of the skill {} in {place}\nwith {}\n{}",
+                    visible(&script),
+                    skill.name,
+                    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") },
+                    visible(&sandbox)
+                )
+            }
+            None => format!("Take the instructions of the skill {} in {place}", skill.name),
+        };
+        if self.tool.settings.records.is_pinned(skill) {
+            return what;
+        }
+        let files: String = skill.content.files.iter().map(|file| shown(skill, file)).collect();
+        format!("{what}\nIt has not been used before as it is now:{files}")
+    }
+
+    async fn act(self, context: ToolContext) -> Result<String, ToolError> {
+        let skill = &self.tool.skill;
+        let now = Content::read(&skill.directory).map_err(ToolError::Failed)?;
+        if now != skill.content {
+            return Err(ToolError::Failed(format!(
+                "the skill {} has changed since it was read; it can be used after a restart",
+                skill.name
+            )));
+        }
+        // Whoever got here was allowed to.
+        self.tool.settings.records.pin(skill).await.map_err(|error| {
+            ToolError::Failed(format!("what was allowed could not be kept: {error}"))
+        })?;
+        let Some(script) = self.script() else { return Ok(instructions(skill)) };
+        let arguments = match self.arguments.get("arguments") {
+            Some(Value::Array(arguments)) if skill.run.is_none() => {
+                arguments.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        };
+        let program = Program {
+            path: skill.directory.join(&script),
+            arguments,
+            variables: variables(skill, &self.arguments),
+            input: serde_json::to_string(&self.arguments).unwrap_or_default(),
+            timeout_seconds: LONGEST_SECONDS,
+        };
+        self.tool.runner().run(program, &context).await
+    }
+}
+
+impl SkillTool {
+    fn runner(&self) -> ProgramRunner {
+        ProgramRunner::new(&self.workspace, &self.settings)
+    }
+}
+
+impl PreparedCall for Call {
+    fn propose(&self) -> Option<Proposal> {
+        let skill = &self.tool.skill;
+        let records = &self.tool.settings.records;
+        let always_ask = match records.pinned(&skill.directory) {
+            Some(digest) if digest == skill.digest() => None,
+            Some(_) => Some("the skill has changed since it was last allowed".to_owned()),
+            None => Some("it is the first use of this skill".to_owned()),
+        };
+        let now = Content::read(&skill.directory);
+        let digest = now.map_or_else(|why| why, |content| content.digest);
+        Some(Proposal {
+            summary: self.summary(),
+            steps: vec![Step { words: self.words(), exact_only: None }],
+            unreadable: None,
+            bound: vec![Bound { what: skill.directory.display().to_string(), digest }],
+            always_ask,
+        })
+    }
+
+    fn run(self: Box<Self>, context: ToolContext) -> ToolFuture {
+        Box::pin(self.act(context))
+    }
+}
+
+/// Parameters as a script finds them: `PARAM_NAME`, beside `SKILL_DIR` and the JSON on its input.
+fn variables(skill: &Skill, arguments: &Map<String, Value>) -> Vec<(String, String)> {
+    let directory = skill.directory.to_string_lossy().into_owned();
+    let mut variables = vec![("SKILL_DIR".to_owned(), directory)];
+    for (name, value) in arguments {
+        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if plain {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            variables.push((format!("PARAM_{}", name.to_uppercase()), value));
+        }
+    }
+    variables
+}
+
+fn instructions(skill: &Skill) -> String {
+    let mut text = format!(
+        "Instructions of the skill {} (files: {} in {})\n\n{}",
+        skill.name,
+        skill.content.files.join(", "),
+        skill.directory.display(),
+        skill.body
+    );
+    if !skill.allowed_tools.is_empty() {
+        text.push_str(&format!(
+            "\n\n(Written for the tools {}. You have your own tools and no others.)",
+            skill.allowed_tools.join(", ")
+        ));
+    }
+    text
+}
+
+/// A file as a person sees it before the first use.
+fn shown(skill: &Skill, file: &str) -> String {
+    let name = visible(file);
+    match read_bounded(&skill.directory.join(file), SHOWN).map(String::from_utf8) {
+        Ok(Ok(text)) => {
+            format!("\n{name}\n{}", visible_lines(text.strip_suffix('\n').unwrap_or(&text), "  | "))
+        }
+        Ok(Err(_)) => format!("\n{name} (not a text)"),
+        Err(_) => format!("\n{name} (too long to be shown)"),
+    }
+}
+
+/// `skill_run`: any skill, by its name.
+pub(crate) struct SkillRun {
+    tools: Vec<(String, RegisteredTool)>,
+}
+
+#[derive(Deserialize)]
+struct RunArguments {
+    name: String,
+    #[serde(flatten)]
+    parameters: Map<String, Value>,
+}
+
+impl SkillRun {
+    /// The tool, where there is a skill.
+    pub(crate) fn register(
+        skills: &Skills,
+        workspace: &Workspace,
+        settings: &Arc<OperatorSettings>,
+    ) -> Option<RegisteredTool> {
+        let tool = |skill: &Arc<Skill>| {
+            (skill.name.clone(), SkillTool::register(skill, workspace, settings))
+        };
+        let tools: Vec<_> = skills.found.iter().map(tool).collect();
+        if tools.is_empty() {
+            return None;
+        }
+        let names: Vec<&str> = tools.iter().map(|(name, _)| name.as_str()).collect();
+        let schema = serde_json::json!({
+            "type": "object",
+            "properties": { "name": { "type": "string", "enum": names } },
+            "required": ["name"]
+        });
+        let parameters = RawValue::from_string(schema.to_string()).ok()?;
+        let declaration = ToolDeclaration {
+            name: "skill_run".into(),
+            description: "Uses a skill by its name, with the skill's own parameters.".into(),
+            parameters: Arc::from(parameters),
+        };
+        let run = Arc::new(Self { tools });
+        Some(RegisteredTool::dynamic(declaration, SafetyLevel::Dangerous, false, run))
+    }
+}
+
+impl AnyTool for SkillRun {
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
+        let RunArguments { name, parameters } = serde_json::from_str(arguments)
+            .map_err(|error| ToolError::Arguments(error.to_string()))?;
+        let Some((_, tool)) = self.tools.iter().find(|(known, _)| *known == name) else {
+            let names: Vec<&str> = self.tools.iter().map(|(name, _)| name.as_str()).collect();
+            return Err(ToolError::Arguments(format!(
+                "there is no skill {:?}; there is: {}",
+                visible(&name),
+                names.join(", ")
+            )));
+        };
+        tool.prepare(&Value::Object(parameters).to_string())
+    }
+}
+
+/// Where skills of a person and of a trusted project lie.
+pub fn skill_places(home: Option<PathBuf>, project: Option<PathBuf>) -> Vec<PathBuf> {
+    [project, home].into_iter().flatten().map(|place| place.join(".agents/skills")).collect()
+}
