@@ -12,6 +12,8 @@ fn a_command_is_shown_whole_with_its_directory() {
     let shown = bench.summary("exec_shell", &json!({"command": command, "cwd": "sub"}));
     let first = format!("Run in {root}/sub, for at most 30 s:\n  $ echo aaa");
     assert!(shown.starts_with(&first), "{shown}");
+    let (shown, variables) = shown.rsplit_once('\n').unwrap();
+    assert!(variables.starts_with("variables: "), "{variables}");
     let (command, confinement) = shown.rsplit_once('\n').unwrap();
     assert!(command.ends_with("a\n  $ Run in /tmp\\u{202e}\\r\\u{1b}[2K; rm -rf \\u{200b}x"));
     let expected = format!("confined by bubblewrap; no network; may write to {root}");
