@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 
 use crate::postgres::{PrivateServer, URL_VARIABLE};
 use crate::steps::Steps;
-use crate::{cargo, tools};
+use crate::{cargo, packages, tools};
 
 /// What to run.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -79,6 +79,7 @@ fn typed(arguments: &[&str]) -> String {
 
 /// The tests, on SQLite and on a PostgreSQL server of our own.
 fn tests(options: &Options, steps: &mut Steps) -> Result<()> {
+    packages::ensure_bubblewrap()?;
     let start = "cargo xtask postgres -- true";
     let server = steps.take("PostgreSQL server", start, PrivateServer::start)?;
     let filters: Vec<&str> = options.filters.iter().map(String::as_str).collect();

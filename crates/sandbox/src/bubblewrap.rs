@@ -1,7 +1,15 @@
 //! A plan in the words of bubblewrap.
+//!
+//! What lies in a writable place is named by an open file, not by its path: another command may
+//! put a link there between the look at it and the mount. Bubblewrap compares what it mounted with
+//! the open file, and gives up if they differ.
 
 use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 
 use crate::job::{Job, Network};
 use crate::plan::{Plan, Treatment};
@@ -17,7 +25,14 @@ const RUN: [&str; 2] = ["/run/current-system", "/run/opengl-driver"];
 const RUN_NETWORK: [&str; 2] = ["/run/systemd/resolve", "/run/resolvconf"];
 
 /// The options, in an order in which later mounts cover earlier ones.
-pub(crate) fn options(job: &Job, plan: &Plan, helper: &Path) -> Vec<OsString> {
+///
+/// Open files are handed to `pass`, which says under which number bubblewrap will find them.
+pub(crate) fn options(
+    job: &Job,
+    plan: &Plan,
+    helper: &Path,
+    pass: &mut dyn FnMut(OwnedFd) -> i32,
+) -> io::Result<Vec<OsString>> {
     let mut options = Options::default();
     // No cgroup namespace: the helper joins a group outside of it.
     options.add(&["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]);
@@ -39,6 +54,12 @@ pub(crate) fn options(job: &Job, plan: &Plan, helper: &Path) -> Vec<OsString> {
         let size = job.bounds.limits.memory_bytes.to_string();
         options.add(&["--size", &size, "--perms", "1777", "--tmpfs", TEMPORARY]);
     }
+    for path in job.bounds.readable.iter().filter(|path| path.starts_with(TEMPORARY)) {
+        if is_out_of_sight(path, plan) {
+            let file = open(path).map_err(|error| named(path, &error))?;
+            options.keep("--ro-bind-fd", pass(file), path);
+        }
+    }
     // Sockets of the machine's services are there.
     options.add(&["--tmpfs", "/run"]);
     let names = if job.bounds.network == Network::On { RUN_NETWORK.as_slice() } else { &[] };
@@ -51,9 +72,15 @@ pub(crate) fn options(job: &Job, plan: &Plan, helper: &Path) -> Vec<OsString> {
             continue;
         }
         match treatment {
-            Treatment::Writable | Treatment::Anchored => options.mount("--bind", path, path),
+            Treatment::Writable | Treatment::Anchored => match open(path) {
+                Ok(file) => options.keep("--bind-fd", pass(file), path),
+                // What is gone need not be opened for writing.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(named(path, &error)),
+            },
             Treatment::Frozen | Treatment::Protected | Treatment::Vacant(_) => {
-                options.mount("--ro-bind", path, path);
+                let file = open(path).map_err(|error| named(path, &error))?;
+                options.keep("--ro-bind-fd", pass(file), path);
             }
             Treatment::Hidden if path.is_dir() => {
                 options.add(&["--perms", "0000"]);
@@ -65,7 +92,17 @@ pub(crate) fn options(job: &Job, plan: &Plan, helper: &Path) -> Vec<OsString> {
     }
     options.mount("--ro-bind", helper, Path::new(HELPER));
     options.place("--chdir", &job.directory);
-    options.0
+    Ok(options.0)
+}
+
+/// Opens a place that is what it was taken for: no part of its path is a link.
+fn open(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    Ok(openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{} changed just now: {error}", path.display()))
 }
 
 /// Whether the directory for temporary files is one of the job's own.
@@ -94,6 +131,10 @@ impl Options {
         self.0.extend(
             [OsStr::new(option), source.as_os_str(), target.as_os_str()].map(OsStr::to_owned),
         );
+    }
+
+    fn keep(&mut self, option: &str, source: i32, target: &Path) {
+        self.0.extend([OsString::from(option), source.to_string().into(), target.into()]);
     }
 
     fn place(&mut self, option: &str, path: &Path) {

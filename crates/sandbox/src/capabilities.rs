@@ -75,12 +75,14 @@ fn probe_bubblewrap() -> Result<PathBuf, String> {
     let Some(program) = BUBBLEWRAP.iter().map(Path::new).find(|path| path.is_file()) else {
         return Err("there is no bwrap. Type: apt install bubblewrap".to_owned());
     };
+    let usr = File::open("/usr").map_err(|error| format!("/usr cannot be opened: {error}"))?;
     let output = Command::new(program)
         .args(["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc"])
         .args(["--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"])
-        .args(["--cap-drop", "ALL", "--", "/bin/true"])
+        // Mounts of open files, here of standard input, came with a correction in 2024.
+        .args(["--cap-drop", "ALL", "--ro-bind-fd", "0", "/usr", "--", "/bin/true"])
         .env_clear()
-        .stdin(Stdio::null())
+        .stdin(Stdio::from(usr))
         .output()
         .map_err(|error| format!("{} does not start: {error}", program.display()))?;
     if output.status.success() {
@@ -88,6 +90,9 @@ fn probe_bubblewrap() -> Result<PathBuf, String> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.trim();
+    if said.contains("bind-fd") {
+        return Err("it is too old to mount open files. Type: apt install bubblewrap".to_owned());
+    }
     Err(format!(
         "{} is there and does not work ({said}). User namespaces may be forbidden: look at \
          sysctl kernel.unprivileged_userns_clone kernel.apparmor_restrict_unprivileged_userns",

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::process::ExitStatus;
 
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::oneshot;
 
 use crate::error::SandboxError;
 use crate::helper::{NO_PROGRAM, READY};
@@ -25,11 +26,15 @@ pub struct Confined {
     pub(crate) program: String,
     /// What the helper has to say, to be read when it has become the program.
     pub(crate) report: File,
+    /// What it said so far.
+    pub(crate) said: Vec<u8>,
     /// Where a helper watches over the job, dropping this tells it to end everything.
     pub(crate) lifeline: Option<OwnedFd>,
     /// Whether the job has a supervisor, which must not be killed before those it watches over.
     pub(crate) is_supervised: bool,
     pub(crate) residue: Option<Residue>,
+    /// Under way, once the job has ended.
+    pub(crate) clearing: Option<oneshot::Receiver<()>>,
 }
 
 impl Confined {
@@ -60,19 +65,24 @@ impl Confined {
         }
     }
 
+    /// Clears away what is left. Where an earlier call began it, this one waits for the same.
     async fn clear(&mut self) -> Result<(), SandboxError> {
-        match self.residue.take() {
-            Some(residue) => launch::there(move || residue.clear()).await,
-            None => Ok(()),
+        if let Some(residue) = self.residue.take() {
+            self.clearing = Some(launch::aside(move || residue.clear())?);
         }
+        if let Some(clearing) = &mut self.clearing {
+            clearing.await.map_err(|_| launch::gone())?;
+            self.clearing = None;
+        }
+        Ok(())
     }
 
     /// Whether the program itself was reached.
     fn check_report(&mut self) -> Result<(), SandboxError> {
-        let mut text = Vec::new();
         // The pipe does not block: where somebody still holds it, there is nothing more to come.
-        let _ = self.report.read_to_end(&mut text);
-        match text.strip_prefix(&[READY]).unwrap_or(&text) {
+        let _ = self.report.read_to_end(&mut self.said);
+        let text = self.said.as_slice();
+        match text.strip_prefix(&[READY]).unwrap_or(text) {
             [] if !text.is_empty() => Ok(()),
             [NO_PROGRAM, reason @ ..] => Err(SandboxError::Program {
                 program: self.program.clone(),
@@ -94,8 +104,8 @@ impl Drop for Confined {
     fn drop(&mut self) {
         self.kill();
         if let Some(residue) = self.residue.take() {
-            // Without the thread nothing can have been started.
-            let _ = launch::later(move || residue.clear());
+            // Without a thread to be had, what is left is recognised and removed the next time.
+            let _ = launch::aside(move || residue.clear());
         }
     }
 }

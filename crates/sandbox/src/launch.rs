@@ -1,7 +1,8 @@
-//! The thread that starts and clears away.
+//! The thread that starts jobs, and those that clear away after them.
 //!
 //! The kernel ends a sandbox when the *thread* that started it ends, so all are started from one
-//! that lives as long as the process. It also waits for what takes time after a job.
+//! that lives as long as the process. Clearing away may have to wait for processes to end, and has
+//! a thread of its own each time.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
@@ -12,7 +13,7 @@ use crate::error::SandboxError;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Does `work` on that thread. Dropping the future does not stop it.
+/// Does `work` on that thread and waits for it. Dropping the future does not stop it.
 pub(crate) async fn there<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, SandboxError> {
@@ -24,9 +25,18 @@ pub(crate) async fn there<T: Send + 'static>(
     receiver.await.map_err(|_| gone())
 }
 
-/// Does `work` some time.
-pub(crate) fn later(work: impl FnOnce() + Send + 'static) -> Result<(), SandboxError> {
-    send(Box::new(work))
+/// Begins `work` elsewhere. Whoever wants to know when it is done waits for the receiver.
+pub(crate) fn aside(
+    work: impl FnOnce() + Send + 'static,
+) -> Result<oneshot::Receiver<()>, SandboxError> {
+    let (sender, receiver) = oneshot::channel();
+    let run = move || {
+        work();
+        // Nobody waits for it where the job was dropped.
+        let _ = sender.send(());
+    };
+    let thread = std::thread::Builder::new().name("sandbox-clear".to_owned()).spawn(run);
+    thread.map(|_| receiver).map_err(SandboxError::setup("clearing"))
 }
 
 fn send(work: Work) -> Result<(), SandboxError> {
@@ -39,6 +49,6 @@ fn send(work: Work) -> Result<(), SandboxError> {
     sender.as_ref().and_then(|sender| sender.send(work).ok()).ok_or_else(gone)
 }
 
-fn gone() -> SandboxError {
+pub(crate) fn gone() -> SandboxError {
     SandboxError::Setup { step: "thread", reason: "the thread of the sandbox is gone".to_owned() }
 }

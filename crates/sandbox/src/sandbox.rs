@@ -151,7 +151,8 @@ impl Sandbox {
                     .bubblewrap
                     .clone()
                     .map_err(|reason| SandboxError::Setup { step: "bubblewrap", reason })?;
-                let options = bubblewrap::options(job, plan, &helper);
+                let options = bubblewrap::options(job, plan, &helper, &mut |file| passed.add(file))
+                    .map_err(SandboxError::setup("places"))?;
                 let options =
                     passed.add(memory("lango-sandbox", &separated(&options))?).to_string();
                 let (information, information_inside) =
@@ -192,9 +193,11 @@ impl Sandbox {
             child,
             program: job.program.to_string_lossy().into_owned(),
             report: report.into(),
+            said: Vec::new(),
             lifeline,
             is_supervised: level != Level::Bubblewrap,
             residue: None,
+            clearing: None,
         })
     }
 

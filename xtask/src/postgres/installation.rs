@@ -1,11 +1,12 @@
 //! The programs of a PostgreSQL server: where they are, how to get them, as whom they run.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use crate::cargo::check;
+use crate::packages;
 
 /// Where Debian puts them: `/usr/lib/postgresql/VERSION/bin`, and not into the `PATH`.
 const DEBIAN: &str = "/usr/lib/postgresql";
@@ -24,13 +25,13 @@ pub(super) struct Installation {
 
 /// Finds PostgreSQL, or installs it.
 pub(super) fn ensure_installed() -> Result<Installation> {
-    let as_root = is_root()?;
+    let as_root = packages::is_root()?;
     if let Some(programs) = find() {
         return Ok(Installation { programs, as_root });
     }
     println!("PostgreSQL is missing: installing it with apt-get");
-    apt_get(as_root, &["update"])?;
-    apt_get(as_root, &["install", "-y", "--no-install-recommends", "postgresql"])?;
+    let hint = "install a PostgreSQL server (initdb, pg_ctl and postgres) and try again";
+    packages::install("postgresql", hint)?;
     let programs = find().context("PostgreSQL was installed and its programs were not found")?;
     Ok(Installation { programs, as_root })
 }
@@ -58,24 +59,6 @@ impl Installation {
         check(Command::new("chown").arg(SERVER_USER).arg(directory)).with_context(|| {
             format!("PostgreSQL does not run as root and there is no user {SERVER_USER:?}")
         })
-    }
-}
-
-fn is_root() -> Result<bool> {
-    let output = Command::new("id").arg("-u").output().context("could not run id")?;
-    Ok(output.stdout.trim_ascii() == b"0")
-}
-
-fn apt_get(as_root: bool, arguments: &[&str]) -> Result<()> {
-    let mut command = Command::new(if as_root { "apt-get" } else { "sudo" });
-    if !as_root {
-        command.args(["--preserve-env=DEBIAN_FRONTEND", "apt-get"]);
-    }
-    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
-    let hint = "install a PostgreSQL server (initdb, pg_ctl and postgres) and try again";
-    match check(&mut command) {
-        Ok(()) => Ok(()),
-        Err(error) => bail!("{error:#}; {hint}"),
     }
 }
 

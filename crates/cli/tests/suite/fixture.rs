@@ -35,7 +35,12 @@ pub(crate) struct Lango {
 impl Lango {
     /// The model says what these parts of a script tell it to.
     pub(crate) async fn playing(script: &[&str]) -> Self {
-        let directory = TempDir::new().unwrap();
+        Self::playing_within(&std::env::temp_dir(), script).await
+    }
+
+    /// The same, with everything in a directory of this place.
+    pub(crate) async fn playing_within(place: &Path, script: &[&str]) -> Self {
+        let directory = TempDir::new_in(place).unwrap();
         let workspace = directory.path().join("workspace");
         std::fs::create_dir_all(workspace.join("src")).unwrap();
         std::fs::create_dir(directory.path().join("home")).unwrap();

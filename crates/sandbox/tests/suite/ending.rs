@@ -100,3 +100,15 @@ async fn exit_codes_and_signals_come_through() {
         }
     }
 }
+
+#[tokio::test]
+async fn waiting_can_be_interrupted_and_repeated() {
+    for level in LEVELS {
+        let room = Room::at(level);
+        let mut job = room.start("sleep 0.3; exit 5").await.unwrap();
+        // Dropped again and again, at whatever point it has reached.
+        while tokio::time::timeout(Duration::from_millis(1), job.wait()).await.is_err() {}
+        assert_eq!(job.wait().await.unwrap().code(), Some(5), "{level}");
+        assert!(room.names().is_empty(), "{level}: {:?}", room.names());
+    }
+}

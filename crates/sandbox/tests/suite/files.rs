@@ -144,3 +144,46 @@ async fn temporary_files_are_private_and_gone_afterwards() {
         }
     }
 }
+
+/// Somebody in the workspace swaps a directory for a link that leads out while commands start. The
+/// command may be refused then; it must not get out.
+#[tokio::test]
+async fn a_directory_that_becomes_a_link_widens_nothing() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::fs::{CWD, RenameFlags};
+
+    for level in LEVELS {
+        let mut room = Room::within(level, &std::env::current_dir().unwrap());
+        room.put("b/.git/config", "");
+        room.bounds.protected.push(lango_sandbox::Protected::directory(room.path("b/.git")));
+        symlink("../outside", room.path("link")).unwrap();
+        std::fs::create_dir(room.outside().join(".git")).unwrap();
+        let (directory, link) = (room.path("b"), room.path("link"));
+        let is_over = Arc::new(AtomicBool::new(false));
+        let swapping = std::thread::spawn({
+            let is_over = Arc::clone(&is_over);
+            move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    let exchange = RenameFlags::EXCHANGE;
+                    rustix::fs::renameat_with(CWD, &directory, CWD, &link, exchange).unwrap();
+                }
+            }
+        });
+        let mut ran = 0;
+        for _ in 0..60 {
+            let tried = "echo x > b/evil; echo x > b/.git/evil; echo x > link/evil; echo x > ../outside/evil; true";
+            match room.try_run(tried).await {
+                Ok(_) => ran += 1,
+                Err(SandboxError::Setup { .. }) => {}
+                Err(other) => panic!("{level}: {other}"),
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+        swapping.join().unwrap();
+        assert!(ran > 0, "{level}: it never ran, so this shows nothing");
+        assert!(!room.outside().join("evil").exists(), "{level}");
+        assert!(!room.outside().join(".git/evil").exists(), "{level}");
+    }
+}

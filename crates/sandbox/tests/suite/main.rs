@@ -1,5 +1,9 @@
 //! The sandbox through its front door: a job in, and what it could and could not do.
-#![expect(clippy::unwrap_used, reason = "clippy knows tests by their attribute, not their helpers")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "clippy knows tests by their attribute, not their helpers"
+)]
 
 mod ending;
 mod files;

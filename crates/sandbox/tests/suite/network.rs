@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
 use lango_sandbox::{Level, Network};
@@ -40,13 +41,20 @@ async fn bubblewrap_gives_a_loopback_of_its_own() {
     .await;
 }
 
+/// Where services have their sockets, and we may make one.
+fn service_directory() -> tempfile::TempDir {
+    let user = std::fs::metadata("/proc/self").unwrap().uid();
+    let places = ["/run".to_owned(), format!("/run/user/{user}"), "/run/lock".to_owned()];
+    places.iter().find_map(|place| tempfile::tempdir_in(place).ok()).expect("a place below /run")
+}
+
 #[tokio::test]
 async fn sockets_of_services_cannot_be_reached() {
     for level in LEVELS {
         for network in [Network::Off, Network::On] {
             let mut room = Room::at(level);
             room.bounds.network = network;
-            let directory = tempfile::tempdir_in("/run").unwrap();
+            let directory = service_directory();
             let path = directory.path().join("service");
             let listener = UnixListener::bind(&path).unwrap();
             let command = format!(

@@ -47,7 +47,7 @@ async fn r04_a_tool_that_no_agent_owns_is_reported() {
     assert!(unmatched.iter().any(|tool| tool["tool"] == "exec_shell"), "{view}");
     assert!(unmatched.iter().all(|tool| tool["tool"] != "fs_read"), "{view}");
     let text = printed(&lango, &["agents", "list", "--topology", team]).await;
-    assert!(text.contains("Tools that no agent can use:\n  exec_shell: "), "{text}");
+    assert!(text.contains("Tools that no agent can use:\n  exec_background: "), "{text}");
     lango.ask("hello").with(&["--topology", team]).turn().await;
     let said = format!("Not available: {} tools", unmatched.len());
     assert!(lango.requests()[0].system().contains(&said));

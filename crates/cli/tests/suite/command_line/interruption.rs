@@ -1,6 +1,5 @@
 //! Signals: the turn stops, its children with it, and the journal says so.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use lango_protocol::CallStatus;
@@ -9,36 +8,36 @@ use rustix::process::Signal;
 use crate::fixture::{Lango, TO_OPERATOR};
 use crate::invocation::until;
 
-/// A command that leaves its number and never ends by itself.
-const SLEEP: &str = r#"
+/// A command that leaves somebody in the background and never ends by itself. In its sandbox
+/// processes have other numbers than outside, so it is told by how long it sleeps.
+fn sleep_for(seconds: &str) -> String {
+    format!(
+        r#"
 [[reply]]
 agent = "operator"
 results = 0
-call = [{ name = "exec_shell", arguments = { command = "sleep 30 & echo $! > sleep.id; wait; touch done" } }]
+call = [{{ name = "exec_shell", arguments = {{ command = "setsid sleep {seconds} & wait; touch done" }} }}]
 [[reply]]
 agent = "operator"
 say = "Slept."
-"#;
-
-/// Whether a process runs; one that is dead and not yet buried does not.
-fn runs(id: &str) -> bool {
-    let state = std::fs::read_to_string(Path::new("/proc").join(id).join("stat"));
-    state.is_ok_and(|stat| !stat.rsplit(") ").next().unwrap().starts_with('Z'))
+"#
+    )
 }
 
-fn written(path: &Path) -> String {
-    std::fs::read_to_string(path).unwrap_or_default().trim().to_owned()
+/// Whether somebody sleeps for so long; one that is dead and not yet buried does not.
+fn sleeps(seconds: &str) -> bool {
+    let is_one = |line: Vec<u8>| line == format!("sleep\0{seconds}\0").into_bytes();
+    let mut processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.any(|process| std::fs::read(process.path().join("cmdline")).is_ok_and(is_one))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signal_stops_the_turn_and_its_command_and_leaves_a_valid_journal() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 143)] {
-        let lango = Lango::playing(&[TO_OPERATOR, SLEEP]).await;
+        let seconds = format!("{}.{code}{}", 3000 + std::process::id(), signal.as_raw());
+        let lango = Lango::playing(&[TO_OPERATOR, &sleep_for(&seconds)]).await;
         let running = lango.ask("sleep").with(&["--approve", "all"]).start();
-        let file = lango.workspace().join("sleep.id");
-        until("the command", || !written(&file).is_empty()).await;
-        let sleep = written(&file);
-        assert!(runs(&sleep));
+        until("the command", || sleeps(&seconds)).await;
         let stopped = Instant::now();
         running.signal(signal);
         let turn = running.turn().await;
@@ -47,7 +46,7 @@ async fn a_signal_stops_the_turn_and_its_command_and_leaves_a_valid_journal() {
             (turn.code, turn.status().as_str(), turn.author()),
             (code, "cancelled", "lango")
         );
-        until("the end of the command", || !runs(&sleep)).await;
+        until("the end of the command", || !sleeps(&seconds)).await;
         assert!(!lango.workspace().join("done").exists());
         assert_eq!(turn.results_with(CallStatus::Cancelled), 1);
         assert!(turn.results()[0].2.contains("part of its effect"), "{:?}", turn.results());

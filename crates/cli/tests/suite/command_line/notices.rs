@@ -96,6 +96,6 @@ async fn r04_tools_that_nobody_owns_are_mentioned_at_start_up() {
     let team = lango.path("team");
     let run = lango.command(&["run", "hello", "--topology", team.to_str().unwrap()]).run().await;
     assert_eq!(run.code, 0, "{}", run.stderr);
-    let notice = "no agent can use exec_shell; the reasons: lango agents list";
+    let notice = "exec_shell, exec_status, exec_stop; the reasons: lango agents list";
     assert!(run.stderr.contains(notice), "{}", run.stderr);
 }

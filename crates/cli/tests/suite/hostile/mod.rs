@@ -4,6 +4,9 @@
 
 mod arguments;
 mod circles;
+mod commands;
+mod files;
 mod injection;
 mod ownership;
 mod provider;
+mod shell;

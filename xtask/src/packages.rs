@@ -1,0 +1,45 @@
+//! Packages of the system: what the tests need beside cargo.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::cargo::check;
+
+/// Where bubblewrap is looked for, as the sandbox does it.
+const BUBBLEWRAP: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
+
+/// Makes sure of bubblewrap, without which the tests of the sandbox fail.
+pub(crate) fn ensure_bubblewrap() -> Result<()> {
+    if BUBBLEWRAP.iter().any(|path| Path::new(path).is_file()) {
+        return Ok(());
+    }
+    println!("bubblewrap is missing: installing it with apt-get");
+    install("bubblewrap", "install bubblewrap (bwrap) and try again")
+}
+
+/// Installs a package. The hint is for a person whose system does it in another way.
+pub(crate) fn install(package: &str, hint: &str) -> Result<()> {
+    apt_get(&["update"], hint)?;
+    apt_get(&["install", "-y", "--no-install-recommends", package], hint)
+}
+
+/// Whether we are root, who needs no `sudo`.
+pub(crate) fn is_root() -> Result<bool> {
+    let output = Command::new("id").arg("-u").output().context("could not run id")?;
+    Ok(output.stdout.trim_ascii() == b"0")
+}
+
+fn apt_get(arguments: &[&str], hint: &str) -> Result<()> {
+    let as_root = is_root()?;
+    let mut command = Command::new(if as_root { "apt-get" } else { "sudo" });
+    if !as_root {
+        command.args(["--preserve-env=DEBIAN_FRONTEND", "apt-get"]);
+    }
+    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
+    match check(&mut command) {
+        Ok(()) => Ok(()),
+        Err(error) => bail!("{error:#}; {hint}"),
+    }
+}
