@@ -28,8 +28,8 @@ Usage: cargo xtask <TASK>
 Tasks:
   test [--fast] [FILTER…]   Everything that must hold before a change is merged: format, lints,
                             dependencies, tests (on SQLite and PostgreSQL), documentation,
-                            licences and bans. Installs PostgreSQL, bubblewrap and cargo-deny
-                            where missing.
+                            licences and bans. Installs PostgreSQL, bubblewrap, Chromium and
+                            cargo-deny where missing.
                             --fast runs the tests and the check of dependencies alone.
                             Filters are parts of test names.
   postgres -- COMMAND…      Runs a command with a private PostgreSQL server, whose address is in

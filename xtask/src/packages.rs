@@ -10,6 +10,10 @@ use crate::cargo::check;
 /// Where bubblewrap is looked for, as the sandbox does it.
 const BUBBLEWRAP: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
 
+/// The names of Chromium that the navigator looks for, as far as packages have them.
+const CHROMIUM: [&str; 4] =
+    ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+
 /// Makes sure of bubblewrap, without which the tests of the sandbox fail.
 pub(crate) fn ensure_bubblewrap() -> Result<()> {
     if BUBBLEWRAP.iter().any(|path| Path::new(path).is_file()) {
@@ -17,6 +21,17 @@ pub(crate) fn ensure_bubblewrap() -> Result<()> {
     }
     println!("bubblewrap is missing: installing it with apt-get");
     install("bubblewrap", "install bubblewrap (bwrap) and try again")
+}
+
+/// Makes sure of Chromium, without which the tests of the navigator fail.
+pub(crate) fn ensure_chromium() -> Result<()> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut directories = std::env::split_paths(&path);
+    if directories.any(|place| CHROMIUM.iter().any(|name| place.join(name).is_file())) {
+        return Ok(());
+    }
+    println!("Chromium is missing: installing it with apt-get");
+    install("chromium", "install Chromium and try again")
 }
 
 /// Installs a package. The hint is for a person whose system does it in another way.

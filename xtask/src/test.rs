@@ -80,6 +80,7 @@ fn typed(arguments: &[&str]) -> String {
 /// The tests, on SQLite and on a PostgreSQL server of our own.
 fn tests(options: &Options, steps: &mut Steps) -> Result<()> {
     packages::ensure_bubblewrap()?;
+    packages::ensure_chromium()?;
     let start = "cargo xtask postgres -- true";
     let server = steps.take("PostgreSQL server", start, PrivateServer::start)?;
     let filters: Vec<&str> = options.filters.iter().map(String::as_str).collect();

@@ -9,6 +9,7 @@ mod failure;
 mod home;
 mod provider;
 mod terminal;
+mod web;
 mod wiring;
 
 use std::io::{self, IsTerminal, Write};

@@ -20,6 +20,7 @@ use crate::confinement;
 use crate::failure::Failure;
 use crate::home::{self, Home};
 use crate::provider::ReadyModels;
+use crate::web;
 
 /// The agents and tools, without a model or a database.
 pub(crate) struct Catalog {
@@ -55,6 +56,8 @@ pub(crate) fn catalog(
         ..OperatorSettings::default()
     };
     lango_operator::register(&mut tools, opened, settings)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    lango_navigator::register(&mut tools, web::navigator(config, home)?)
         .map_err(|error| Failure::usage(error.to_string()))?;
     let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
     let prompts = load_prompts(config)?;

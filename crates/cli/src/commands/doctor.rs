@@ -13,7 +13,7 @@ use crate::confinement;
 use crate::display::Style;
 use crate::failure::{self, Failure};
 use crate::provider::{self, Purpose, Source};
-use crate::wiring;
+use crate::{web, wiring};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -112,6 +112,8 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
         }
     }
     checks.push(examine_sandbox(setting));
+    checks.push(examine_browser(setting));
+    checks.push(examine_way_out(setting));
     let policy = match config.approvals.policy {
         PolicyName::AskDangerous => "what acts on the world is asked about (ask-dangerous)",
         PolicyName::AskAll => "whatever is not read-only is asked about (ask-all)",
@@ -151,6 +153,50 @@ fn examine_sandbox(setting: &Setting) -> Check {
         Ok(level) => (State::Good, format!("level {level}")),
     };
     Check { what: "sandbox", state, detail: format!("{level}\n{}", report.parts.join("\n")) }
+}
+
+/// Whether there is a browser for the navigator. The other agents do without.
+fn examine_browser(setting: &Setting) -> Check {
+    let configured = match web::chromium(setting.config()) {
+        Ok(configured) => configured,
+        Err(failure) => return check("browser", Err(failure.message)),
+    };
+    let search_path = std::env::var_os("PATH");
+    match lango_navigator::find_chromium(configured.as_deref(), search_path.as_deref()) {
+        Ok(path) if lango_navigator::runs_without_sandbox() => {
+            let path = path.display();
+            let detail = format!(
+                "{path}\nruns without Chromium's own sandbox, because you are root: use another \
+                 account for pages you do not trust"
+            );
+            Check { what: "browser", state: State::Note, detail }
+        }
+        Ok(path) => check("browser", Ok(path.display().to_string())),
+        // The rest of the team works without it.
+        Err(error @ lango_navigator::ChromiumError::Missing) => {
+            Check { what: "browser", state: State::Note, detail: error.to_string() }
+        }
+        Err(error) => check("browser", Err(error.to_string())),
+    }
+}
+
+/// Where the agents' connections may lead.
+fn examine_way_out(setting: &Setting) -> Check {
+    let config = setting.config();
+    if let Err(failure) = web::navigator(config, &setting.home) {
+        return check("way out", Err(failure.message));
+    }
+    let mut detail = "public addresses only".to_owned();
+    if !config.egress.allow.is_empty() {
+        detail.push_str(&format!("; also {}", config.egress.allow.join(", ")));
+    }
+    if !config.egress.deny.is_empty() {
+        detail.push_str(&format!("; never {}", config.egress.deny.join(", ")));
+    }
+    for (name, agent) in config.agents.iter().filter(|(_, agent)| !agent.hosts.is_empty()) {
+        detail.push_str(&format!("\n{name}: only {}", agent.hosts.join(", ")));
+    }
+    check("way out", Ok(detail))
 }
 
 /// A real call, as small as it can be.

@@ -4,6 +4,7 @@ mod edit;
 mod keys;
 mod load;
 mod sandbox;
+mod web;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ pub(crate) use edit::{check, set};
 pub(crate) use keys::{known_keys, schema};
 pub(crate) use load::{ConfigError, Loaded, Origin, load};
 pub(crate) use sandbox::{LevelName, PartName, SandboxConfig};
+pub(crate) use web::{EgressConfig, NavigatorConfig};
 
 /// Everything that can be configured. Every field has a default that works.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +43,10 @@ pub(crate) struct Config {
     pub(crate) approvals: ApprovalsConfig,
     /// What commands may touch.
     pub(crate) sandbox: SandboxConfig,
+    /// Which addresses may be reached, beside those of the public internet.
+    pub(crate) egress: EgressConfig,
+    /// The navigator's browser.
+    pub(crate) navigator: NavigatorConfig,
     /// Where everything is kept.
     pub(crate) database: DatabaseConfig,
     /// Earlier turns shown to a model.
@@ -88,6 +94,9 @@ pub(crate) struct AgentOverride {
     pub(crate) max_output_tokens: Option<u32>,
     /// Between 0 and 2.
     pub(crate) temperature: Option<f64>,
+    /// If there are any, the only hosts that this agent may reach, such as `example.org` and
+    /// `*.example.org`.
+    pub(crate) hosts: Vec<String>,
 }
 
 /// The model the agents use.

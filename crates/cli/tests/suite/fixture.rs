@@ -17,6 +17,14 @@ results = 0
 call = [{ name = "transfer_to_agent", arguments = { agent_name = "operator", task = "Do it." } }]
 "#;
 
+/// The same to the navigator.
+pub(crate) const TO_NAVIGATOR: &str = r#"
+[[reply]]
+agent = "lango-orchestrator"
+results = 0
+call = [{ name = "transfer_to_agent", arguments = { agent_name = "navigator", task = "Do it." } }]
+"#;
+
 /// Hand-overs to these names, for the `call` of a reply.
 pub(crate) fn hand_overs(names: &[&str]) -> String {
     let hand_over = |name: &&str| {

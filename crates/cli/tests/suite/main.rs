@@ -12,5 +12,7 @@ mod invocation;
 mod journal;
 mod kill;
 mod models;
+mod navigator;
 mod request;
 mod requirements;
+mod site;

@@ -10,3 +10,4 @@ mod injection;
 mod ownership;
 mod provider;
 mod shell;
+mod web;

@@ -26,7 +26,7 @@ async fn r15_after_the_limit_the_hand_over_is_not_offered_and_the_orchestrator_a
     assert_eq!(turn.transfers().len(), 2);
     let asked = lango.requests_of("lango-orchestrator");
     let offered: Vec<usize> = asked.iter().map(|request| request.targets().len()).collect();
-    assert_eq!(offered, [2, 2, 0]);
+    assert_eq!(offered, [3, 3, 0]);
     assert!(asked[0].system().contains("At most 2 delegation rounds"), "{}", asked[0].system());
 }
 

@@ -16,6 +16,17 @@ result = "operator rejected the task"
 call = [{ name = "transfer_to_agent", arguments = { agent_name = "planner", task = "Plan it." } }]
 "#;
 
+/// The navigator is asked last, and has nothing to offer either.
+const THEN_NAVIGATOR: &str = r#"
+[[reply]]
+agent = "lango-orchestrator"
+result = "planner rejected the task"
+call = [{ name = "transfer_to_agent", arguments = { agent_name = "navigator", task = "Look." } }]
+[[reply]]
+agent = "navigator"
+say = "[REJECT] this is on no page"
+"#;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn r18_a_rejected_task_is_routed_to_another_agent() {
     let planner = "[[reply]]\nagent = \"planner\"\nsay = \"1. Begin. 2. End.\"\n";
@@ -25,8 +36,8 @@ async fn r18_a_rejected_task_is_routed_to_another_agent() {
     assert_eq!(turn.transfers(), ["operator", "planner"]);
     assert_eq!(turn.count("rejected"), 1);
     let asked = lango.requests_of("lango-orchestrator");
-    assert_eq!(asked[0].targets(), ["operator", "planner"]);
-    assert_eq!(asked[1].targets(), ["planner"]);
+    assert_eq!(asked[0].targets(), ["operator", "navigator", "planner"]);
+    assert_eq!(asked[1].targets(), ["navigator", "planner"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -38,7 +49,7 @@ result = "operator rejected the task"
 call = [{ name = "transfer_to_agent", arguments = { agent_name = "operator", task = "Please." } }]
 [[reply]]
 agent = "lango-orchestrator"
-result = "Valid names: planner"
+result = "Valid names: navigator, planner"
 say = "Nobody of us does that."
 "#;
     let lango = Lango::playing(&[TO_OPERATOR, OPERATOR_REJECTS, again]).await;
@@ -51,7 +62,8 @@ say = "Nobody of us does that."
 #[tokio::test(flavor = "multi_thread")]
 async fn r18_when_everybody_rejects_the_user_is_told_plainly() {
     let planner = "[[reply]]\nagent = \"planner\"\nsay = \"**[reject]** there is no goal\"\n";
-    let lango = Lango::playing(&[TO_OPERATOR, OPERATOR_REJECTS, THEN_PLANNER, planner]).await;
+    let everybody = [TO_OPERATOR, OPERATOR_REJECTS, THEN_PLANNER, planner, THEN_NAVIGATOR];
+    let lango = Lango::playing(&everybody).await;
     let turn = lango.ask("make a plan").turn().await;
     assert_eq!((turn.code, turn.status().as_str(), turn.author()), (1, "rejected", "lango"));
     let told = turn.answer();
@@ -71,7 +83,8 @@ async fn r18_no_dress_of_the_marker_reaches_the_user() {
             "[[reply]]\nagent = \"operator\"\nsay = \"{said}\"\n\
              [[reply]]\nagent = \"planner\"\nsay = \"{said}\"\n"
         );
-        let lango = Lango::playing(&[TO_OPERATOR, THEN_PLANNER, &specialists]).await;
+        let lango =
+            Lango::playing(&[TO_OPERATOR, THEN_PLANNER, THEN_NAVIGATOR, &specialists]).await;
         let turn = lango.ask("make a plan").turn().await;
         let printed = lango.command(&["sessions", "show", turn.events[0].session.as_str()]);
         let printed = printed.run().await.stdout.to_lowercase();

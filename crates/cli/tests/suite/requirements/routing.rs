@@ -78,7 +78,7 @@ async fn r09_only_the_exact_name_of_an_agent_is_taken() {
     assert_eq!((turn.code, turn.author()), (0, "operator"));
     assert_eq!(turn.count("transfer_refused"), near_misses.len());
     assert_eq!(turn.transfers(), ["operator"]);
-    assert_eq!(lango.requests()[0].targets(), ["operator", "planner"]);
+    assert_eq!(lango.requests()[0].targets(), ["operator", "navigator", "planner"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -90,7 +90,7 @@ results = 0
 call = [{ name = "transfer_to_agent", arguments = { agent_name = "file-agent", task = "x" } }]
 [[reply]]
 agent = "lango-orchestrator"
-result = "Valid names: operator, planner"
+result = "Valid names: operator, navigator, planner"
 say = "I will do without."
 "#;
     let lango = Lango::playing(&[script]).await;
@@ -102,7 +102,8 @@ say = "I will do without."
     });
     let (requested, valid) = refused.unwrap();
     assert_eq!(requested, "file-agent");
-    assert_eq!(valid.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), ["operator", "planner"]);
+    let valid: Vec<&str> = valid.iter().map(AsRef::as_ref).collect();
+    assert_eq!(valid, ["operator", "navigator", "planner"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,249 @@
+//! The frames of the page that is looked at, and questions to them.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{ANSWER_TIME, Browser};
+use crate::error::NavigatorError;
+use crate::page::script;
+use crate::protocol::{
+    CallArgument, CallError, CallFunctionOn, CrashPage, CreateIsolatedWorld, DescribeNode,
+    Evaluated, FrameTree, GetFrameTree, GetProperties, ResolveNode, TerminateExecution,
+};
+
+/// Frames of one page that are looked into.
+const MOST_FRAMES: usize = 30;
+
+/// A frame, and how to reach it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FrameReference {
+    pub(crate) session: String,
+    pub(crate) frame: String,
+    pub(crate) url: String,
+    pub(crate) is_main: bool,
+}
+
+impl Browser {
+    /// The frames of the current page, the page itself first. A frame that does not answer is left
+    /// out; a page that does not is stopped.
+    pub(crate) async fn frames(&self) -> Result<Vec<FrameReference>, NavigatorError> {
+        let tab = self.tab()?;
+        if tab.is_crashed {
+            return Err(NavigatorError::Crashed);
+        }
+        let mut found = Vec::new();
+        let tree = match self.tell(&tab.session, GetFrameTree {}).await {
+            Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
+                return Err(self.stop(&tab.session).await);
+            }
+            other => other?,
+        };
+        collect(&tree.frame_tree, &tab.session, &mut found);
+        if let Some(main) = found.first_mut() {
+            main.is_main = true;
+        }
+        let mut parents = vec![tab.session];
+        while let Some(parent) = parents.pop() {
+            let below: Vec<String> = self.look(|state| {
+                let frames = state.frames.iter().filter(|(_, frame)| frame.parent == parent);
+                frames.map(|(session, _)| session.clone()).collect()
+            });
+            for session in below {
+                if found.len() >= MOST_FRAMES {
+                    return Ok(found);
+                }
+                if let Ok(tree) = self.tell(&session, GetFrameTree {}).await {
+                    collect(&tree.frame_tree, &session, &mut found);
+                    parents.push(session);
+                }
+            }
+        }
+        found.truncate(MOST_FRAMES);
+        Ok(found)
+    }
+
+    /// Stops the scripts of a page that does not answer; if that does not help, ends the page.
+    pub(crate) async fn stop(&self, session: &str) -> NavigatorError {
+        if self.is_gone() {
+            return NavigatorError::Ended;
+        }
+        let stopped = self.tell(session, TerminateExecution {}).await.is_ok()
+            && self.tell(session, GetFrameTree {}).await.is_ok();
+        if stopped {
+            return NavigatorError::Hangs;
+        }
+        // Answered by nobody once the page is gone.
+        let _ = self.tell(session, CrashPage {}).await;
+        NavigatorError::Crashed
+    }
+
+    /// Calls a function of our script in a frame. Its result is a value.
+    pub(crate) async fn ask_frame<T: DeserializeOwned>(
+        &self,
+        frame: &FrameReference,
+        function: &str,
+        arguments: Vec<Value>,
+    ) -> Result<T, NavigatorError> {
+        let context = self.world(frame).await?;
+        let evaluated =
+            self.evaluate(frame, Place::World(context), function, arguments, true).await?;
+        value_of(evaluated, function)
+    }
+
+    /// Calls a function of our script on an element. Its result is a value.
+    pub(crate) async fn ask_element<T: DeserializeOwned>(
+        &self,
+        frame: &FrameReference,
+        object: &str,
+        function: &str,
+        arguments: Vec<Value>,
+    ) -> Result<T, NavigatorError> {
+        let place = Place::Object(object.to_owned());
+        let evaluated = self.evaluate(frame, place, function, arguments, true).await?;
+        value_of(evaluated, function)
+    }
+
+    /// Calls a function of our script that returns one element or nothing.
+    pub(crate) async fn find_element(
+        &self,
+        frame: &FrameReference,
+        function: &str,
+        arguments: Vec<Value>,
+    ) -> Result<Option<String>, NavigatorError> {
+        let context = self.world(frame).await?;
+        let evaluated =
+            self.evaluate(frame, Place::World(context), function, arguments, false).await?;
+        Ok(evaluated.result.object_id)
+    }
+
+    /// Calls a function of our script that returns elements and words in turn. The elements come
+    /// as the numbers that the browser knows them by.
+    pub(crate) async fn find_elements(
+        &self,
+        frame: &FrameReference,
+        function: &str,
+        arguments: Vec<Value>,
+    ) -> Result<Vec<(i64, String)>, NavigatorError> {
+        let Some(list) = self.find_element(frame, function, arguments).await? else {
+            return Ok(Vec::new());
+        };
+        let properties = GetProperties { object_id: list, own_properties: true };
+        let mut items = std::collections::BTreeMap::new();
+        for property in self.tell(&frame.session, properties).await?.result {
+            if let (Ok(index), Some(value)) = (property.name.parse::<usize>(), property.value) {
+                items.insert(index, value);
+            }
+        }
+        let mut found = Vec::new();
+        let mut items = items.into_values();
+        while let (Some(element), Some(words)) = (items.next(), items.next()) {
+            let Some(object) = element.object_id else { continue };
+            // An element that has gone in the meantime is nobody's.
+            if let Ok(node) = self.tell(&frame.session, DescribeNode { object_id: object }).await {
+                let words = words.value.as_str().unwrap_or_default().to_owned();
+                found.push((node.node.backend_node_id, words));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The number that the browser knows an element by.
+    pub(crate) async fn number_of(
+        &self,
+        frame: &FrameReference,
+        object: &str,
+    ) -> Result<i64, NavigatorError> {
+        let command = DescribeNode { object_id: object.to_owned() };
+        Ok(self.tell(&frame.session, command).await?.node.backend_node_id)
+    }
+
+    /// An element in our world, by its number; `None` once it is gone.
+    pub(crate) async fn element(
+        &self,
+        frame: &FrameReference,
+        number: i64,
+    ) -> Result<Option<String>, NavigatorError> {
+        let Ok(context) = self.world(frame).await else {
+            return if self.is_gone() { Err(NavigatorError::Ended) } else { Ok(None) };
+        };
+        let command = ResolveNode { backend_node_id: number, execution_context_id: Some(context) };
+        match self.tell(&frame.session, command).await {
+            Ok(resolved) => Ok(resolved.object.object_id),
+            Err(NavigatorError::Call(CallError::Refused(_))) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn world(&self, frame: &FrameReference) -> Result<i64, NavigatorError> {
+        let command = CreateIsolatedWorld { frame_id: frame.frame.clone(), world_name: "lango" };
+        let world = self.tell(&frame.session, command).await;
+        match world {
+            Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
+                Err(self.stop(&frame.session).await)
+            }
+            other => Ok(other?.execution_context_id),
+        }
+    }
+
+    async fn evaluate(
+        &self,
+        frame: &FrameReference,
+        place: Place,
+        function: &str,
+        arguments: Vec<Value>,
+        by_value: bool,
+    ) -> Result<Evaluated, NavigatorError> {
+        let (object_id, execution_context_id) = match place {
+            Place::World(context) => (None, Some(context)),
+            Place::Object(object) => (Some(object), None),
+        };
+        let command = CallFunctionOn {
+            function_declaration: script::calling(function),
+            object_id,
+            execution_context_id,
+            arguments: arguments.into_iter().map(|value| CallArgument { value }).collect(),
+            return_by_value: by_value,
+            await_promise: false,
+        };
+        let evaluated = self.tell_within(&frame.session, command, ANSWER_TIME).await;
+        match evaluated {
+            Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
+                Err(self.stop(&frame.session).await)
+            }
+            other => other,
+        }
+    }
+}
+
+enum Place {
+    World(i64),
+    Object(String),
+}
+
+fn collect(tree: &FrameTree, session: &str, found: &mut Vec<FrameReference>) {
+    if found.len() >= MOST_FRAMES {
+        return;
+    }
+    found.push(FrameReference {
+        session: session.to_owned(),
+        frame: tree.frame.id.clone(),
+        url: tree.frame.url.clone(),
+        is_main: false,
+    });
+    for child in &tree.child_frames {
+        collect(child, session, found);
+    }
+}
+
+fn value_of<T: DeserializeOwned>(
+    evaluated: Evaluated,
+    function: &str,
+) -> Result<T, NavigatorError> {
+    if let Some(details) = evaluated.exception_details {
+        let text = details.exception.and_then(|e| e.description).unwrap_or(details.text);
+        let first = text.lines().next().unwrap_or_default().to_owned();
+        return Err(NavigatorError::Failed(format!("the page cannot be looked at: {first}")));
+    }
+    serde_json::from_value(evaluated.result.value)
+        .map_err(|error| NavigatorError::Failed(format!("{function} gave no answer: {error}")))
+}

@@ -1,0 +1,475 @@
+//! What is known of a browser, as a fold over what it reports. Pure: what should be done about an
+//! event is returned, and done elsewhere.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::protocol::{Event, Frame, TargetInfo};
+
+/// Tabs at the same time. A page that opens more is not followed.
+pub(crate) const MOST_TABS: usize = 8;
+/// Things remembered until somebody reports them.
+const MOST_NOTES: usize = 50;
+/// Characters kept of what a page says.
+const KEPT: usize = 500;
+
+/// How much of a document is there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// It is on its way.
+    #[default]
+    Begun,
+    /// All of its own text is there.
+    Document,
+    /// Its pictures and scripts too.
+    Loaded,
+}
+
+/// A tab.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tab {
+    pub(crate) target: String,
+    pub(crate) session: String,
+    pub(crate) main_frame: String,
+    pub(crate) url: String,
+    pub(crate) title: String,
+    pub(crate) loader: String,
+    pub(crate) stage: Stage,
+    pub(crate) is_ready: bool,
+    /// Another document is on its way.
+    pub(crate) is_leaving: bool,
+    pub(crate) is_crashed: bool,
+    /// Documents so far.
+    pub(crate) navigations: u64,
+}
+
+/// A frame of another site, which has a session of its own.
+#[derive(Debug, Clone)]
+pub(crate) struct OtherFrame {
+    pub(crate) frame: String,
+    pub(crate) parent: String,
+}
+
+/// Something a report should mention. The texts are the page's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Note {
+    NewTab,
+    TooManyTabs,
+    TabClosed,
+    Dialog { kind: String, message: String, accepted: bool },
+    FileChooser,
+    Scheme { url: String },
+}
+
+/// A file on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Download {
+    pub(crate) name: String,
+    pub(crate) url: String,
+    pub(crate) received: u64,
+    pub(crate) state: DownloadState,
+    pub(crate) was_reported: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DownloadState {
+    Running,
+    Completed,
+    Cancelled,
+    TooLarge,
+}
+
+/// What should be done about an event.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Reaction {
+    SetUpTab { session: String },
+    SetUpFrame { session: String },
+    CloseTab { target: String, session: String },
+    AnswerDialog { session: String, accept: bool },
+    GoBlank { session: String },
+    CancelDownload { guid: String },
+    ContinueRequest { session: String, request: String },
+    Authenticate { session: String, request: String, is_our_proxy: bool },
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) tabs: Vec<Tab>,
+    /// The target of the tab that is looked at.
+    pub(crate) current: Option<String>,
+    /// By session.
+    pub(crate) frames: BTreeMap<String, OtherFrame>,
+    pub(crate) notes: Vec<Note>,
+    /// By id.
+    pub(crate) downloads: BTreeMap<String, Download>,
+    pub(crate) largest_download: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Attached {
+    session_id: String,
+    target_info: TargetInfo,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Detached {
+    session_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InfoChanged {
+    target_info: TargetInfo,
+}
+
+#[derive(Deserialize)]
+struct FrameNavigated {
+    frame: Frame,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InFrame {
+    frame_id: String,
+    #[serde(default)]
+    loader_id: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    url: String,
+    #[serde(default)]
+    navigation_type: String,
+}
+
+#[derive(Deserialize)]
+struct DialogOpening {
+    message: String,
+    r#type: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DownloadBegins {
+    guid: String,
+    url: String,
+    suggested_filename: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DownloadProgress {
+    guid: String,
+    total_bytes: f64,
+    received_bytes: f64,
+    state: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Paused {
+    request_id: String,
+    #[serde(default)]
+    auth_challenge: Option<Challenge>,
+}
+
+#[derive(Deserialize)]
+struct Challenge {
+    source: Option<String>,
+}
+
+impl State {
+    /// The tab that is looked at.
+    pub(crate) fn tab(&self) -> Option<&Tab> {
+        let current = self.current.as_ref()?;
+        self.tabs.iter().find(|tab| tab.target == *current)
+    }
+
+    /// Takes in an event.
+    pub(crate) fn apply(&mut self, event: &Event) -> Option<Reaction> {
+        let session = event.session.clone().unwrap_or_default();
+        match event.method.as_str() {
+            "Target.attachedToTarget" => self.attached(event.read()?, session),
+            "Target.detachedFromTarget" => {
+                self.detached(&event.read::<Detached>()?.session_id);
+                None
+            }
+            "Target.targetInfoChanged" => {
+                let InfoChanged { target_info } = event.read()?;
+                let tab = self.tabs.iter_mut().find(|tab| tab.target == target_info.target_id)?;
+                tab.title = cut(&target_info.title);
+                tab.url = target_info.url;
+                None
+            }
+            "Inspector.targetCrashed" => {
+                self.tab_of(&session)?.is_crashed = true;
+                None
+            }
+            "Page.frameNavigated" => self.navigated(event.read()?, &session),
+            "Page.navigatedWithinDocument"
+            | "Page.lifecycleEvent"
+            | "Page.frameStartedNavigating"
+            | "Page.frameStoppedLoading" => {
+                self.in_frame(&event.method, event.read()?, &session);
+                None
+            }
+            "Page.javascriptDialogOpening" => {
+                let DialogOpening { message, r#type } = event.read()?;
+                // Leaving a page is what somebody asked for; everything else is answered with no.
+                let accept = r#type == "beforeunload";
+                let message = cut(&message);
+                self.note(Note::Dialog { kind: r#type, message, accepted: accept });
+                Some(Reaction::AnswerDialog { session, accept })
+            }
+            "Page.fileChooserOpened" => {
+                self.note(Note::FileChooser);
+                None
+            }
+            "Browser.downloadWillBegin" => {
+                let DownloadBegins { guid, url, suggested_filename } = event.read()?;
+                let download = Download {
+                    name: cut(&suggested_filename),
+                    url: cut(&url),
+                    received: 0,
+                    state: DownloadState::Running,
+                    was_reported: false,
+                };
+                self.downloads.insert(guid, download);
+                None
+            }
+            "Browser.downloadProgress" => self.progress(event.read()?),
+            "Fetch.requestPaused" => {
+                let Paused { request_id, .. } = event.read()?;
+                Some(Reaction::ContinueRequest { session, request: request_id })
+            }
+            "Fetch.authRequired" => {
+                let Paused { request_id, auth_challenge } = event.read()?;
+                let source = auth_challenge.and_then(|challenge| challenge.source);
+                let is_our_proxy = source.as_deref() == Some("Proxy");
+                Some(Reaction::Authenticate { session, request: request_id, is_our_proxy })
+            }
+            _ => None,
+        }
+    }
+
+    fn tab_of(&mut self, session: &str) -> Option<&mut Tab> {
+        self.tabs.iter_mut().find(|tab| tab.session == session)
+    }
+
+    fn note(&mut self, note: Note) {
+        if self.notes.len() < MOST_NOTES {
+            self.notes.push(note);
+        }
+    }
+
+    fn attached(&mut self, attached: Attached, parent: String) -> Option<Reaction> {
+        let Attached { session_id: session, target_info: info } = attached;
+        match info.r#type.as_str() {
+            "iframe" => {
+                self.frames.insert(session.clone(), OtherFrame { frame: info.target_id, parent });
+                Some(Reaction::SetUpFrame { session })
+            }
+            "page" => {
+                if self.tabs.len() >= MOST_TABS {
+                    self.note(Note::TooManyTabs);
+                    return Some(Reaction::CloseTab { target: info.target_id, session });
+                }
+                if !self.tabs.is_empty() {
+                    self.note(Note::NewTab);
+                }
+                self.current = Some(info.target_id.clone());
+                self.tabs.push(Tab {
+                    main_frame: info.target_id.clone(),
+                    target: info.target_id,
+                    session: session.clone(),
+                    url: info.url,
+                    title: cut(&info.title),
+                    ..Tab::default()
+                });
+                Some(Reaction::SetUpTab { session })
+            }
+            _ => None,
+        }
+    }
+
+    fn detached(&mut self, session: &str) {
+        self.frames.remove(session);
+        let Some(index) = self.tabs.iter().position(|tab| tab.session == session) else { return };
+        let closed = self.tabs.remove(index);
+        if self.current.as_ref() == Some(&closed.target) {
+            self.current = self.tabs.last().map(|tab| tab.target.clone());
+            self.note(Note::TabClosed);
+        }
+    }
+
+    fn navigated(&mut self, navigated: FrameNavigated, session: &str) -> Option<Reaction> {
+        let frame = navigated.frame;
+        let tab = self.tab_of(session)?;
+        if frame.parent_id.is_some() {
+            return None;
+        }
+        tab.main_frame = frame.id;
+        tab.loader = frame.loader_id;
+        tab.url.clone_from(&frame.url);
+        tab.navigations += 1;
+        (tab.stage, tab.is_leaving, tab.is_crashed) = (Stage::Begun, false, false);
+        if may_be_shown(&frame.url) {
+            return None;
+        }
+        self.note(Note::Scheme { url: cut(&frame.url) });
+        Some(Reaction::GoBlank { session: session.to_owned() })
+    }
+
+    fn in_frame(&mut self, method: &str, what: InFrame, session: &str) {
+        let Some(tab) = self.tab_of(session).filter(|tab| tab.main_frame == what.frame_id) else {
+            return;
+        };
+        match (method, what.name.as_str()) {
+            ("Page.navigatedWithinDocument", _) => tab.url = what.url,
+            ("Page.frameStartedNavigating", _) => {
+                tab.is_leaving = !what.navigation_type.contains("ameDocument");
+            }
+            ("Page.frameStoppedLoading", _) => tab.is_leaving = false,
+            (_, "DOMContentLoaded") if what.loader_id == tab.loader => {
+                tab.stage = tab.stage.max(Stage::Document);
+            }
+            (_, "load") if what.loader_id == tab.loader => tab.stage = Stage::Loaded,
+            _ => {}
+        }
+    }
+
+    fn progress(&mut self, progress: DownloadProgress) -> Option<Reaction> {
+        let largest = self.largest_download;
+        let download = self.downloads.get_mut(&progress.guid)?;
+        // The protocol counts in floating point; a fraction of a byte is none.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
+        let [received, total] = [progress.received_bytes, progress.total_bytes].map(|n| n as u64);
+        download.received = received;
+        if download.state == DownloadState::TooLarge {
+            return None;
+        }
+        download.state = match progress.state.as_str() {
+            "completed" => DownloadState::Completed,
+            "canceled" => DownloadState::Cancelled,
+            _ => DownloadState::Running,
+        };
+        if received.max(total) > largest {
+            download.state = DownloadState::TooLarge;
+            return Some(Reaction::CancelDownload { guid: progress.guid });
+        }
+        None
+    }
+}
+
+/// Whether a document of this address may stay: pages, and what Chromium shows in their place.
+fn may_be_shown(url: &str) -> bool {
+    ["http://", "https://", "about:", "chrome-error:", "blob:http://", "blob:https://"]
+        .iter()
+        .any(|scheme| url.starts_with(scheme))
+        || url.is_empty()
+        || url == ":"
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(KEPT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
+    use super::*;
+
+    fn event(method: &str, session: &str, parameters: &serde_json::Value) -> Event {
+        let session = (!session.is_empty()).then(|| session.to_owned());
+        Event { session, method: method.into(), parameters: to_raw_value(parameters).unwrap() }
+    }
+
+    fn attach(state: &mut State, kind: &str, target: &str) -> Option<Reaction> {
+        let info = json!({"targetId": target, "type": kind, "title": "", "url": "about:blank"});
+        let parameters = json!({"sessionId": format!("s-{target}"), "targetInfo": info});
+        state.apply(&event("Target.attachedToTarget", "", &parameters))
+    }
+
+    fn navigate(state: &mut State, target: &str, url: &str) -> Option<Reaction> {
+        let frame = json!({"id": target, "loaderId": "l1", "url": url});
+        let session = format!("s-{target}");
+        state.apply(&event("Page.frameNavigated", &session, &json!({"frame": frame})))
+    }
+
+    #[test]
+    fn a_new_tab_is_followed_up_to_a_number_and_its_end_leads_back() {
+        let mut state = State::default();
+        for number in 0..MOST_TABS {
+            let reaction = attach(&mut state, "page", &format!("t{number}"));
+            assert!(matches!(reaction, Some(Reaction::SetUpTab { .. })));
+        }
+        assert_eq!(state.current.as_deref(), Some("t7"));
+        let reaction = attach(&mut state, "page", "t8");
+        let close = Reaction::CloseTab { target: "t8".into(), session: "s-t8".into() };
+        assert_eq!(reaction, Some(close));
+        assert_eq!(state.current.as_deref(), Some("t7"));
+        state.apply(&event("Target.detachedFromTarget", "", &json!({"sessionId": "s-t7"})));
+        assert_eq!(state.current.as_deref(), Some("t6"));
+    }
+
+    #[test]
+    fn c6_a_document_that_is_no_page_does_not_stay() {
+        let mut state = State::default();
+        attach(&mut state, "page", "t");
+        for url in ["file:///etc/passwd", "chrome://version/", "data:text/html,x", "ftp://a/"] {
+            let reaction = navigate(&mut state, "t", url);
+            assert_eq!(reaction, Some(Reaction::GoBlank { session: "s-t".into() }), "{url}");
+        }
+        for url in ["http://a/", "https://a/", "about:blank", "chrome-error://chromewebdata/"] {
+            assert_eq!(navigate(&mut state, "t", url), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_tab_has_a_document_only_when_its_own_loader_says_so() {
+        let mut state = State::default();
+        attach(&mut state, "page", "t");
+        navigate(&mut state, "t", "http://a/");
+        let lifecycle =
+            |loader: &str, name: &str| json!({"frameId": "t", "loaderId": loader, "name": name});
+        state.apply(&event("Page.lifecycleEvent", "s-t", &lifecycle("old", "load")));
+        assert_eq!(state.tab().unwrap().stage, Stage::Begun);
+        state.apply(&event("Page.lifecycleEvent", "s-t", &lifecycle("l1", "DOMContentLoaded")));
+        assert_eq!(state.tab().unwrap().stage, Stage::Document);
+        state.apply(&event("Page.lifecycleEvent", "s-t", &lifecycle("l1", "load")));
+        assert_eq!(state.tab().unwrap().stage, Stage::Loaded);
+    }
+
+    #[test]
+    fn dialogs_are_dismissed_and_leaving_is_accepted() {
+        let mut state = State::default();
+        for (kind, accept) in
+            [("alert", false), ("confirm", false), ("prompt", false), ("beforeunload", true)]
+        {
+            let parameters = json!({"message": "x", "type": kind, "url": "http://a/"});
+            let reaction = state.apply(&event("Page.javascriptDialogOpening", "s", &parameters));
+            assert_eq!(reaction, Some(Reaction::AnswerDialog { session: "s".into(), accept }));
+        }
+        assert_eq!(state.notes.len(), 4);
+    }
+
+    #[test]
+    fn a_download_that_grows_too_large_is_cancelled_once() {
+        let mut state = State { largest_download: 100, ..State::default() };
+        let begins = json!({"guid": "g", "url": "http://a/", "suggestedFilename": "f"});
+        state.apply(&event("Browser.downloadWillBegin", "", &begins));
+        let mut progress = |received: u32, state_name: &str| {
+            let parameters = json!({"guid": "g", "totalBytes": 0, "receivedBytes": received, "state": state_name});
+            state.apply(&event("Browser.downloadProgress", "", &parameters))
+        };
+        assert_eq!(progress(100, "inProgress"), None);
+        let cancel = Some(Reaction::CancelDownload { guid: "g".into() });
+        assert_eq!(progress(101, "inProgress"), cancel);
+        assert_eq!(progress(101, "canceled"), None);
+        assert_eq!(state.downloads["g"].state, DownloadState::TooLarge);
+    }
+}

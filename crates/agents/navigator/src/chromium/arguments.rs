@@ -1,0 +1,98 @@
+//! How Chromium is told to behave: through the proxy and nowhere else, quiet, and small.
+
+use std::path::Path;
+
+/// What a start depends on.
+pub(crate) struct Start<'a> {
+    pub(crate) profile: &'a Path,
+    pub(crate) proxy_port: u16,
+    pub(crate) headless: bool,
+    pub(crate) without_sandbox: bool,
+}
+
+/// Parts of Chromium that reach out by themselves, or do what nobody asked for.
+const FEATURES_OFF: &str = "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,\
+    DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,\
+    InterestFeedContentSuggestions,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,\
+    OptimizationGuideModelDownloading,OptimizationTargetPrediction,PrivacySandboxSettings4,\
+    SegmentationPlatform,Translate,WebRtcHideLocalIpsWithMdns";
+
+/// The arguments, without the program.
+pub(crate) fn arguments(start: &Start<'_>) -> Vec<String> {
+    let mut arguments: Vec<String> = [
+        "--remote-debugging-pipe",
+        // Every connection goes through the proxy, loopback included, and names are resolved
+        // there: Chromium itself resolves nothing.
+        "--proxy-bypass-list=<-loopback>",
+        "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+        "--disable-quic",
+        "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+        "--dns-prefetch-disable",
+        // Chromium's own traffic leads nowhere.
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--component-updater=url-source=http://updates.lango.invalid/",
+        "--gaia-url=http://accounts.lango.invalid/",
+        "--variations-server-url=http://variations.lango.invalid/",
+        "--disable-client-side-phishing-detection",
+        "--disable-domain-reliability",
+        "--disable-sync",
+        "--disable-breakpad",
+        "--disable-crash-reporter",
+        "--no-pings",
+        "--metrics-recording-only",
+        FEATURES_OFF,
+        // Nothing that waits for a person.
+        "--no-first-run",
+        "--no-default-browser-check",
+        "--disable-default-apps",
+        "--disable-extensions",
+        "--disable-component-extensions-with-background-pages",
+        "--disable-search-engine-choice-screen",
+        "--deny-permission-prompts",
+        "--disable-notifications",
+        "--disable-prompt-on-repost",
+        "--password-store=basic",
+        "--use-mock-keychain",
+        "--mute-audio",
+        // Sites are apart from each other, and small.
+        "--site-per-process",
+        "--disable-back-forward-cache",
+        "--disk-cache-size=67108864",
+        "--js-flags=--max-old-space-size=1024",
+        "--disable-dev-shm-usage",
+        "--disable-gpu",
+        "--window-size=1280,900",
+    ]
+    .map(str::to_owned)
+    .into();
+    arguments.push(format!("--proxy-server=http://127.0.0.1:{}", start.proxy_port));
+    arguments.push(format!("--user-data-dir={}", start.profile.display()));
+    if start.headless {
+        arguments.push("--headless=new".to_owned());
+    }
+    if start.without_sandbox {
+        arguments.push("--no-sandbox".to_owned());
+    }
+    arguments.push("about:blank".to_owned());
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_goes_round_the_proxy_and_no_port_is_opened() {
+        let profile = Path::new("/tmp/p");
+        let of = |without_sandbox| {
+            arguments(&Start { profile, proxy_port: 99, headless: true, without_sandbox })
+        };
+        let given = of(false);
+        assert!(given.iter().any(|a| a == "--proxy-server=http://127.0.0.1:99"), "{given:?}");
+        assert!(given.iter().any(|a| a == "--proxy-bypass-list=<-loopback>"), "{given:?}");
+        assert!(!given.iter().any(|a| a.starts_with("--remote-debugging-port")), "{given:?}");
+        assert!(!given.iter().any(|a| a == "--no-sandbox"), "{given:?}");
+        assert!(of(true).iter().any(|a| a == "--no-sandbox"));
+    }
+}

@@ -1,0 +1,138 @@
+//! The process and its directory: one life, one end.
+//!
+//! Chromium is started by a shell that waits for it, then removes the directory. So the directory
+//! goes whenever Chromium does, and Chromium goes when its pipe closes: when we say so, and also
+//! when we are killed.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+/// Starts `$3…` with standard input and output as the descriptors that Chromium speaks over, then
+/// removes the directory `$1`. Processes of Chromium may still write for a moment.
+const KEEPER: &str = r#"
+home=$1; shift
+"$@" 3<&0 4>&1 </dev/null >/dev/null
+code=$?
+exec <&- >&-
+tries=0
+while ! rm -rf "$home" 2>/dev/null && [ $tries -lt 50 ]; do tries=$((tries + 1)); sleep 0.1; done
+exit $code
+"#;
+
+/// Lines of Chromium's own words that are kept, for when it does not start.
+const KEPT_LINES: usize = 12;
+
+/// What Chromium sees of our environment: no keys, no addresses of databases.
+const VARIABLES: [&str; 8] =
+    ["PATH", "LANG", "LC_ALL", "TZ", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"];
+
+/// A started Chromium. Ends when its pipes are closed; [`Process::end`] waits for it.
+pub(crate) struct Process {
+    child: Child,
+    home: PathBuf,
+    // Written by the task that reads, read once when something went wrong.
+    words: Arc<Mutex<VecDeque<String>>>,
+}
+
+impl Process {
+    /// Starts `program`. `home` is removed when it ends.
+    pub(crate) fn start(
+        program: &Path,
+        arguments: &[String],
+        home: &Path,
+    ) -> io::Result<(Self, ChildStdout, ChildStdin)> {
+        let temporary = home.join("t");
+        std::fs::create_dir_all(&temporary)?;
+        let variables: Vec<(&str, OsString)> = VARIABLES
+            .iter()
+            .filter_map(|name| std::env::var_os(name).map(|value| (*name, value)))
+            .collect();
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", KEEPER, "lango-browser"])
+            .arg(home)
+            .arg(program)
+            .args(arguments)
+            .env_clear()
+            .envs(variables)
+            .env("HOME", home)
+            .env("TMPDIR", &temporary)
+            .current_dir(home)
+            // Its own group: Ctrl-C at our terminal is for us, and all of it can be ended at once.
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let missing = || io::Error::other("the pipes of the browser are missing");
+        let stdout = child.stdout.take().ok_or_else(missing)?;
+        let stdin = child.stdin.take().ok_or_else(missing)?;
+        let words = Arc::new(Mutex::new(VecDeque::new()));
+        if let Some(stderr) = child.stderr.take() {
+            tokio::spawn(keep_words(stderr, Arc::clone(&words)));
+        }
+        Ok((Self { child, home: home.to_owned(), words }, stdout, stdin))
+    }
+
+    /// The id of the keeper, which is also that of the process group.
+    pub(crate) fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// What Chromium said last.
+    pub(crate) fn last_words(&self) -> String {
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        words.iter().map(String::as_str).collect::<Vec<&str>>().join("\n")
+    }
+
+    /// Waits until it is gone; after `patience`, ends it by force. Its directory is gone then.
+    pub(crate) async fn end(&mut self, patience: Duration) {
+        if tokio::time::timeout(patience, self.child.wait()).await.is_err() {
+            self.kill();
+            // A killed process is gone; there is nothing to do about one that is not.
+            let _ = tokio::time::timeout(patience, self.child.wait()).await;
+        }
+        // The keeper has done this, unless it was killed with the others.
+        let _ = std::fs::remove_dir_all(&self.home);
+    }
+
+    /// Waits for the end of a browser that ends by itself.
+    pub(crate) async fn wait(&mut self) {
+        let _ = self.child.wait().await;
+    }
+
+    fn kill(&self) {
+        let group = self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        if let Some(group) = group {
+            // Gone already is as good.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+async fn keep_words(stderr: ChildStderr, words: Arc<Mutex<VecDeque<String>>>) {
+    let mut lines = BufReader::new(stderr);
+    loop {
+        let mut line = Vec::new();
+        // A line that never ends is taken in pieces.
+        let mut piece = (&mut lines).take(4096);
+        match piece.read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+        let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+        if words.len() == KEPT_LINES {
+            words.pop_front();
+        }
+        words.push_back(line);
+    }
+}

@@ -1,0 +1,283 @@
+//! Clicking and typing, as a hand would.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::element::Element;
+use super::sensitivity::Sensitivity;
+use crate::browser::{Browser, Mark};
+use crate::error::NavigatorError;
+use crate::protocol::{
+    CallError, GetContentQuads, GetFrameOwner, InsertText, KeyEvent, MouseEvent,
+};
+
+/// Characters that are typed key by key. More are put in at once, as from a clipboard.
+const TYPED: usize = 300;
+/// How long one event may take. A page may hold it up with a dialog, or with its scripts.
+const EVENT_TIME: Duration = Duration::from_secs(10);
+
+/// An element that is about to be used.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "the answers of the script, one by one")]
+struct Prepared {
+    gone: bool,
+    visible: bool,
+    hit: bool,
+    disabled: bool,
+    tag: String,
+    r#type: String,
+    editable: bool,
+    sensitivity: String,
+    cover: String,
+}
+
+/// Clicks an element. The words say how, where that was not the usual way.
+pub(crate) async fn click(browser: &Browser, element: &Element) -> Result<String, NavigatorError> {
+    let prepared = prepare(browser, element).await?;
+    if prepared.disabled {
+        return Err(unsuitable(element, "is disabled and cannot be clicked"));
+    }
+    still_as_decided(element, &prepared, Sensitivity::of_click)?;
+    if prepared.visible
+        && prepared.hit
+        && let Some((x, y)) = middle(browser, element).await?
+    {
+        let tab = browser.tab()?.session;
+        for (kind, button, buttons) in
+            [("mouseMoved", "none", 0), ("mousePressed", "left", 1), ("mouseReleased", "left", 0)]
+        {
+            let click_count = u8::from(kind != "mouseMoved");
+            let event = MouseEvent { r#type: kind, x, y, button, buttons, click_count };
+            event_sent(browser.tell_within(&tab, event, EVENT_TIME).await)?;
+        }
+        return Ok(String::new());
+    }
+    let _: bool = browser.ask_element(&element.frame, &element.object, "press", Vec::new()).await?;
+    Ok(match (prepared.visible, prepared.cover.as_str()) {
+        (false, _) => "it is not visible, so it was clicked by its page's own means".to_owned(),
+        (true, "") => {
+            "it is out of reach of the mouse, so it was clicked by its page's own means".to_owned()
+        }
+        (true, _) => "something covers it, so it was clicked by its page's own means".to_owned(),
+    })
+}
+
+/// Types into an element, in place of what is in it.
+pub(crate) async fn type_text(
+    browser: &Browser,
+    element: &Element,
+    text: &str,
+    submit: bool,
+) -> Result<String, NavigatorError> {
+    let prepared = prepare(browser, element).await?;
+    if prepared.disabled {
+        return Err(unsuitable(element, "is disabled and cannot be changed"));
+    }
+    still_as_decided(element, &prepared, |sensitivity| sensitivity.of_typing(submit))?;
+    let mut how = String::new();
+    match (prepared.tag.as_str(), prepared.r#type.as_str()) {
+        ("SELECT", _) => how = choose(browser, element, text).await?,
+        ("INPUT", "checkbox" | "radio" | "submit" | "button" | "image" | "reset") => {
+            return Err(unsuitable(element, "takes no text: use browser_click"));
+        }
+        ("INPUT", "file") => {
+            return Err(unsuitable(element, "wants a file, and files are not given to pages"));
+        }
+        ("INPUT", "color" | "date" | "time" | "datetime-local" | "month" | "week" | "range") => {
+            put(browser, element, text, false).await?;
+        }
+        ("INPUT" | "TEXTAREA", _) => put(browser, element, text, true).await?,
+        _ if prepared.editable => put(browser, element, text, true).await?,
+        _ => return Err(unsuitable(element, "takes no text")),
+    }
+    if submit {
+        press_key(browser, "Enter", "Enter", 13, Some("\r")).await?;
+    }
+    Ok(how)
+}
+
+async fn prepare(browser: &Browser, element: &Element) -> Result<Prepared, NavigatorError> {
+    let prepared: Prepared =
+        browser.ask_element(&element.frame, &element.object, "prepare", Vec::new()).await?;
+    if prepared.gone {
+        return Err(NavigatorError::Stale("it".to_owned()));
+    }
+    Ok(prepared)
+}
+
+/// An element that has become a field for secrets since somebody decided about it is not used.
+fn still_as_decided(
+    element: &Element,
+    prepared: &Prepared,
+    reason: impl Fn(&Sensitivity) -> Option<String>,
+) -> Result<(), NavigatorError> {
+    let Some(decided) = &element.decided else { return Ok(()) };
+    match (reason(&Sensitivity::read(&prepared.sensitivity)), reason(decided)) {
+        (Some(why), None) => Err(NavigatorError::Unsuitable(format!(
+            "the page has changed: {why}, and nobody was asked about that. Read the page again \
+             (browser_read with mode outline), then try again"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn unsuitable(element: &Element, what: &str) -> NavigatorError {
+    NavigatorError::Unsuitable(format!("the {} {what}", super::clean(&element.called)))
+}
+
+/// The middle of an element, in the coordinates of the whole page's window.
+async fn middle(
+    browser: &Browser,
+    element: &Element,
+) -> Result<Option<(f64, f64)>, NavigatorError> {
+    let session = element.frame.session.clone();
+    let Some((mut x, mut y)) = place(browser, &session, element.number, true).await? else {
+        return Ok(None);
+    };
+    // A frame of another site counts from its own corner: add where it lies in the page around.
+    let mut session = session;
+    while let Some(frame) = browser.look(|state| state.frames.get(&session).cloned()) {
+        let owner = GetFrameOwner { frame_id: frame.frame };
+        let owner = browser.tell(&frame.parent, owner).await?.backend_node_id;
+        let Some((left, top)) = place(browser, &frame.parent, owner, false).await? else {
+            return Ok(None);
+        };
+        (x, y) = (x + left, y + top);
+        session = frame.parent;
+    }
+    Ok(Some((x, y)))
+}
+
+/// The middle or the upper left corner of an element's content.
+async fn place(
+    browser: &Browser,
+    session: &str,
+    number: i64,
+    middle: bool,
+) -> Result<Option<(f64, f64)>, NavigatorError> {
+    let quads = match browser.tell(session, GetContentQuads { backend_node_id: number }).await {
+        Ok(found) => found.quads,
+        Err(NavigatorError::Call(CallError::Refused(_))) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let Some([x1, y1, x2, _, x3, y3, ..]) = quads.first().map(Vec::as_slice) else {
+        return Ok(None);
+    };
+    let _ = x2;
+    Ok(Some(if middle { (f64::midpoint(*x1, *x3), f64::midpoint(*y1, *y3)) } else { (*x1, *y1) }))
+}
+
+/// An event that a page holds up was sent all the same.
+fn event_sent<T>(result: Result<T, NavigatorError>) -> Result<(), NavigatorError> {
+    match result {
+        // The page, or its frame, went away with the event: that is what the event was for.
+        Ok(_) | Err(NavigatorError::Call(CallError::TimedOut { .. } | CallError::Refused(_))) => {
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn put(
+    browser: &Browser,
+    element: &Element,
+    text: &str,
+    by_keys: bool,
+) -> Result<(), NavigatorError> {
+    let has_content: bool =
+        browser.ask_element(&element.frame, &element.object, "focusField", Vec::new()).await?;
+    if !by_keys {
+        let value = vec![Value::from(text)];
+        let taken: bool =
+            browser.ask_element(&element.frame, &element.object, "assign", value).await?;
+        return if taken {
+            Ok(())
+        } else {
+            Err(unsuitable(element, "does not take this value; dates are written 2026-12-31"))
+        };
+    }
+    if has_content {
+        press_key(browser, "Backspace", "Backspace", 8, None).await?;
+    }
+    if text.chars().count() > TYPED || text.contains('\n') {
+        let tab = browser.tab()?.session;
+        let text = text.to_owned();
+        return event_sent(browser.tell_within(&tab, InsertText { text }, EVENT_TIME).await);
+    }
+    let tab = browser.tab()?.session;
+    for character in text.chars() {
+        for kind in ["keyDown", "keyUp"] {
+            let event = KeyEvent {
+                r#type: kind,
+                key: Some(character.to_string()),
+                code: None,
+                text: (kind == "keyDown").then(|| character.to_string()),
+                windows_virtual_key_code: None,
+                modifiers: None,
+            };
+            event_sent(browser.tell_within(&tab, event, EVENT_TIME).await)?;
+        }
+    }
+    Ok(())
+}
+
+async fn press_key(
+    browser: &Browser,
+    key: &str,
+    code: &'static str,
+    number: u32,
+    text: Option<&str>,
+) -> Result<(), NavigatorError> {
+    let tab = browser.tab()?.session;
+    for kind in ["keyDown", "keyUp"] {
+        let event = KeyEvent {
+            r#type: kind,
+            key: Some(key.to_owned()),
+            code: Some(code),
+            text: text.filter(|_| kind == "keyDown").map(str::to_owned),
+            windows_virtual_key_code: Some(number),
+            modifiers: None,
+        };
+        event_sent(browser.tell_within(&tab, event, EVENT_TIME).await)?;
+    }
+    Ok(())
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    chosen: String,
+    options: Vec<String>,
+}
+
+async fn choose(
+    browser: &Browser,
+    element: &Element,
+    text: &str,
+) -> Result<String, NavigatorError> {
+    let value = vec![Value::from(text)];
+    let choice: Choice =
+        browser.ask_element(&element.frame, &element.object, "choose", value).await?;
+    if choice.chosen.is_empty() {
+        let options = super::clean(&choice.options.join(", "));
+        return Err(unsuitable(element, &format!("has no such option; it has: {options}")));
+    }
+    Ok(format!("chose the option \"{}\"", super::clean(&choice.chosen)))
+}
+
+/// Counts changes of the page's main document from now on.
+pub(crate) async fn watch(browser: &Browser, element: &Element) {
+    // Without it, a report says less.
+    let _: Result<bool, _> = browser.ask_frame(&element.frame, "watch", Vec::new()).await;
+}
+
+/// Whether the document of an element changed since [`watch`]; `None` where it is not there.
+pub(crate) async fn changed(browser: &Browser, element: &Element, mark: &Mark) -> Option<bool> {
+    if browser.mark().ok()?.navigations != mark.navigations {
+        return None;
+    }
+    let changes: u64 = browser.ask_frame(&element.frame, "changes", Vec::new()).await.ok()?;
+    Some(changes > 0)
+}

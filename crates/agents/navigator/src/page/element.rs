@@ -1,0 +1,116 @@
+//! From what a call names to an element of the page.
+
+use lango_protocol::SessionId;
+use lango_tool::{visible, visible_short};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::references::{Reference, References};
+use super::sensitivity::Sensitivity;
+use crate::browser::{Browser, FrameReference};
+use crate::error::NavigatorError;
+
+/// How a call names an element.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub(crate) struct Chosen {
+    /// Reference from the page's outline, such as e12.
+    #[serde(rename = "ref")]
+    pub(crate) reference: Option<String>,
+    /// CSS selector; the first match in any frame. Better use ref.
+    pub(crate) selector: Option<String>,
+}
+
+/// An element of the current page, found.
+#[derive(Debug)]
+pub(crate) struct Element {
+    pub(crate) frame: FrameReference,
+    pub(crate) number: i64,
+    /// In our world.
+    pub(crate) object: String,
+    /// As a report calls it; the words are the page's.
+    pub(crate) called: String,
+    /// What was known of it when somebody decided; `None` where everything had to be asked.
+    pub(crate) decided: Option<Sensitivity>,
+}
+
+impl Chosen {
+    /// The element in words, for a person who decides, and what is known of it.
+    pub(crate) fn described(&self, references: &References) -> (String, Option<Reference>) {
+        match (&self.reference, &self.selector) {
+            (Some(name), _) => match references.get(name) {
+                Some(reference) => {
+                    let words = format!(
+                        "the {} \"{}\" ({})\non {}",
+                        visible(&reference.role),
+                        visible(&reference.name),
+                        visible_short(name),
+                        super::place_of(&reference.page),
+                    );
+                    (words, Some(reference))
+                }
+                None => {
+                    (format!("{}, which is on no page that was read", visible_short(name)), None)
+                }
+            },
+            (None, Some(selector)) => {
+                (format!("whatever matches the selector {}", visible(selector)), None)
+            }
+            (None, None) => ("nothing: neither ref nor selector is given".to_owned(), None),
+        }
+    }
+}
+
+/// Finds an element of the current page.
+pub(crate) async fn find(
+    browser: &Browser,
+    references: &References,
+    session: &SessionId,
+    generation: u64,
+    chosen: &Chosen,
+) -> Result<Element, NavigatorError> {
+    match (&chosen.reference, &chosen.selector) {
+        (Some(name), None) => by_reference(browser, references, session, generation, name).await,
+        (None, Some(selector)) => by_selector(browser, selector).await,
+        _ => Err(NavigatorError::WhichElement),
+    }
+}
+
+async fn by_reference(
+    browser: &Browser,
+    references: &References,
+    session: &SessionId,
+    generation: u64,
+    name: &str,
+) -> Result<Element, NavigatorError> {
+    let stale = || NavigatorError::Stale(visible_short(name));
+    let reference = references
+        .get(name)
+        .filter(|known| known.session == *session && known.browser == generation)
+        .ok_or_else(stale)?;
+    let object = browser.element(&reference.frame, reference.number).await?.ok_or_else(stale)?;
+    Ok(Element {
+        frame: reference.frame,
+        number: reference.number,
+        object,
+        called: format!("{} \"{}\"", reference.role, reference.name),
+        decided: Some(reference.sensitivity),
+    })
+}
+
+async fn by_selector(browser: &Browser, selector: &str) -> Result<Element, NavigatorError> {
+    for frame in browser.frames().await? {
+        let arguments = vec![Value::from(selector)];
+        let found = match browser.find_element(&frame, "bySelector", arguments).await {
+            Ok(found) => found,
+            Err(_) if !frame.is_main && !browser.is_gone() => None,
+            Err(error) => return Err(error),
+        };
+        // What is not a selector comes back as an error object, which is no element.
+        let Some(object) = found else { continue };
+        let Ok(number) = browser.number_of(&frame, &object).await else { continue };
+        let called = format!("what matches {}", visible_short(selector));
+        return Ok(Element { frame, number, object, called, decided: None });
+    }
+    Err(NavigatorError::NoMatch(visible_short(selector)))
+}

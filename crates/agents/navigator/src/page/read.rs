@@ -1,0 +1,99 @@
+//! Reading: the words of a page, a bounded part at a time.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::browser::{Browser, FrameReference};
+use crate::error::NavigatorError;
+
+/// What of a page is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Mode {
+    /// What a person would read: headings, paragraphs, lists, tables.
+    #[default]
+    Article,
+    /// All visible text.
+    Text,
+    /// Links with their addresses.
+    Links,
+    /// Tables as Markdown.
+    Tables,
+    /// Elements with references to use in other calls.
+    Outline,
+}
+
+impl Mode {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Article => "article",
+            Self::Text => "text",
+            Self::Links => "links",
+            Self::Tables => "tables",
+            Self::Outline => "outline",
+        }
+    }
+}
+
+/// A part of a page's text.
+#[derive(Debug, Default)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+    /// Characters that come after it.
+    pub(crate) more: u64,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    text: String,
+    total: u64,
+}
+
+/// Reads a part of the current page, frame after frame.
+pub(crate) async fn read(
+    browser: &Browser,
+    mode: Mode,
+    offset: u64,
+    limit: u64,
+) -> Result<Text, NavigatorError> {
+    let mut read = Text::default();
+    let (mut skip, mut left) = (offset, limit);
+    for frame in browser.frames().await? {
+        let arguments = vec![Value::from(mode.name()), Value::from(skip), Value::from(left)];
+        let part: Part = match browser.ask_frame(&frame, "read", arguments).await {
+            Ok(part) => part,
+            // A frame that goes or hangs does not take the page with it.
+            Err(_) if !frame.is_main && !browser.is_gone() => continue,
+            Err(error) => return Err(error),
+        };
+        if !part.text.trim().is_empty() {
+            if !frame.is_main {
+                read.text.push_str(&format!("\nframe {}:\n", super::place_of(&frame.url)));
+            }
+            read.text.push_str(&part.text);
+        }
+        let shown = part.total.saturating_sub(skip).min(left);
+        read.more += part.total.saturating_sub(skip).saturating_sub(left);
+        skip = skip.saturating_sub(part.total);
+        left -= shown;
+    }
+    Ok(read)
+}
+
+/// What the server said of the document.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Document {
+    pub(crate) status: u16,
+    pub(crate) title: String,
+    #[serde(rename = "type")]
+    pub(crate) content_type: String,
+}
+
+/// The status of the current document; 0 where the browser does not know.
+pub(crate) async fn status(
+    browser: &Browser,
+    main: &FrameReference,
+) -> Result<Document, NavigatorError> {
+    browser.ask_frame(main, "measure", Vec::new()).await
+}

@@ -1,0 +1,164 @@
+//! The short names of elements: `e12`.
+//!
+//! A name belongs to one element of one page of one session, and to no other as long as the program
+//! runs: so a proposal, which knows no session, can say what an element is.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lango_protocol::SessionId;
+
+use super::sensitivity::Sensitivity;
+use crate::browser::FrameReference;
+
+/// Names kept for one session. The oldest are forgotten.
+const MOST: usize = 5000;
+
+/// An element that was shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Reference {
+    pub(crate) session: SessionId,
+    /// Which browser of the session it was in.
+    pub(crate) browser: u64,
+    pub(crate) frame: FrameReference,
+    /// What the browser knows it by.
+    pub(crate) number: i64,
+    pub(crate) role: String,
+    pub(crate) name: String,
+    /// The address of the page it was on.
+    pub(crate) page: String,
+    pub(crate) sensitivity: Sensitivity,
+}
+
+impl Reference {
+    fn key(&self) -> Key {
+        let session = self.session.clone();
+        (session, self.browser, self.frame.session.clone(), self.number)
+    }
+}
+
+type Key = (SessionId, u64, String, i64);
+
+#[derive(Default)]
+struct Known {
+    next: u64,
+    by_name: BTreeMap<u64, Reference>,
+    by_element: HashMap<Key, u64>,
+}
+
+/// All names of the program. Cheap to clone.
+#[derive(Clone, Default)]
+pub(crate) struct References {
+    // Proposals look here without waiting for the page; held for one look-up.
+    known: Arc<Mutex<Known>>,
+}
+
+impl References {
+    /// The name of an element, the same one as before where it has one.
+    pub(crate) fn name(&self, reference: Reference) -> String {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = reference.key();
+        let number = if let Some(number) = known.by_element.get(&key) {
+            *number
+        } else {
+            known.next += 1;
+            known.next
+        };
+        known.by_element.insert(key, number);
+        let session = reference.session.clone();
+        known.by_name.insert(number, reference);
+        if known.by_name.len() > MOST {
+            known.forget_oldest(&session);
+        }
+        format!("e{number}")
+    }
+
+    /// The element of a name.
+    pub(crate) fn get(&self, name: &str) -> Option<Reference> {
+        let number = name.trim().strip_prefix('e')?.parse().ok()?;
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.by_name.get(&number).cloned()
+    }
+
+    /// Forgets what belongs to a session.
+    pub(crate) fn forget(&self, session: &SessionId) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.by_name.retain(|_, reference| reference.session != *session);
+        known.by_element.retain(|(owner, ..), _| owner != session);
+    }
+}
+
+impl Known {
+    /// Forgets the older half of a session's names.
+    fn forget_oldest(&mut self, session: &SessionId) {
+        let own: Vec<u64> = self
+            .by_name
+            .iter()
+            .filter(|(_, reference)| reference.session == *session)
+            .map(|(number, _)| *number)
+            .collect();
+        for number in &own[..own.len() / 2] {
+            if let Some(reference) = self.by_name.remove(number) {
+                self.by_element.remove(&reference.key());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reference(session: &SessionId, number: i64) -> Reference {
+        let (session_text, frame) = ("s".to_owned(), "f".to_owned());
+        Reference {
+            session: session.clone(),
+            browser: 1,
+            frame: FrameReference {
+                session: session_text,
+                frame,
+                url: String::new(),
+                is_main: true,
+            },
+            number,
+            role: "button".into(),
+            name: "Go".into(),
+            page: "http://a/".into(),
+            sensitivity: Sensitivity::None,
+        }
+    }
+
+    #[test]
+    fn an_element_keeps_its_name_and_no_other_gets_it() {
+        let references = References::default();
+        let (one, two) = (SessionId::generate(), SessionId::generate());
+        let name = references.name(reference(&one, 7));
+        assert_eq!(references.name(reference(&one, 7)), name);
+        assert_ne!(references.name(reference(&one, 8)), name);
+        assert_ne!(references.name(reference(&two, 7)), name);
+        references.forget(&one);
+        assert!(references.get(&name).is_none());
+        assert_ne!(references.name(reference(&one, 7)), name);
+    }
+
+    #[test]
+    fn names_are_bounded_and_the_newest_stay() {
+        let references = References::default();
+        let session = SessionId::generate();
+        let count = i64::try_from(MOST).unwrap() * 2;
+        let names = (0..count).map(|number| references.name(reference(&session, number)));
+        let last = names.fold(None, |_, name| Some(name));
+        assert!(references.get(&last.unwrap()).is_some());
+        assert!(references.get("e1").is_none());
+        let known = references.known.lock().unwrap();
+        assert!(known.by_name.len() <= MOST && known.by_element.len() <= MOST);
+    }
+
+    #[test]
+    fn what_is_no_name_is_no_element() {
+        let references = References::default();
+        for text in ["", "e", "12", "e-1", "e99999999999999999999", "x1"] {
+            assert!(references.get(text).is_none(), "{text}");
+        }
+    }
+}

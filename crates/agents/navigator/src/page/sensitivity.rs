@@ -1,0 +1,109 @@
+//! Fields and buttons that a person must decide about, whatever the rules allow.
+
+/// What using an element may give away.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Sensitivity {
+    /// Nothing in particular.
+    #[default]
+    None,
+    /// The element is a field for a secret. What it is, for a person.
+    Field(String),
+    /// Using the element may send secrets or money. What it belongs to, for a person.
+    Form(String),
+}
+
+impl Sensitivity {
+    /// From the words of our script: `field: why` or `form: why`.
+    pub(crate) fn read(words: &str) -> Self {
+        match words.split_once(": ") {
+            Some(("field", why)) => Self::Field(why.to_owned()),
+            Some(("form", why)) => Self::Form(why.to_owned()),
+            _ => Self::None,
+        }
+    }
+
+    /// Why a person must be asked before it is clicked. A click into a field only goes there.
+    pub(crate) fn of_click(&self) -> Option<String> {
+        match self {
+            Self::Form(why) => Some(format!("this belongs to {why}")),
+            Self::Field(_) | Self::None => None,
+        }
+    }
+
+    /// Why a person must be asked before something is typed into it.
+    pub(crate) fn of_typing(&self, submits: bool) -> Option<String> {
+        match self {
+            Self::Field(why) => Some(format!("this is {why}")),
+            Self::Form(why) if submits => Some(format!("this sends {why}")),
+            Self::Form(_) | Self::None => None,
+        }
+    }
+}
+
+/// Whether the name of a button speaks of money.
+pub(crate) fn names_a_payment(name: &str) -> bool {
+    const WORDS: [&str; 24] = [
+        "pay",
+        "buy",
+        "purchase",
+        "checkout",
+        "order now",
+        "place order",
+        "place your order",
+        "place my order",
+        "subscribe",
+        "donate",
+        "send money",
+        "transfer",
+        "bezahlen",
+        "kaufen",
+        "bestellen",
+        "acheter",
+        "payer",
+        "comprar",
+        "pagar",
+        "결제",
+        "구매",
+        "支付",
+        "购买",
+        "購入",
+    ];
+    let name = name.to_lowercase();
+    WORDS.iter().any(|word| {
+        name.match_indices(word).any(|(at, _)| {
+            // A whole word where words have spaces between them.
+            let before = name[..at].chars().next_back();
+            let after = name[at + word.len()..].chars().next();
+            !word.is_ascii()
+                || (!before.is_some_and(char::is_alphanumeric)
+                    && !after.is_some_and(char::is_alphanumeric))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_asked_about_where_they_would_be_given_away() {
+        let field = Sensitivity::read("field: a password field");
+        assert_eq!(field.of_typing(false).unwrap(), "this is a password field");
+        assert_eq!(field.of_click(), None);
+        let form = Sensitivity::read("form: a form with a password field");
+        assert!(form.of_click().is_some() && form.of_typing(true).is_some());
+        assert_eq!(form.of_typing(false), None);
+        assert_eq!(Sensitivity::read(""), Sensitivity::None);
+    }
+
+    #[test]
+    fn a_button_that_speaks_of_money_is_known_by_whole_words() {
+        for name in ["Pay now", "BUY", "Proceed to checkout", "Jetzt kaufen", "결제하기", "Pay €5"]
+        {
+            assert!(names_a_payment(name), "{name}");
+        }
+        for name in ["Payload", "Display", "Buyer's guide", "Search", ""] {
+            assert!(!names_a_payment(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `browser_back`: the page before this one.
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::error::NavigatorError;
+use crate::report::{self, Report};
+use crate::sessions::Navigator;
+
+pub(crate) struct Back {
+    navigator: Navigator,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BackArguments {}
+
+impl Back {
+    pub(crate) fn new(navigator: Navigator) -> Self {
+        Self { navigator }
+    }
+}
+
+impl Tool for Back {
+    type Arguments = BackArguments;
+    type Output = Report;
+    const NAME: &'static str = "browser_back";
+    const DESCRIPTION: &'static str = "Goes back to the page before the current one.";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = false;
+
+    async fn run(&self, _: BackArguments, context: ToolContext) -> Result<Report, ToolError> {
+        self.navigator
+            .run(&context, async |held| {
+                let Some(arrival) = held.browser()?.back().await? else {
+                    let error = "there is no page before this one";
+                    return Err(NavigatorError::Unsuitable(error.to_owned()));
+                };
+                report::page(&held, "Went back.", arrival).await
+            })
+            .await
+    }
+
+    fn render(&self, output: &Report) -> String {
+        output.0.clone()
+    }
+}

@@ -1,0 +1,116 @@
+//! `browser_click`: clicks an element.
+
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::origin_of;
+use crate::browser::Mark;
+use crate::error::NavigatorError;
+use crate::page::{self, Chosen, Element};
+use crate::report::{self, Report};
+use crate::sessions::{Held, Navigator};
+
+pub(crate) struct Click {
+    navigator: Navigator,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClickArguments {
+    /// Reference from the page's outline, such as e12.
+    r#ref: Option<String>,
+    /// CSS selector instead of ref; the first match in any frame.
+    selector: Option<String>,
+}
+
+impl ClickArguments {
+    fn chosen(&self) -> Chosen {
+        Chosen { reference: self.r#ref.clone(), selector: self.selector.clone() }
+    }
+}
+
+impl Click {
+    pub(crate) fn new(navigator: Navigator) -> Self {
+        Self { navigator }
+    }
+}
+
+impl Tool for Click {
+    type Arguments = ClickArguments;
+    type Output = Report;
+    const NAME: &'static str = "browser_click";
+    const DESCRIPTION: &'static str = "Clicks an element of the current page, by its reference. Says what happened and shows the \
+         page as it is then.";
+    const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: ClickArguments,
+        context: ToolContext,
+    ) -> Result<Report, ToolError> {
+        self.navigator
+            .run(&context, async |held| {
+                let browser = held.browser()?;
+                let references = self.navigator.references();
+                let chosen = arguments.chosen();
+                let element =
+                    page::find(browser, references, held.id(), held.generation(), &chosen).await?;
+                let mark = browser.mark()?;
+                page::watch(browser, &element).await;
+                let how = page::click(browser, &element).await?;
+                after(&held, &element, &mark, "Clicked", &how).await
+            })
+            .await
+    }
+
+    fn render(&self, output: &Report) -> String {
+        output.0.clone()
+    }
+
+    fn propose(&self, arguments: &ClickArguments) -> Option<Proposal> {
+        let (words, known) = arguments.chosen().described(self.navigator.references());
+        let summary = format!("Click {words}");
+        Some(match known {
+            Some(reference) => Proposal {
+                always_ask: reference.sensitivity.of_click(),
+                ..Proposal::of(summary, [&origin_of(&reference.page)])
+            },
+            // Nobody can say beforehand what a selector means on the page as it is then.
+            None => Proposal {
+                unreadable: Some("which element it is, is known only on the page".to_owned()),
+                always_ask: Some("it may be a button that pays or signs in".to_owned()),
+                ..Proposal::plain(summary)
+            },
+        })
+    }
+}
+
+/// What came of an action on an element.
+pub(super) async fn after(
+    held: &Held,
+    element: &Element,
+    mark: &Mark,
+    done: &str,
+    how: &str,
+) -> Result<Report, NavigatorError> {
+    let browser = held.browser()?;
+    let arrival = browser.settle(mark).await?;
+    let now = browser.mark()?;
+    let happened = if now.target != mark.target {
+        "another tab is shown"
+    } else if now.navigations != mark.navigations {
+        "a new page is shown"
+    } else if now.url != mark.url {
+        "the address changed within the page"
+    } else {
+        match page::changed(browser, element, mark).await {
+            Some(true) | None => "the page changed",
+            Some(false) => "nothing on the page changed",
+        }
+    };
+    let called = page::clean(&element.called);
+    let how = if how.is_empty() { String::new() } else { format!(" ({how})") };
+    report::page(held, &format!("{done}: {called}{how}. Then: {happened}."), arrival).await
+}

@@ -1,0 +1,96 @@
+//! `browser_type`: types into a field.
+
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible_lines};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::click::after;
+use super::origin_of;
+use crate::page::{self, Chosen};
+use crate::report::Report;
+use crate::sessions::Navigator;
+
+pub(crate) struct Type {
+    navigator: Navigator,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TypeArguments {
+    /// Reference from the page's outline, such as e12.
+    r#ref: Option<String>,
+    /// CSS selector instead of ref; the first match in any frame.
+    selector: Option<String>,
+    /// The text, in place of what is in the field. For a list of options: the option.
+    text: String,
+    /// Press Enter after it, which sends most forms.
+    #[serde(default)]
+    submit: bool,
+}
+
+impl TypeArguments {
+    fn chosen(&self) -> Chosen {
+        Chosen { reference: self.r#ref.clone(), selector: self.selector.clone() }
+    }
+}
+
+impl Type {
+    pub(crate) fn new(navigator: Navigator) -> Self {
+        Self { navigator }
+    }
+}
+
+impl Tool for Type {
+    type Arguments = TypeArguments;
+    type Output = Report;
+    const NAME: &'static str = "browser_type";
+    const DESCRIPTION: &'static str = "Types text into a field of the current page, in place of what is in it, or chooses an \
+         option of a list. Shows the page as it is then.";
+    const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: TypeArguments,
+        context: ToolContext,
+    ) -> Result<Report, ToolError> {
+        self.navigator
+            .run(&context, async |held| {
+                let browser = held.browser()?;
+                let references = self.navigator.references();
+                let chosen = arguments.chosen();
+                let element =
+                    page::find(browser, references, held.id(), held.generation(), &chosen).await?;
+                let mark = browser.mark()?;
+                page::watch(browser, &element).await;
+                let (text, submit) = (&arguments.text, arguments.submit);
+                let how = page::type_text(browser, &element, text, submit).await?;
+                let done = if submit { "Typed and pressed Enter in" } else { "Typed into" };
+                after(&held, &element, &mark, done, &how).await
+            })
+            .await
+    }
+
+    fn render(&self, output: &Report) -> String {
+        output.0.clone()
+    }
+
+    fn propose(&self, arguments: &TypeArguments) -> Option<Proposal> {
+        let (words, known) = arguments.chosen().described(self.navigator.references());
+        let text = visible_lines(&arguments.text, "| ");
+        let enter =
+            if arguments.submit { "\nthen press Enter, which may send the form" } else { "" };
+        let summary = format!("Type into {words}\nthis text:\n{text}{enter}");
+        Some(match known {
+            Some(reference) => Proposal {
+                always_ask: reference.sensitivity.of_typing(arguments.submit),
+                ..Proposal::of(summary, [&origin_of(&reference.page)])
+            },
+            None => Proposal {
+                unreadable: Some("which element it is, is known only on the page".to_owned()),
+                always_ask: Some("it may be a field for a password or a card".to_owned()),
+                ..Proposal::plain(summary)
+            },
+        })
+    }
+}

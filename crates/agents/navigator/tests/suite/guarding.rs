@@ -1,0 +1,101 @@
+//! Where the browser may go, whatever a page tries.
+
+use lango_tool::ToolError;
+use serde_json::json;
+
+use crate::site::Site;
+use crate::support::Hands;
+
+#[tokio::test]
+async fn forbidden_places_see_nothing_of_the_browser() {
+    let forbidden = Site::start().await;
+    let site = Site::beside(&forbidden.url("")).await;
+    let hands = Hands::at(&[site.place()]);
+
+    // C1, C6: refused before there is a browser.
+    let port = forbidden.address.port();
+    for url in [
+        forbidden.url("/"),
+        format!("http://localhost:{port}/"),
+        format!("http://[::ffff:127.0.0.1]:{port}/"),
+        format!("http://2130706433:{port}/"),
+        format!("http://0:{port}/"),
+        "http://169.254.169.254/latest/meta-data/".to_owned(),
+        "http://metadata.google.internal/".to_owned(),
+        "http://user:pass@example.org/".to_owned(),
+        "file:///etc/passwd".to_owned(),
+        "data:text/html,x".to_owned(),
+        "javascript:alert(1)".to_owned(),
+        "chrome://version".to_owned(),
+        "ftp://example.org/".to_owned(),
+        "ws://127.0.0.1/".to_owned(),
+        "example.org".to_owned(),
+    ] {
+        let error = hands.open(&url).await.unwrap_err();
+        assert!(matches!(error, ToolError::Forbidden(_)), "{url}: {error}");
+    }
+    assert!(hands.navigator.process_groups().await.is_empty());
+
+    // C2: a redirect is refused where it leads.
+    for (path, reason) in [("/to-other", "loopback address"), ("/to-metadata", "metadata address")]
+    {
+        let error = hands.open(&site.url(path)).await.unwrap_err();
+        let ToolError::Forbidden(text) = &error else { panic!("{path}: {error}") };
+        assert!(text.contains("leads to") && text.contains(reason), "{path}: {text}");
+        assert!(text.contains("egress.allow"), "{path}: {text}");
+    }
+
+    // C5: everything a page does by itself.
+    let opened = hands.open(&site.url("/reach")).await.unwrap();
+    let wait = json!({"text": "all tried", "timeout_seconds": 60});
+    let waited = hands.call("browser_wait", wait).await.unwrap();
+    assert!(waited.starts_with("Found"), "{opened}\n{waited}");
+    let told = format!("{opened}\n{waited}\n{}", hands.read("text").await);
+    assert!(
+        told.contains("Blocked: http://169.254.169.254/latest/meta-data/ (metadata address)"),
+        "{told}"
+    );
+    for path in ["/image.png", "/style.css", "/script.js", "/fetch", "/frame"] {
+        let line = format!("Blocked: {} (loopback address)", forbidden.url(path));
+        assert!(told.contains(&line) || told.contains("more requests"), "{path}: {told}");
+    }
+    assert!(site.requests().iter().any(|line| line.starts_with("GET /worker.js")));
+    assert_eq!((forbidden.connections(), forbidden.requests()), (0, Vec::new()));
+
+    // C6: what a page tries with other schemes stays where it was.
+    hands.open(&site.url("/schemes")).await.unwrap();
+    for words in ["To a file", "To data", "To the browser", "To ftp", "By script"] {
+        let clicked = hands.click(words).await.unwrap();
+        assert!(clicked.contains(&format!("Page: {}", site.url("/schemes"))), "{words}: {clicked}");
+        assert!(!hands.read("text").await.contains("root:"), "{words}");
+    }
+    hands.navigator.close().await;
+}
+
+#[tokio::test]
+async fn downloads_stay_in_their_place_and_within_their_size() {
+    let site = Site::start().await;
+    let hands = Hands::with(&[site.place()], |settings| settings.download_bytes = 1_000_000);
+    let told = hands.open(&site.url("/nasty")).await.unwrap();
+    let directory = hands.path("downloads").join(hands.session.as_str());
+    assert!(told.contains("The address is a file"), "{told}");
+    assert!(told.contains(directory.to_str().unwrap()) && told.contains("(1000 bytes)"), "{told}");
+    hands.open(&site.url("/many")).await.unwrap();
+    let told = hands.click("Get file").await.unwrap();
+    assert!(told.contains("Downloaded"), "{told}");
+    let told = hands.open(&site.url("/large-file")).await.unwrap();
+    assert!(told.contains("too large and was stopped"), "{told}");
+    hands.navigator.close().await;
+
+    let mut names: Vec<String> = std::fs::read_dir(&directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(
+        names.iter().all(|name| name.contains("bashrc") && !name.starts_with('.')),
+        "{names:?}"
+    );
+    assert!(!hands.path(".bashrc").exists());
+}

@@ -1,0 +1,13 @@
+//! The navigator's tools through their front door, with a real Chromium and sites on this machine.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "clippy knows tests by their attribute, not their helpers"
+)]
+
+mod acting;
+mod guarding;
+mod living;
+mod reading;
+mod site;
+mod support;

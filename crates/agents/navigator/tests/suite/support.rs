@@ -1,0 +1,105 @@
+//! Tools, a session, and a place for files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_egress::{Guard, Rules};
+use lango_navigator::{Navigator, NavigatorSettings, register};
+use lango_protocol::{CallId, SessionId, TurnId};
+use lango_tool::{Proposal, ToolContext, ToolError, ToolRegistry};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// Longer than any test needs on a busy machine: whoever runs into it hangs.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(4);
+
+/// The navigator's tools for one session, with a Chromium of their own.
+pub(crate) struct Hands {
+    pub(crate) navigator: Navigator,
+    pub(crate) session: SessionId,
+    registry: ToolRegistry,
+    directory: Arc<TempDir>,
+}
+
+impl Hands {
+    /// May go to these places of this machine.
+    pub(crate) fn at(places: &[String]) -> Self {
+        Self::with(places, |_| {})
+    }
+
+    /// With settings of its own.
+    pub(crate) fn with(places: &[String], change: impl FnOnce(&mut NavigatorSettings)) -> Self {
+        let directory = TempDir::new().unwrap();
+        let guard = Guard::new(Rules::parse(places, &[], &[]).unwrap());
+        let mut settings = NavigatorSettings::new(directory.path(), guard);
+        change(&mut settings);
+        let mut registry = ToolRegistry::new();
+        let navigator = register(&mut registry, settings).unwrap();
+        let session = SessionId::generate();
+        Self { navigator, session, registry, directory: Arc::new(directory) }
+    }
+
+    /// The same tools for another session.
+    pub(crate) fn as_another_session(&self) -> Self {
+        Self {
+            navigator: self.navigator.clone(),
+            session: SessionId::generate(),
+            registry: self.registry.clone(),
+            directory: Arc::clone(&self.directory),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Calls a tool.
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Result<String, ToolError> {
+        let context = ToolContext {
+            session: self.session.clone(),
+            turn: TurnId::generate(),
+            call: CallId::generate(),
+            agent: "navigator".parse().unwrap(),
+            cancel: CancellationToken::new(),
+        };
+        let prepared = self.registry.get(tool).unwrap().prepare(&arguments.to_string())?;
+        tokio::time::timeout(PATIENCE, prepared.run(context)).await.expect("the call hangs")
+    }
+
+    /// What a person is shown before a call.
+    pub(crate) fn propose(&self, tool: &str, arguments: &Value) -> Proposal {
+        let prepared = self.registry.get(tool).unwrap().prepare(&arguments.to_string()).unwrap();
+        prepared.propose().unwrap()
+    }
+
+    /// Opens a page.
+    pub(crate) async fn open(&self, url: &str) -> Result<String, ToolError> {
+        self.call("browser_navigate", json!({ "url": url })).await
+    }
+
+    /// Reads the page.
+    pub(crate) async fn read(&self, mode: &str) -> String {
+        self.call("browser_read", json!({ "mode": mode })).await.unwrap()
+    }
+
+    /// Clicks the element whose outline line contains `words`.
+    pub(crate) async fn click(&self, words: &str) -> Result<String, ToolError> {
+        let reference = self.reference(words).await;
+        self.call("browser_click", json!({ "ref": reference })).await
+    }
+
+    /// The reference of the element whose outline line contains `words`.
+    pub(crate) async fn reference(&self, words: &str) -> String {
+        let outline = self.call("browser_read", json!({"mode": "outline", "limit": 1000})).await;
+        reference_in(&outline.unwrap(), words)
+    }
+}
+
+/// The reference in the line of an outline that contains `words`.
+pub(crate) fn reference_in(outline: &str, words: &str) -> String {
+    let line = outline.lines().find(|line| line.contains(words) && line.ends_with(']'));
+    let line = line.unwrap_or_else(|| panic!("no element {words:?} in:\n{outline}"));
+    line.rsplit_once('[').unwrap().1.trim_end_matches(']').to_owned()
+}

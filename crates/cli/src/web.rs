@@ -1,0 +1,63 @@
+//! From the configuration to the way out and the browser.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lango_egress::{Guard, Pattern, Rules};
+use lango_navigator::NavigatorSettings;
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::home::{self, Home};
+
+/// The agent whose browser it is.
+const NAVIGATOR: &str = "navigator";
+
+/// Where an agent may go.
+pub(crate) fn guard(config: &Config, agent: &str) -> Result<Guard, Failure> {
+    let hosts = config.agents.get(agent).map(|agent| agent.hosts.as_slice()).unwrap_or_default();
+    Ok(Guard::new(Rules {
+        allow_private: patterns("egress.allow", &config.egress.allow)?,
+        deny: patterns("egress.deny", &config.egress.deny)?,
+        only: patterns(&format!("agents.{agent}.hosts"), hosts)?,
+    }))
+}
+
+fn patterns(key: &str, texts: &[String]) -> Result<Vec<Pattern>, Failure> {
+    let read =
+        |text: &String| text.parse().map_err(|error| Failure::usage(format!("{key}: {error}")));
+    texts.iter().map(read).collect()
+}
+
+/// The browser of the navigator.
+pub(crate) fn navigator(config: &Config, home: &Home) -> Result<NavigatorSettings, Failure> {
+    let given = &config.navigator;
+    let profile = match &given.profile {
+        Some(path) => Some(
+            home::expand(path)
+                .map_err(|error| Failure::usage(format!("navigator.profile: {error}")))?,
+        ),
+        None => None,
+    };
+    Ok(NavigatorSettings {
+        chromium: chromium(config)?,
+        headless: given.headless,
+        idle: Duration::from_secs(given.idle_seconds.max(1)),
+        timeout: Duration::from_secs(given.timeout_seconds.clamp(1, 600)),
+        profile,
+        download_bytes: given.download_megabytes.saturating_mul(1024 * 1024),
+        ..NavigatorSettings::new(&home.data, guard(config, NAVIGATOR)?)
+    })
+}
+
+/// The Chromium that is configured.
+pub(crate) fn chromium(config: &Config) -> Result<Option<PathBuf>, Failure> {
+    let Some(given) = &config.navigator.chromium else { return Ok(None) };
+    // A bare name is looked for in PATH.
+    if !given.contains('/') && !given.starts_with('~') {
+        return Ok(Some(PathBuf::from(given)));
+    }
+    let path = home::expand(given)
+        .map_err(|error| Failure::usage(format!("navigator.chromium: {error}")))?;
+    Ok(Some(path))
+}

@@ -1,0 +1,251 @@
+//! Requests of our own, to places that the guard lets through, at every step of the way.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use reqwest::dns::{Addrs, Name, Resolve as ReqwestResolve, Resolving};
+use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, LOCATION, PROXY_AUTHORIZATION};
+use reqwest::{Method, StatusCode, redirect};
+use url::Url;
+
+use crate::destination::Destination;
+use crate::error::{EgressError, Refusal};
+use crate::guard::Guard;
+
+/// How much one fetch may take.
+#[derive(Debug, Clone)]
+pub struct ClientLimits {
+    /// Bytes of a body.
+    pub bytes: usize,
+    /// The whole fetch, redirects included.
+    pub time: Duration,
+    /// Redirects that are followed.
+    pub redirects: usize,
+}
+
+impl Default for ClientLimits {
+    fn default() -> Self {
+        Self { bytes: 10 * 1024 * 1024, time: Duration::from_secs(30), redirects: 5 }
+    }
+}
+
+/// What was fetched.
+#[derive(Debug, Clone)]
+pub struct Fetched {
+    /// Where it came from, after redirects.
+    pub url: Url,
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, whole.
+    pub body: Vec<u8>,
+}
+
+/// Why nothing was fetched.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// The place may not be reached, or cannot be.
+    #[error(transparent)]
+    Egress(#[from] EgressError),
+    /// A redirect that is not followed.
+    #[error("{from} redirects: {reason}")]
+    Redirect {
+        /// The address that answered with it.
+        from: Url,
+        /// Why it is not followed.
+        reason: String,
+    },
+    /// The body is too long.
+    #[error("the answer of {url} is longer than {most} bytes")]
+    TooLong {
+        /// Whose.
+        url: Url,
+        /// The limit.
+        most: usize,
+    },
+    /// It took too long. A retry may help.
+    #[error("{url} did not answer within {seconds} s")]
+    TooSlow {
+        /// What was asked for.
+        url: String,
+        /// The limit.
+        seconds: u64,
+    },
+    /// The connection, TLS or HTTP did not work.
+    #[error("cannot fetch {url}: {reason}")]
+    Broken {
+        /// What was asked for.
+        url: Url,
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+/// Fetches through a guard. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct GuardedClient {
+    guard: Guard,
+    limits: ClientLimits,
+}
+
+impl GuardedClient {
+    /// A client that goes where `guard` lets it.
+    pub fn new(guard: Guard, limits: ClientLimits) -> Self {
+        Self { guard, limits }
+    }
+
+    /// Fetches an address.
+    pub async fn get(&self, url: &str) -> Result<Fetched, FetchError> {
+        self.send(Method::GET, url, HeaderMap::new(), Vec::new()).await
+    }
+
+    /// Sends a request. Redirects are followed only where nothing but an address was sent: GET and
+    /// HEAD. What proves who we are goes to the first origin and to no other.
+    pub async fn send(
+        &self,
+        method: Method,
+        url: &str,
+        headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Fetched, FetchError> {
+        let too_slow =
+            || FetchError::TooSlow { url: url.to_owned(), seconds: self.limits.time.as_secs() };
+        let hops = self.follow(method, url, headers, body);
+        tokio::time::timeout(self.limits.time, hops).await.map_err(|_| too_slow())?
+    }
+
+    async fn follow(
+        &self,
+        method: Method,
+        url: &str,
+        mut headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Fetched, FetchError> {
+        let (mut url, mut destination) = Destination::of_url(url).map_err(EgressError::from)?;
+        let may_follow = method == Method::GET || method == Method::HEAD;
+        let mut hops = 0;
+        loop {
+            if !matches!(url.scheme(), "http" | "https") {
+                let scheme = url.scheme().to_owned();
+                return Err(EgressError::from(Refusal::Scheme { scheme }).into());
+            }
+            let addresses = self.guard.resolve(&destination).await?;
+            let response = self
+                .request(&method, &url, &destination, addresses, &headers, body.clone())
+                .await?;
+            let location = response.headers().get(LOCATION).cloned();
+            let (true, Some(location)) = (response.status().is_redirection(), location) else {
+                return self.collect(url, response).await;
+            };
+            let refuse = |reason: String| FetchError::Redirect { from: url.clone(), reason };
+            if !may_follow {
+                return Err(refuse(format!("a {method} is not sent elsewhere")));
+            }
+            if hops == self.limits.redirects {
+                return Err(refuse(format!("more than {} redirects", self.limits.redirects)));
+            }
+            let next = location.to_str().ok().and_then(|text| url.join(text).ok());
+            let next = next.ok_or_else(|| refuse("to no address".to_owned()))?;
+            destination = Destination::of_parsed(&next).map_err(EgressError::from)?;
+            if next.origin() != url.origin() {
+                for secret in [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION] {
+                    headers.remove(secret);
+                }
+            }
+            url = next;
+            hops += 1;
+        }
+    }
+
+    async fn request(
+        &self,
+        method: &Method,
+        url: &Url,
+        destination: &Destination,
+        addresses: Vec<SocketAddr>,
+        headers: &HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<reqwest::Response, FetchError> {
+        let broken =
+            |error: reqwest::Error| FetchError::Broken { url: url.clone(), reason: chain(&error) };
+        // The name is asked for in the spelling that was resolved, so that the resolver below is
+        // asked for this name and no other.
+        let mut url = url.clone();
+        if let Some(name) = destination.name() {
+            let _ = url.set_host(Some(name));
+        }
+        let checked = Checked { name: destination.name().map(str::to_owned), addresses };
+        // A client for each hop: its connections belong to the addresses that were checked for it.
+        let mut builder = reqwest::Client::builder()
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .dns_resolver(Arc::new(checked))
+            .pool_max_idle_per_host(0)
+            .connect_timeout(Duration::from_secs(10))
+            .user_agent(concat!("lango/", env!("CARGO_PKG_VERSION")));
+        if url.scheme() == "http" {
+            // Without TLS, the system's certificates need not be read.
+            builder = builder.tls_backend_preconfigured(trusting_nobody().map_err(|error| {
+                FetchError::Broken { url: url.clone(), reason: error.to_string() }
+            })?);
+        }
+        let client = builder.build().map_err(broken)?;
+        let request = client.request(method.clone(), url.clone());
+        request.headers(headers.clone()).body(body).send().await.map_err(broken)
+    }
+
+    async fn collect(&self, url: Url, response: reqwest::Response) -> Result<Fetched, FetchError> {
+        let (status, headers) = (response.status(), response.headers().clone());
+        let mut body = Vec::new();
+        let mut pieces = response.bytes_stream();
+        while let Some(piece) = pieces.next().await {
+            let piece = piece
+                .map_err(|error| FetchError::Broken { url: url.clone(), reason: chain(&error) })?;
+            if body.len() + piece.len() > self.limits.bytes {
+                return Err(FetchError::TooLong { url, most: self.limits.bytes });
+            }
+            body.extend_from_slice(&piece);
+        }
+        Ok(Fetched { url, status, headers, body })
+    }
+}
+
+fn trusting_nobody() -> Result<rustls::ClientConfig, rustls::Error> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ClientConfig::builder_with_provider(provider);
+    let builder = builder.with_safe_default_protocol_versions()?;
+    Ok(builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth())
+}
+
+/// An error with its causes, which is where the reason stands.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+/// Answers for the one name that was checked, with the addresses that were checked.
+struct Checked {
+    name: Option<String>,
+    addresses: Vec<SocketAddr>,
+}
+
+impl ReqwestResolve for Checked {
+    fn resolve(&self, name: Name) -> Resolving {
+        let known = self.name.as_deref() == Some(name.as_str());
+        let addresses = self.addresses.clone();
+        Box::pin(async move {
+            if !known {
+                return Err(format!("{} was not checked", name.as_str()).into());
+            }
+            Ok(Box::new(addresses.into_iter()) as Addrs)
+        })
+    }
+}

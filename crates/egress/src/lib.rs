@@ -1,0 +1,33 @@
+//! The one way out to the network.
+//!
+//! A [`Guard`] decides which addresses may be reached. It decides on the addresses that a
+//! connection is really made to, after the name was resolved and without a second lookup, so that
+//! neither a spelling of an address nor a name server can go round it. Whoever reaches out does so
+//! through one of its two users: [`GuardedClient`] for requests of our own, [`Proxy`] for programs
+//! that make connections themselves, such as a browser.
+//!
+//! What is fetched, and what becomes of it, is nobody's concern here. Model providers are not
+//! reached through this crate: the user configured their addresses.
+
+mod address;
+mod client;
+mod destination;
+mod error;
+mod guard;
+mod pattern;
+mod proxy;
+mod resolve;
+mod rules;
+
+pub use address::{AddressKind, kind_of};
+pub use client::{ClientLimits, FetchError, Fetched, GuardedClient};
+pub use destination::{Destination, Scheme};
+pub use error::{EgressError, Refusal};
+pub use guard::Guard;
+pub use pattern::{Pattern, PatternError};
+pub use proxy::{Blocked, Proxy, ProxyCredentials, ProxyLimits};
+pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+pub use reqwest::{Method, StatusCode};
+pub use resolve::{Addresses, Resolve, SystemResolver};
+pub use rules::Rules;
+pub use url::Url;

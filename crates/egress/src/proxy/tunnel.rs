@@ -1,0 +1,82 @@
+//! Bytes in both directions, counted, until both sides have ended or nothing moves any more.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::{Blocked, Shared};
+use crate::destination::Destination;
+
+const PIECE: usize = 16 * 1024;
+
+/// Why a tunnel was closed although its ends were not done.
+enum Cut {
+    Idle,
+    TooLong,
+}
+
+pub(super) async fn run<S: AsyncRead + AsyncWrite>(
+    client: S,
+    upstream: TcpStream,
+    destination: &Destination,
+    shared: &Shared,
+) {
+    let (up, down) = (AtomicU64::new(0), AtomicU64::new(0));
+    let (client_read, client_write) = tokio::io::split(client);
+    let (upstream_read, upstream_write) = tokio::io::split(upstream);
+    let limits = &shared.limits;
+    let outwards = copy(client_read, upstream_write, &up, u64::MAX);
+    let inwards = copy(upstream_read, client_write, &down, limits.tunnel_bytes);
+    let both = async {
+        // How an end breaks off is its own concern; only our cut is reported.
+        let (_, inwards) = tokio::join!(outwards, inwards);
+        inwards.is_ok_and(|cut| cut).then_some(Cut::TooLong)
+    };
+    let standstill = async {
+        let mut before = 0;
+        loop {
+            tokio::time::sleep(limits.idle_time).await;
+            let moved = up.load(Ordering::Relaxed) + down.load(Ordering::Relaxed);
+            if moved == before {
+                return Some(Cut::Idle);
+            }
+            before = moved;
+        }
+    };
+    let cut = tokio::select! {
+        cut = both => cut,
+        cut = standstill => cut,
+        () = shared.stop.cancelled() => None,
+    };
+    if let Some(Cut::TooLong) = cut {
+        let reason = format!("more than {} bytes through one connection", limits.tunnel_bytes);
+        let target = destination.to_string();
+        let explanation = format!("{target} was cut off: {reason}");
+        shared.remember(Blocked { target, reason, explanation });
+    }
+}
+
+/// Copies until the end, or until `most` bytes have passed: then `true`.
+async fn copy(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    passed: &AtomicU64,
+    most: u64,
+) -> io::Result<bool> {
+    let mut piece = vec![0; PIECE];
+    loop {
+        let length = from.read(&mut piece).await?;
+        if length == 0 {
+            to.shutdown().await?;
+            return Ok(false);
+        }
+        let before = passed.fetch_add(length as u64, Ordering::Relaxed);
+        if before + length as u64 > most {
+            to.shutdown().await?;
+            return Ok(true);
+        }
+        to.write_all(&piece[..length]).await?;
+    }
+}

@@ -1,0 +1,9 @@
+//! The way out, from outside.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+mod client;
+mod forms;
+mod guard;
+mod proxy;
+mod support;
