@@ -178,6 +178,17 @@ async fn a_browser_that_cannot_start_says_why() {
         let error = hands.open(&site.url("/shop")).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{expected}: {error}");
     }
+    // The real one, with a window and without a display to put it on.
+    let path = std::env::var_os("PATH");
+    let real = lango_navigator::find_chromium(None, path.as_deref()).unwrap();
+    let without_display =
+        format!("#!/bin/sh\nexec env -u DISPLAY -u WAYLAND_DISPLAY '{}' \"$@\"\n", real.display());
+    let program = program("headful", &without_display, 0o755);
+    let hands = Hands::with(&[site.place()], |settings| {
+        (settings.chromium, settings.headless) = (Some(program), false);
+    });
+    let error = hands.open(&site.url("/shop")).await.unwrap_err().to_string();
+    assert!(error.contains("ended at once. It said:") && error.contains("DISPLAY"), "{error}");
     // No room for a profile.
     let full = directory.path().join("plain").join("profile");
     let hands = Hands::with(&[site.place()], |settings| settings.profile = Some(full));

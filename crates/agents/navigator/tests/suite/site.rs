@@ -129,6 +129,7 @@ async fn answer(
             "fetch('{other}/from-worker').catch(() => 0); self.addEventListener('install', () => self.skipWaiting());"
         )),
         "/to-other" => redirect(&format!("{other}/secret")),
+        "/to-https" => redirect(&format!("{}/secret", other.replace("http:", "https:"))),
         "/to-metadata" => redirect("http://169.254.169.254/latest/meta-data/"),
         "/circle" => redirect("/circle?"),
         "/hop" => redirect("/shop"),
