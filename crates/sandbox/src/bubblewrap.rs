@@ -54,6 +54,12 @@ pub(crate) fn options(
         let size = job.bounds.limits.memory_bytes.to_string();
         options.add(&["--size", &size, "--perms", "1777", "--tmpfs", TEMPORARY]);
     }
+    for path in job.bounds.readable.iter().filter(|path| path.starts_with(TEMPORARY)) {
+        if is_out_of_sight(path, plan) {
+            let file = open(path).map_err(|error| named(path, &error))?;
+            options.keep("--ro-bind-fd", pass(file), path);
+        }
+    }
     // Sockets of the machine's services are there.
     options.add(&["--tmpfs", "/run"]);
     let names = if job.bounds.network == Network::On { RUN_NETWORK.as_slice() } else { &[] };

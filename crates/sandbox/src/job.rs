@@ -26,6 +26,9 @@ pub struct Job {
 pub struct Bounds {
     /// Directories and files that may be written to. Everything else is read-only.
     pub writable: Vec<PathBuf>,
+    /// Places that the job must be able to read although they lie among temporary files, without
+    /// links. Hidden ones stay hidden.
+    pub readable: Vec<PathBuf>,
     /// Places that stay read-only although they lie in a writable directory, there or not.
     pub protected: Vec<Protected>,
     /// Places that cannot be read either.

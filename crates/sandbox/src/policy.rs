@@ -136,7 +136,14 @@ impl Policy {
         hidden.extend(self.hidden.iter().cloned());
         let mut writable = vec![workspace.to_owned()];
         writable.extend(self.writable.iter().cloned());
-        Bounds { writable, protected, hidden, network: self.network, limits: self.limits }
+        Bounds {
+            writable,
+            readable: Vec::new(),
+            protected,
+            hidden,
+            network: self.network,
+            limits: self.limits,
+        }
     }
 }
 

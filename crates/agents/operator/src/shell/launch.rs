@@ -28,15 +28,18 @@ impl Launcher {
         command: &str,
         directory: &Path,
     ) -> Result<Confined, SandboxError> {
+        let mut job = self.job("/bin/sh".into(), directory);
         // Without the dashes a command that starts with one would be taken for options.
-        let arguments = ["-c", "--", command].map(Into::into).into();
-        self.spawn("/bin/sh".into(), arguments, directory, Vec::new(), Stdio::null()).await
+        job.arguments = ["-c", "--", command].map(Into::into).into();
+        self.settings.sandbox.spawn(job).await
     }
 
-    /// Starts a program by its path, with something to read.
+    /// Starts a program by its path, with something to read; it and its neighbours in `readable`
+    /// can be read wherever they are.
     pub(super) async fn launch_program(
         &self,
         path: &Path,
+        readable: &Path,
         arguments: Vec<String>,
         directory: &Path,
         variables: Vec<(String, String)>,
@@ -46,30 +49,26 @@ impl Launcher {
             Some(interpreter) => (interpreter.into(), Some(OsString::from(path))),
             None => (OsString::from(path), None),
         };
-        let arguments = first.into_iter().chain(arguments).collect();
-        self.spawn(program, arguments, directory, variables, Stdio::piped()).await
+        let own = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        let mut job = self.job(program, directory);
+        job.arguments = first.into_iter().chain(arguments).collect();
+        job.environment.extend(own);
+        job.bounds.readable.push(readable.to_owned());
+        job.stdin = Stdio::piped();
+        self.settings.sandbox.spawn(job).await
     }
 
-    async fn spawn(
-        &self,
-        program: OsString,
-        arguments: Vec<OsString>,
-        directory: &Path,
-        variables: Vec<(String, String)>,
-        stdin: Stdio,
-    ) -> Result<Confined, SandboxError> {
-        let usual = self.settings.environment.variables();
-        let usual = usual.map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let own = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-        let job = Job {
+    /// A program without arguments and input, confined as every child of the operator.
+    fn job(&self, program: OsString, directory: &Path) -> Job {
+        let variables = self.settings.environment.variables();
+        Job {
             program,
-            arguments,
+            arguments: Vec::new(),
             directory: directory.to_owned(),
-            environment: usual.chain(own).collect(),
+            environment: variables.map(|(name, value)| (name.into(), value.into())).collect(),
             bounds: self.settings.policy.bounds(self.workspace.root()),
-            stdin,
-        };
-        self.settings.sandbox.spawn(job).await
+            stdin: Stdio::null(),
+        }
     }
 
     /// The names of the variables that commands see.

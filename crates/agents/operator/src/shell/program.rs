@@ -14,6 +14,8 @@ use crate::{OperatorSettings, Workspace};
 pub(crate) struct Program {
     /// An absolute path.
     pub(crate) path: PathBuf,
+    /// The directory that it comes from, which it may read.
+    pub(crate) home: PathBuf,
     pub(crate) arguments: Vec<String>,
     /// Beside the usual ones.
     pub(crate) variables: Vec<(String, String)>,
@@ -46,11 +48,11 @@ impl ProgramRunner {
         program: Program,
         context: &ToolContext,
     ) -> Result<String, ToolError> {
-        let Program { path, arguments, variables, input, timeout_seconds } = program;
+        let Program { path, home, arguments, variables, input, timeout_seconds } = program;
         let directory = self.workspace.root();
         let (launcher, settings) = (&self.launcher, &self.settings);
         let mut confined = launcher
-            .launch_program(&path, arguments, directory, variables)
+            .launch_program(&path, &home, arguments, directory, variables)
             .await
             .map_err(refused)?;
         if let Some(mut stdin) = confined.stdin.take() {

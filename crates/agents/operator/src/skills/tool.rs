@@ -131,6 +131,7 @@ impl Call {
         };
         let program = Program {
             path: skill.directory.join(&script),
+            home: skill.directory.clone(),
             arguments,
             variables: variables(skill, &self.arguments),
             input: serde_json::to_string(&self.arguments).unwrap_or_default(),

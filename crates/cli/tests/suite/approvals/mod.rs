@@ -38,7 +38,7 @@ async fn listed(lango: &Lango) -> Value {
 }
 
 /// The id of the one question that waits, once it does.
-async fn question(lango: &Lango) -> String {
+pub(crate) async fn question(lango: &Lango) -> String {
     for _ in 0..600 {
         if lango.database_file().exists()
             && let Some(id) = listed(lango).await["waiting"][0]["id"].as_str()

@@ -4,6 +4,7 @@ mod approvals;
 mod background;
 mod catalog;
 mod configuration;
+mod hands;
 mod input;
 mod interruption;
 mod notices;

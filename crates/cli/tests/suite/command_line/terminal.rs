@@ -21,7 +21,7 @@ async fn a_person_is_shown_the_whole_command_and_decides() {
         assert_eq!(lango.workspace().join("made").exists(), made, "{typed:?}");
         let shown = &finished.stdout;
         assert!(shown.contains("operator wants to use exec_shell:"), "{shown}");
-        assert!(shown.contains("$ touch made") && shown.contains("[y/N]"), "{shown}");
+        assert!(shown.contains("$ touch made") && shown.contains("[y/a/N]"), "{shown}");
         assert!(shown.contains("That is how it went."), "{shown}");
     }
 }

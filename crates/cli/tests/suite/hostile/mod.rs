@@ -4,6 +4,8 @@
 
 mod arguments;
 mod circles;
+mod commands;
+mod files;
 mod injection;
 mod ownership;
 mod provider;

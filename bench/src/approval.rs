@@ -1,0 +1,79 @@
+//! What an approval check costs: reading the command, describing it, and finding the rules.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use lango_operator::{OperatorSettings, Workspace};
+use lango_runtime::{ApprovalPolicy, Case, Effect, Rule, Verdict, Words, decide};
+use lango_tool::ToolRegistry;
+
+use crate::{REPEATS, figures, finish};
+
+/// Rules that a person might have gathered.
+const RULES: usize = 100;
+/// Checks in one measurement.
+const CHECKS: u32 = 2000;
+
+/// Commands as agents write them, the last one of several kilobytes.
+fn commands() -> Vec<String> {
+    vec![
+        "ls -la".to_owned(),
+        "cargo test --workspace -- --nocapture 2>&1 | tail -50".to_owned(),
+        "cd src && grep -rn 'fn main' . | xargs -n1 echo; env A=1 sh -c 'wc -l *.rs'".to_owned(),
+        format!("printf '%s' '{}' | sort | uniq -c", "x".repeat(4000)),
+    ]
+}
+
+pub(crate) fn measure() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let mut tools = ToolRegistry::new();
+    let workspace = Workspace::open(directory.path())?;
+    lango_operator::register(&mut tools, workspace, OperatorSettings::default())?;
+    let tool = tools.get("exec_shell").context("there is no exec_shell")?;
+    let rules: Vec<Rule> = (0..RULES).map(|number| rule(number, directory.path())).collect();
+    let agent = "operator".parse()?;
+    let check = |arguments: &str| -> Result<Verdict> {
+        let prepared = tool.prepare(arguments)?;
+        let proposal = prepared.propose().context("no proposal")?;
+        let case = Case {
+            tool: "exec_shell",
+            agent: &agent,
+            directory: directory.path(),
+            proposal: &proposal,
+        };
+        Ok(decide(ApprovalPolicy::AskDangerous, true, &rules, &case))
+    };
+    let mut table = figures::Table::default();
+    for command in commands() {
+        let arguments = serde_json::json!({ "command": command }).to_string();
+        // The first one looks at the machine.
+        ensure!(matches!(check(&arguments)?, Verdict::Ask { .. }), "a rule allows {command:?}");
+        let mut taken = Vec::with_capacity(REPEATS);
+        for _ in 0..REPEATS {
+            let before = crate::worker::cpu();
+            for _ in 0..CHECKS {
+                if let Verdict::Refuse { because } = check(&arguments)? {
+                    bail!("a rule denies {command:?}: {because}");
+                }
+            }
+            let spent = crate::worker::cpu().saturating_sub(before);
+            taken.push(spent.as_secs_f64() * 1000.0 / f64::from(CHECKS));
+        }
+        let name: String = command.chars().take(40).collect();
+        table.add(&format!("`{}`, CPU-ms", name.replace('|', "\\|")), Some(0.1), taken);
+    }
+    finish(&table)
+}
+
+fn rule(number: usize, directory: &Path) -> Rule {
+    let words = ["tool", &number.to_string(), "--flag", "*"].map(str::to_owned);
+    Rule {
+        id: number.to_string(),
+        effect: [Effect::Allow, Effect::Ask, Effect::Deny][number % 3],
+        tool: Some("exec_*".to_owned()),
+        agent: None,
+        directory: Some(directory.to_owned()),
+        words: Words::Pattern(words.into()),
+        bound: None,
+    }
+}
