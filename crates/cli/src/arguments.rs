@@ -377,7 +377,7 @@ pub(crate) enum ApprovalsCommand {
 pub(crate) struct RuleArguments {
     /// What it does.
     pub(crate) effect: RuleEffect,
-    /// The tool; `*` stands for any characters. `exec_shell` where words are given.
+    /// The tool; `*` stands for any characters. `exec_*` where only words are given.
     #[arg(long)]
     pub(crate) tool: Option<String>,
     /// The agent that calls.

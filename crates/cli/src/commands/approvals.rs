@@ -244,7 +244,8 @@ async fn add(book: &RuleBook, arguments: RuleArguments) -> Result<(), Failure> {
             RuleEffect::Ask => Effect::Ask,
             RuleEffect::Deny => Effect::Deny,
         },
-        tool: Some(tool.unwrap_or_else(|| "exec_shell".to_owned())),
+        // Whatever runs commands: a denied one must not go round in the background.
+        tool: Some(tool.unwrap_or_else(|| "exec_*".to_owned())),
         agent,
         directory: (directory != Path::new("/")).then_some(directory),
         words: match (words.is_empty(), exact) {

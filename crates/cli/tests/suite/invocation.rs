@@ -135,6 +135,12 @@ impl Running<'_> {
         kill_process(Pid::from_raw(id).unwrap(), signal).unwrap();
     }
 
+    /// Kills it as nothing can be prepared for, and waits until it is gone.
+    pub(crate) async fn kill(mut self) {
+        self.signal(Signal::KILL);
+        self.child.wait().await.unwrap();
+    }
+
     /// Nobody reads what it prints.
     pub(crate) async fn without_reader(mut self) -> Self {
         if let Some(reader) = self.stdout.take() {

@@ -27,41 +27,44 @@ pub(super) fn proposal(
         Ok(path) => visible(&path.to_string_lossy()),
         Err(error) => format!("{} (will be refused: {error})", visible(cwd.unwrap_or("."))),
     };
-    let mut summary = format!(
-        "Run in {place}, {manner}:\n{}\n{}\nvariables: {}",
-        visible_lines(command, "  $ "),
-        visible(&launcher.confinement()),
-        visible(&launcher.variables().join(" ")),
-    );
     let reading = command::read(command);
     let look = |directory: PathBuf| command::look(&directory, &reading.scripts);
     // Without a directory nothing will run.
     let scripts = directory.map(look).unwrap_or_default();
-    summary.extend(scripts.iter().filter_map(shown));
-    let missing = |script: &&Script| matches!(script.content, Content::Missing);
-    let missing: Vec<_> = scripts.iter().filter(missing).map(|it| visible(&it.path)).collect();
-    if !missing.is_empty() {
-        summary.push_str(&format!(
-            "\nIt runs these files, which are not there now: {}",
-            missing.join(", ")
-        ));
-    }
+    let summary = format!(
+        "Run in {place}, {manner}:\n{}{}\n{}\nvariables: {}",
+        visible_lines(command, "  $ "),
+        shown(&scripts),
+        visible(&launcher.confinement()),
+        visible(&launcher.variables().join(" ")),
+    );
     let unreadable = reading.unreadable.or_else(|| scripts.iter().find_map(Script::unreadable));
     let bound = scripts.iter().map(Script::bound).collect();
     Proposal { summary, steps: reading.steps, unreadable, bound, always_ask: None }
 }
 
-/// A script as a person sees it, if it is there.
-fn shown(script: &Script) -> Option<String> {
+/// The scripts as a person sees them, each on lines of its own.
+fn shown(scripts: &[Script]) -> String {
+    let mut shown: String = scripts.iter().filter_map(content).collect();
+    let missing = |script: &&Script| matches!(script.content, Content::Missing);
+    let missing: Vec<_> = scripts.iter().filter(missing).map(|it| visible(&it.path)).collect();
+    if !missing.is_empty() {
+        shown.push_str(&format!("\nruns files that are not there now: {}", missing.join(", ")));
+    }
+    shown
+}
+
+/// A script with what is in it, if it is there.
+fn content(script: &Script) -> Option<String> {
     let path = visible(&script.path);
     let bytes = match &script.content {
         Content::Read(bytes) => bytes,
         Content::Missing => return None,
-        Content::NotRead(reason) => return Some(format!("\n{path}, which it runs, {reason}")),
+        Content::NotRead(reason) => return Some(format!("\nruns the file {path}, which {reason}")),
     };
     let digest = script.digest();
     let digest = digest.get(..DIGITS).unwrap_or(&digest);
-    let first = format!("\n{path}, which it runs, has {} bytes, SHA-256 {digest}…", bytes.len());
+    let first = format!("\nruns the file {path}, {} bytes, SHA-256 {digest}…", bytes.len());
     Some(match std::str::from_utf8(bytes) {
         Ok(text) if text.len() <= SHOWN => {
             format!("{first}:\n{}", visible_lines(text.strip_suffix('\n').unwrap_or(text), "  | "))

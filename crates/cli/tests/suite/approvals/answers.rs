@@ -1,7 +1,6 @@
 //! Who answers, when, and how often it counts.
 
 use lango_protocol::{ApprovalDecision, CallStatus, EventBody};
-use rustix::process::Signal;
 
 use super::{listed, question, run_once};
 use crate::fixture::{Lango, TO_OPERATOR};
@@ -51,8 +50,7 @@ async fn a_question_outlives_the_process_that_asked_it() {
         let lango = Lango::playing(&[TO_OPERATOR, &run_once("echo x >> made")]).await;
         let running = lango.ask("make it").with(&["--approve", "wait"]).start();
         let id = question(&lango).await;
-        running.signal(Signal::KILL);
-        drop(running);
+        running.kill().await;
         let answered = lango.command(&["approvals", verb, &id]).run().await;
         assert_eq!(answered.code, 0, "{answered:?}");
         assert!(answered.stdout.contains("lango resume"), "{answered:?}");
@@ -75,8 +73,7 @@ async fn a_resumed_question_is_asked_again_and_still_answered_from_anywhere() {
     let lango = Lango::playing(&[TO_OPERATOR, &run_once("echo x >> made")]).await;
     let running = lango.ask("make it").with(&["--approve", "wait"]).start();
     let id = question(&lango).await;
-    running.signal(Signal::KILL);
-    drop(running);
+    running.kill().await;
     let resume = ["resume", "--last", "--approve", "wait", "--output-format", "stream-json"];
     let running = lango.command(&resume).start();
     assert_eq!(question(&lango).await, id, "the same question");
@@ -91,8 +88,7 @@ async fn a_turn_that_is_given_up_takes_its_question_with_it() {
     let ask = || lango.ask("make it").with(&["--session", "work"]);
     let running = ask().with(&["--approve", "wait"]).start();
     let id = question(&lango).await;
-    running.signal(Signal::KILL);
-    drop(running);
+    running.kill().await;
     let turn = ask().with(&["--approve", "none"]).turn().await;
     assert_eq!(turn.code, 3);
     let late = lango.command(&["approvals", "approve", &id]).run().await;

@@ -30,6 +30,17 @@ async fn a_rule_allows_what_it_names_and_nothing_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_denied_command_is_denied_in_the_background_too() {
+    let script = run_once("/bin/rm README.md").replace("exec_shell", "exec_background");
+    let lango = Lango::playing(&[TO_OPERATOR, &script]).await;
+    let deny = ["approvals", "add", "deny", "--", "rm", "*"];
+    assert_eq!(lango.command(&deny).run().await.code, 0);
+    let turn = lango.ask("do it").with(&["--approve", "all"]).turn().await;
+    assert_eq!(turn.results_with(CallStatus::Denied), 1, "{:?}", turn.results());
+    assert!(lango.workspace().join("README.md").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_rule_of_the_configuration_holds_and_can_deny_what_only_reads() {
     let script = r#"
 [[reply]]

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use lango_protocol::CallStatus;
-use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::fixture::{Lango, TO_OPERATOR};
@@ -63,8 +62,7 @@ async fn a_background_command_is_listed_and_ends_with_its_owner() {
     let running = lango.ask("watch it").with(&["--approve", "all"]).start();
     until("the first beat", || beats() > 0).await;
     assert_eq!(listed(&lango).await[0]["state"], "running");
-    running.signal(Signal::KILL);
-    drop(running);
+    running.kill().await;
     // It may take a moment until the last one is gone; then it stays gone.
     let mut still = 0;
     let mut before = beats();

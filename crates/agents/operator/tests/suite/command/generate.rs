@@ -98,7 +98,8 @@ fn simple() -> impl Strategy<Value = Composed> {
     let arguments = prop::collection::vec(argument, 0..4);
     (prefix, program, arguments).prop_map(|(prefix, program, arguments)| {
         // A word that looks like a redirection is refused on purpose.
-        let looks = |word: &str| word.contains(['<', '>']);
+        // Braces are what find fills in.
+        let looks = |word: &str| word.contains(['<', '>']) || word.contains("{}");
         let arguments: Vec<_> = arguments.into_iter().filter(|(word, _)| !looks(word)).collect();
         let mut text = format!("{prefix}{program}");
         for (argument, style) in &arguments {

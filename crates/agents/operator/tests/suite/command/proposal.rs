@@ -33,13 +33,12 @@ fn a_script_is_shown_and_bound() {
     assert_eq!((first.bound[0].what.as_str(), digest.len()), ("./run.sh", 64));
     assert_eq!((first.bound[1].what.as_str(), first.bound[1].digest.as_str()), ("gone", "missing"));
     let expected = format!(
-        "\n./run.sh, which it runs, has 22 bytes, SHA-256 {}…:\n  \
+        "\n  $ ./run.sh; sh gone\nruns the file ./run.sh, 22 bytes, SHA-256 {}…:\n  \
          | #!/bin/sh\n  | rm -rf /\\u{{202e}}\n\
-         It runs these files, which are not there now: gone",
+         runs files that are not there now: gone\n",
         &digest[..12]
     );
-    assert!(first.summary.contains("\n  $ ./run.sh; sh gone\n"), "{}", first.summary);
-    assert!(first.summary.ends_with(&expected), "{}", first.summary);
+    assert!(first.summary.contains(&expected), "{}", first.summary);
     assert_eq!(first, proposal(&bench, "./run.sh; sh gone", Some("d")));
     // A change of any of them makes it another proposal.
     bench.put("d/run.sh", "#!/bin/sh\nrm -rf ~\n");
@@ -57,7 +56,7 @@ fn a_script_that_cannot_be_shown_is_named() {
     bench.put("huge", "a".repeat(1024 * 1024 + 1));
     bench.link("long", "link");
     for (command, said) in [
-        ("./long", "./long, which it runs, has 4098 bytes, SHA-256 "),
+        ("./long", "\nruns the file ./long, 4098 bytes, SHA-256 "),
         ("./binary", "…; it is not a text"),
         ("./link", "…; it is too long to be shown here"),
     ] {
