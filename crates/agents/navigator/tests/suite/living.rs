@@ -1,7 +1,7 @@
 //! How browsers begin, how they end, and what they leave behind: nothing.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -157,6 +157,7 @@ async fn a_profile_that_is_kept_is_kept() {
 #[tokio::test]
 async fn a_browser_that_cannot_start_says_why() {
     use std::os::unix::fs::PermissionsExt as _;
+    let began = SystemTime::now();
     let site = Site::start().await;
     let directory = tempfile::tempdir().unwrap();
     let program = |name: &str, text: &str, mode: u32| {
@@ -178,9 +179,39 @@ async fn a_browser_that_cannot_start_says_why() {
         let error = hands.open(&site.url("/shop")).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{expected}: {error}");
     }
+    // The real one, with a window and without a display to put it on.
+    let path = std::env::var_os("PATH");
+    let real = lango_navigator::find_chromium(None, path.as_deref()).unwrap();
+    let without_display =
+        format!("#!/bin/sh\nexec env -u DISPLAY -u WAYLAND_DISPLAY '{}' \"$@\"\n", real.display());
+    let program = program("headful", &without_display, 0o755);
+    let hands = Hands::with(&[site.place()], |settings| {
+        (settings.chromium, settings.headless) = (Some(program), false);
+    });
+    let error = hands.open(&site.url("/shop")).await.unwrap_err().to_string();
+    assert!(error.contains("ended at once. It said:") && error.contains("DISPLAY"), "{error}");
     // No room for a profile.
     let full = directory.path().join("plain").join("profile");
     let hands = Hands::with(&[site.place()], |settings| settings.profile = Some(full));
     let error = hands.open(&site.url("/shop")).await.unwrap_err().to_string();
     assert!(error.contains("df -h"), "{error}");
+    // None of them left a directory behind.
+    let left = || -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(std::env::temp_dir()).unwrap().filter_map(Result::ok);
+        entries.map(|entry| entry.path()).filter(|path| is_ours(path, began)).collect()
+    };
+    let gone = async {
+        while !left().is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    assert!(tokio::time::timeout(PATIENCE, gone).await.is_ok(), "{:?}", left());
+}
+
+/// Whether this is the directory of a browser that was started since `began` and has no process
+/// any more. Those of other tests are without one for a moment only.
+fn is_ours(path: &Path, began: SystemTime) -> bool {
+    let is_browser = path.to_string_lossy().contains("lango-browser-");
+    let is_new = path.metadata().and_then(|m| m.modified()).is_ok_and(|time| time >= began);
+    is_browser && is_new && processes_with(path.to_str().unwrap()).is_empty()
 }
