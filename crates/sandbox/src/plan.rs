@@ -2,7 +2,7 @@
 //!
 //! This looks at the file system and changes nothing. Where two rules meet, the stricter wins.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -34,6 +34,8 @@ pub(crate) struct Plan {
     places: BTreeMap<PathBuf, Treatment>,
     /// The writable places as they were asked for.
     roots: Vec<PathBuf>,
+    /// Directories that were looked up, and where they really are: many places lie in few.
+    real: HashMap<PathBuf, PathBuf>,
 }
 
 impl Plan {
@@ -41,7 +43,7 @@ impl Plan {
     pub(crate) fn make(job: &Job) -> Result<Self, SandboxError> {
         let bounds = &job.bounds;
         let hidden: Vec<PathBuf> =
-            bounds.hidden.iter().filter_map(|path| path.canonicalize().ok()).collect();
+            bounds.hidden.iter().filter_map(|path| real_if_there(path)).collect();
         let directory = job.directory.canonicalize().map_err(|error| SandboxError::Writable {
             path: job.directory.clone(),
             reason: error.to_string(),
@@ -114,13 +116,36 @@ impl Plan {
 
     /// Protects `path` if it lies in a writable place, and all that leads to it from there.
     fn guard(&mut self, roots: &[PathBuf], path: &Path, kind: Kind) {
-        let real = with_real_beginning(path);
+        // As it was written, so that a link on the way is seen; otherwise as it really is.
+        let mut is_inside = false;
         for root in roots {
-            // As it was written, so that a link on the way is seen; otherwise as it really is.
-            if let Ok(below) = path.strip_prefix(root).or_else(|_| real.strip_prefix(root)) {
+            if let Ok(below) = path.strip_prefix(root) {
+                self.guard_below(roots, root, below, kind);
+                is_inside = true;
+            }
+        }
+        if is_inside {
+            return;
+        }
+        let real = self.with_real_beginning(path);
+        for root in roots {
+            if let Ok(below) = real.strip_prefix(root) {
                 self.guard_below(roots, root, below, kind);
             }
         }
+    }
+
+    /// The path with links resolved in the directories that exist, but not in its last component.
+    fn with_real_beginning(&mut self, path: &Path) -> PathBuf {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return path.to_owned();
+        };
+        if let Some(real) = self.real.get(above) {
+            return real.join(name);
+        }
+        let real = above.canonicalize().unwrap_or_else(|_| self.with_real_beginning(above));
+        self.real.insert(above.to_owned(), real.clone());
+        real.join(name)
     }
 
     fn guard_below(&mut self, roots: &[PathBuf], root: &Path, below: &Path, kind: Kind) {
@@ -202,12 +227,8 @@ fn roots(bounds: &Bounds) -> Result<Vec<PathBuf>, SandboxError> {
     bounds.writable.iter().map(root).collect()
 }
 
-/// The path with links resolved in the directories that exist, but not in its last component.
-fn with_real_beginning(path: &Path) -> PathBuf {
-    for above in path.ancestors().skip(1) {
-        if let (Ok(real), Ok(below)) = (above.canonicalize(), path.strip_prefix(above)) {
-            return real.join(below);
-        }
-    }
-    path.to_owned()
+/// Where a place really is, if it is there at all. Most places that are named are not.
+fn real_if_there(path: &Path) -> Option<PathBuf> {
+    path.symlink_metadata().ok()?;
+    path.canonicalize().ok()
 }
