@@ -68,6 +68,15 @@ const KEY_FILES: [&str; 11] = [
     ".cargo/credentials",
     ".cargo/credentials.toml",
 ];
+/// What only the user root can read anyway, for those who are.
+const SYSTEM_KEYS: [&str; 6] = [
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/ssl/private",
+    "/etc/sudoers.d",
+];
 /// Where browsers keep what they are logged in to.
 const BROWSERS: [&str; 13] = [
     ".mozilla",
@@ -133,6 +142,7 @@ impl Policy {
         let mut hidden = below_home(&KEY_DIRECTORIES);
         hidden.extend(below_home(&KEY_FILES));
         hidden.extend(below_home(&BROWSERS));
+        hidden.extend(SYSTEM_KEYS.map(PathBuf::from));
         hidden.extend(self.hidden.iter().cloned());
         let mut writable = vec![workspace.to_owned()];
         writable.extend(self.writable.iter().cloned());

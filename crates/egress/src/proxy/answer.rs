@@ -22,6 +22,7 @@ pub(super) type Body = BoxBody<Bytes, std::io::Error>;
 /// The host that the proxy itself answers for, so that a client can try its credentials. The
 /// domain is reserved and leads nowhere.
 const OWN_HOST: &str = "proxy.lango.invalid";
+const OWN_DOMAIN: &str = ".lango.invalid";
 
 /// Headers between two neighbours, which must not be passed on.
 const HOP_HEADERS: [HeaderName; 7] = [
@@ -45,8 +46,13 @@ pub(super) async fn answer(
         response.headers_mut().insert(header::PROXY_AUTHENTICATE, basic);
         return Ok(response);
     }
-    if request.uri().host() == Some(OWN_HOST) {
+    let host = request.uri().host().unwrap_or_default();
+    if host == OWN_HOST {
         return Ok(page(StatusCode::OK, "ready"));
+    }
+    if host.ends_with(OWN_DOMAIN) {
+        // Where a client was told to send what should not be sent. No name server hears of it.
+        return Ok(page(StatusCode::NOT_FOUND, "Nothing is here."));
     }
     let target = request.uri().to_string();
     let result = if request.method() == Method::CONNECT {

@@ -1,5 +1,7 @@
 //! The frames of the page that is looked at, and questions to them.
 
+use std::time::Duration;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -32,7 +34,7 @@ impl Browser {
             return Err(NavigatorError::Crashed);
         }
         let mut found = Vec::new();
-        let tree = match self.tell(&tab.session, GetFrameTree {}).await {
+        let tree = match self.tell_within(&tab.session, GetFrameTree {}, self.patience()).await {
             Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
                 return Err(self.stop(&tab.session).await);
             }
@@ -60,6 +62,11 @@ impl Browser {
         }
         found.truncate(MOST_FRAMES);
         Ok(found)
+    }
+
+    /// How long a page may think about a question. A large one is busy for a while.
+    fn patience(&self) -> Duration {
+        self.timeout().max(ANSWER_TIME)
     }
 
     /// Stops the scripts of a page that does not answer; if that does not help, ends the page.
@@ -176,7 +183,7 @@ impl Browser {
 
     async fn world(&self, frame: &FrameReference) -> Result<i64, NavigatorError> {
         let command = CreateIsolatedWorld { frame_id: frame.frame.clone(), world_name: "lango" };
-        let world = self.tell(&frame.session, command).await;
+        let world = self.tell_within(&frame.session, command, self.patience()).await;
         match world {
             Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
                 Err(self.stop(&frame.session).await)
@@ -205,7 +212,7 @@ impl Browser {
             return_by_value: by_value,
             await_promise: false,
         };
-        let evaluated = self.tell_within(&frame.session, command, ANSWER_TIME).await;
+        let evaluated = self.tell_within(&frame.session, command, self.patience()).await;
         match evaluated {
             Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
                 Err(self.stop(&frame.session).await)

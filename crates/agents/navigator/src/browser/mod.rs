@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lango_egress::{Blocked, Proxy};
+use tempfile::TempDir;
 use tokio::sync::watch;
 
 use crate::NavigatorSettings;
@@ -58,7 +59,7 @@ impl Browser {
         let home = temporary_home()?;
         let profile = match &settings.profile {
             Some(kept) => kept.clone(),
-            None => home.join("p"),
+            None => home.path().join("p"),
         };
         private_directory(&profile)?;
         private_directory(&downloads)?;
@@ -76,8 +77,10 @@ impl Browser {
             reason,
             words: if words.is_empty() { words } else { format!(". It said:\n{words}") },
         };
-        let (mut process, from, to) = Process::start(&program, &arguments, &home)
+        let (mut process, from, to) = Process::start(&program, &arguments, home.path())
             .map_err(|error| did_not_start(error.to_string(), String::new()))?;
+        // From here on its keeper removes it, also when we cannot.
+        let _ = home.keep();
         let (connection, events) = Connection::open(from, to);
         let version = tokio::select! {
             version = connection.call(None, &GetVersion {}, START_TIME) => version,
@@ -259,10 +262,9 @@ impl Browser {
 }
 
 /// A directory of its own for a browser. Its path is short, because Chromium puts a socket in it.
-fn temporary_home() -> Result<PathBuf, NavigatorError> {
+fn temporary_home() -> Result<TempDir, NavigatorError> {
     let created = tempfile::Builder::new().prefix("lango-browser-").tempdir();
-    // The keeper of the process removes it, also when we cannot.
-    created.map(tempfile::TempDir::keep).map_err(|error| NavigatorError::NoDirectory {
+    created.map_err(|error| NavigatorError::NoDirectory {
         place: std::env::temp_dir().display().to_string(),
         reason: format!("there is no room for a browser profile: {error}"),
     })

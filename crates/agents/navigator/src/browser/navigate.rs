@@ -8,7 +8,8 @@ use super::Browser;
 use super::state::{Stage, Tab};
 use crate::error::NavigatorError;
 use crate::protocol::{
-    CallError, Command, GetNavigationHistory, Navigate, NavigateToHistoryEntry, StopLoading,
+    CallError, Command, GetFrameTree, GetNavigationHistory, GetVersion, Navigate,
+    NavigateToHistoryEntry, StopLoading,
 };
 
 /// After the document is there: how long its pictures and scripts may take before it is looked at
@@ -155,6 +156,11 @@ impl Browser {
 
     /// Waits for what an action may have begun.
     pub(crate) async fn settle(&self, mark: &Mark) -> Result<Arrival, NavigatorError> {
+        // What the page and the browser had to say until now is heard before the waiting begins:
+        // on a busy machine that takes longer than the waiting. A page that does not answer is on
+        // its way elsewhere, or hangs and will be found out.
+        let _ = self.tell_within(&self.tab()?.session, GetFrameTree {}, FILE_TIME).await;
+        self.ask(GetVersion {}).await?;
         let is_elsewhere = |tab: &Tab| {
             tab.target != mark.target || tab.navigations > mark.navigations || tab.url != mark.url
         };

@@ -26,6 +26,7 @@ pub(crate) fn arguments(start: &Start<'_>) -> Vec<String> {
         "--proxy-bypass-list=<-loopback>",
         "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
         "--disable-quic",
+        "--webrtc-ip-handling-policy=disable_non_proxied_udp",
         "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
         "--dns-prefetch-disable",
         // Chromium's own traffic leads nowhere.

@@ -16,15 +16,16 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
-/// Starts `$3…` with standard input and output as the descriptors that Chromium speaks over, then
-/// removes the directory `$1`. Processes of Chromium may still write for a moment.
+/// Starts `$2…` with standard input and output as the descriptors that Chromium speaks over, then
+/// removes the directory `$1`. A process that Chromium leaves behind for a moment may make the
+/// directory again: so it is looked at a few times more, by a shell that nobody waits for.
 const KEEPER: &str = r#"
 home=$1; shift
 "$@" 3<&0 4>&1 </dev/null >/dev/null
 code=$?
-exec <&- >&-
-tries=0
-while ! rm -rf "$home" 2>/dev/null && [ $tries -lt 50 ]; do tries=$((tries + 1)); sleep 0.1; done
+exec <&- >&- 2>&-
+rm -rf "$home"
+(for pause in 0.1 0.2 0.4 0.8 1.5 3; do sleep $pause; rm -rf "$home"; done) &
 exit $code
 "#;
 

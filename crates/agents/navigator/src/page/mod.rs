@@ -8,6 +8,7 @@ mod read;
 mod references;
 pub(crate) mod script;
 mod sensitivity;
+mod tree;
 
 pub(crate) use act::{changed, click, type_text, watch};
 pub(crate) use element::{Chosen, Element, find};

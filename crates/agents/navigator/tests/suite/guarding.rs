@@ -37,15 +37,19 @@ async fn forbidden_places_see_nothing_of_the_browser() {
     assert!(hands.navigator.process_groups().await.is_empty());
 
     // C2: a redirect is refused where it leads.
-    for (path, reason) in [("/to-other", "loopback address"), ("/to-metadata", "metadata address")]
-    {
+    for (path, reason) in [
+        ("/to-other", "loopback address"),
+        ("/to-metadata", "metadata address"),
+        ("/to-https", "loopback address"),
+    ] {
         let error = hands.open(&site.url(path)).await.unwrap_err();
         let ToolError::Forbidden(text) = &error else { panic!("{path}: {error}") };
         assert!(text.contains("leads to") && text.contains(reason), "{path}: {text}");
         assert!(text.contains("egress.allow"), "{path}: {text}");
     }
 
-    // C5: everything a page does by itself.
+    // C5: everything a page does by itself. Packets without a connection count too.
+    let packets = tokio::net::UdpSocket::bind(forbidden.address).await.unwrap();
     let opened = hands.open(&site.url("/reach")).await.unwrap();
     let wait = json!({"text": "all tried", "timeout_seconds": 60});
     let waited = hands.call("browser_wait", wait).await.unwrap();
@@ -61,6 +65,8 @@ async fn forbidden_places_see_nothing_of_the_browser() {
     }
     assert!(site.requests().iter().any(|line| line.starts_with("GET /worker.js")));
     assert_eq!((forbidden.connections(), forbidden.requests()), (0, Vec::new()));
+    let received = packets.try_recv(&mut [0; 100]).unwrap_err();
+    assert_eq!(received.kind(), std::io::ErrorKind::WouldBlock);
 
     // C6: what a page tries with other schemes stays where it was.
     hands.open(&site.url("/schemes")).await.unwrap();

@@ -119,16 +119,14 @@ async fn answer(
         "/scroll" => page("Scroll", include_str!("pages/scroll.html")),
         "/covered" => page("Covered", include_str!("pages/covered.html")),
         "/system" => page("System", include_str!("pages/system.html")),
-        "/loop" => page(
-            "Loop",
-            "<h1>Before</h1><p>Loop page</p><script>setTimeout(() => { while (true) {} }, 50)</script>",
-        ),
+        "/loop" => page("Loop", "<h1>Before</h1><p>Loop page</p><script>while (true) {}</script>"),
         "/schemes" => page("Schemes", include_str!("pages/schemes.html")),
         "/reach" => page("Reach", &include_str!("pages/reach.html").replace("OTHER", other)),
         "/worker.js" => script(&format!(
             "fetch('{other}/from-worker').catch(() => 0); self.addEventListener('install', () => self.skipWaiting());"
         )),
         "/to-other" => redirect(&format!("{other}/secret")),
+        "/to-https" => redirect(&format!("{}/secret", other.replace("http:", "https:"))),
         "/to-metadata" => redirect("http://169.254.169.254/latest/meta-data/"),
         "/circle" => redirect("/circle?"),
         "/hop" => redirect("/shop"),

@@ -74,7 +74,11 @@ impl Workspace {
             .open_directory(location)?
             .dir_metadata()
             .map_err(|error| location.problem("look at", &error))?;
-        let path = self.root().join(self.canonical(location)?);
+        let path = match self.canonical(location)? {
+            // Joined, it would end in a slash.
+            here if here.as_os_str().is_empty() => self.root().to_owned(),
+            below => self.root().join(below),
+        };
         match std::fs::metadata(&path) {
             Ok(found) if (found.dev(), found.ino()) == (handle.dev(), handle.ino()) => Ok(path),
             _ => Err(ToolError::Failed(format!(

@@ -237,6 +237,7 @@ async fn a13_no_secret_is_in_sight() {
             "cat ~/.ssh/id_ed25519; cat ~/.ssh/*",
             "grep -ra canary- ..",
             "cat ../home/*",
+            "cat /etc/shadow /etc/shadow-",
             "for p in $(ls /proc | grep '^[0-9]'); do cat /proc/$p/root/proc/self/environ /proc/$p/mem; done",
         ] {
             let lango = wanting_within(command, 5).await;
@@ -244,6 +245,7 @@ async fn a13_no_secret_is_in_sight() {
             let results = turn.results();
             assert_eq!(results.len(), 1);
             assert!(!results[0].2.contains("canary-"), "{level} {command}: {results:?}");
+            assert!(!results[0].2.contains("root:"), "{level} {command}: {results:?}");
             let journal = serde_json::to_string(&turn.events).unwrap();
             assert!(!journal.contains("sk-canary") && !journal.contains("canary-key"), "{journal}");
         }
