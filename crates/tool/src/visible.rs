@@ -6,6 +6,10 @@ use std::fmt::Write as _;
 
 /// `text` on one line, with everything invisible or misleading written out, as `\u{202e}`.
 pub fn visible(text: &str) -> String {
+    // Most texts have nothing to write out.
+    if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return text.to_owned();
+    }
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
