@@ -25,6 +25,19 @@ results = 0
 call = [{ name = "transfer_to_agent", arguments = { agent_name = "navigator", task = "Do it." } }]
 "#;
 
+/// An agent that makes these calls one after the other, each a name and arguments in TOML, and then
+/// says the last result.
+pub(crate) fn calling(agent: &str, calls: &[(&str, &str)]) -> String {
+    let reply = |(number, (tool, arguments)): (usize, &(&str, &str))| {
+        format!(
+            "[[reply]]\nagent = \"{agent}\"\nresults = {number}\n\
+             call = [{{ name = \"{tool}\", arguments = {arguments} }}]\n"
+        )
+    };
+    let replies: String = calls.iter().enumerate().map(reply).collect();
+    format!("{replies}[[reply]]\nagent = \"{agent}\"\nsay = \"{{result}}\"\n")
+}
+
 /// Hand-overs to these names, for the `call` of a reply.
 pub(crate) fn hand_overs(names: &[&str]) -> String {
     let hand_over = |name: &&str| {

@@ -5,21 +5,13 @@ use std::path::PathBuf;
 use lango_protocol::CallStatus;
 use rustix::process::Signal;
 
-use crate::fixture::{Lango, TO_NAVIGATOR};
+use crate::fixture::{self, Lango, TO_NAVIGATOR};
 use crate::invocation::until;
 use crate::site::{Site, page};
 
 /// The navigator makes these calls one after the other, then says the last result.
 pub(crate) fn calling(calls: &[(&str, &str)]) -> String {
-    let mut script = String::new();
-    for (number, (tool, arguments)) in calls.iter().enumerate() {
-        script.push_str(&format!(
-            "[[reply]]\nagent = \"navigator\"\nresults = {number}\n\
-             call = [{{ name = \"{tool}\", arguments = {arguments} }}]\n"
-        ));
-    }
-    script.push_str("[[reply]]\nagent = \"navigator\"\nsay = \"{result}\"\n");
-    script
+    fixture::calling("navigator", calls)
 }
 
 pub(crate) fn opening(url: &str) -> (&'static str, String) {

@@ -5,16 +5,11 @@ mod rules;
 
 use serde_json::Value;
 
-use crate::fixture::Lango;
+use crate::fixture::{Lango, calling};
 
 /// The operator runs one command and says what came of it.
 pub(crate) fn run_once(command: &str) -> String {
-    let command = toml_text(command);
-    format!(
-        "[[reply]]\nagent = \"operator\"\nresults = 0\n\
-         call = [{{ name = \"exec_shell\", arguments = {{ command = {command} }} }}]\n\
-         [[reply]]\nagent = \"operator\"\nsay = \"{{result}}\"\n"
-    )
+    calling("operator", &[("exec_shell", &format!("{{ command = {} }}", toml_text(command)))])
 }
 
 /// A text as a TOML string, with everything unusual escaped.

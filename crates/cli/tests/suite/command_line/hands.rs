@@ -3,7 +3,7 @@
 use lango_protocol::CallStatus;
 
 use crate::approvals::run_once;
-use crate::fixture::{Lango, TO_OPERATOR};
+use crate::fixture::{Lango, TO_OPERATOR, calling};
 use crate::invocation::Invocation;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -49,12 +49,8 @@ fn mounted<'a>(lango: &'a Lango, mount: &[&str]) -> Invocation<'a> {
 }
 
 fn write(bytes: usize) -> String {
-    let content = "x".repeat(bytes);
-    format!(
-        "[[reply]]\nagent = \"operator\"\nresults = 0\n\
-         call = [{{ name = \"fs_write\", arguments = {{ path = \"new\", content = \"{content}\" }} }}]\n\
-         [[reply]]\nagent = \"operator\"\nsay = \"{{result}}\"\n"
-    )
+    let arguments = format!("{{ path = \"new\", content = \"{}\" }}", "x".repeat(bytes));
+    calling("operator", &[("fs_write", &arguments)])
 }
 
 #[tokio::test(flavor = "multi_thread")]

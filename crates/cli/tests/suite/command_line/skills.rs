@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lango_protocol::CallStatus;
 
-use crate::fixture::{Lango, TO_OPERATOR};
+use crate::fixture::{Lango, TO_OPERATOR, calling};
 
 const DEPLOY: &str = r#"---
 name: deploy
@@ -23,11 +23,7 @@ const NOTES: &str =
     "---\nname: house-style\ndescription: How we write.\n---\nWrite short sentences.\n";
 
 fn call(tool: &str, arguments: &str) -> String {
-    format!(
-        "[[reply]]\nagent = \"operator\"\nresults = 0\n\
-         call = [{{ name = \"{tool}\", arguments = {arguments} }}]\n\
-         [[reply]]\nagent = \"operator\"\nsay = \"{{result}}\"\n"
-    )
+    calling("operator", &[(tool, arguments)])
 }
 
 fn skill(place: &Path, name: &str, text: &str) -> PathBuf {

@@ -4,19 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::approvals::toml_text;
-use crate::fixture::{Lango, TO_OPERATOR};
-
-/// The operator makes these calls one after the other and says what the last one said.
-fn calls(calls: &[(&str, &str)]) -> String {
-    let reply = |(number, (tool, arguments)): (usize, &(&str, &str))| {
-        format!(
-            "[[reply]]\nagent = \"operator\"\nresults = {number}\n\
-             call = [{{ name = \"{tool}\", arguments = {arguments} }}]\n"
-        )
-    };
-    let replies: String = calls.iter().enumerate().map(reply).collect();
-    format!("{replies}[[reply]]\nagent = \"operator\"\nsay = \"{{result}}\"\n")
-}
+use crate::fixture::{Lango, TO_OPERATOR, calling};
 
 fn content(directory: &Path, name: &str) -> Option<String> {
     std::fs::read_to_string(directory.join(name)).ok()
@@ -25,7 +13,7 @@ fn content(directory: &Path, name: &str) -> Option<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn replacing_text_shows_the_difference_and_can_be_undone() {
     let edit = r#"{ path = "config.toml", old_text = "port = 80", new_text = "port = 8080" }"#;
-    let lango = Lango::playing(&[TO_OPERATOR, &calls(&[("fs_edit", edit)])]).await;
+    let lango = Lango::playing(&[TO_OPERATOR, &calling("operator", &[("fs_edit", edit)])]).await;
     let before = "# mine\nport = 80\nhost = \"a\"\n";
     std::fs::write(lango.workspace().join("config.toml"), before).unwrap();
     let turn = lango.ask("replace port 80 by 8080 in config.toml");
@@ -46,14 +34,17 @@ async fn replacing_text_shows_the_difference_and_can_be_undone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_kind_of_change_of_a_turn_is_taken_back_in_order() {
-    let script = calls(&[
-        ("fs_write", r#"{ path = "new/deep/file", content = "x" }"#),
-        ("fs_mkdir", r#"{ path = "made/inside" }"#),
-        ("fs_move", r#"{ from = "README.md", to = "made/inside/READ.me" }"#),
-        ("fs_write", r#"{ path = "made/inside/READ.me", content = "other" }"#),
-        ("fs_delete", r#"{ path = "src", recursive = true }"#),
-        ("fs_write", r#"{ path = "run.sh", content = "changed" }"#),
-    ]);
+    let script = calling(
+        "operator",
+        &[
+            ("fs_write", r#"{ path = "new/deep/file", content = "x" }"#),
+            ("fs_mkdir", r#"{ path = "made/inside" }"#),
+            ("fs_move", r#"{ from = "README.md", to = "made/inside/READ.me" }"#),
+            ("fs_write", r#"{ path = "made/inside/READ.me", content = "other" }"#),
+            ("fs_delete", r#"{ path = "src", recursive = true }"#),
+            ("fs_write", r#"{ path = "run.sh", content = "changed" }"#),
+        ],
+    );
     let lango = Lango::playing(&[TO_OPERATOR, &script]).await;
     let workspace = lango.workspace();
     std::fs::write(workspace.join("run.sh"), "as it was").unwrap();
@@ -76,10 +67,13 @@ async fn every_kind_of_change_of_a_turn_is_taken_back_in_order() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_somebody_changed_since_is_left_alone() {
-    let script = calls(&[
-        ("fs_write", r#"{ path = "one", content = "1" }"#),
-        ("fs_write", r#"{ path = "two", content = "2" }"#),
-    ]);
+    let script = calling(
+        "operator",
+        &[
+            ("fs_write", r#"{ path = "one", content = "1" }"#),
+            ("fs_write", r#"{ path = "two", content = "2" }"#),
+        ],
+    );
     let lango = Lango::playing(&[TO_OPERATOR, &script]).await;
     lango.ask("write").with(&["--approve", "all"]).turn().await;
     std::fs::write(lango.workspace().join("one"), "mine").unwrap();
@@ -116,7 +110,8 @@ async fn nothing_outside_or_of_git_is_moved_or_deleted() {
         ("fs_mkdir", r#"{ path = "way/made" }"#.to_owned()),
         ("fs_mkdir", r#"{ path = ".git/made" }"#.to_owned()),
     ] {
-        let other = Lango::playing(&[TO_OPERATOR, &calls(&[(tool, &arguments)])]).await;
+        let other =
+            Lango::playing(&[TO_OPERATOR, &calling("operator", &[(tool, &arguments)])]).await;
         let here = workspace.to_str().unwrap().to_owned();
         let ask = other.ask("do it").with(&["--approve", "all", "--workspace", &here]);
         let turn = ask.turn().await;

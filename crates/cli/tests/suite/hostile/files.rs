@@ -3,18 +3,14 @@
 use lango_protocol::CallStatus;
 
 use crate::approvals::{run_once, toml_text};
-use crate::fixture::{Lango, TO_OPERATOR};
+use crate::fixture::{Lango, TO_OPERATOR, calling};
 use crate::journal::Turn;
 
 const SECRET: &str = "precious-content";
 
 /// One call of the operator, in a workspace with ways out of it; the person allows everything.
 async fn attempt(tool: &str, arguments: &str) -> (Lango, Turn) {
-    let script = format!(
-        "[[reply]]\nagent = \"operator\"\nresults = 0\n\
-         call = [{{ name = \"{tool}\", arguments = {arguments} }}]\n\
-         [[reply]]\nagent = \"operator\"\nsay = \"I tried.\"\n"
-    );
+    let script = calling("operator", &[(tool, arguments)]);
     let lango = Lango::playing(&[TO_OPERATOR, &script]).await;
     let outside = lango.file("outside/secret", SECRET);
     let workspace = lango.workspace();
@@ -126,17 +122,13 @@ async fn b8_special_files_are_never_waited_for() {
             "fs_read" => r#"{ path = "pipe" }"#,
             _ => r#"{ pattern = "x", path = "pipe" }"#,
         };
-        let script = format!(
-            "[[reply]]\nagent = \"operator\"\nresults = 0\n\
-             call = [{{ name = \"{tool}\", arguments = {arguments} }}]\n\
-             [[reply]]\nagent = \"operator\"\nsay = \"I tried.\"\n"
-        );
+        let script = calling("operator", &[(tool, arguments)]);
         let lango = Lango::playing(&[TO_OPERATOR, &script]).await;
         let made =
             std::process::Command::new("mkfifo").arg(lango.workspace().join("pipe")).status();
         assert!(made.unwrap().success());
         let turn = lango.ask("do it").turn().await;
-        assert_eq!((turn.code, turn.answer()), (0, "I tried."), "{tool}");
+        assert_eq!(turn.code, 0, "{tool}: {:?}", turn.results());
     }
     // A command gets no input at all, so it cannot wait for any.
     let lango =
