@@ -140,7 +140,7 @@ mod tests {
 
     fn judge(rules: &[Rule], proposal: &Proposal) -> Verdict {
         let agent = "operator".parse().unwrap();
-        let directory = Path::new("/work/project");
+        let directory = Path::new("/home/me/project");
         let case = Case { tool: "exec_shell", agent: &agent, directory, proposal };
         decide(ApprovalPolicy::AskDangerous, true, rules, &case)
     }
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn always_stores_exactly_what_was_seen() {
         let agent = "operator".parse().unwrap();
-        let directory = Path::new("/work/project");
+        let directory = Path::new("/home/me/project");
         let mut seen = proposal(&["./test.sh *"]);
         seen.steps[0].exact_only = Some("runs a script".to_owned());
         seen.bound = vec![Bound { what: "./test.sh".to_owned(), digest: "one".to_owned() }];
@@ -201,7 +201,7 @@ mod tests {
         let mut changed = seen.clone();
         changed.bound[0].digest = "two".to_owned();
         assert!(!runs(&rules, &changed), "the script is another one");
-        let elsewhere = Case { directory: Path::new("/work/other"), ..case };
+        let elsewhere = Case { directory: Path::new("/home/me/other"), ..case };
         let verdict = decide(ApprovalPolicy::AskDangerous, true, &rules, &elsewhere);
         assert!(matches!(verdict, Verdict::Ask { .. }));
         let mut unknown = seen.clone();
@@ -213,7 +213,7 @@ mod tests {
     fn a_policy_that_never_asks_refuses() {
         let agent = "operator".parse().unwrap();
         let proposal = proposal(&["ls"]);
-        let directory = Path::new("/work");
+        let directory = Path::new("/home/me");
         let case = Case { tool: "exec_shell", agent: &agent, directory, proposal: &proposal };
         let never = |rules: &[Rule]| decide(ApprovalPolicy::NeverAskDeny, true, rules, &case);
         assert!(matches!(never(&[]), Verdict::Refuse { .. }));

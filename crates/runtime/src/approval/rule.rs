@@ -278,13 +278,13 @@ mod tests {
             effect: Effect::Allow,
             tool: Some("exec_shell".to_owned()),
             agent: None,
-            directory: Some("/work".into()),
+            directory: Some("/home/me".into()),
             words: Words::Exact(vec!["echo".into(), "it's \u{202e}".into()]),
             bound: None,
         };
         assert_eq!(
             rule.to_string(),
-            "allow exec_shell: exactly echo 'it'\\''s \\u{202e}', in /work"
+            "allow exec_shell: exactly echo 'it'\\''s \\u{202e}', in /home/me"
         );
         assert_eq!(rule.name().len(), 8);
     }
