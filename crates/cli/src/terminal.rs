@@ -14,7 +14,15 @@ use crate::arguments::Approve;
 /// with the process.
 #[derive(Debug, Clone)]
 pub(crate) struct Terminal {
-    requests: blocking::Sender<oneshot::Sender<Option<String>>>,
+    requests: blocking::Sender<Request>,
+}
+
+/// Somebody who wants a line.
+#[derive(Debug)]
+struct Request {
+    /// Whether it is the answer to a question, and not a message.
+    is_answer: bool,
+    reply: oneshot::Sender<Option<String>>,
 }
 
 impl Terminal {
@@ -35,23 +43,45 @@ impl Terminal {
     }
 
     fn reading(mut input: impl BufRead + Send + 'static) -> Self {
-        let (requests, queue) = blocking::channel::<oneshot::Sender<Option<String>>>();
+        let (requests, queue) = blocking::channel::<Request>();
         std::thread::spawn(move || {
-            for reply in queue {
-                let mut line = String::new();
-                let read = input.read_line(&mut line).unwrap_or(0);
+            let mut left_over: Option<String> = None;
+            for Request { is_answer, reply } in queue {
+                let line = match left_over.take() {
+                    // Typed for a question that had been answered elsewhere. It never answers
+                    // another one.
+                    Some(line) if !is_answer => Some(line),
+                    _ => {
+                        let mut line = String::new();
+                        let read = input.read_line(&mut line).unwrap_or(0);
+                        (read > 0).then_some(line)
+                    }
+                };
                 // Whoever asked may have been cancelled since.
-                let _ = reply.send((read > 0).then_some(line));
+                if let Err(Some(line)) = reply.send(line)
+                    && !matches!(line.trim(), "" | "y" | "Y" | "yes" | "n" | "N" | "no" | "a" | "A")
+                {
+                    left_over = Some(line);
+                }
             }
         });
         Self { requests }
     }
 
-    /// The next line; `None` at the end of the input.
+    /// The next message; `None` at the end of the input.
     pub(crate) async fn line(&self) -> Option<String> {
-        let (reply, answer) = oneshot::channel();
-        self.requests.send(reply).ok()?;
-        answer.await.ok().flatten()
+        self.next(false).await
+    }
+
+    /// The answer to a question; `None` at the end of the input.
+    async fn answer(&self) -> Option<String> {
+        self.next(true).await
+    }
+
+    async fn next(&self, is_answer: bool) -> Option<String> {
+        let (reply, line) = oneshot::channel();
+        self.requests.send(Request { is_answer, reply }).ok()?;
+        line.await.ok().flatten()
     }
 }
 
@@ -108,7 +138,7 @@ impl Approver for TerminalApprover {
         let can_be_remembered = request.can_be_remembered;
         Box::pin(async move {
             let by = "the user".to_owned();
-            match person.line().await.as_deref().map(str::trim) {
+            match person.answer().await.as_deref().map(str::trim) {
                 Some("y" | "Y" | "yes") => ApprovalAnswer::Approved { by, always: false },
                 Some("a" | "A" | "always") if can_be_remembered => {
                     ApprovalAnswer::Approved { by, always: true }
@@ -117,5 +147,32 @@ impl Approver for TerminalApprover {
                 None => ApprovalAnswer::Nobody { why: "the input ended".to_owned() },
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn what_is_typed_for_a_question_that_is_over_is_a_message_and_never_an_answer() {
+        for (typed, message) in [("hello\n", "hello\n"), ("y\n", "next\n")] {
+            let (input, mut keys) = std::io::pipe().unwrap();
+            let terminal = Terminal::reading(BufReader::new(input));
+            // Asked, and answered elsewhere before anything was typed.
+            let asked = tokio::time::timeout(std::time::Duration::ZERO, terminal.answer()).await;
+            assert!(asked.is_err());
+            keys.write_all(typed.as_bytes()).unwrap();
+            keys.write_all(b"next\n").unwrap();
+            assert_eq!(terminal.line().await.as_deref(), Some(message));
+        }
+        let (input, mut keys) = std::io::pipe().unwrap();
+        let terminal = Terminal::reading(BufReader::new(input));
+        let asked = tokio::time::timeout(std::time::Duration::ZERO, terminal.answer()).await;
+        assert!(asked.is_err());
+        keys.write_all(b"yes, do\nn\n").unwrap();
+        assert_eq!(terminal.answer().await.as_deref(), Some("n\n"));
     }
 }
