@@ -93,7 +93,7 @@ impl Browser {
                 CallError::Gone => "it ended at once".to_owned(),
                 other => other.to_string(),
             };
-            return Err(did_not_start(reason, process.last_words()));
+            return Err(did_not_start(reason, process.last_words().await));
         }
         let largest_download = settings.download_bytes;
         let (state, _) = watch::channel(State { largest_download, ..State::default() });

@@ -15,6 +15,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 
 /// Starts `$2…` with standard input and output as the descriptors that Chromium speaks over, then
 /// removes the directory `$1`. A process that Chromium leaves behind for a moment may make the
@@ -29,6 +30,9 @@ rm -rf "$home"
 exit $code
 "#;
 
+/// How long the end of Chromium's words is waited for.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
 /// Lines of Chromium's own words that are kept, for when it does not start.
 const KEPT_LINES: usize = 12;
 
@@ -42,6 +46,8 @@ pub(crate) struct Process {
     home: PathBuf,
     // Written by the task that reads, read once when something went wrong.
     words: Arc<Mutex<VecDeque<String>>>,
+    /// Ends when nobody can say anything any more.
+    listener: Option<JoinHandle<()>>,
 }
 
 impl Process {
@@ -77,10 +83,9 @@ impl Process {
         let stdout = child.stdout.take().ok_or_else(missing)?;
         let stdin = child.stdin.take().ok_or_else(missing)?;
         let words = Arc::new(Mutex::new(VecDeque::new()));
-        if let Some(stderr) = child.stderr.take() {
-            tokio::spawn(keep_words(stderr, Arc::clone(&words)));
-        }
-        Ok((Self { child, home: home.to_owned(), words }, stdout, stdin))
+        let stderr = child.stderr.take();
+        let listener = stderr.map(|stderr| tokio::spawn(keep_words(stderr, Arc::clone(&words))));
+        Ok((Self { child, home: home.to_owned(), words, listener }, stdout, stdin))
     }
 
     /// The id of the keeper, which is also that of the process group.
@@ -88,8 +93,12 @@ impl Process {
         self.child.id()
     }
 
-    /// What Chromium said last.
-    pub(crate) fn last_words(&self) -> String {
+    /// What Chromium said last, once it has ended: it may have been read by nobody yet.
+    pub(crate) async fn last_words(&mut self) -> String {
+        if let Some(listener) = self.listener.take() {
+            // Somebody that it left behind may keep the pipe; what came by then has to do.
+            let _ = tokio::time::timeout(LAST_WORDS, listener).await;
+        }
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         words.iter().map(String::as_str).collect::<Vec<&str>>().join("\n")
     }
