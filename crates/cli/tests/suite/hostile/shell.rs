@@ -11,8 +11,12 @@ use crate::invocation::until;
 use crate::journal::Turn;
 
 /// What to say so that the machine seems to lack something, and the level that is left.
-const LEVELS: [(&str, &str); 3] =
-    [("", "bubblewrap"), ("bubblewrap", "landlock"), ("bubblewrap,cgroup", "landlock")];
+const LEVELS: [(&str, &str); 4] = [
+    ("", "bubblewrap"),
+    ("landlock", "bubblewrap"),
+    ("bubblewrap", "landlock"),
+    ("bubblewrap,cgroup", "landlock"),
+];
 
 /// Runs one command, which the person approves, and a second turn that must work after it.
 async fn run(lango: &Lango, without: &str) -> Turn {
