@@ -32,6 +32,7 @@ enum Place {
 const PLACES: &[(&str, Place)] = &[
     ("lango-protocol", Place::In(Layer::Vocabulary)),
     ("lango-egress", Place::In(Layer::Ground)),
+    ("lango-encoder", Place::In(Layer::Ground)),
     ("lango-sandbox", Place::In(Layer::Ground)),
     ("lango-store", Place::In(Layer::Ground)),
     ("lango-tool", Place::In(Layer::Means)),

@@ -1,0 +1,1 @@
+//! The chronicler's subsystem: memory of the user and of past conversations.

@@ -1,0 +1,1 @@
+//! The librarian's subsystems: documents, knowledge, lessons, relations, open questions.

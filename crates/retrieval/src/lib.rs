@@ -1,0 +1,1 @@
+//! Finding texts by words and by meaning.
