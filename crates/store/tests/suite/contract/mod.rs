@@ -5,4 +5,5 @@ pub(crate) mod batches;
 pub(crate) mod claims;
 pub(crate) mod events;
 pub(crate) mod migrations;
+pub(crate) mod redactions;
 pub(crate) mod sessions;
