@@ -3,6 +3,7 @@
 //! Tools are made before a database is open; [`Holdings`] is the handle that gets it later. Who
 //! owns a tool and whether a call may run is decided elsewhere.
 
+pub mod documents;
 mod error;
 pub mod graph;
 mod holdings;

@@ -8,3 +8,4 @@
 mod database;
 mod graph;
 mod graph_tools;
+mod reading;
