@@ -1,4 +1,11 @@
-//! The librarian's parts, from the outside.
+//! The librarian's stores and tools through their front door, on SQLite and PostgreSQL alike.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "clippy knows tests by their attribute, not their helpers"
+)]
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod database;
+mod graph;
+mod graph_tools;
 mod reading;
