@@ -99,7 +99,7 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl IngestResult {
-    fn new(collection: String, report: Report) -> Self {
+    fn new(collection: String, report: &Report) -> Self {
         let more_skipped = report.skipped.len().saturating_sub(NAMED);
         let skipped = report.skipped.iter().take(NAMED);
         Self {
@@ -165,7 +165,7 @@ impl Tool for IngestDocuments {
                     _ => ToolError::Failed(text),
                 })
             }
-            _ => Ok(IngestResult::new(collection, report)),
+            _ => Ok(IngestResult::new(collection, &report)),
         }
     }
 }
