@@ -8,4 +8,5 @@
 mod database;
 mod graph;
 mod graph_tools;
+mod ingest;
 mod reading;
