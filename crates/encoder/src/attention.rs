@@ -2,6 +2,9 @@
 
 #![expect(clippy::inline_always, reason = "these functions take their caller's instructions")]
 
+use std::ops::Range;
+
+use crate::kernel::Kernel;
 use crate::math::{LANES, softmax};
 use crate::weights::{HEADS, HIDDEN};
 
@@ -27,7 +30,7 @@ pub(crate) struct Attention {
 impl Attention {
     /// From the rows of query, key and value of one text to what its tokens saw.
     #[inline(always)]
-    pub(crate) fn attend(&mut self, rows: &[f32], output: &mut [f32]) {
+    pub(crate) fn attend<K: Kernel>(&mut self, kernel: K, rows: &[f32], output: &mut [f32]) {
         let tokens = rows.len() / (3 * HIDDEN);
         let padded = tokens.next_multiple_of(LANES);
         for scores in &mut self.scores {
@@ -38,7 +41,7 @@ impl Attention {
             let mut token = 0;
             while token < tokens {
                 let count = BLOCK.min(tokens - token);
-                self.block(rows, head, token, count, output);
+                self.block(kernel, rows, head, token..token + count, output);
                 token += count;
             }
         }
@@ -61,43 +64,67 @@ impl Attention {
 
     /// What up to four tokens see. Fewer are filled up with the last one.
     #[inline(always)]
-    fn block(&mut self, rows: &[f32], head: usize, token: usize, count: usize, output: &mut [f32]) {
+    fn block<K: Kernel>(
+        &mut self,
+        kernel: K,
+        rows: &[f32],
+        head: usize,
+        block: Range<usize>,
+        output: &mut [f32],
+    ) {
         let tokens = self.values.len();
         let mut queries = [[0_f32; HEAD]; BLOCK];
         for (index, query) in queries.iter_mut().enumerate() {
-            let row = &rows[(token + index.min(count - 1)) * 3 * HIDDEN + head * HEAD..][..HEAD];
+            let token = (block.start + index).min(block.end - 1);
+            let row = &rows[token * 3 * HIDDEN + head * HEAD..][..HEAD];
             for (to, number) in query.iter_mut().zip(row) {
                 *to = number * SCALE;
             }
         }
         for (group, keys) in self.keys.chunks_exact(LANES * HEAD).enumerate() {
-            let mut sums = [[0_f32; LANES]; BLOCK];
+            let mut sums = [kernel.splat(0.0); BLOCK];
             for (number, keys) in keys.as_chunks::<LANES>().0.iter().enumerate() {
-                for (sums, query) in sums.iter_mut().zip(&queries) {
-                    for (sum, key) in sums.iter_mut().zip(keys) {
-                        *sum += query[number] * key;
-                    }
+                let keys = kernel.load(keys);
+                for index in 0..BLOCK {
+                    let query = kernel.splat(queries[index][number % HEAD]);
+                    sums[index] = kernel.plus(sums[index], kernel.times(query, keys));
                 }
             }
-            for (scores, sums) in self.scores.iter_mut().zip(&sums) {
-                scores[group * LANES..(group + 1) * LANES].copy_from_slice(sums);
+            for (scores, sums) in self.scores.iter_mut().zip(sums) {
+                if let Some(scores) = scores.as_chunks_mut::<LANES>().0.get_mut(group) {
+                    kernel.store(sums, scores);
+                }
             }
         }
         for scores in &mut self.scores {
             scores[tokens..].fill(NOTHING);
             softmax(scores);
         }
-        let mut seen = [[0_f32; HEAD]; BLOCK];
+        self.look(kernel, head, block, output);
+    }
+
+    /// The values of all tokens, each with the share that it got.
+    #[inline(always)]
+    fn look<K: Kernel>(&self, kernel: K, head: usize, block: Range<usize>, output: &mut [f32]) {
+        let mut seen = [[kernel.splat(0.0); HEAD / LANES]; BLOCK];
+        let tokens = self.values.len();
+        let [first, second, third, fourth] = &self.scores;
+        let scores = [&first[..tokens], &second[..tokens], &third[..tokens], &fourth[..tokens]];
         for (other, value) in self.values.iter().enumerate() {
-            for (seen, scores) in seen.iter_mut().zip(&self.scores) {
-                let share = scores[other];
-                for (seen, number) in seen.iter_mut().zip(value) {
-                    *seen += share * number;
+            let (parts, _) = value.as_chunks::<LANES>();
+            for index in 0..BLOCK {
+                let share = kernel.splat(scores[index][other]);
+                for part in 0..HEAD / LANES {
+                    let product = kernel.times(share, kernel.load(&parts[part]));
+                    seen[index][part] = kernel.plus(seen[index][part], product);
                 }
             }
         }
-        for (index, seen) in seen.iter().take(count).enumerate() {
-            output[(token + index) * HIDDEN + head * HEAD..][..HEAD].copy_from_slice(seen);
+        for (token, seen) in block.zip(seen) {
+            let to = &mut output[token * HIDDEN + head * HEAD..][..HEAD];
+            for (lanes, to) in seen.into_iter().zip(to.as_chunks_mut().0) {
+                kernel.store(lanes, to);
+            }
         }
     }
 }

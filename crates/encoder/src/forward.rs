@@ -61,7 +61,7 @@ impl<K: Kernel> Pass<'_, K> {
         let attention_rows = &mut wide[..3 * rows.len()];
         linear(kernel, rounded, rows, &layer.attention, attention_rows);
         let seen = narrow.as_mut_slice();
-        kernel.vectorize(Attend { attention, texts, rows: attention_rows, output: seen });
+        kernel.vectorize(Attend { kernel, attention, texts, rows: attention_rows, output: seen });
         // The attention's rows are done with; the output goes where they were.
         let output = &mut wide[..rows.len()];
         linear(kernel, rounded, narrow, &layer.attention_output, output);
@@ -99,14 +99,15 @@ impl NullaryFnOnce for Round<'_> {
     }
 }
 
-struct Attend<'a> {
+struct Attend<'a, K> {
+    kernel: K,
     attention: &'a mut Attention,
     texts: &'a [Vec<u32>],
     rows: &'a [f32],
     output: &'a mut [f32],
 }
 
-impl NullaryFnOnce for Attend<'_> {
+impl<K: Kernel> NullaryFnOnce for Attend<'_, K> {
     type Output = ();
 
     #[inline(always)]
@@ -115,7 +116,11 @@ impl NullaryFnOnce for Attend<'_> {
         for text in self.texts {
             let end = token + text.len();
             let rows = &self.rows[3 * HIDDEN * token..3 * HIDDEN * end];
-            self.attention.attend(rows, &mut self.output[HIDDEN * token..HIDDEN * end]);
+            self.attention.attend(
+                self.kernel,
+                rows,
+                &mut self.output[HIDDEN * token..HIDDEN * end],
+            );
             token = end;
         }
     }

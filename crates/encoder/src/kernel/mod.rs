@@ -31,6 +31,27 @@ pub(crate) trait Kernel: Copy {
     /// Rows that are multiplied at once, at most 8.
     const ROWS: usize;
 
+    /// Sixteen numbers side by side.
+    type Lanes: Copy;
+
+    /// The same number in all lanes.
+    fn splat(self, number: f32) -> Self::Lanes;
+
+    /// Numbers from memory.
+    fn load(self, numbers: &[f32; PANEL]) -> Self::Lanes;
+
+    /// Sums as numbers, rounded to what a float can hold.
+    fn convert(self, sums: &[i32; PANEL]) -> Self::Lanes;
+
+    /// Numbers to memory.
+    fn store(self, lanes: Self::Lanes, to: &mut [f32; PANEL]);
+
+    /// The product, rounded.
+    fn times(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+
+    /// The sum, rounded.
+    fn plus(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+
     /// Runs something with all instructions of the set. What is run must be inlined to be faster.
     fn vectorize<Run: NullaryFnOnce>(self, run: Run) -> Run::Output;
 
@@ -205,24 +226,18 @@ impl<K: Kernel, const PANELS: usize> Task<'_, K, PANELS> {
         let scales = self.linear.scales[range.clone()].as_chunks::<PANEL>().0;
         let biases = self.linear.biases[range.clone()].as_chunks::<PANEL>().0;
         for (index, sums) in sums.iter().enumerate() {
-            let row_scale = self.input.scales[row + index];
+            let kernel = self.kernel;
+            let row_scale = kernel.splat(self.input.scales[row + index]);
             let start = (row + index) * outputs;
             let (to, _) = output[start + range.start..start + range.end].as_chunks_mut::<PANEL>();
             for (((to, sums), scales), biases) in to.iter_mut().zip(sums).zip(scales).zip(biases) {
-                for lane in 0..PANEL {
-                    to[lane] = to_float(sums[lane]) * (row_scale * scales[lane]) + biases[lane];
-                }
+                let scale = kernel.times(row_scale, kernel.load(scales));
+                let product = kernel.times(kernel.convert(sums), scale);
+                kernel.store(kernel.plus(product, kernel.load(biases)), to);
             }
         }
         ROWS
     }
-}
-
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it takes the caller's instructions")]
-#[expect(clippy::cast_precision_loss, reason = "24 bits of a sum are more than the weights have")]
-fn to_float(sum: i32) -> f32 {
-    sum as f32
 }
 
 #[cfg(test)]

@@ -12,6 +12,39 @@ pub(crate) struct Portable;
 impl Kernel for Portable {
     const ROWS: usize = 4;
 
+    type Lanes = [f32; PANEL];
+
+    #[inline(always)]
+    fn splat(self, number: f32) -> Self::Lanes {
+        [number; PANEL]
+    }
+
+    #[inline(always)]
+    fn load(self, numbers: &[f32; PANEL]) -> Self::Lanes {
+        *numbers
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_precision_loss, reason = "more digits are kept than the weights have")]
+    fn convert(self, sums: &[i32; PANEL]) -> Self::Lanes {
+        sums.map(|sum| sum as f32)
+    }
+
+    #[inline(always)]
+    fn store(self, lanes: Self::Lanes, to: &mut [f32; PANEL]) {
+        *to = lanes;
+    }
+
+    #[inline(always)]
+    fn times(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        std::array::from_fn(|lane| a[lane] * b[lane])
+    }
+
+    #[inline(always)]
+    fn plus(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        std::array::from_fn(|lane| a[lane] + b[lane])
+    }
+
     fn vectorize<Run: NullaryFnOnce>(self, run: Run) -> Run::Output {
         run.call()
     }

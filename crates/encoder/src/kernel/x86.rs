@@ -2,7 +2,7 @@
 //!
 //! Whether the machine and its system have the instructions is found out when the program runs.
 
-use std::arch::x86_64::{__m256i, __m512i};
+use std::arch::x86_64::{__m256, __m256i, __m512, __m512i};
 
 use pulp::x86::V3;
 use pulp::{NullaryFnOnce, cast};
@@ -29,6 +29,38 @@ pulp::simd_type!({
 
 impl Kernel for Avx512 {
     const ROWS: usize = 6;
+
+    type Lanes = __m512;
+
+    #[inline(always)]
+    fn splat(self, number: f32) -> Self::Lanes {
+        self.avx512f._mm512_set1_ps(number)
+    }
+
+    #[inline(always)]
+    fn load(self, numbers: &[f32; PANEL]) -> Self::Lanes {
+        cast(*numbers)
+    }
+
+    #[inline(always)]
+    fn convert(self, sums: &[i32; PANEL]) -> Self::Lanes {
+        self.avx512f._mm512_cvtepi32_ps(cast(*sums))
+    }
+
+    #[inline(always)]
+    fn store(self, lanes: Self::Lanes, to: &mut [f32; PANEL]) {
+        *to = cast(lanes);
+    }
+
+    #[inline(always)]
+    fn times(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        self.avx512f._mm512_mul_ps(a, b)
+    }
+
+    #[inline(always)]
+    fn plus(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        self.avx512f._mm512_add_ps(a, b)
+    }
 
     #[inline(always)]
     fn vectorize<Run: NullaryFnOnce>(self, run: Run) -> Run::Output {
@@ -75,6 +107,39 @@ impl Kernel for Avx512 {
 
 impl Kernel for V3 {
     const ROWS: usize = 6;
+
+    type Lanes = [__m256; 2];
+
+    #[inline(always)]
+    fn splat(self, number: f32) -> Self::Lanes {
+        [self.avx._mm256_set1_ps(number); 2]
+    }
+
+    #[inline(always)]
+    fn load(self, numbers: &[f32; PANEL]) -> Self::Lanes {
+        cast(*numbers)
+    }
+
+    #[inline(always)]
+    fn convert(self, sums: &[i32; PANEL]) -> Self::Lanes {
+        let [low, high]: [__m256i; 2] = cast(*sums);
+        [self.avx._mm256_cvtepi32_ps(low), self.avx._mm256_cvtepi32_ps(high)]
+    }
+
+    #[inline(always)]
+    fn store(self, lanes: Self::Lanes, to: &mut [f32; PANEL]) {
+        *to = cast(lanes);
+    }
+
+    #[inline(always)]
+    fn times(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        [self.avx._mm256_mul_ps(a[0], b[0]), self.avx._mm256_mul_ps(a[1], b[1])]
+    }
+
+    #[inline(always)]
+    fn plus(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        [self.avx._mm256_add_ps(a[0], b[0]), self.avx._mm256_add_ps(a[1], b[1])]
+    }
 
     #[inline(always)]
     fn vectorize<Run: NullaryFnOnce>(self, run: Run) -> Run::Output {

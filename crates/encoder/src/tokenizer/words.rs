@@ -54,18 +54,18 @@ impl<'a> Words<'a> {
                 return self.count > 0;
             };
             let end = start + character.len_utf8();
-            match kind(character) {
+            let kind = kind(character);
+            match kind {
                 Kind::Nothing => {}
                 Kind::Space if self.count > 0 => return true,
                 Kind::Space => {}
                 Kind::Alone | Kind::Letter => {
+                    let origin = Origin { at: 0, start, end };
+                    fold(character, |part| self.pending.push((part, origin)));
                     // Backwards, because the next one is taken from the end.
-                    let mut folded = Vec::new();
-                    fold(character, |part| folded.push((part, Origin { at: 0, start, end })));
-                    let alone = kind(character) == Kind::Alone;
-                    folded.reverse();
-                    self.pending = folded;
-                    if alone && self.count > 0 {
+                    self.pending.reverse();
+                    // An ideograph may fold to what is none.
+                    if kind == Kind::Alone && self.count > 0 {
                         return true;
                     }
                 }
