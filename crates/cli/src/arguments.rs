@@ -1,5 +1,6 @@
 //! The command line. Help texts are the reference: each command has examples.
 
+mod eval;
 mod graph;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lango_protocol::SessionId;
 
+pub(crate) use eval::EvalCommand;
 pub(crate) use graph::{
     ExportFormat, GraphCommand, QueryArguments as GraphQueryArguments, Relation,
 };
@@ -144,6 +146,11 @@ Prices come from a table; add or correct one, in dollars for a million tokens:
   lango config set 'models.\"my-model\".inputPrice' 0.25
   lango config set 'models.\"my-model\".outputPrice' 2")]
     Usage(UsageArguments),
+    /// How good it is, measured.
+    Eval {
+        #[command(subcommand)]
+        command: EvalCommand,
+    },
     /// The configuration.
     Config {
         #[command(subcommand)]

@@ -7,6 +7,7 @@ mod confinement;
 mod display;
 mod failure;
 mod home;
+mod knowledge;
 mod provider;
 mod terminal;
 mod web;
@@ -80,6 +81,7 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
             commands::approvals::approvals(&setting?, command).await
         }
         Some(Command::Models { command }) => commands::models::models(&setting?, command).await,
+        Some(Command::Eval { command }) => commands::eval::eval(&setting?, command).await,
         Some(Command::Usage(arguments)) => commands::usage::usage(&setting?, arguments).await,
         Some(Command::Config { command }) => {
             commands::config::config(setting, arguments.config, command)

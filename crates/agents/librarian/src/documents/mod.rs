@@ -15,6 +15,7 @@ pub use ingest::{
     SourceError, check_collection,
 };
 pub use passages::{Passage, passages};
+pub use read::plain;
 pub use read::{
     Block, BlockKind, Content, Document, DocumentKind, READER_ARGUMENT, ReadLimits, Reader, Span,
     Unit, Unreadable, reader_requested,
