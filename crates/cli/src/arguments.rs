@@ -1,9 +1,15 @@
 //! The command line. Help texts are the reference: each command has examples.
 
+mod graph;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lango_protocol::SessionId;
+
+pub(crate) use graph::{
+    ExportFormat, GraphCommand, QueryArguments as GraphQueryArguments, Relation,
+};
 
 /// A team of agents on your own machine, with a runtime that keeps the promises.
 #[derive(Debug, Parser)]
@@ -72,6 +78,11 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
     Sessions {
         #[command(subcommand)]
         command: SessionsCommand,
+    },
+    /// How things relate, with where each relation came from and when it held.
+    Graph {
+        #[command(subcommand)]
+        command: GraphCommand,
     },
     /// What the operator was taught: directories with a SKILL.md.
     Skills {

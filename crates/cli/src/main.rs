@@ -69,6 +69,7 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Sessions { command }) => {
             commands::sessions::sessions(&setting?, command).await
         }
+        Some(Command::Graph { command }) => commands::graph::graph(&setting?, command).await,
         Some(Command::Skills { command }) => commands::skills::skills(&setting?, command).await,
         Some(Command::Trust(arguments)) => commands::skills::trust(&setting?, &arguments),
         Some(Command::Ps { all, json }) => {

@@ -6,6 +6,7 @@ pub(crate) mod chat;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod graph;
 mod image;
 pub(crate) mod models;
 pub(crate) mod processes;

@@ -4,6 +4,7 @@ mod approvals;
 mod background;
 mod catalog;
 mod configuration;
+mod graph;
 mod hands;
 mod input;
 mod interruption;

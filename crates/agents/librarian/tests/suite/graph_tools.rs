@@ -1,0 +1,78 @@
+//! The graph's tools as a model calls them.
+
+use lango_librarian::Holdings;
+use lango_store::Database;
+use lango_tool::{SafetyLevel, ToolError, ToolRegistry};
+use serde_json::{Value, json};
+
+use crate::database::{context, on_both};
+
+on_both! {
+    relations_are_added_found_and_followed,
+}
+
+fn tools(holdings: &Holdings) -> ToolRegistry {
+    let mut tools = ToolRegistry::new();
+    lango_librarian::register(&mut tools, holdings).unwrap();
+    tools
+}
+
+async fn call(tools: &ToolRegistry, tool: &str, arguments: Value) -> Result<Value, ToolError> {
+    let prepared = tools.get(tool).unwrap().prepare(&arguments.to_string())?;
+    let text = prepared.run(context()).await?;
+    Ok(serde_json::from_str(&text).unwrap())
+}
+
+async fn relations_are_added_found_and_followed(database: Database) {
+    let holdings = Holdings::default();
+    let tools = tools(&holdings);
+    let ada = json!({
+        "subject": "Ada", "predicate": "wrote", "object": "Notes", "source": "said by the user"
+    });
+    let early = call(&tools, "graph_add", ada.clone()).await.unwrap_err();
+    assert!(early.to_string().contains("no database yet"), "{early}");
+    holdings.connect(database).await.unwrap();
+    let added = call(&tools, "graph_add", ada.clone()).await.unwrap();
+    assert_eq!(added["outcome"], "stored");
+    assert_eq!(call(&tools, "graph_add", ada).await.unwrap()["outcome"], "already_there");
+    let found = call(&tools, "graph_query", json!({ "object": "notes" })).await.unwrap();
+    assert_eq!(found["triples"][0]["subject"], "Ada");
+    assert_eq!(found["triples"][0]["source"], "said by the user");
+    assert_eq!(found["triples"][0]["by"], "librarian");
+    assert!(found["triples"][0]["turn"].is_string());
+    let nothing = call(&tools, "graph_query", json!({ "object": "moon" })).await.unwrap();
+    assert!(nothing["note"].as_str().unwrap().contains("no such relation"));
+    let around = call(&tools, "graph_traverse", json!({ "start_node": "ada" })).await.unwrap();
+    assert_eq!(around["edges"], json!([["Ada", "wrote", "Notes"]]));
+    assert_eq!(around["nodes"][1], json!({ "name": "Notes", "depth": 1 }));
+    let deep = json!({ "start_node": "ada", "max_depth": 50, "direction": "both" });
+    let deep = call(&tools, "graph_traverse", deep).await.unwrap();
+    assert!(deep["incomplete"][0].as_str().unwrap().contains("cut to 16"), "{deep}");
+    for (tool, bad) in [
+        ("graph_query", json!({})),
+        ("graph_query", json!({ "subject": " " })),
+        ("graph_add", json!({ "subject": "a", "predicate": "b", "object": "c\u{0}" })),
+        ("graph_add", json!({ "subject": "a", "predicate": "b" })),
+        ("graph_traverse", json!({ "start_node": "ada", "max_depth": 0 })),
+        ("graph_traverse", json!({ "start_node": "ada", "direction": "up" })),
+        ("graph_traverse", json!({ "start_node": "ada", "predicates": vec!["p"; 101] })),
+    ] {
+        let error = call(&tools, tool, bad.clone()).await.unwrap_err();
+        assert!(matches!(error, ToolError::Arguments(_)), "{tool} {bad}: {error}");
+    }
+    let unknown = call(&tools, "graph_traverse", json!({ "start_node": "ote" })).await.unwrap_err();
+    assert!(unknown.to_string().contains("there is: Notes"), "{unknown}");
+}
+
+#[test]
+fn levels_are_as_documented() {
+    let tools = tools(&Holdings::default());
+    for (name, level, read_only) in [
+        ("graph_add", SafetyLevel::Moderate, false),
+        ("graph_query", SafetyLevel::Safe, true),
+        ("graph_traverse", SafetyLevel::Safe, true),
+    ] {
+        let tool = tools.get(name).unwrap();
+        assert_eq!((tool.level(), tool.read_only), (level, read_only), "{name}");
+    }
+}
