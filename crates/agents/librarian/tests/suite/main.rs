@@ -4,6 +4,7 @@
 mod database;
 mod graph;
 mod graph_tools;
+mod ingest;
 mod inquiries;
 mod knowledge;
 mod learnings;

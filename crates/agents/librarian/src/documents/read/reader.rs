@@ -2,9 +2,10 @@
 
 use std::fs::{File, Metadata};
 use std::io::Read as _;
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
+use super::super::confinement::Access;
 use super::document::{Document, DocumentKind};
 use super::helper::Helper;
 use super::kind::kind_of;
@@ -59,9 +60,7 @@ impl Reader {
 
     /// The bytes of a file, unless they are too many or clearly not text.
     pub fn load(&self, path: &Path) -> Result<Content, Unreadable> {
-        // A pipe without a writer would keep us waiting, were it opened as a file is.
-        let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
-        let file = File::options().read(true).custom_flags(nonblocking).open(path)?;
+        let file = Access::Anywhere.open(path)?;
         self.load_open(path, &file)
     }
 
@@ -104,7 +103,10 @@ impl Reader {
         let document = if is_packed(kind) {
             self.helper.read(kind, bytes).await?
         } else {
-            read_text(kind, content_type.as_deref(), bytes)?
+            // A large page takes a while, during which others go on.
+            tokio::task::spawn_blocking(move || read_text(kind, content_type.as_deref(), bytes))
+                .await
+                .map_err(|error| Unreadable::Failed { detail: error.to_string() })??
         };
         if document.blocks.is_empty() {
             return Err(Unreadable::Empty);

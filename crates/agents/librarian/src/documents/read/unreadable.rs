@@ -41,6 +41,18 @@ pub enum Unreadable {
     /// The system does not let us.
     #[error("it may not be read: check its permissions")]
     Permission,
+    /// It lies where files are not read.
+    #[error("it lies outside of the workspace")]
+    Outside,
+    /// Its name is not text, so that it could not be called by it.
+    #[error("its name is not valid UTF-8: rename it")]
+    Name,
+    /// A server does not hand it out.
+    #[error("{detail}")]
+    Unreachable {
+        /// What the server or the network said.
+        detail: String,
+    },
     /// A pipe, a device, a socket, or a directory in place of a file.
     #[error("it is {what}, not a file")]
     NotAFile {
@@ -62,6 +74,27 @@ pub enum Unreadable {
 }
 
 impl Unreadable {
+    /// Whether it was looked at and is not a document, so that nothing earlier of it holds any more.
+    /// Otherwise it may be what it was.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Binary
+            | Self::TooLarge { .. }
+            | Self::Encoding
+            | Self::Corrupt { .. }
+            | Self::Encrypted
+            | Self::Empty
+            | Self::Unsupported { .. }
+            | Self::NotAFile { .. } => true,
+            Self::Permission
+            | Self::Outside
+            | Self::Name
+            | Self::Unreachable { .. }
+            | Self::Failed { .. }
+            | Self::Exhausted { .. } => false,
+        }
+    }
+
     pub(crate) fn corrupt(detail: impl std::fmt::Display) -> Self {
         Self::Corrupt { detail: detail.to_string() }
     }
