@@ -1,7 +1,8 @@
 //! What following relations costs: three steps from a node, in graphs of different sizes.
 
 use anyhow::{Result, ensure};
-use lango_librarian::graph::{Direction, Graph, Limits, Name, NewTriple, Provenance, Reach};
+use lango_librarian::Provenance;
+use lango_librarian::graph::{Direction, Graph, Limits, Name, NewTriple, Reach};
 use lango_store::{Database, DatabaseLocation};
 use tokio_util::sync::CancellationToken;
 

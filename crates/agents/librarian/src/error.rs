@@ -1,5 +1,6 @@
 //! Why the librarian could not do what it was asked, by who can act on it.
 
+use lango_retrieval::RetrievalError;
 use lango_store::StoreError;
 use lango_tool::ToolError;
 
@@ -33,12 +34,67 @@ pub enum LibrarianError {
         /// The end that was given.
         ended: String,
     },
+    /// The caller: there is no such question.
+    #[error("there is no inquiry {id:?}; librarian_pending_inquiries lists the open ones")]
+    NoInquiry {
+        /// What was asked for.
+        id: String,
+    },
+    /// The caller: the question is not open any more.
+    #[error("inquiry {id} is {state} already")]
+    InquiryClosed {
+        /// Which.
+        id: String,
+        /// How it stands.
+        state: String,
+    },
+    /// The caller: the name is taken.
+    #[error("there is a skill {name} already; choose another name. See: lango skills list")]
+    SkillExists {
+        /// The name.
+        name: String,
+    },
+    /// The user: no such skill waits.
+    #[error("no skill {name:?} waits for approval. See: lango skills list")]
+    NoDraft {
+        /// The name.
+        name: String,
+    },
+    /// The operator of the machine: files.
+    #[error("{what}: {reason}")]
+    Files {
+        /// What did not work.
+        what: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// The wiring: a store that was not opened.
+    #[error("{0}")]
+    NotOpen(String),
+    /// The index.
+    #[error("{0}")]
+    Retrieval(String),
     /// Nobody: the turn was stopped.
     #[error("stopped because the turn was cancelled")]
     Cancelled,
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<RetrievalError> for LibrarianError {
+    fn from(error: RetrievalError) -> Self {
+        match error {
+            RetrievalError::Store(error) => Self::Store(error),
+            error => Self::Retrieval(error.to_string()),
+        }
+    }
+}
+
+impl From<ToolError> for LibrarianError {
+    fn from(error: ToolError) -> Self {
+        Self::NotOpen(error.to_string())
+    }
 }
 
 impl From<LibrarianError> for ToolError {

@@ -7,8 +7,17 @@ pub mod documents;
 mod error;
 pub mod graph;
 mod holdings;
+pub mod inquiries;
+pub mod knowledge;
+pub mod learnings;
+mod provenance;
 mod register;
+mod seams;
+pub mod skills;
+mod text;
 
 pub use error::LibrarianError;
 pub use holdings::Holdings;
-pub use register::register;
+pub use provenance::Provenance;
+pub use register::{Offered, register};
+pub use seams::{InquiryContext, LibrarianAdvisor, LibrarianObserver};

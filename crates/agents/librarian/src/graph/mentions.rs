@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use lango_protocol::Timestamp;
+use lango_retrieval::{EntryKey, Space};
 use lango_store::Statement;
-use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::frontier::{among, list};
@@ -19,19 +19,8 @@ const MOST_STARTS: usize = 50;
 /// Mentions that are looked through at most.
 const MOST_MENTIONS: i64 = 5_000;
 
-/// An entry of the retrieval index.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-pub struct EntryKey {
-    /// Such as `documents`.
-    pub space: String,
-    /// The collection in it.
-    pub collection: String,
-    /// The key in the collection.
-    pub key: String,
-}
-
 /// A text that is related to another one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelatedEntry {
     /// The text.
     pub entry: EntryKey,
@@ -145,13 +134,11 @@ impl Graph {
         let rows = self.database.query(statement).await?;
         let mut mentions = Vec::with_capacity(rows.len());
         for row in rows {
-            let entry = EntryKey {
-                space: row.text(1)?.to_owned(),
-                collection: row.text(2)?.to_owned(),
-                key: row.text(3)?.to_owned(),
-            };
-            if let Some(index) = walk.index(row.integer(0)?) {
-                mentions.push((index, entry));
+            let space = row.text(1)?;
+            // A space that only a newer program knows is left out.
+            let space = Space::ALL.into_iter().find(|known| known.as_str() == space);
+            if let (Some(space), Some(index)) = (space, walk.index(row.integer(0)?)) {
+                mentions.push((index, EntryKey::new(space, row.text(2)?, row.text(3)?)));
             }
         }
         Ok(mentions)

@@ -22,12 +22,12 @@ use lango_store::{Database, StoreError};
 
 pub use dot::Dot;
 pub use json_ld::JsonLd;
-pub use mentions::{EntryKey, RelatedEntry};
+pub use mentions::RelatedEntry;
 pub use name::Name;
 pub use query::{Found, Question};
 pub use traversal::{Direction, Limits, Reach, ReachedEdge, ReachedNode, Traversal};
 pub use tree::tree;
-pub use triple::{Added, Ended, NewTriple, Provenance, Triple};
+pub use triple::{Added, Ended, NewTriple, Triple};
 
 /// The relations of one database.
 #[derive(Clone)]

@@ -1,26 +1,12 @@
 //! The words of the graph.
 
 use lango_protocol::Timestamp;
+use lango_retrieval::EntryKey;
 use lango_store::{Row, StoreError};
 use serde::Serialize;
 
-use super::{EntryKey, Name};
-
-/// Where a relation came from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Provenance {
-    /// The text, document or page that supports it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    /// The conversation it was recorded in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
-    /// The turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub turn: Option<String>,
-    /// Who recorded it: an agent, or `user`.
-    pub by: String,
-}
+use super::Name;
+use crate::Provenance;
 
 /// A relation about to be recorded.
 #[derive(Debug, Clone)]

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use lango_librarian::LibrarianError;
 use lango_librarian::graph::{
-    Added, Direction, Ended, EntryKey, Graph, Limits, Name, NewTriple, Provenance, Question, Reach,
-    Traversal,
+    Added, Direction, Ended, Graph, Limits, Name, NewTriple, Question, Reach, Traversal,
 };
+use lango_librarian::{LibrarianError, Provenance};
 use lango_protocol::Timestamp;
+use lango_retrieval::{EntryKey, Space};
 use lango_store::Database;
 use tokio_util::sync::CancellationToken;
 
@@ -264,7 +264,7 @@ async fn a_hub_is_cut_and_not_read_whole(database: Database) {
 }
 
 fn document(key: &str) -> EntryKey {
-    EntryKey { space: "documents".into(), collection: "default".into(), key: key.into() }
+    EntryKey::new(Space::Documents, "default", key)
 }
 
 async fn texts_are_related_through_what_they_mention(database: Database) {

@@ -4,8 +4,10 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Holdings;
-use crate::graph::{Added, Name, NewTriple, Provenance};
+use lango_retrieval::{EntryKey, Retrieval, Space};
+
+use crate::graph::{Added, Name, NewTriple};
+use crate::{Holdings, LibrarianError, Provenance};
 
 pub(crate) struct AddRelation {
     holdings: Holdings,
@@ -58,19 +60,36 @@ impl Tool for AddRelation {
             predicate: predicate.shown().to_owned(),
             object: object.shown().to_owned(),
         };
+        let mentioned_in = match &given.source {
+            Some(source) => documents(self.holdings.retrieval()?, source).await?,
+            None => Vec::new(),
+        };
         let triple = NewTriple {
             subject: subject.clone(),
             predicate: predicate.clone(),
             object: object.clone(),
-            provenance: Provenance {
-                source: given.source,
-                session: Some(context.session.to_string()),
-                turn: Some(context.turn.to_string()),
-                by: context.agent.to_string(),
-            },
+            provenance: Provenance::of_call(&context, given.source),
             valid_from: None,
-            mentioned_in: Vec::new(),
+            mentioned_in,
         };
         Ok(output(graph.add(triple).await?))
     }
+}
+
+/// The ingested documents that a source names: by their key, with or without a place in them after
+/// it, such as `notes.md, lines 3-9`.
+async fn documents(retrieval: &Retrieval, source: &str) -> Result<Vec<EntryKey>, LibrarianError> {
+    let source = source.trim();
+    let end = source.find([',', '#', '(']).unwrap_or(source.len());
+    let named = source[..end].trim();
+    let mut found = Vec::new();
+    for collection in retrieval.collections(Space::Documents).await? {
+        for key in [source, named] {
+            let key = EntryKey::new(Space::Documents, collection.collection.as_str(), key);
+            if !found.contains(&key) && retrieval.entry_digest(&key).await?.is_some() {
+                found.push(key);
+            }
+        }
+    }
+    Ok(found)
 }
