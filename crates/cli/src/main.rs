@@ -27,6 +27,9 @@ fn main() -> ExitCode {
     if let Some(code) = lango_sandbox::helper_requested() {
         return code;
     }
+    if let Some(code) = lango_librarian::documents::reader_requested() {
+        return code;
+    }
     let arguments = Arguments::parse();
     let outcome = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -69,6 +72,10 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Prompt { command }) => commands::prompt::prompt(&setting?, command),
         Some(Command::Sessions { command }) => {
             commands::sessions::sessions(&setting?, command).await
+        }
+        Some(Command::Ingest(arguments)) => commands::ingest::ingest(&setting?, arguments).await,
+        Some(Command::Documents { command }) => {
+            commands::documents::documents(&setting?, command).await
         }
         Some(Command::Graph { command }) => commands::graph::graph(&setting?, command).await,
         Some(Command::Skills { command }) => commands::skills::skills(&setting?, command).await,
