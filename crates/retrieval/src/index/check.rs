@@ -42,9 +42,8 @@ const NEVER: &[(&str, &str)] = &[
 ];
 
 /// The same for the words of PostgreSQL, which are a column of their passage.
-const STALE_WORDS_POSTGRES: &str = "SELECT COUNT(*) FROM retrieval_passages WHERE words <> \
-     setweight(to_tsvector('english', heading), 'A') || \
-     setweight(to_tsvector('english', body || ' ' || extra), 'D')";
+const STALE_WORDS_POSTGRES: &str = "SELECT COUNT(*) FROM retrieval_passages \
+     WHERE words <> lango_words(heading, body, extra)";
 
 impl Retrieval {
     /// Reads everything and says what does not agree. Vectors that are missing are none of it: they

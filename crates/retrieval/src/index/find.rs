@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lango_store::{Dialect, Row, Statement, StoreError};
+use lango_store::{Dialect, Row, RowView, Statement, StoreError};
 use serde::Serialize;
 
 use super::Retrieval;
@@ -197,6 +197,50 @@ impl Retrieval {
                 .await?;
         }
         Ok(nearest.ranked())
+    }
+
+    /// The passage of one entry that fits a query best; none where the entry is not there.
+    pub async fn best_passage(
+        &self,
+        key: &EntryKey,
+        text: &str,
+    ) -> Result<Option<Hit>, RetrievalError> {
+        let statement = Statement::new(
+            "SELECT p.id, v.vector FROM retrieval_passages p JOIN retrieval_vectors v \
+             ON v.model = $3 AND v.scope = p.scope AND v.passage = p.id \
+             WHERE p.entry = (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2)",
+        );
+        let statement = statement.bind(ids::scope_of(key)).bind(key.key.as_str());
+        let best = match (self.model, self.query_vector(text).await) {
+            (Some(model), Ok(vector)) => {
+                let nearest = Nearest::new(Query::new(&vector), 1);
+                let see = |nearest: &mut Nearest, row: &RowView<'_>| {
+                    nearest.see(row.integer(0)?, row.blob(1)?)
+                };
+                let nearest = self.database.fold(statement.bind(model), nearest, see).await?;
+                nearest.ranked().first().copied()
+            }
+            // Without a model, how it begins says best what it is about.
+            _ => None,
+        };
+        let similarity = best.map(|(_, similarity)| similarity);
+        let passage = match best {
+            Some((passage, _)) => Some(passage),
+            None => self.first_passage(key).await?,
+        };
+        let Some(passage) = passage else { return Ok(None) };
+        let mut hits = self.load(&[(passage, 0.0)]).await?;
+        Ok(hits.pop().map(|(_, hit)| Hit { similarity, ..hit }))
+    }
+
+    async fn first_passage(&self, key: &EntryKey) -> Result<Option<i64>, StoreError> {
+        let first = Statement::new(
+            "SELECT id FROM retrieval_passages WHERE entry = \
+             (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2) \
+             ORDER BY number LIMIT 1",
+        );
+        let first = first.bind(ids::scope_of(key)).bind(key.key.as_str());
+        self.database.query(first).await?.first().map(|row| row.integer(0)).transpose()
     }
 
     /// The vector of a query.

@@ -56,7 +56,17 @@ CREATE TABLE retrieval_vectors (
 ) WITHOUT ROWID;
 ";
 
-const POSTGRES_1: &str = "
+// Characters that are not seen, such as those that turn the direction of writing, would be taken
+// for a part of the word beside them.
+const POSTGRES_1: &str = r"
+CREATE FUNCTION lango_words(heading TEXT, body TEXT, extra TEXT) RETURNS TSVECTOR
+LANGUAGE SQL IMMUTABLE AS $$
+    SELECT setweight(to_tsvector('english',
+        regexp_replace(heading, '[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]', ' ', 'g')), 'A')
+    || setweight(to_tsvector('english',
+        regexp_replace(body || ' ' || extra,
+            '[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]', ' ', 'g')), 'D')
+$$;
 CREATE TABLE retrieval_entries (
     id BIGINT NOT NULL PRIMARY KEY,
     scope BIGINT NOT NULL,

@@ -223,9 +223,7 @@ const INSERT_PASSAGE_SQLITE: &str = "INSERT INTO retrieval_passages \
 
 const INSERT_PASSAGE_POSTGRES: &str = "INSERT INTO retrieval_passages \
      (id, scope_word, heading, body, extra, entry, scope, number, position, words) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, \
-     setweight(to_tsvector('english', $3), 'A') || \
-     setweight(to_tsvector('english', $4 || ' ' || $5), 'D'))";
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, lango_words($3, $4, $5))";
 
 /// The word that stands for a scope in the full-text index.
 pub(super) fn scope_word(scope: i64) -> String {

@@ -4,6 +4,7 @@
 
 mod contract;
 mod samples;
+mod wires;
 
 lango_store::on_both_engines! {
     contract::texts_are_found_by_words_by_meaning_and_by_both,

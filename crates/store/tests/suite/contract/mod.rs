@@ -4,6 +4,7 @@ pub(crate) mod approvals;
 pub(crate) mod batches;
 pub(crate) mod claims;
 pub(crate) mod events;
+pub(crate) mod folds;
 pub(crate) mod migrations;
 pub(crate) mod redactions;
 pub(crate) mod sessions;

@@ -1,0 +1,130 @@
+//! Attention: each token of a text looks at all tokens of the same text.
+
+#![expect(clippy::inline_always, reason = "these functions take their caller's instructions")]
+
+use std::ops::Range;
+
+use crate::kernel::Kernel;
+use crate::math::{LANES, softmax};
+use crate::weights::{HEADS, HIDDEN};
+
+/// Numbers of a token in one head.
+const HEAD: usize = HIDDEN / HEADS;
+/// Rows that share a look at the keys.
+const BLOCK: usize = 4;
+/// A score that gets no share.
+const NOTHING: f32 = -1e30;
+/// One over the square root of a head's size, 32.
+const SCALE: f32 = 0.176_776_69;
+
+/// Room for one head of one text, kept from one to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Attention {
+    /// Keys, sixteen tokens side by side: `[tokens / 16][HEAD][16]`.
+    keys: Vec<f32>,
+    values: Vec<[f32; HEAD]>,
+    /// Scores of a few tokens with all others.
+    scores: [Vec<f32>; BLOCK],
+}
+
+impl Attention {
+    /// From the rows of query, key and value of one text to what its tokens saw.
+    #[inline(always)]
+    pub(crate) fn attend<K: Kernel>(&mut self, kernel: K, rows: &[f32], output: &mut [f32]) {
+        let tokens = rows.len() / (3 * HIDDEN);
+        let padded = tokens.next_multiple_of(LANES);
+        for scores in &mut self.scores {
+            scores.resize(padded, 0.0);
+        }
+        for head in 0..HEADS {
+            self.gather(rows, head, padded);
+            let mut token = 0;
+            while token < tokens {
+                let count = BLOCK.min(tokens - token);
+                self.block(kernel, rows, head, token..token + count, output);
+                token += count;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn gather(&mut self, rows: &[f32], head: usize, padded: usize) {
+        self.keys.clear();
+        self.keys.resize(padded * HEAD, 0.0);
+        self.values.clear();
+        for (token, row) in rows.chunks_exact(3 * HIDDEN).enumerate() {
+            let key = &row[HIDDEN + head * HEAD..][..HEAD];
+            let block = &mut self.keys[token / LANES * LANES * HEAD..][..LANES * HEAD];
+            for (number, lanes) in key.iter().zip(block.chunks_exact_mut(LANES)) {
+                lanes[token % LANES] = *number;
+            }
+            self.values.extend(row[2 * HIDDEN + head * HEAD..].first_chunk::<HEAD>());
+        }
+    }
+
+    /// What up to four tokens see. Fewer are filled up with the last one.
+    #[inline(always)]
+    fn block<K: Kernel>(
+        &mut self,
+        kernel: K,
+        rows: &[f32],
+        head: usize,
+        block: Range<usize>,
+        output: &mut [f32],
+    ) {
+        let tokens = self.values.len();
+        let mut queries = [[0_f32; HEAD]; BLOCK];
+        for (index, query) in queries.iter_mut().enumerate() {
+            let token = (block.start + index).min(block.end - 1);
+            let row = &rows[token * 3 * HIDDEN + head * HEAD..][..HEAD];
+            for (to, number) in query.iter_mut().zip(row) {
+                *to = number * SCALE;
+            }
+        }
+        for (group, keys) in self.keys.chunks_exact(LANES * HEAD).enumerate() {
+            let mut sums = [kernel.splat(0.0); BLOCK];
+            for (number, keys) in keys.as_chunks::<LANES>().0.iter().enumerate() {
+                let keys = kernel.load(keys);
+                for index in 0..BLOCK {
+                    let query = kernel.splat(queries[index][number % HEAD]);
+                    sums[index] = kernel.plus(sums[index], kernel.times(query, keys));
+                }
+            }
+            for (scores, sums) in self.scores.iter_mut().zip(sums) {
+                if let Some(scores) = scores.as_chunks_mut::<LANES>().0.get_mut(group) {
+                    kernel.store(sums, scores);
+                }
+            }
+        }
+        for scores in &mut self.scores {
+            scores[tokens..].fill(NOTHING);
+            softmax(scores);
+        }
+        self.look(kernel, head, block, output);
+    }
+
+    /// The values of all tokens, each with the share that it got.
+    #[inline(always)]
+    fn look<K: Kernel>(&self, kernel: K, head: usize, block: Range<usize>, output: &mut [f32]) {
+        let mut seen = [[kernel.splat(0.0); HEAD / LANES]; BLOCK];
+        let tokens = self.values.len();
+        let [first, second, third, fourth] = &self.scores;
+        let scores = [&first[..tokens], &second[..tokens], &third[..tokens], &fourth[..tokens]];
+        for (other, value) in self.values.iter().enumerate() {
+            let (parts, _) = value.as_chunks::<LANES>();
+            for index in 0..BLOCK {
+                let share = kernel.splat(scores[index][other]);
+                for part in 0..HEAD / LANES {
+                    let product = kernel.times(share, kernel.load(&parts[part]));
+                    seen[index][part] = kernel.plus(seen[index][part], product);
+                }
+            }
+        }
+        for (token, seen) in block.zip(seen) {
+            let to = &mut output[token * HIDDEN + head * HEAD..][..HEAD];
+            for (lanes, to) in seen.into_iter().zip(to.as_chunks_mut().0) {
+                kernel.store(lanes, to);
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! From token ids to the last layer's vectors.
+//!
+//! Several texts are worked on as one list of rows, one for each token, without any padding: linear
+//! steps do not care where a text ends, and attention looks at one text at a time.
+
+use pulp::NullaryFnOnce;
+
+use crate::attention::Attention;
+use crate::kernel::{Kernel, Level, Rounded};
+use crate::math;
+use crate::weights::{HIDDEN, INTERMEDIATE, Layer, Linear, Norm, Weights};
+
+/// The vectors of all tokens of some texts, one text after the other.
+pub(crate) fn forward(level: Level, weights: &Weights, texts: &[Vec<u32>]) -> Vec<f32> {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512(kernel) => run(kernel, weights, texts),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2(kernel) => run(kernel, weights, texts),
+        Level::Portable(kernel) => run(kernel, weights, texts),
+    }
+}
+
+fn run<K: Kernel>(kernel: K, weights: &Weights, texts: &[Vec<u32>]) -> Vec<f32> {
+    let tokens = texts.iter().map(Vec::len).sum::<usize>();
+    let mut rows = vec![0.0; tokens * HIDDEN];
+    let places = texts.iter().flat_map(|ids| ids.iter().enumerate());
+    for (row, (place, id)) in rows.chunks_exact_mut(HIDDEN).zip(places) {
+        weights.embed(*id as usize, place, row);
+    }
+    kernel.vectorize(Normalise { rows: &mut rows, norm: &weights.embedding_norm });
+    let mut pass = Pass {
+        kernel,
+        rounded: Rounded::default(),
+        attention: Attention::default(),
+        wide: vec![0.0; tokens * INTERMEDIATE],
+        narrow: vec![0.0; tokens * HIDDEN],
+        texts,
+    };
+    for layer in &weights.layers {
+        pass.layer(layer, &mut rows);
+    }
+    rows
+}
+
+/// What one pass through the layers works with.
+struct Pass<'a, K> {
+    kernel: K,
+    rounded: Rounded,
+    attention: Attention,
+    /// Rows of a linear step that makes more numbers of each row than it had.
+    wide: Vec<f32>,
+    narrow: Vec<f32>,
+    texts: &'a [Vec<u32>],
+}
+
+impl<K: Kernel> Pass<'_, K> {
+    fn layer(&mut self, layer: &Layer, rows: &mut [f32]) {
+        let Self { kernel, rounded, attention, wide, narrow, texts } = self;
+        let kernel = *kernel;
+        let attention_rows = &mut wide[..3 * rows.len()];
+        linear(kernel, rounded, rows, &layer.attention, attention_rows);
+        let seen = narrow.as_mut_slice();
+        kernel.vectorize(Attend { kernel, attention, texts, rows: attention_rows, output: seen });
+        // The attention's rows are done with; the output goes where they were.
+        let output = &mut wide[..rows.len()];
+        linear(kernel, rounded, narrow, &layer.attention_output, output);
+        kernel.vectorize(AddAndNormalise { rows, more: output, norm: &layer.attention_norm });
+        linear(kernel, rounded, rows, &layer.intermediate, wide);
+        kernel.vectorize(Activate { rows: wide });
+        linear(kernel, rounded, wide, &layer.output, narrow);
+        kernel.vectorize(AddAndNormalise { rows, more: narrow, norm: &layer.output_norm });
+    }
+}
+
+fn linear<K: Kernel>(
+    kernel: K,
+    rounded: &mut Rounded,
+    rows: &[f32],
+    linear: &Linear,
+    output: &mut [f32],
+) {
+    kernel.vectorize(Round { rounded, rows, columns: linear.inputs });
+    kernel.multiply(rounded, linear, output);
+}
+
+struct Round<'a> {
+    rounded: &'a mut Rounded,
+    rows: &'a [f32],
+    columns: usize,
+}
+
+impl NullaryFnOnce for Round<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        self.rounded.set(self.rows, self.columns);
+    }
+}
+
+struct Attend<'a, K> {
+    kernel: K,
+    attention: &'a mut Attention,
+    texts: &'a [Vec<u32>],
+    rows: &'a [f32],
+    output: &'a mut [f32],
+}
+
+impl<K: Kernel> NullaryFnOnce for Attend<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let mut token = 0;
+        for text in self.texts {
+            let end = token + text.len();
+            let rows = &self.rows[3 * HIDDEN * token..3 * HIDDEN * end];
+            self.attention.attend(
+                self.kernel,
+                rows,
+                &mut self.output[HIDDEN * token..HIDDEN * end],
+            );
+            token = end;
+        }
+    }
+}
+
+struct Activate<'a> {
+    rows: &'a mut [f32],
+}
+
+impl NullaryFnOnce for Activate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        math::activate(self.rows);
+    }
+}
+
+struct Normalise<'a> {
+    rows: &'a mut [f32],
+    norm: &'a Norm,
+}
+
+impl NullaryFnOnce for Normalise<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        math::normalise(self.rows, self.norm);
+    }
+}
+
+struct AddAndNormalise<'a> {
+    rows: &'a mut [f32],
+    more: &'a [f32],
+    norm: &'a Norm,
+}
+
+impl NullaryFnOnce for AddAndNormalise<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        math::add(self.rows, self.more);
+        math::normalise(self.rows, self.norm);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_gets_the_same_bits() {
+        let weights = Weights::load();
+        let long: Vec<u32> = (0..70).map(|index| 101 + 37 * index).collect();
+        let texts = [vec![101, 7592, 2088, 102], long, vec![101, 102]];
+        let bits = |level| {
+            let vectors = forward(level, &weights, &texts);
+            vectors.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+        };
+        let levels = Level::available();
+        let expected = bits(levels[levels.len() - 1]);
+        assert_eq!(expected.len(), 76 * HIDDEN);
+        for level in levels {
+            assert!(bits(level) == expected, "{level:?} differs");
+        }
+    }
+
+    #[test]
+    fn a_text_does_not_see_its_neighbours() {
+        let weights = Weights::load();
+        let (one, other) = (vec![101, 7592, 102], vec![101, 2088, 3000, 102]);
+        let alone = forward(Level::best(), &weights, std::slice::from_ref(&other));
+        let together = forward(Level::best(), &weights, &[one, other]);
+        assert_eq!(together[3 * HIDDEN..], alone);
+    }
+}

@@ -1,0 +1,118 @@
+//! Texts as tokens of the model's vocabulary, the way the model was trained to read them.
+//!
+//! The reading is lazy: a text of any size is looked at only as far as tokens are wanted. Names of
+//! control tokens such as `[SEP]` in a text are text; no text can speak with the model's own marks.
+
+mod normalise;
+mod words;
+
+use std::collections::HashMap;
+
+use crate::weights::VOCABULARY_TEXT;
+use words::Words;
+
+/// Longer words are not looked up.
+const LONGEST_WORD: usize = 100;
+/// What stands before a token that goes on within a word.
+const CONTINUATION: &str = "##";
+
+/// A token of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Token {
+    /// Its number in the vocabulary.
+    pub id: u32,
+    /// Where it begins in the text, in bytes.
+    pub start: usize,
+    /// Where it ends in the text, in bytes. The marks of beginning and end have no width.
+    pub end: usize,
+}
+
+/// The vocabulary.
+#[derive(Debug)]
+pub(crate) struct Tokenizer {
+    /// Tokens that begin a word, and words.
+    beginnings: HashMap<&'static str, u32>,
+    /// Tokens that go on within a word, without their mark.
+    continuations: HashMap<&'static str, u32>,
+    /// Bytes of the longest token: longer pieces need not be looked up.
+    longest: usize,
+    unknown: u32,
+    first: u32,
+    last: u32,
+}
+
+impl Tokenizer {
+    pub(crate) fn load() -> Self {
+        let mut beginnings = HashMap::with_capacity(crate::weights::VOCABULARY);
+        let mut continuations = HashMap::with_capacity(crate::weights::VOCABULARY / 4);
+        let mut longest = 0;
+        for (token, id) in VOCABULARY_TEXT.lines().zip(0..) {
+            longest = longest.max(token.len());
+            // The mark alone is an ordinary token: two hashes.
+            match token.strip_prefix(CONTINUATION).filter(|rest| !rest.is_empty()) {
+                Some(rest) => continuations.insert(rest, id),
+                None => beginnings.insert(token, id),
+            };
+        }
+        let mark = |name: &str| beginnings.get(name).copied().unwrap_or_default();
+        let (unknown, first, last) = (mark("[UNK]"), mark("[CLS]"), mark("[SEP]"));
+        Self { beginnings, continuations, longest, unknown, first, last }
+    }
+
+    /// Whether a lower-cased word is one token.
+    pub(crate) fn is_word(&self, word: &str) -> bool {
+        self.beginnings.contains_key(word)
+    }
+
+    /// The tokens of a text, at most `limit` of them with the marks of beginning and end.
+    pub(crate) fn tokens(&self, text: &str, limit: usize) -> Vec<Token> {
+        let mut tokens = vec![Token { id: self.first, start: 0, end: 0 }];
+        let room = limit.saturating_sub(1);
+        let mut words = Words::of(text);
+        while tokens.len() < room && words.advance() {
+            self.pieces(&words, |token| tokens.push(token));
+        }
+        tokens.truncate(room);
+        let end = tokens.last().map_or(0, |token| token.end);
+        tokens.push(Token { id: self.last, start: end, end });
+        tokens
+    }
+
+    /// How many tokens the whole text has, with the marks.
+    pub(crate) fn count(&self, text: &str) -> usize {
+        let mut count = 2;
+        let mut words = Words::of(text);
+        while words.advance() {
+            self.pieces(&words, |_| count += 1);
+        }
+        count
+    }
+
+    /// The tokens of a word: from the left, always the longest that there is.
+    fn pieces(&self, words: &Words<'_>, mut found: impl FnMut(Token)) {
+        let unknown = Token { id: self.unknown, start: words.start, end: words.end };
+        if words.characters() > LONGEST_WORD {
+            return found(unknown);
+        }
+        let word = words.word();
+        let mut pieces = Vec::new();
+        let mut start = 0;
+        while start < word.len() {
+            let known = if start == 0 { &self.beginnings } else { &self.continuations };
+            let mut end = word.floor_char_boundary(word.len().min(start + self.longest));
+            let id = loop {
+                if end <= start {
+                    return found(unknown);
+                }
+                if let Some(id) = known.get(&word[start..end]) {
+                    break *id;
+                }
+                end = word.floor_char_boundary(end - 1);
+            };
+            let (from, to) = words.origin(start, end);
+            pieces.push(Token { id, start: from, end: to });
+            start = end;
+        }
+        pieces.into_iter().for_each(found);
+    }
+}

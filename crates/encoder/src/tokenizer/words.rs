@@ -1,0 +1,123 @@
+//! The words of a text, one at a time, each with the way back to where it stands.
+
+use std::str::CharIndices;
+
+use super::LONGEST_WORD;
+use super::normalise::{Kind, fold, is_punctuation, kind};
+
+/// A folded character and the bytes of the text that it came from.
+#[derive(Debug, Clone, Copy)]
+struct Origin {
+    /// Where the folded character begins in the word.
+    at: usize,
+    start: usize,
+    end: usize,
+}
+
+/// A walk through the words of a text. The room for a word is used again for the next.
+#[derive(Debug)]
+pub(super) struct Words<'a> {
+    characters: CharIndices<'a>,
+    /// Folded characters that were read and belong to the next word.
+    pending: Vec<(char, Origin)>,
+    word: String,
+    origins: Vec<Origin>,
+    count: usize,
+    /// Where the current word begins and ends in the text.
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        Self {
+            characters: text.char_indices(),
+            pending: Vec::new(),
+            word: String::new(),
+            origins: Vec::new(),
+            count: 0,
+            start: 0,
+            end: 0,
+        }
+    }
+
+    /// Goes to the next word, if there is one.
+    pub(super) fn advance(&mut self) -> bool {
+        self.word.clear();
+        self.origins.clear();
+        self.count = 0;
+        loop {
+            if self.take_pending() {
+                return true;
+            }
+            let Some((start, character)) = self.characters.next() else {
+                return self.count > 0;
+            };
+            let end = start + character.len_utf8();
+            let kind = kind(character);
+            match kind {
+                Kind::Nothing => {}
+                Kind::Space if self.count > 0 => return true,
+                Kind::Space => {}
+                Kind::Alone | Kind::Letter => {
+                    let origin = Origin { at: 0, start, end };
+                    fold(character, |part| self.pending.push((part, origin)));
+                    // Backwards, because the next one is taken from the end.
+                    self.pending.reverse();
+                    // An ideograph may fold to what is none.
+                    if kind == Kind::Alone && self.count > 0 {
+                        return true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts pending characters into the word, and says whether it is complete with them.
+    fn take_pending(&mut self) -> bool {
+        while let Some((character, origin)) = self.pending.pop() {
+            let alone = is_punctuation(character) || kind(character) == Kind::Alone;
+            if alone && self.count > 0 {
+                self.pending.push((character, origin));
+                return true;
+            }
+            self.push(character, origin);
+            if alone {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn push(&mut self, character: char, origin: Origin) {
+        if self.count == 0 {
+            self.start = origin.start;
+        }
+        self.end = origin.end;
+        self.count += 1;
+        // A longer word is not looked up, and may be as long as the text.
+        if self.count <= LONGEST_WORD {
+            self.origins.push(Origin { at: self.word.len(), ..origin });
+            self.word.push(character);
+        }
+    }
+
+    /// Characters of the word, also those beyond the longest that is kept.
+    pub(super) fn characters(&self) -> usize {
+        self.count
+    }
+
+    /// The word, as far as it is kept.
+    pub(super) fn word(&self) -> &str {
+        &self.word
+    }
+
+    /// Where bytes of the word come from in the text.
+    pub(super) fn origin(&self, start: usize, end: usize) -> (usize, usize) {
+        let first = self.origins.partition_point(|origin| origin.at < start);
+        let last = self.origins.partition_point(|origin| origin.at < end);
+        let from = self.origins.get(first).map_or(self.start, |origin| origin.start);
+        let to = self.origins.get(last.saturating_sub(1)).map_or(self.end, |origin| origin.end);
+        (from, to)
+    }
+}

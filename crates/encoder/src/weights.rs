@@ -1,0 +1,207 @@
+//! The weights that are part of the program: where each one is in the file.
+//!
+//! The sizes are constants, and the compiler checks the file's length and header against them, so
+//! reading cannot fail when the program runs. Matrices stay where they are in the program's image,
+//! which the system reads when they are first touched; small vectors are copied.
+
+/// Entries of the vocabulary.
+pub(crate) const VOCABULARY: usize = 30_522;
+/// Tokens that the model has places for.
+pub(crate) const POSITIONS: usize = 512;
+/// Numbers for each token between the layers.
+pub(crate) const HIDDEN: usize = 384;
+/// Numbers for each token within a layer's second half.
+pub(crate) const INTERMEDIATE: usize = 1536;
+/// Layers, each with attention and two linear steps.
+pub(crate) const LAYERS: usize = 6;
+/// Independent attentions in a layer.
+pub(crate) const HEADS: usize = 12;
+/// What keeps a normalisation from dividing by zero.
+pub(crate) const EPSILON: f32 = 1e-12;
+/// Outputs that lie side by side in a panel of a matrix.
+pub(crate) const PANEL: usize = 16;
+
+const MAGIC: [u8; 8] = *b"LANGOENC";
+const VERSION: u32 = 1;
+const ALIGNMENT: usize = 64;
+const FILE_SIZE: usize = 23_451_712;
+
+/// Bytes that begin where a cache line does.
+#[repr(C, align(64))]
+struct Aligned<T: ?Sized>(T);
+
+static FILE: &Aligned<[u8; FILE_SIZE]> =
+    &Aligned(*include_bytes!("../weights/all-minilm-l6-v2.q8"));
+
+/// The vocabulary, one token to a line, in the order of their ids.
+pub(crate) static VOCABULARY_TEXT: &str = include_str!("../weights/vocabulary.txt");
+
+/// The whole file, for a check of what is in it.
+#[cfg(test)]
+pub(crate) fn file() -> &'static [u8] {
+    &FILE.0
+}
+
+// The header says what the constants say.
+const _: () = {
+    let header: &[u8; FILE_SIZE] = include_bytes!("../weights/all-minilm-l6-v2.q8");
+    let mut at = 0;
+    while at < MAGIC.len() {
+        assert!(header[at] == MAGIC[at], "not a file of encoder weights");
+        at += 1;
+    }
+    let sizes = [
+        VERSION as usize,
+        VOCABULARY,
+        POSITIONS,
+        HIDDEN,
+        INTERMEDIATE,
+        LAYERS,
+        HEADS,
+        EPSILON.to_bits() as usize,
+    ];
+    let mut index = 0;
+    while index < sizes.len() {
+        let at = MAGIC.len() + 4 * index;
+        let bytes = [header[at], header[at + 1], header[at + 2], header[at + 3]];
+        assert!(u32::from_le_bytes(bytes) as usize == sizes[index], "weights of another shape");
+        index += 1;
+    }
+};
+
+/// A linear step: a matrix of whole numbers with a scale and a bias for each output.
+#[derive(Debug)]
+pub(crate) struct Linear {
+    /// `[outputs / 16][inputs / 2][16][2]`, each an `i8`.
+    pub(crate) panels: &'static [u8],
+    pub(crate) scales: Vec<f32>,
+    pub(crate) biases: Vec<f32>,
+    pub(crate) inputs: usize,
+}
+
+impl Linear {
+    pub(crate) fn outputs(&self) -> usize {
+        self.scales.len()
+    }
+}
+
+/// Factors and summands of a normalisation.
+#[derive(Debug)]
+pub(crate) struct Norm {
+    pub(crate) factors: Vec<f32>,
+    pub(crate) summands: Vec<f32>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Layer {
+    /// Query, key and value, one below the other.
+    pub(crate) attention: Linear,
+    pub(crate) attention_output: Linear,
+    pub(crate) attention_norm: Norm,
+    pub(crate) intermediate: Linear,
+    pub(crate) output: Linear,
+    pub(crate) output_norm: Norm,
+}
+
+#[derive(Debug)]
+pub(crate) struct Weights {
+    word_scales: &'static [u8],
+    words: &'static [u8],
+    positions: &'static [u8],
+    pub(crate) embedding_norm: Norm,
+    pub(crate) layers: Vec<Layer>,
+}
+
+impl Weights {
+    pub(crate) fn load() -> Self {
+        let mut file = Reader { at: MAGIC.len() + 4 * 8 };
+        Self {
+            word_scales: file.section(4 * VOCABULARY),
+            words: file.section(VOCABULARY * HIDDEN),
+            positions: file.section(4 * POSITIONS * HIDDEN),
+            embedding_norm: file.norm(),
+            layers: (0..LAYERS)
+                .map(|_| Layer {
+                    attention: file.linear(HIDDEN, 3 * HIDDEN),
+                    attention_output: file.linear(HIDDEN, HIDDEN),
+                    attention_norm: file.norm(),
+                    intermediate: file.linear(HIDDEN, INTERMEDIATE),
+                    output: file.linear(INTERMEDIATE, HIDDEN),
+                    output_norm: file.norm(),
+                })
+                .collect(),
+        }
+    }
+
+    /// The sum of what is known about a token by itself and about its place.
+    pub(crate) fn embed(&self, id: usize, place: usize, row: &mut [f32]) {
+        let scale = float(&self.word_scales[4 * id..]);
+        let word = &self.words[id * HIDDEN..(id + 1) * HIDDEN];
+        let place = &self.positions[4 * place * HIDDEN..4 * (place + 1) * HIDDEN];
+        for ((sum, word), place) in row.iter_mut().zip(word).zip(place.chunks_exact(4)) {
+            *sum = f32::from(word.cast_signed()) * scale + float(place);
+        }
+    }
+}
+
+/// Walks through the sections of the file.
+struct Reader {
+    at: usize,
+}
+
+impl Reader {
+    fn section(&mut self, length: usize) -> &'static [u8] {
+        let start = self.at.next_multiple_of(ALIGNMENT);
+        self.at = start + length;
+        &FILE.0[start..self.at]
+    }
+
+    fn floats(&mut self, count: usize) -> Vec<f32> {
+        self.section(4 * count).chunks_exact(4).map(float).collect()
+    }
+
+    fn norm(&mut self) -> Norm {
+        Norm { factors: self.floats(HIDDEN), summands: self.floats(HIDDEN) }
+    }
+
+    fn linear(&mut self, inputs: usize, outputs: usize) -> Linear {
+        let (scales, biases) = (self.floats(outputs), self.floats(outputs));
+        Linear { panels: self.section(inputs * outputs), scales, biases, inputs }
+    }
+}
+
+fn float(bytes: &[u8]) -> f32 {
+    bytes.first_chunk().map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest as _, Sha256};
+
+    use super::*;
+
+    /// What `cargo xtask encoder-weights` prints; weights/README.md has the same.
+    #[test]
+    fn the_shipped_files_are_the_documented_ones() {
+        let readme = include_str!("../weights/README.md");
+        for (name, bytes) in
+            [("all-minilm-l6-v2.q8", file()), ("vocabulary.txt", VOCABULARY_TEXT.as_bytes())]
+        {
+            let digest: String =
+                Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            assert!(readme.contains(&format!("{digest}  {name}")), "{name} is {digest}");
+        }
+    }
+
+    #[test]
+    fn the_sections_fill_the_file() {
+        let mut file = Reader { at: 0 };
+        let weights = Weights::load();
+        let last = weights.layers.last().map_or(0, |layer| layer.output_norm.summands.len());
+        assert_eq!(last, HIDDEN);
+        // The last section ends where the file does.
+        let end = FILE.0.len() - 4 * HIDDEN;
+        file.at = end;
+        assert_eq!(file.floats(HIDDEN), weights.layers[LAYERS - 1].output_norm.summands);
+    }
+}
