@@ -18,7 +18,7 @@ const REPLY_TOKENS: u32 = 1_200;
 const REPLY_BYTES: usize = 16 * 1024;
 
 /// A model that takes longer is not waited for.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 impl Memory {
     /// What the model says; none without one, beyond the day's limit, or where it fails. Whoever asks

@@ -48,10 +48,12 @@ async fn runs(memory: &Memory, problems: &mut Vec<String>) -> Result<(), Chronic
         let mut end = 0;
         for (first, last) in covered.remove(session).unwrap_or_default() {
             if first <= end {
-                problems.push(format!("messages {first} to {end} of {session} were observed twice"));
+                problems
+                    .push(format!("messages {first} to {end} of {session} were observed twice"));
             }
             if first > end + 1 {
-                problems.push(format!("messages {} to {first} of {session} were left out", end + 1));
+                problems
+                    .push(format!("messages {} to {first} of {session} were left out", end + 1));
             }
             end = last;
         }

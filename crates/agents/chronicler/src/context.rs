@@ -32,7 +32,9 @@ const KEPT: usize = 64;
 /// The blocks of the turns that run. A lock, because it is held for a few instructions and never
 /// across a wait.
 #[derive(Clone, Default)]
-pub(crate) struct Given(Arc<Mutex<VecDeque<(TurnId, Vec<ContextBlock>)>>>);
+pub(crate) struct Given(Arc<Mutex<VecDeque<GivenBlocks>>>);
+
+type GivenBlocks = (TurnId, Vec<ContextBlock>);
 
 impl Given {
     fn get(&self, turn: TurnId) -> Option<Vec<ContextBlock>> {
@@ -143,7 +145,8 @@ impl Memory {
                 chosen.push(memory);
             }
         }
-        let standing = preferences.into_iter().filter(|memory| !chosen.iter().any(|c| c.id == memory.id));
+        let standing =
+            preferences.into_iter().filter(|memory| !chosen.iter().any(|c| c.id == memory.id));
         let standing: Vec<StoredMemory> = standing.collect();
         let mut lines = Vec::new();
         let mut used = 0;
@@ -160,9 +163,14 @@ impl Memory {
 
     /// The last reflection of a session, and the observations that are neither in it nor in what
     /// agents see anyway; within `budget` tokens.
-    async fn earlier(&self, session: &SessionId, budget: u64) -> Result<Vec<String>, ChroniclerError> {
+    async fn earlier(
+        &self,
+        session: &SessionId,
+        budget: u64,
+    ) -> Result<Vec<String>, ChroniclerError> {
         let stores = self.stores()?;
-        let visible = stores.journal.position_before(session, self.settings().visible_turns).await?;
+        let visible =
+            stores.journal.position_before(session, self.settings().visible_turns).await?;
         if visible == 0 {
             return Ok(Vec::new());
         }
@@ -215,14 +223,25 @@ impl Stores {
 /// Whether a preference is about how to answer, which matters whatever is asked.
 fn is_rule(text: &str) -> bool {
     let lower = text.to_lowercase();
-    ["always", "never", "from now on", "answer", "reply", "respond", "call me", "by default", "address"]
-        .iter()
-        .any(|word| lower.contains(word))
+    [
+        "always",
+        "never",
+        "from now on",
+        "answer",
+        "reply",
+        "respond",
+        "call me",
+        "by default",
+        "address",
+    ]
+    .iter()
+    .any(|word| lower.contains(word))
 }
 
 /// A memory as a prompt has it.
 pub(crate) fn line(memory: &StoredMemory) -> String {
-    let about = if memory.about.is_empty() { String::new() } else { format!(" [{}]", memory.about) };
+    let about =
+        if memory.about.is_empty() { String::new() } else { format!(" [{}]", memory.about) };
     let (id, day, origin) = (&memory.id, day(memory.at), memory.origin.in_words());
     format!("- {id} ({day}, {origin}){about}: {}", memory.content)
 }

@@ -25,10 +25,10 @@ pub(crate) fn stated(message: &str) -> Vec<Stated> {
     let own = own_words(message);
     let mut found: Vec<Stated> = Vec::new();
     for (from, to) in sentences(&own) {
-        if let Some(stated) = classify(&own[from..to]) {
-            if !found.iter().any(|before| before.text == stated.text) {
-                found.push(stated);
-            }
+        if let Some(stated) = classify(&own[from..to])
+            && !found.iter().any(|before| before.text == stated.text)
+        {
+            found.push(stated);
         }
     }
     found
@@ -44,7 +44,11 @@ fn own_words(message: &str) -> String {
             fenced = !fenced;
             continue;
         }
-        if fenced || trimmed.starts_with('>') || trimmed.starts_with('|') || line.starts_with("    ") {
+        if fenced
+            || trimmed.starts_with('>')
+            || trimmed.starts_with('|')
+            || line.starts_with("    ")
+        {
             continue;
         }
         own.push_str(line);
@@ -122,15 +126,19 @@ fn classify(sentence: &str) -> Option<Stated> {
         _ => sentence,
     };
     let line = gate::statement(content).ok()?;
-    let (kind, priority) = kind_of(&lower, asked.is_some_and(|found| is_told(&lower, found.end())))?;
+    let (kind, priority) =
+        kind_of(&lower, asked.is_some_and(|found| is_told(&lower, found.end())))?;
     Some(Stated { text: line, kind, priority })
 }
 
 /// Whether what follows is told and not ordered: "remember to call" is a task.
 fn is_told(lower: &str, from: usize) -> bool {
     let rest = lower.get(from..).unwrap_or_default();
-    !rest.starts_with("to ") && !rest.starts_with("how ") && !rest.starts_with("what ")
-        && !rest.starts_with("when ") && !rest.starts_with("where ")
+    !rest.starts_with("to ")
+        && !rest.starts_with("how ")
+        && !rest.starts_with("what ")
+        && !rest.starts_with("when ")
+        && !rest.starts_with("where ")
 }
 
 fn kind_of(lower: &str, asked: bool) -> Option<(MemoryKind, Priority)> {
@@ -183,10 +191,14 @@ fn kind_of(lower: &str, asked: bool) -> Option<(MemoryKind, Priority)> {
 
 /// The kind of a text that an observer wrote.
 pub(crate) fn kind_of_observation(text: &str) -> MemoryKind {
-    let lower = text.to_lowercase().replace('’', "'").replace("the user's", "my").replace("user's", "my");
+    static WISH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        pattern(
+            r"\buser (?:\w+ )?(?:prefers|likes|loves|hates|dislikes|wants|avoids|enjoys|always|never)\b",
+        )
+    });
+    let lower =
+        text.to_lowercase().replace('’', "'").replace("the user's", "my").replace("user's", "my");
     let is = |pattern: &LazyLock<Option<Regex>>| is_match(pattern, &lower);
-    static WISH: LazyLock<Option<Regex>> =
-        LazyLock::new(|| pattern(r"\buser (?:\w+ )?(?:prefers|likes|loves|hates|dislikes|wants|avoids|enjoys|always|never)\b"));
     if is(&WISH) || is(&PREFERENCE) {
         MemoryKind::Preference
     } else if is(&PERSON) {
@@ -205,9 +217,26 @@ mod tests {
     #[test]
     fn every_pattern_can_be_read() {
         for pattern in [
-            &PASTED, &ORDER, &HYPOTHETICAL, &REPORTED, &FLEETING, &POINTING, &ASKED, &RULE,
-            &LASTING_ORDER, &CALL_ME, &IDENTITY, &LIFE, &PREFERENCE, &USE, &MINE, &NOT_MINE, &PERSON,
-            &EVENT, &THING, &CHANGE,
+            &PASTED,
+            &ORDER,
+            &HYPOTHETICAL,
+            &REPORTED,
+            &FLEETING,
+            &POINTING,
+            &ASKED,
+            &RULE,
+            &LASTING_ORDER,
+            &CALL_ME,
+            &IDENTITY,
+            &LIFE,
+            &PREFERENCE,
+            &USE,
+            &MINE,
+            &NOT_MINE,
+            &PERSON,
+            &EVENT,
+            &THING,
+            &CHANGE,
         ] {
             assert!(pattern.is_some());
         }

@@ -96,7 +96,9 @@ impl Memory {
         let stores = self.stores()?;
         let rows = stores
             .database
-            .query(Statement::new("SELECT id, traces, created_at FROM redactions ORDER BY created_at"))
+            .query(Statement::new(
+                "SELECT id, traces, created_at FROM redactions ORDER BY created_at",
+            ))
             .await?;
         if rows.is_empty() {
             return Ok((0, false));
@@ -116,7 +118,9 @@ impl Memory {
             if running || done.open > 0 {
                 pending = true;
             } else {
-                batch.push(Statement::new("DELETE FROM redactions WHERE id = $1").bind(row.text(0)?));
+                batch.push(
+                    Statement::new("DELETE FROM redactions WHERE id = $1").bind(row.text(0)?),
+                );
             }
             stores.database.write(batch).await?;
         }
@@ -206,7 +210,10 @@ fn with_ancestors(id: &str, all: &[StoredMemory]) -> BTreeSet<String> {
 
 impl Stores {
     /// The sentence that a memory was made of, in each message it comes from.
-    async fn source_sentences(&self, memory: &StoredMemory) -> Result<Vec<String>, ChroniclerError> {
+    async fn source_sentences(
+        &self,
+        memory: &StoredMemory,
+    ) -> Result<Vec<String>, ChroniclerError> {
         let Some(session) = &memory.session else { return Ok(Vec::new()) };
         let wanted = telling(&memory.content);
         let mut found = Vec::new();

@@ -29,7 +29,9 @@ pub enum Refusal {
     #[error("this is a question; only statements are remembered")]
     Question,
     /// Output of a program.
-    #[error("this looks like code, a log or the output of a tool; say in one sentence what it means")]
+    #[error(
+        "this looks like code, a log or the output of a tool; say in one sentence what it means"
+    )]
     ToolDump,
     /// Something that must not be in a prompt.
     #[error("this looks like a secret, which memory must not hold; keep it with the vault")]
@@ -112,7 +114,7 @@ static QUESTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Whether this is a statement that makes sense later; gives it back as one line.
-pub fn statement(text: &str) -> Result<String, Refusal> {
+pub(crate) fn statement(text: &str) -> Result<String, Refusal> {
     if text.chars().count() > 4 * LONGEST {
         return Err(Refusal::TooLong);
     }
@@ -148,7 +150,8 @@ pub(crate) fn is_secret(text: &str) -> bool {
 /// A long word with small and capital letters and digits in no order.
 fn is_random(word: &str) -> bool {
     let word = word.trim_matches(|character: char| !character.is_alphanumeric());
-    let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+' | '/' | '='));
+    let plain =
+        word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+' | '/' | '='));
     if !plain || word.len() < 20 || word.contains("://") {
         return false;
     }
@@ -173,7 +176,10 @@ fn is_mostly_signs(text: &str) -> bool {
         .filter(|character| {
             !character.is_alphanumeric()
                 && !character.is_whitespace()
-                && !matches!(character, '.' | ',' | '\'' | '’' | '-' | '!' | '?' | '"' | '“' | '”' | '。' | '、')
+                && !matches!(
+                    character,
+                    '.' | ',' | '\'' | '’' | '-' | '!' | '?' | '"' | '“' | '”' | '。' | '、'
+                )
         })
         .count();
     signs >= 6 && signs * 8 > visible
@@ -182,7 +188,7 @@ fn is_mostly_signs(text: &str) -> bool {
 /// What was said, and by whom: the user's own messages of a session, and everything that came from
 /// tools and attachments.
 #[derive(Debug, Clone, Default)]
-pub struct Evidence {
+pub(crate) struct Evidence {
     said: BTreeSet<String>,
     said_plain: BTreeSet<String>,
     read: BTreeSet<String>,
@@ -191,26 +197,24 @@ pub struct Evidence {
 
 impl Evidence {
     /// The user said this.
-    pub fn said(&mut self, text: &str) {
+    pub(crate) fn said(&mut self, text: &str) {
         self.said.extend(telling(text));
         self.said_plain.extend(words(text));
     }
 
     /// This came from a file, a page or a tool.
-    pub fn read(&mut self, text: &str) {
+    pub(crate) fn read(&mut self, text: &str) {
         self.read.extend(telling(text));
         self.read_plain.extend(words(text));
     }
 
     /// Whether the user said what a text states. Most of its telling words must be the user's, and all
     /// of its names and numbers: these are what a hostile page would bring in.
-    pub fn supports(&self, text: &str) -> Result<(), Refusal> {
+    pub(crate) fn supports(&self, text: &str) -> Result<(), Refusal> {
         let text = without_dates(text);
         let stated = telling(&text);
-        let foreign: BTreeSet<String> = distinctive(&text)
-            .into_iter()
-            .filter(|word| !self.said_plain.contains(word))
-            .collect();
+        let foreign: BTreeSet<String> =
+            distinctive(&text).into_iter().filter(|word| !self.said_plain.contains(word)).collect();
         if foreign.is_empty() && coverage(&stated, &self.said) >= SUPPORT {
             return Ok(());
         }
@@ -234,7 +238,7 @@ fn without_dates(text: &str) -> String {
 
 /// Whether two texts state the same: the same words, or nearly the same without a name, a number or a
 /// "not" that differs. `similarity` is that of their meanings, where it is known.
-pub fn is_duplicate(one: &str, other: &str, similarity: Option<f32>) -> bool {
+pub(crate) fn is_duplicate(one: &str, other: &str, similarity: Option<f32>) -> bool {
     if normalised(one) == normalised(other) {
         return true;
     }
@@ -252,7 +256,8 @@ pub fn is_duplicate(one: &str, other: &str, similarity: Option<f32>) -> bool {
         distinctive(text).iter().map(|word| stem(word)).collect()
     };
     let names = names(one) == names(other);
-    (alike >= 0.85 && names) || (names && alike >= 0.6 && similarity.is_some_and(|value| value >= 0.93))
+    (alike >= 0.85 && names)
+        || (names && alike >= 0.6 && similarity.is_some_and(|value| value >= 0.93))
 }
 
 /// Whether it matters which of two things comes first: "tabs over spaces".
@@ -272,7 +277,9 @@ fn numbers(text: &str) -> BTreeSet<String> {
 pub(crate) fn is_negative(text: &str) -> bool {
     let lower = text.to_lowercase().replace('’', "'");
     let count = words(&lower)
-        .filter(|word| matches!(word.as_str(), "not" | "never" | "no" | "nobody" | "nothing" | "without"))
+        .filter(|word| {
+            matches!(word.as_str(), "not" | "never" | "no" | "nobody" | "nothing" | "without")
+        })
         .count()
         + lower.matches("n't").count();
     count % 2 == 1
@@ -348,7 +355,9 @@ mod tests {
     #[test]
     fn only_what_the_user_said_is_supported() {
         let evidence = evidence();
-        for said in ["User moved to Basel", "The user's sister Vreni lives in Bern", "I live in Basel"] {
+        for said in
+            ["User moved to Basel", "The user's sister Vreni lives in Bern", "I live in Basel"]
+        {
             assert_eq!(evidence.supports(said), Ok(()), "{said}");
         }
         assert_eq!(evidence.supports("The user's bank is Evilbank"), Err(Refusal::Elsewhere));

@@ -8,7 +8,7 @@ use crate::ChroniclerError;
 use crate::memory::Stores;
 use crate::record::SourceMessage;
 use crate::remember::source;
-use crate::shelf::{corrupt, position};
+use crate::shelf::position;
 use crate::text::cut;
 
 /// Events read at a time.
@@ -46,7 +46,10 @@ pub(crate) struct Heard {
 }
 
 impl Stores {
-    pub(crate) async fn watermark(&self, session: &SessionId) -> Result<Watermark, ChroniclerError> {
+    pub(crate) async fn watermark(
+        &self,
+        session: &SessionId,
+    ) -> Result<Watermark, ChroniclerError> {
         let statement =
             Statement::new("SELECT noted_seq, observed_seq FROM watermarks WHERE session = $1");
         let rows = self.database.query(statement.bind(session.as_str()).brief()).await?;
@@ -57,7 +60,10 @@ impl Stores {
     }
 
     /// Makes the row of a session, so that moving its mark changes one row.
-    pub(crate) async fn ensure_watermark(&self, session: &SessionId) -> Result<(), ChroniclerError> {
+    pub(crate) async fn ensure_watermark(
+        &self,
+        session: &SessionId,
+    ) -> Result<(), ChroniclerError> {
         let statement = Statement::new(
             "INSERT INTO watermarks (session, noted_seq, observed_seq, last_turn) \
              VALUES ($1, 0, 0, '') ON CONFLICT DO NOTHING",
@@ -153,9 +159,4 @@ pub(crate) fn time(given: &str) -> Result<Timestamp, String> {
         .parse::<jiff::Timestamp>()
         .map(|time| Timestamp::from_microseconds(time.as_microsecond()))
         .map_err(|_| format!("{given:?} is no date; write 2026-11-15 or 2026-11-15T09:00:00Z"))
-}
-
-/// A session's name from a row.
-pub(crate) fn session_of(name: &str) -> Result<SessionId, ChroniclerError> {
-    Ok(name.parse().map_err(corrupt)?)
 }

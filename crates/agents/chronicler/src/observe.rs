@@ -19,7 +19,7 @@ use crate::remember::{Admitted, Candidate};
 use crate::shelf::{insert_observation, position};
 use crate::text::{coverage, telling};
 
-/// The most observations of one run.
+/// The most observations that a model writes in one run.
 const MOST: usize = 40;
 
 /// How much of an observation must be in the messages it refers to.
@@ -50,7 +50,10 @@ pub(crate) struct Run {
 
 impl Memory {
     /// Whether enough unobserved conversation has gathered.
-    pub(crate) async fn observation_due(&self, session: &SessionId) -> Result<bool, ChroniclerError> {
+    pub(crate) async fn observation_due(
+        &self,
+        session: &SessionId,
+    ) -> Result<bool, ChroniclerError> {
         let stores = self.stores()?;
         let mark = stores.watermark(session).await?;
         let threshold = self.settings().message_token_threshold;
@@ -155,7 +158,8 @@ fn written(reply: &str, heard: &Heard, session: &SessionId) -> Vec<Observation> 
             break;
         }
         let Some(observation) = line_of(line, heard, session) else { continue };
-        let known = observations.iter().any(|o| is_duplicate(&o.content, &observation.content, None));
+        let known =
+            observations.iter().any(|o| is_duplicate(&o.content, &observation.content, None));
         if !known {
             observations.push(observation);
         }
@@ -223,7 +227,7 @@ fn extracted(heard: &Heard, session: &SessionId) -> Vec<Observation> {
     for said in heard.messages.iter().filter(|said| said.by_user) {
         for stated in stated(&said.text) {
             let known = observations.iter().any(|o| is_duplicate(&o.content, &stated.text, None));
-            if known || observations.len() == MOST {
+            if known {
                 continue;
             }
             observations.push(Observation {

@@ -4,11 +4,11 @@ use lango_protocol::{EventBody, SessionId, Timestamp, TurnId};
 use lango_retrieval::{Mode, Search, Space};
 use lango_store::{Batch, Statement, StoreError};
 
+use crate::ChroniclerError;
 use crate::gate::{self, Evidence, Refusal, is_duplicate};
 use crate::memory::{Memory, Stores};
 use crate::record::{MemoryKind, MemoryOrigin, SourceMessage, StoredMemory, fresh_id};
 use crate::subject::supersedes;
-use crate::ChroniclerError;
 
 /// Memories like a new one that are looked at.
 const NEIGHBOURS: usize = 12;
@@ -103,7 +103,8 @@ impl Stores {
         &self,
         text: &str,
     ) -> Result<Vec<(StoredMemory, Option<f32>)>, ChroniclerError> {
-        let search = Search { mode: Mode::Hybrid, ..Search::new(Space::Memories, text, NEIGHBOURS) };
+        let search =
+            Search { mode: Mode::Hybrid, ..Search::new(Space::Memories, text, NEIGHBOURS) };
         let found = self.retrieval.search(&search).await?;
         let mut memories = Vec::with_capacity(found.hits.len());
         for hit in found.hits {
@@ -129,7 +130,9 @@ impl Stores {
                 match &event.body {
                     EventBody::UserMessage { text, attachment, .. } => {
                         evidence.said(text);
-                        attachment.iter().for_each(|text| evidence.read(text));
+                        if let Some(text) = attachment {
+                            evidence.read(text);
+                        }
                     }
                     // The chronicler's own results hold what the user said, and what it refused.
                     EventBody::ToolResult { tool, output, .. } if !is_own(tool) => {

@@ -11,10 +11,10 @@ use crate::record::{Observation, Reflection, StoredMemory};
 /// The collection of memories in the index.
 const COLLECTION: &str = "user";
 
-const MEMORY: &str = "id, kind, content, about, origin, superseded_by, at, created_at, session, turn, sources";
+const MEMORY: &str =
+    "id, kind, content, about, origin, superseded_by, at, created_at, session, turn, sources";
 const OBSERVATION: &str = "id, session, content, priority, at, created_at, extractive, first_seq, last_seq, sources, condensed_by";
-const REFLECTION: &str =
-    "id, session, content, about, generation, extractive, created_at, sources";
+const REFLECTION: &str = "id, session, content, about, generation, extractive, created_at, sources";
 
 impl Memory {
     /// Memories that hold, or with `all` those that were superseded too; the latest first.
@@ -196,8 +196,11 @@ pub(crate) fn json<T: serde::Serialize>(value: &T) -> Result<String, StoreError>
 }
 
 /// A column that this program cannot have written.
-pub(crate) fn corrupt(reason: impl ToString) -> StoreError {
-    StoreError::Corrupt { location: "the chronicler's tables".to_owned(), reason: reason.to_string() }
+pub(crate) fn corrupt(reason: impl std::fmt::Display) -> StoreError {
+    StoreError::Corrupt {
+        location: "the chronicler's tables".to_owned(),
+        reason: reason.to_string(),
+    }
 }
 
 fn list<T: serde::de::DeserializeOwned>(text: &str) -> Result<Vec<T>, StoreError> {

@@ -4,17 +4,18 @@ use std::collections::BTreeSet;
 
 /// Words that say nothing by themselves.
 const COMMON: &[&str] = &[
-    "a", "about", "above", "after", "again", "all", "also", "always", "am", "an", "and", "any", "are", "as",
-    "at", "be", "because", "been", "before", "being", "but", "by", "can", "could", "did", "do",
-    "does", "doing", "done", "down", "each", "few", "for", "from", "get", "got", "had", "has", "have",
-    "having", "he", "her", "here", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its",
-    "just", "know", "let", "like", "ll", "me", "more", "most", "much", "my", "no", "nor", "not", "note",
-    "now", "of", "off", "on", "one", "only", "or", "other", "our", "out", "over", "own", "please", "re",
-    "remember", "s", "said", "same", "say", "says", "she", "should", "so", "some", "such", "t", "than",
-    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "too",
-    "under", "until", "up", "user", "users", "ve", "very", "was", "we", "were", "what", "when",
-    "where", "which", "while", "who", "whom", "why", "will", "with", "would", "yes", "you", "your",
-    "yours", "m", "d", "us", "want", "wants", "uses", "use", "using",
+    "a", "about", "above", "after", "again", "all", "also", "always", "am", "an", "and", "any",
+    "are", "as", "at", "be", "because", "been", "before", "being", "but", "by", "can", "could",
+    "did", "do", "does", "doing", "done", "down", "each", "few", "for", "from", "get", "got",
+    "had", "has", "have", "having", "he", "her", "here", "him", "his", "how", "i", "if", "in",
+    "into", "is", "it", "its", "just", "know", "let", "like", "ll", "me", "more", "most", "much",
+    "my", "no", "nor", "not", "note", "now", "of", "off", "on", "one", "only", "or", "other",
+    "our", "out", "over", "own", "please", "re", "remember", "s", "said", "same", "say", "says",
+    "she", "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then",
+    "there", "these", "they", "this", "those", "to", "too", "under", "until", "up", "user",
+    "users", "ve", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who",
+    "whom", "why", "will", "with", "would", "yes", "you", "your", "yours", "m", "d", "us", "want",
+    "wants", "uses", "use", "using",
 ];
 
 /// Runs of letters and digits, in lower case.
@@ -98,7 +99,9 @@ pub(crate) fn sentences(text: &str) -> Vec<Span> {
         let next = characters.peek().map(|(_, next)| *next);
         let ends = match character {
             '\n' | '\r' => true,
-            '!' | '?' | ';' | '。' | '！' | '？' => next.is_none_or(char::is_whitespace) || !character.is_ascii(),
+            '!' | '?' | ';' | '。' | '！' | '？' => {
+                next.is_none_or(char::is_whitespace) || !character.is_ascii()
+            }
             '.' => next.is_none_or(char::is_whitespace) && !is_abbreviation(&text[start..position]),
             _ => false,
         };
@@ -156,9 +159,25 @@ pub(crate) fn distinctive(text: &str) -> BTreeSet<String> {
 
 fn is_calendar(word: &str) -> bool {
     const NAMES: &[&str] = &[
-        "january", "february", "march", "april", "may", "june", "july", "august", "september",
-        "october", "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday",
-        "saturday", "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
     ];
     NAMES.contains(&word) || word.strip_suffix('s').is_some_and(|word| NAMES.contains(&word))
 }

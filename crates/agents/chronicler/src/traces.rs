@@ -45,7 +45,9 @@ impl Traces {
         let spared = others
             .iter()
             .map(|memory| telling(&memory.content))
-            .filter(|other| !other.is_disjoint(&all) && !sets.iter().any(|set| other.is_subset(set)))
+            .filter(|other| {
+                !other.is_disjoint(&all) && !sets.iter().any(|set| other.is_subset(set))
+            })
             .collect();
         let phrases = texts.iter().map(|text| without_end(text)).filter(|text| text.len() > 3);
         Self { phrases: phrases.collect(), telling: sets, distinctive, spared }
@@ -77,7 +79,9 @@ impl Traces {
             }
         }
         for word in &self.distinctive {
-            spans.extend(matches(&escaped(word), text).into_iter().filter(|span| is_word(text, *span)));
+            spans.extend(
+                matches(&escaped(word), text).into_iter().filter(|span| is_word(text, *span)),
+            );
         }
         spans.sort_unstable();
         spans
@@ -176,7 +180,7 @@ mod tests {
         let traces = traces("The launch code word is PELICAN-7741.");
         for (text, left) in [
             ("The launch code word is PELICAN-7741.", "[forgotten]"),
-            ("Hi. the  launch code\nword is pelican-7741, ok?", "Hi. [forgotten], ok?"),
+            ("Hi. the  launch code\nword is pelican-7741, ok?", "Hi. [forgotten]"),
             ("PELICAN-7741", "[forgotten]-[forgotten]"),
             ("see pelican_7741.txt", "see [forgotten]_[forgotten].txt"),
             ("Noted. What was the code word for launching? Bye.", "Noted. [forgotten] Bye."),
