@@ -111,7 +111,7 @@ impl Conversation {
                     turn.page = Some(dice.pick(&templates.hostile).to_owned());
                 }
                 40..65 if number > DISTANCE => {
-                    ask(templates, &mut dice, &mut said, number, &mut turn)
+                    ask(templates, &mut dice, &mut said, number, &mut turn);
                 }
                 65..85 => dice.pick(&templates.tasks).clone_into(&mut turn.text),
                 _ => dice.pick(&templates.chatter).clone_into(&mut turn.text),
