@@ -5,6 +5,8 @@
 
 mod tool;
 
+use std::fmt;
+
 use lango_egress::{FetchError, GuardedClient, Url};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +55,12 @@ pub struct WebHit {
 #[derive(Deserialize)]
 struct Answer {
     results: Vec<WebHit>,
+}
+
+impl fmt::Debug for WebSearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebSearch").field("server", &self.server.as_str()).finish_non_exhaustive()
+    }
 }
 
 impl WebSearch {
