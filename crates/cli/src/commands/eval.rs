@@ -135,7 +135,8 @@ fn entry(document: CorpusDocument) -> NewEntry {
         })
         .collect();
     // A document that is a title and nothing else can be found by it.
-    let only_title = NewPassage { heading: String::new(), text: title.clone(), position: String::new() };
+    let only_title =
+        NewPassage { heading: String::new(), text: title.clone(), position: String::new() };
     NewEntry {
         key: EntryKey::new(Space::Documents, COLLECTION, id.as_str()),
         title,
@@ -153,7 +154,8 @@ async fn ask(
     let began = Instant::now();
     let mut rankings = Vec::with_capacity(collection.questions.len());
     for question in &collection.questions {
-        let search = Search { mode, ..Search::new(Space::Documents, question.text.as_str(), DEPTH) };
+        let search =
+            Search { mode, ..Search::new(Space::Documents, question.text.as_str(), DEPTH) };
         let found = retrieval.search(&search).await.map_err(failed)?;
         if let Some(error) = found.words_only.filter(|_| mode == Mode::Hybrid) {
             return Err(Failure::provider(error.to_string()));
@@ -173,9 +175,7 @@ fn unusable(error: &CollectionError) -> Failure {
 fn failed(error: RetrievalError) -> Failure {
     match error {
         RetrievalError::Store(error) => error.into(),
-        RetrievalError::Embed(error) => {
-            Failure::provider(error.to_string())
-        }
+        RetrievalError::Embed(error) => Failure::provider(error.to_string()),
         error @ RetrievalError::NoEmbedder => Failure::usage(error.to_string()),
     }
 }

@@ -16,6 +16,7 @@ use super::{Setting, print, print_json};
 use crate::arguments::IngestArguments;
 use crate::display::printable;
 use crate::failure::{self, Failure};
+use crate::knowledge::{self, Embedding};
 use crate::web;
 use crate::wiring;
 
@@ -76,7 +77,13 @@ pub(crate) async fn ingest(setting: &Setting, arguments: IngestArguments) -> Res
     if json {
         print_json(&IngestView { collection: &collection, dry_run, report: &report, embedded })?;
     } else {
-        print(&describe(&report, &collection, dry_run, embedded))?;
+        let mut text = describe(&report, &collection, dry_run);
+        if let (Embedding::Absent(why), 1..) =
+            (knowledge::embedding(setting.config()), report.documents())
+        {
+            text += &format!("{why}.\n");
+        }
+        print(&printable(&text))?;
     }
     Ok(match stopped {
         Some(code) if report.cancelled => code,
@@ -88,7 +95,8 @@ pub(crate) async fn ingest(setting: &Setting, arguments: IngestArguments) -> Res
 /// Opens the index.
 pub(super) async fn open(setting: &Setting) -> Result<Retrieval, Failure> {
     let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
-    Retrieval::open(database, None).await.map_err(unusable)
+    let embedder = knowledge::embedding(setting.config()).ready();
+    Retrieval::open(database, embedder).await.map_err(unusable)
 }
 
 pub(super) fn unusable(error: RetrievalError) -> Failure {
@@ -139,7 +147,7 @@ pub(super) fn absolute(path: &Path) -> Option<String> {
     absolute.to_str().map(str::to_owned)
 }
 
-fn describe(report: &Report, collection: &str, dry_run: bool, embedded: bool) -> String {
+fn describe(report: &Report, collection: &str, dry_run: bool) -> String {
     let would = if dry_run { " (nothing was written)" } else { "" };
     let mut text = format!(
         "{} in {collection}: {} new, {} changed, {} unchanged, {} removed; {}{would}\n",
@@ -165,10 +173,7 @@ fn describe(report: &Report, collection: &str, dry_run: bool, embedded: bool) ->
     if report.cancelled {
         text += "Stopped before the end. The same command goes on from here.\n";
     }
-    if !embedded && report.documents() > 0 {
-        text += "There is no embedding model: these documents are found by their words alone.\n";
-    }
-    printable(&text)
+    text
 }
 
 fn list(text: &mut String, title: &str, lines: impl ExactSizeIterator<Item = String>) {
