@@ -14,7 +14,7 @@ use super::{Setting, print, print_json};
 use crate::arguments::IngestArguments;
 use crate::display::printable;
 use crate::failure::{self, Failure};
-use crate::knowledge;
+use crate::knowledge::{self, Embedding};
 use crate::wiring;
 
 /// Files that are named one by one in the summary.
@@ -68,7 +68,13 @@ pub(crate) async fn ingest(setting: &Setting, arguments: IngestArguments) -> Res
     if json {
         print_json(&IngestView { collection: &collection, dry_run, report: &report, embedded })?;
     } else {
-        print(&describe(&report, &collection, dry_run, embedded))?;
+        let mut text = describe(&report, &collection, dry_run);
+        if let (Embedding::Absent(why), 1..) =
+            (knowledge::embedding(setting.config()), report.documents())
+        {
+            text += &format!("{why}.\n");
+        }
+        print(&printable(&text))?;
     }
     Ok(match stopped {
         Some(code) if report.cancelled => code,
@@ -131,7 +137,7 @@ pub(super) fn absolute(path: &Path) -> Option<String> {
     absolute.to_str().map(str::to_owned)
 }
 
-fn describe(report: &Report, collection: &str, dry_run: bool, embedded: bool) -> String {
+fn describe(report: &Report, collection: &str, dry_run: bool) -> String {
     let would = if dry_run { " (nothing was written)" } else { "" };
     let mut text = format!(
         "{} in {collection}: {} new, {} changed, {} unchanged, {} removed; {}{would}\n",
@@ -157,10 +163,7 @@ fn describe(report: &Report, collection: &str, dry_run: bool, embedded: bool) ->
     if report.cancelled {
         text += "Stopped before the end. The same command goes on from here.\n";
     }
-    if !embedded && report.documents() > 0 {
-        text += "There is no embedding model: these documents are found by their words alone.\n";
-    }
-    printable(&text)
+    text
 }
 
 fn list(text: &mut String, title: &str, lines: impl ExactSizeIterator<Item = String>) {
