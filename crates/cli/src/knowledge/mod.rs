@@ -15,11 +15,12 @@ use lango_librarian::{
     WebSearch,
 };
 use lango_operator::{Records, Skills};
-use lango_protocol::AgentName;
+use lango_protocol::{AgentName, SessionId, TurnId};
 use lango_retrieval::{Retrieval, RetrievalError};
-use lango_runtime::{Advisor, ContextSource, TurnObserver};
+use lango_runtime::{Advisor, ContextSource, ObserverFuture, TurnObserver};
 use lango_store::{Database, Journal};
 use lango_tool::ToolRegistry;
+use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 use crate::failure::Failure;
@@ -110,14 +111,34 @@ impl Librarian {
         })
     }
 
+    /// Keeps vectors complete after the embedding model changed, or while it did not answer.
+    pub(crate) fn upkeep(retrieval: Retrieval) -> Arc<dyn TurnObserver> {
+        Arc::new(Upkeep(retrieval))
+    }
+
     /// What it knows about failures.
     pub(crate) fn advisor(&self, config: &Config) -> Option<Arc<dyn Advisor>> {
         let enabled = config.librarian.enabled;
         enabled.then(|| Arc::new(LibrarianAdvisor(self.holdings.clone())) as Arc<dyn Advisor>)
     }
+}
 
-    pub(crate) fn holdings(&self) -> &Holdings {
-        &self.holdings
+/// Passages that are embedded after a turn, where some are missing: a second or two of work.
+const EMBEDDED_AFTER_A_TURN: u64 = 64;
+
+struct Upkeep(Retrieval);
+
+impl TurnObserver for Upkeep {
+    fn finished<'a>(&'a self, _: &'a SessionId, _: TurnId) -> ObserverFuture<'a> {
+        Box::pin(async move {
+            let told = |error: RetrievalError| error.to_string();
+            if self.0.missing_vectors().await.map_err(told)? == 0 {
+                return Ok(());
+            }
+            let never = CancellationToken::new();
+            let made = self.0.embed_missing(EMBEDDED_AFTER_A_TURN, &never, |_| {}).await;
+            made.map(drop).map_err(told)
+        })
     }
 }
 
