@@ -1,10 +1,11 @@
 //! Benchmarks, in CPU time: what a turn costs the machine, not what the clock says.
 //!
-//! `cargo xtask bench turn`, `call`, `sandbox` and `approval` run them. Each figure is taken in a process of its
+//! `cargo xtask bench turn`, `call`, `sandbox`, `approval` and `embed` run them. Each figure is taken in a process of its
 //! own; the scripted model is another process, so that its work is not counted.
 
 mod approval;
 mod call;
+mod embed;
 mod figures;
 mod sandbox;
 mod start;
@@ -29,13 +30,15 @@ fn main() -> Result<()> {
         [] | ["turn"] => with_server("serve", measure),
         ["call"] => with_server("serve-calls", measure_calls),
         ["approval"] => approval::measure(),
+        ["embed"] => embed::measure(),
+        ["embed-worker"] => embed::work(),
         ["sandbox"] => sandbox::measure(),
         ["sandbox-worker", kind] => sandbox::work(kind),
         ["serve"] => block_on(serve()),
         ["serve-calls"] => block_on(serve_calls()),
         ["overhead", wire, address] => block_on(overhead(wire, address)),
         ["worker", name, url] => block_on(worker::run(name, url)),
-        _ => bail!("usage: lango-bench [turn | call | sandbox | approval]"),
+        _ => bail!("usage: lango-bench [turn | call | sandbox | approval | embed]"),
     }
 }
 
@@ -103,7 +106,7 @@ fn measure_calls(own: &std::path::Path, address: &str) -> Result<()> {
 fn finish(table: &figures::Table) -> Result<()> {
     std::io::stdout().write_all(table.to_string().as_bytes())?;
     if table.is_over() {
-        bail!("a figure is over its limit");
+        bail!("a figure is beyond its limit");
     }
     Ok(())
 }
