@@ -1,12 +1,13 @@
 //! Benchmarks, in CPU time: what a turn costs the machine, not what the clock says.
 //!
-//! `cargo xtask bench turn`, `call`, `sandbox`, `approval` and `embed` run them. Each figure is taken in a process of its
+//! `cargo xtask bench turn`, `call`, `sandbox`, `approval`, `embed` and `graph` run them. Each figure is taken in a process of its
 //! own; the scripted model is another process, so that its work is not counted.
 
 mod approval;
 mod call;
 mod embed;
 mod figures;
+mod graph;
 mod sandbox;
 mod start;
 mod worker;
@@ -32,13 +33,14 @@ fn main() -> Result<()> {
         ["approval"] => approval::measure(),
         ["embed"] => embed::measure(),
         ["embed-worker"] => embed::work(),
+        ["graph"] => graph::measure(),
         ["sandbox"] => sandbox::measure(),
         ["sandbox-worker", kind] => sandbox::work(kind),
         ["serve"] => block_on(serve()),
         ["serve-calls"] => block_on(serve_calls()),
         ["overhead", wire, address] => block_on(overhead(wire, address)),
         ["worker", name, url] => block_on(worker::run(name, url)),
-        _ => bail!("usage: lango-bench [turn | call | sandbox | approval | embed]"),
+        _ => bail!("usage: lango-bench [turn | call | sandbox | approval | embed | graph]"),
     }
 }
 

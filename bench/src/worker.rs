@@ -100,6 +100,8 @@ impl Bench {
             approver: Arc::new(NobodyToAsk),
             rules: RuleBook::default(),
             context: Vec::new(),
+            observers: Vec::new(),
+            advisor: None,
             scrubber: Scrubber::default(),
             settings: Settings::default(),
             workspace: workspace.display().to_string(),

@@ -156,6 +156,18 @@ impl Turn {
         Finished { status, output, milliseconds }
     }
 
+    /// Puts under an error what helped when it came up before.
+    async fn add_advice(&self, call: &PendingCall, finished: &mut Finished) {
+        let Some(advisor) = &self.shared.advisor else { return };
+        if finished.status != CallStatus::Error {
+            return;
+        }
+        if let Some(advice) = advisor.advise(&call.tool, &finished.output).await {
+            finished.output.push_str("\n\n");
+            finished.output.push_str(&advice);
+        }
+    }
+
     async fn record_results(
         &self,
         voice: &Voice,
@@ -164,7 +176,8 @@ impl Turn {
         let limit = self.shared.settings.output_bytes;
         let mut along = Along::default();
         let mut drafts = Vec::with_capacity(results.len());
-        for (call, finished) in results {
+        for (call, mut finished) in results {
+            self.add_advice(&call, &mut finished).await;
             let text = self.shared.scrubber.scrub(&finished.output).into_owned();
             let Bounded { shown, stored } = bound(&call.call, text, limit);
             let body = EventBody::ToolResult {

@@ -15,6 +15,7 @@ mod events_adapter;
 mod handle;
 mod loop_guard;
 mod marker;
+mod observer;
 mod offer;
 mod output;
 mod permission;
@@ -31,9 +32,10 @@ pub use approval::{
     ApprovalAnswer, ApprovalFuture, ApprovalPolicy, ApprovalRequest, Approver, Case, Effect,
     NobodyToAsk, Rule, RuleBook, StoredRule, Verdict, Words, decide,
 };
-pub use context::ContextSource;
+pub use context::{ContextFuture, ContextRequest, ContextSource, collect_context};
 pub use events_adapter::{EventsAdapter, PastTurn};
 pub use handle::{TurnError, TurnHandle};
+pub use observer::{AdviceFuture, Advisor, ObserverFuture, TurnObserver};
 pub use offer::{TRANSFER_TOOL, offered_tools};
 pub use record::TurnRecord;
 pub use runtime::{AgentModel, Runtime, RuntimeParts, TurnRequest};

@@ -19,12 +19,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::ContextSource;
 use crate::events_adapter::EventsAdapter;
+use crate::observer::Afterwards;
 use crate::output::OutputRead;
 use crate::record::TurnRecord;
 use crate::recorder::{Along, Draft, Recorder};
 use crate::session::{self, Memory, Sessions};
 use crate::turn::Turn;
-use crate::{Approver, RuleBook, Scrubber, Settings, TurnError, TurnHandle};
+use crate::{Advisor, Approver, RuleBook, Scrubber, Settings, TurnError, TurnHandle, TurnObserver};
 
 /// What a runtime is made of. The wiring hands it in.
 pub struct RuntimeParts {
@@ -42,6 +43,10 @@ pub struct RuntimeParts {
     pub rules: RuleBook,
     /// What agents are told beside their instructions.
     pub context: Vec<Box<dyn ContextSource>>,
+    /// Who learns from a turn when it has ended.
+    pub observers: Vec<Arc<dyn TurnObserver>>,
+    /// Who knows what helped when a call failed before.
+    pub advisor: Option<Arc<dyn Advisor>>,
     /// Secrets that must not be recorded or shown.
     pub scrubber: Scrubber,
     /// Limits.
@@ -110,6 +115,8 @@ pub(crate) struct Shared {
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) rules: RuleBook,
     pub(crate) context: Vec<Box<dyn ContextSource>>,
+    afterwards: Afterwards,
+    pub(crate) advisor: Option<Arc<dyn Advisor>>,
     pub(crate) scrubber: Scrubber,
     pub(crate) settings: Settings,
     adapter: EventsAdapter,
@@ -159,6 +166,8 @@ impl Runtime {
             approver: parts.approver,
             rules: parts.rules,
             context: parts.context,
+            afterwards: Afterwards::new(parts.observers),
+            advisor: parts.advisor,
             scrubber: parts.scrubber,
             settings,
             workspace: parts.workspace,
@@ -170,6 +179,12 @@ impl Runtime {
     /// The journal, for those who list and export.
     pub fn journal(&self) -> &Journal {
         &self.shared.journal
+    }
+
+    /// Waits until everything that follows from the turns so far is done, and says what could not
+    /// be.
+    pub async fn settled(&self) -> Vec<String> {
+        self.shared.afterwards.settled().await
     }
 
     /// Starts a turn. A second one in the same session waits until the first is over.
@@ -279,7 +294,9 @@ impl Shared {
 
     /// Runs the turn and keeps the conversation for the next one.
     async fn finish(&self, turn: Turn, memory: &mut Memory) -> Result<Outcome, TurnError> {
+        let (session, id) = (turn.recorder.session().clone(), turn.recorder.turn());
         let ended = turn.run().await?;
+        self.afterwards.begin(&session, id);
         let mut turns = Vec::clone(&memory.turns);
         turns.extend(self.adapter.past_turns(&ended.conversation));
         let finished = memory.finished + 1;

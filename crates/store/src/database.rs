@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::postgres::PostgresDatabase;
 use crate::sqlite::SqliteDatabase;
-use crate::{Batch, Component, DatabaseLocation, Row, Statement, StoreError};
+use crate::{Batch, Component, DatabaseLocation, Row, RowView, Statement, StoreError};
 
 /// The engine behind a handle, for the rare statement that cannot be written for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +69,29 @@ impl Database {
         match &*self.engine {
             Engine::Sqlite(database) => database.query(statement).await,
             Engine::Postgres(database) => database.query(statement).await,
+        }
+    }
+
+    /// Reads rows one by one into `state`, without keeping any. Everything [`Database::query`]
+    /// says holds here too; where a connection breaks, it begins again with the first state.
+    pub async fn fold<T, F>(&self, statement: Statement, state: T, step: F) -> Result<T, StoreError>
+    where
+        T: Clone + Send + 'static,
+        F: FnMut(&mut T, &RowView<'_>) -> Result<(), StoreError> + Send + 'static,
+    {
+        match &*self.engine {
+            Engine::Sqlite(database) => database.fold(statement, state, step).await,
+            Engine::Postgres(database) => database.fold(statement, state, step).await,
+        }
+    }
+
+    /// Makes sure that what was deleted from these tables is not left in files that the database
+    /// writes beside them. Deleted content itself is overwritten when it is deleted (SQLite), or
+    /// when its table is vacuumed (PostgreSQL).
+    pub async fn erase_traces(&self, tables: &[&'static str]) -> Result<(), StoreError> {
+        match &*self.engine {
+            Engine::Sqlite(database) => database.truncate_log().await,
+            Engine::Postgres(database) => database.vacuum(tables).await,
         }
     }
 

@@ -13,6 +13,8 @@ mod migration;
 mod postgres;
 mod row;
 mod sqlite;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod value;
 
 pub use batch::{Batch, Durability, Statement};
@@ -24,5 +26,5 @@ pub use journal::{
 };
 pub use location::DatabaseLocation;
 pub use migration::{Component, Migration};
-pub use row::Row;
+pub use row::{Row, RowView};
 pub use value::SqlValue;

@@ -91,6 +91,46 @@ impl Row {
     }
 }
 
+/// A row while it is read, for those who look at many and keep few. Nothing is copied.
+pub struct RowView<'a>(pub(crate) View<'a>);
+
+pub(crate) enum View<'a> {
+    Sqlite(&'a rusqlite::Row<'a>),
+    Postgres(&'a tokio_postgres::Row),
+}
+
+impl RowView<'_> {
+    /// An integer.
+    pub fn integer(&self, column: usize) -> Result<i64, StoreError> {
+        match self.0 {
+            View::Sqlite(row) => row.get(column).map_err(|error| StoreError::query(&error)),
+            View::Postgres(row) => row.try_get(column).map_err(|error| StoreError::query(&error)),
+        }
+    }
+
+    /// A text.
+    pub fn text(&self, column: usize) -> Result<&str, StoreError> {
+        match self.0 {
+            View::Sqlite(row) => {
+                let value = row.get_ref(column).map_err(|error| StoreError::query(&error))?;
+                value.as_str().map_err(|error| StoreError::query(&error))
+            }
+            View::Postgres(row) => row.try_get(column).map_err(|error| StoreError::query(&error)),
+        }
+    }
+
+    /// Bytes.
+    pub fn blob(&self, column: usize) -> Result<&[u8], StoreError> {
+        match self.0 {
+            View::Sqlite(row) => {
+                let value = row.get_ref(column).map_err(|error| StoreError::query(&error))?;
+                value.as_blob().map_err(|error| StoreError::query(&error))
+            }
+            View::Postgres(row) => row.try_get(column).map_err(|error| StoreError::query(&error)),
+        }
+    }
+}
+
 fn mismatch(column: usize, wanted: &str, found: &SqlValue) -> StoreError {
     StoreError::query(&format!("column {column} is {} instead of {wanted}", found.kind()))
 }

@@ -7,16 +7,18 @@ mod ask;
 mod delegate;
 mod think;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use lango_model::{Fault, Image, ModelError};
+use lango_model::{ContextBlock, Fault, Image, ModelError};
 use lango_protocol::{
-    ApprovalDecision, BudgetKind, BudgetLimits, CallId, CallStatus, EventBody, FailureClass,
-    OutcomeStatus, Timestamp,
+    AgentName, ApprovalDecision, BudgetKind, BudgetLimits, CallId, CallStatus, EventBody,
+    FailureClass, OutcomeStatus, Timestamp,
 };
 use lango_store::StoreError;
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::TurnError;
@@ -69,6 +71,10 @@ pub(crate) struct Turn {
     pub(crate) images: Vec<Image>,
     pub(crate) cancel: CancellationToken,
     timed_out: AtomicBool,
+    /// What each agent is told beside its instruction, the same in all requests of this turn. A lock
+    /// that is held while it is found: of two branches of one agent, the second gets what the first
+    /// found.
+    context: Mutex<BTreeMap<AgentName, Vec<ContextBlock>>>,
 }
 
 /// How often a session is kept while nothing is written; a third of the lease.
@@ -82,7 +88,15 @@ impl Turn {
         images: Vec<Image>,
         cancel: CancellationToken,
     ) -> Self {
-        Self { shared, recorder, past, images, cancel, timed_out: AtomicBool::new(false) }
+        Self {
+            shared,
+            recorder,
+            past,
+            images,
+            cancel,
+            timed_out: AtomicBool::new(false),
+            context: Mutex::default(),
+        }
     }
 
     pub(crate) fn limits(&self) -> &BudgetLimits {

@@ -4,7 +4,7 @@ use lango_model::{ContextBlock, Message, ModelRequest};
 use lango_protocol::{BudgetKind, DelegationStatus, EventBody, OutcomeStatus, WarningCode};
 
 use super::{Flow, Stop, Turn};
-use crate::context;
+use crate::context::{ContextRequest, collect_context};
 use crate::decision::{Decision, Reply, Rules, decide};
 use crate::events_adapter::within;
 use crate::offer::Offer;
@@ -51,8 +51,7 @@ impl Turn {
         role: Role<'_>,
     ) -> Result<Flow, Stop> {
         let plan = self.recorder.change(|record| self.plan(record, agent, voice, role)).await?;
-        let session = self.recorder.session();
-        let mut blocks = context::collect(&self.shared.context, session, &agent.name);
+        let mut blocks = self.context_of(agent).await;
         blocks.extend(plan.note.map(|text| ContextBlock { source: "lango", text: text.into() }));
         let request = ModelRequest {
             instruction: agent.system_prompt.clone(),
@@ -116,6 +115,24 @@ impl Turn {
                 }
             }
         }
+    }
+
+    /// What the agent is told beside its instruction; found once in a turn.
+    async fn context_of(&self, agent: &Agent) -> Vec<ContextBlock> {
+        let mut found = self.context.lock().await;
+        if let Some(blocks) = found.get(&agent.name) {
+            return blocks.clone();
+        }
+        let message = self.recorder.look(|record| record.user_text.clone()).await;
+        let request = ContextRequest {
+            session: self.recorder.session(),
+            turn: self.recorder.turn(),
+            agent: &agent.name,
+            message: &message,
+        };
+        let blocks = collect_context(&self.shared.context, request).await;
+        found.insert(agent.name.clone(), blocks.clone());
+        blocks
     }
 
     async fn answer(

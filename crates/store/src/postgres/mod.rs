@@ -8,11 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Object, Pool, Transaction};
+use futures_util::TryStreamExt as _;
 use futures_util::future::join_all;
 use tokio_postgres::error::SqlState;
 
 use crate::migration::{CREATE_VERSIONS, READ_VERSION, WRITE_VERSION};
-use crate::{Batch, Component, Row, Statement, StoreError};
+use crate::row::View;
+use crate::{Batch, Component, Row, RowView, Statement, StoreError};
 use failure::Failure;
 
 /// Pauses before another try where nothing can have been written. Together they outlast a
@@ -82,6 +84,36 @@ impl PostgresDatabase {
         }
     }
 
+    pub(crate) async fn fold<T, F>(
+        &self,
+        statement: Statement,
+        state: T,
+        mut step: F,
+    ) -> Result<T, StoreError>
+    where
+        T: Clone + Send + 'static,
+        F: FnMut(&mut T, &RowView<'_>) -> Result<(), StoreError> + Send + 'static,
+    {
+        let mut pauses = PAUSES.iter();
+        loop {
+            match self.shared.fold(&statement, state.clone(), &mut step).await {
+                Ok(state) => return Ok(state),
+                Err(failure) => self.shared.pause_or_give_up(failure, &mut pauses).await?,
+            }
+        }
+    }
+
+    pub(crate) async fn vacuum(&self, tables: &[&'static str]) -> Result<(), StoreError> {
+        for table in tables {
+            let vacuum = async {
+                let connection = self.shared.connection().await?;
+                connection.batch_execute(&format!("VACUUM {table}")).await.map_err(Failure::from)
+            };
+            vacuum.await.map_err(|failure| failure.into_error(&self.shared.location))?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn close(&self) {
         self.shared.pool.close();
     }
@@ -101,6 +133,25 @@ impl Shared {
         let prepared = connection.prepare_cached(&statement.sql).await?;
         let rows = connection.query(&prepared, &values::parameters(statement)).await?;
         rows.iter().map(values::own).collect::<Result<_, _>>().map_err(Failure::from)
+    }
+
+    async fn fold<T, F>(
+        &self,
+        statement: &Statement,
+        mut state: T,
+        step: &mut F,
+    ) -> Result<T, Failure>
+    where
+        F: FnMut(&mut T, &RowView<'_>) -> Result<(), StoreError>,
+    {
+        let connection = self.connection().await?;
+        let prepared = connection.prepare_cached(&statement.sql).await?;
+        let rows = connection.query_raw(&prepared, &statement.values).await?;
+        let mut rows = std::pin::pin!(rows);
+        while let Some(row) = rows.try_next().await? {
+            step(&mut state, &RowView(View::Postgres(&row))).map_err(Failure::Final)?;
+        }
+        Ok(state)
     }
 
     async fn write(&self, batch: &Batch) -> Result<Vec<u64>, Failure> {

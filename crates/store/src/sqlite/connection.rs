@@ -33,7 +33,7 @@ pub(super) fn open_writer(path: &Path, location: &str) -> Result<Connection, Sto
     connection
         .execute_batch(
             "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; \
-             PRAGMA wal_autocheckpoint = 0;",
+             PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = ON;",
         )
         .map_err(|error| failure::opening(&error, location))?;
     // From here on the writer decides when to wait for other processes, and when to checkpoint:

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::oneshot;
 
-use crate::{Batch, Component, Row, Statement, StoreError};
+use crate::{Batch, Component, Row, RowView, Statement, StoreError};
 
 /// The handle on both connections and threads. They end when it is dropped.
 pub(crate) struct SqliteDatabase {
@@ -68,6 +68,34 @@ impl SqliteDatabase {
         }
         let (reply, answer) = oneshot::channel();
         self.reader.send(reader::Job::Query { statement, reply })?;
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    pub(crate) async fn fold<T, F>(
+        &self,
+        statement: Statement,
+        mut state: T,
+        mut step: F,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut T, &RowView<'_>) -> Result<(), StoreError> + Send + 'static,
+    {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(StoreError::Closed);
+        }
+        let (reply, answer) = oneshot::channel();
+        self.reader.send(reader::Job::Visit(Box::new(move |reader| {
+            let visited = reader.visit(&statement, &mut |row| step(&mut state, row));
+            let _ = reply.send(visited.map(|()| state));
+        })))?;
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Empties the write-ahead log, where old pages stand until they are overwritten.
+    pub(crate) async fn truncate_log(&self) -> Result<(), StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(writer::Job::Truncate(reply))?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 

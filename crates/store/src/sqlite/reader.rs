@@ -7,10 +7,15 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::{connection, failure, values};
-use crate::{Row, Statement, StoreError};
+use crate::{Row, RowView, Statement, StoreError};
 
 pub(super) enum Job {
-    Query { statement: Statement, reply: oneshot::Sender<Result<Vec<Row>, StoreError>> },
+    Query {
+        statement: Statement,
+        reply: oneshot::Sender<Result<Vec<Row>, StoreError>>,
+    },
+    /// Looks at many rows.
+    Visit(Box<dyn FnOnce(&mut Reader) + Send>),
     Close(oneshot::Sender<()>),
 }
 
@@ -54,6 +59,7 @@ fn spawn(path: PathBuf, location: Arc<str>) -> mpsc::Sender<Job> {
                 Job::Query { statement, reply } => {
                     let _ = reply.send(reader.query(&statement));
                 }
+                Job::Visit(visit) => visit(&mut reader),
                 Job::Close(reply) => {
                     drop(reader);
                     let _ = reply.send(());
@@ -65,7 +71,7 @@ fn spawn(path: PathBuf, location: Arc<str>) -> mpsc::Sender<Job> {
     sender
 }
 
-struct Reader {
+pub(super) struct Reader {
     path: PathBuf,
     location: Arc<str>,
     connection: Option<Connection>,
@@ -73,11 +79,25 @@ struct Reader {
 
 impl Reader {
     fn query(&mut self, statement: &Statement) -> Result<Vec<Row>, StoreError> {
-        let connection = match &self.connection {
-            Some(connection) => connection,
-            None => self.connection.insert(connection::open_reader(&self.path, &self.location)?),
-        };
-        values::query(connection, statement)
+        values::query(self.connection()?, statement)
             .map_err(|error| failure::running(&error, &self.location))
+    }
+
+    /// Shows each row to `see`, in turn.
+    pub(super) fn visit(
+        &mut self,
+        statement: &Statement,
+        see: &mut dyn FnMut(&RowView<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let location = Arc::clone(&self.location);
+        let failed = |error: rusqlite::Error| failure::running(&error, &location);
+        values::visit(self.connection()?, statement, see).map_err(failed)?
+    }
+
+    fn connection(&mut self) -> Result<&Connection, StoreError> {
+        Ok(match &mut self.connection {
+            Some(connection) => connection,
+            empty => empty.insert(connection::open_reader(&self.path, &self.location)?),
+        })
     }
 }

@@ -3,7 +3,8 @@
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Error, Statement as Prepared};
 
-use crate::{Row, SqlValue, Statement};
+use crate::row::View;
+use crate::{Row, RowView, SqlValue, Statement, StoreError};
 
 impl ToSql for SqlValue {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -36,6 +37,24 @@ pub(super) fn query(connection: &Connection, statement: &Statement) -> rusqlite:
         found.push(Row::new(values.collect::<rusqlite::Result<_>>()?));
     }
     Ok(found)
+}
+
+/// Runs a statement and shows each of its rows. The outer error is the database's, the inner one
+/// that of whoever looked.
+pub(super) fn visit(
+    connection: &Connection,
+    statement: &Statement,
+    see: &mut dyn FnMut(&RowView<'_>) -> Result<(), StoreError>,
+) -> rusqlite::Result<Result<(), StoreError>> {
+    let mut prepared = connection.prepare_cached(&statement.sql)?;
+    bind(&mut prepared, &statement.values)?;
+    let mut rows = prepared.raw_query();
+    while let Some(row) = rows.next()? {
+        if let Err(error) = see(&RowView(View::Sqlite(row))) {
+            return Ok(Err(error));
+        }
+    }
+    Ok(Ok(()))
 }
 
 /// SQLite reads `$1` as a name and numbers names by their first appearance, so the number is

@@ -34,6 +34,8 @@ pub(super) enum Job {
     },
     /// Moves what is in the write-ahead log into the database.
     Checkpoint,
+    /// Moves all of it, and empties the log.
+    Truncate(oneshot::Sender<Result<(), StoreError>>),
     Close(oneshot::Sender<()>),
 }
 
@@ -163,6 +165,9 @@ fn run(shared: &SharedWriter, jobs: &mpsc::Receiver<Job>, queued: &AtomicUsize) 
                 let _ = reply.send(writer.patiently(|writer| writer.migrate(&component)));
             }
             Job::Checkpoint => writer.checkpoint(),
+            Job::Truncate(reply) => {
+                let _ = reply.send(writer.patiently(Writer::truncate_log));
+            }
             Job::Close(reply) => {
                 *guard = None;
                 let _ = reply.send(());
@@ -199,6 +204,18 @@ impl Writer {
         self.commits = 0;
         // Whatever could not be moved now is moved the next time.
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+    }
+
+    fn truncate_log(&mut self) -> Result<(), StoreError> {
+        self.commits = 0;
+        let busy: i64 = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            .map_err(|error| self.failure(&error))?;
+        if busy == 0 {
+            return Ok(());
+        }
+        Err(StoreError::Busy { location: self.location.to_string() })
     }
 
     /// Writes the jobs in one transaction and answers each of them after its commit.

@@ -37,6 +37,8 @@ on_both! {
     batches::a_batch_is_finished_when_nobody_waits,
     batches::a_wrong_statement_is_a_bug_and_says_so,
     batches::a_closed_database_says_so,
+    folds::rows_are_seen_in_order_and_not_kept,
+    folds::what_is_deleted_leaves_no_trace_in_files,
     migrations::a_newer_schema_is_refused,
     migrations::two_processes_migrate_at_once,
     migrations::steps_run_once_and_in_order,

@@ -69,6 +69,8 @@ async fn turn(tools: &[&str], script: &str, text: &str) -> (Vec<Event>, Vec<Requ
         approver: Arc::new(NobodyToAsk),
         rules: RuleBook::default(),
         context: Vec::new(),
+        observers: Vec::new(),
+        advisor: None,
         scrubber: Scrubber::default(),
         settings: Settings::default(),
         workspace: String::new(),

@@ -4,5 +4,6 @@ pub(crate) mod approvals;
 pub(crate) mod batches;
 pub(crate) mod claims;
 pub(crate) mod events;
+pub(crate) mod folds;
 pub(crate) mod migrations;
 pub(crate) mod sessions;

@@ -1,0 +1,205 @@
+//! From blocks to passages: what is embedded, searched and shown.
+//!
+//! Passages follow the structure of a document. Only what is larger than a passage is cut, along
+//! sentences, lines and words, in this order. Neighbours that were cut from one run of prose share
+//! a sentence or two. The same document always gives the same passages.
+
+mod pieces;
+mod weight;
+
+use super::read::{BlockKind, Document, Span};
+use pieces::{OVERLAP, Piece, pieces, sentence_ends};
+use weight::{MOST, weight};
+
+/// The most characters of one heading, and of a chain of them.
+const HEADING: usize = 100;
+const HEADINGS: usize = 240;
+
+/// A part of a document that is found as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// The headings above it, from the highest: "Install > Linux". Empty where there are none.
+    pub heading: String,
+    /// Its text.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// Cuts a document into passages.
+pub fn passages(document: &Document) -> Vec<Passage> {
+    let mut cutter = Cutter::default();
+    for block in &document.blocks {
+        match block.kind {
+            BlockKind::Heading(level) => cutter.heading(level, &block.text, block.span),
+            kind => {
+                let parts = pieces(block);
+                cutter.table_head = (kind == BlockKind::Table && parts.len() > 1)
+                    .then(|| table_head(&block.text))
+                    .flatten();
+                for (number, mut piece) in parts.into_iter().enumerate() {
+                    let again = number == 0 && kind == BlockKind::List && cutter.after_list;
+                    if again {
+                        // Items that come one by one are one list.
+                        piece.glue = "\n";
+                    }
+                    cutter.add(piece);
+                }
+                cutter.after_list = kind == BlockKind::List;
+                cutter.table_head = None;
+            }
+        }
+    }
+    cutter.end_section();
+    cutter.done
+}
+
+/// The head of a table, which goes along with each part of it.
+fn table_head(table: &str) -> Option<String> {
+    let mut lines = table.lines();
+    let first = lines.next()?;
+    let is_rule = |line: &&str| line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
+    let head = match lines.next().filter(is_rule) {
+        Some(rule) => format!("{first}\n{rule}"),
+        None => first.to_owned(),
+    };
+    (weight(&head) <= OVERLAP).then_some(head)
+}
+
+#[derive(Default)]
+struct Cutter {
+    done: Vec<Passage>,
+    /// The headings in force, with their levels.
+    chain: Vec<(u8, String)>,
+    /// A heading that nothing has followed yet.
+    pending: Option<(u8, String, Span)>,
+    text: String,
+    weight: usize,
+    span: Option<Span>,
+    /// The last pieces of the passage under way, as far as they could be shared: where each begins.
+    tail: Vec<(usize, Span)>,
+    table_head: Option<String>,
+    after_list: bool,
+}
+
+impl Cutter {
+    fn heading(&mut self, level: u8, text: &str, span: Span) {
+        let superior = self.pending.as_ref().is_some_and(|(above, _, _)| *above < level);
+        if superior {
+            // It names what follows, though nothing stands between them.
+            self.pending = None;
+        }
+        self.end_section();
+        self.after_list = false;
+        let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+        self.chain.retain(|(above, _)| *above < level);
+        self.chain.push((level, shortened(&text)));
+        let is_whole = text.chars().count() <= HEADING && self.joined().chars().count() <= HEADINGS;
+        self.pending = Some((level, text.clone(), span));
+        if !is_whole {
+            // What the chain cannot hold is not lost.
+            let block = super::read::Block { kind: BlockKind::Paragraph, text, span };
+            for piece in pieces(&block) {
+                self.add(piece);
+            }
+        }
+    }
+
+    fn joined(&self) -> String {
+        let names: Vec<&str> = self.chain.iter().map(|(_, name)| name.as_str()).collect();
+        names.join(" > ")
+    }
+
+    /// The headings in force, the nearest ones if not all have room.
+    fn chain(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        let mut length = 0;
+        for (_, name) in self.chain.iter().rev() {
+            length += name.chars().count() + 3;
+            if length > HEADINGS + 3 && !names.is_empty() {
+                break;
+            }
+            names.insert(0, name);
+        }
+        names.join(" > ")
+    }
+
+    fn add(&mut self, piece: Piece<'_>) {
+        let heavy = weight(piece.text);
+        if self.weight > 0 && self.weight + heavy > MOST {
+            let shared = self.shared(&piece);
+            self.close();
+            if let Some((text, span)) = shared {
+                self.weight = weight(&text);
+                self.text = text;
+                self.span = Some(span);
+                if self.weight + heavy > MOST {
+                    // No room for both: the piece is what matters.
+                    (self.text, self.weight, self.span) = (String::new(), 0, None);
+                }
+            }
+        }
+        if let Some((_, _, span)) = self.pending.take() {
+            self.span = Some(span);
+        }
+        if !self.text.is_empty() {
+            self.text.push_str(piece.glue);
+        }
+        self.tail.push((self.text.len(), piece.span));
+        self.text.push_str(piece.text);
+        self.weight += heavy;
+        self.span = Some(self.span.map_or(piece.span, |span| span.with(piece.span)));
+    }
+
+    /// What the passage under way hands on to the next: its last sentences, or the head of a table.
+    fn shared(&self, next: &Piece<'_>) -> Option<(String, Span)> {
+        if let Some(head) = &self.table_head {
+            return Some((head.clone(), next.span));
+        }
+        if next.kind != BlockKind::Paragraph {
+            return None;
+        }
+        let mut starts = sentence_ends(&self.text);
+        starts.retain(|start| *start < self.text.len());
+        let fits = |start: &usize| weight(&self.text[*start..]) <= OVERLAP;
+        let mut last = starts.iter().rev().take(2).take_while(|start| fits(start));
+        let first = *last.next()?;
+        let start = last.next().copied().unwrap_or(first);
+        let touched = self.tail.partition_point(|(begin, _)| *begin <= start).saturating_sub(1);
+        let spans = self.tail.get(touched..)?.iter().map(|(_, span)| *span);
+        Some((self.text[start..].to_owned(), spans.reduce(Span::with)?))
+    }
+
+    fn close(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        let span = self.span.take();
+        self.weight = 0;
+        self.tail.clear();
+        if let Some(span) = span.filter(|_| !text.trim().is_empty()) {
+            let text = text.trim_end().trim_start_matches(['\n', '\r']).to_owned();
+            self.done.push(Passage { heading: self.chain(), text, span });
+        }
+    }
+
+    fn end_section(&mut self) {
+        if let Some((_, text, span)) = self.pending.take() {
+            // A heading with nothing under it is all there is to find of its section.
+            self.text = text;
+            self.span = Some(span);
+        }
+        self.close();
+    }
+}
+
+/// At most so many characters of a heading, cut between words.
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= HEADING {
+        return text.to_owned();
+    }
+    let cut: String = text.chars().take(HEADING).collect();
+    let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    format!("{words}…")
+}
+
+#[cfg(test)]
+mod tests;

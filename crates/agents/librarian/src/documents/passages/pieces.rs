@@ -1,0 +1,220 @@
+//! Cutting one block into pieces that are never divided again.
+
+use super::super::read::document::count;
+use super::super::read::{Block, BlockKind, Span, Unit};
+use super::weight::{MOST, character, weight};
+
+/// What the sentences that two neighbours share may weigh.
+pub(crate) const OVERLAP: usize = 240;
+
+/// A part of a block with its place and what stands before it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece<'a> {
+    pub(crate) text: &'a str,
+    /// What separates it from the piece before.
+    pub(crate) glue: &'static str,
+    pub(crate) span: Span,
+    pub(crate) kind: BlockKind,
+}
+
+/// The pieces of a block. Prose leaves room for an overlap.
+pub(crate) fn pieces(block: &Block) -> Vec<Piece<'_>> {
+    let most = match block.kind {
+        BlockKind::Paragraph | BlockKind::Heading(_) => MOST - OVERLAP,
+        _ => MOST,
+    };
+    let text = block.text.as_str();
+    let whole = if block.kind == BlockKind::Code { text.trim_end() } else { text.trim() };
+    let start = text.len() - text.trim_start().len();
+    let start = if block.kind == BlockKind::Code { 0 } else { start };
+    let mut ranges = vec![(start, start + whole.len())];
+    // From what belongs together most to what can be cut if nothing else can be done.
+    let cuts: &[fn(&str) -> Vec<usize>] = match block.kind {
+        BlockKind::Paragraph | BlockKind::Heading(_) => &[sentence_ends, line_ends, word_ends],
+        BlockKind::Code => &[gaps, line_ends, word_ends],
+        BlockKind::List | BlockKind::Table => &[line_ends, sentence_ends, word_ends],
+    };
+    for cut in cuts {
+        ranges = divide(text, ranges, most, *cut);
+    }
+    ranges = divide(text, ranges, most, |part| character_ends(part, most));
+    placed(block, &ranges)
+}
+
+/// Cuts those ranges that weigh too much.
+fn divide(
+    text: &str,
+    ranges: Vec<(usize, usize)>,
+    most: usize,
+    cut: impl Fn(&str) -> Vec<usize>,
+) -> Vec<(usize, usize)> {
+    let mut divided = Vec::with_capacity(ranges.len());
+    for (start, end) in ranges {
+        let part = &text[start..end];
+        if weight(part) <= most {
+            divided.push((start, end));
+            continue;
+        }
+        let mut from = 0;
+        for to in cut(part).into_iter().chain([part.len()]) {
+            if to > from && !part[from..to].trim().is_empty() {
+                divided.push((start + from, start + to));
+                from = to;
+            }
+        }
+    }
+    divided
+}
+
+/// Gives ranges their text, their lines and what stands between them.
+fn placed<'a>(block: &'a Block, ranges: &[(usize, usize)]) -> Vec<Piece<'a>> {
+    let text = block.text.as_str();
+    let (mut at, mut line) = (0, block.span.first);
+    let mut pieces: Vec<Piece<'a>> = Vec::with_capacity(ranges.len());
+    let mut end_of_last = 0;
+    for (start, end) in ranges {
+        let part = &text[*start..*end];
+        // Code keeps the indentation of its first line.
+        let lead = match block.kind {
+            BlockKind::Code => blank_lines(part),
+            _ => part.len() - part.trim_start().len(),
+        };
+        let (start, body) = (start + lead, part[lead..].trim_end());
+        let between = &text[end_of_last.min(start)..start];
+        end_of_last = start + body.len();
+        line += breaks(&text[at..start]);
+        let first = line;
+        line += breaks(body);
+        at = end_of_last;
+        let span = match block.span.unit {
+            Unit::Line => {
+                let last = block.span.last;
+                Span::lines(first.min(last), line.min(last))
+            }
+            _ => block.span,
+        };
+        let glue = match between.bytes().filter(|byte| *byte == b'\n').count() {
+            _ if pieces.is_empty() => "\n\n",
+            0 if between.is_empty() => "",
+            0 => " ",
+            1 => "\n",
+            _ => "\n\n",
+        };
+        pieces.push(Piece { text: body, glue, span, kind: block.kind });
+    }
+    pieces
+}
+
+/// The length of the blank lines at the beginning.
+fn blank_lines(part: &str) -> usize {
+    let body = part.len() - part.trim_start().len();
+    part[..body].rfind('\n').map_or(0, |last| last + 1)
+}
+
+fn breaks(text: &str) -> u32 {
+    count(text.bytes().filter(|byte| *byte == b'\n').count())
+}
+
+/// After each sentence and the spaces behind it.
+pub(crate) fn sentence_ends(text: &str) -> Vec<usize> {
+    let mut ends = Vec::new();
+    for (index, character) in text.char_indices() {
+        let after = index + character.len_utf8();
+        if matches!(character, '。' | '！' | '？') {
+            ends.push(after);
+            continue;
+        }
+        if !matches!(character, '.' | '!' | '?' | '…') {
+            continue;
+        }
+        let rest = text[after..].trim_start_matches(['"', '\'', ')', ']', '”', '’', '»', '*', '_']);
+        let body = rest.trim_start();
+        let spaced = body.len() < rest.len();
+        // "e.g. this" goes on; "It ended. Then" does not.
+        if spaced && !body.starts_with(char::is_lowercase) {
+            ends.push(text.len() - body.len());
+        }
+    }
+    ends
+}
+
+fn line_ends(text: &str) -> Vec<usize> {
+    text.match_indices('\n').map(|(index, _)| index + 1).collect()
+}
+
+/// After each blank line.
+fn gaps(text: &str) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let (mut at, mut was_blank) = (0, false);
+    for line in text.split_inclusive('\n') {
+        let is_blank = line.trim().is_empty();
+        if was_blank && !is_blank {
+            ends.push(at);
+        }
+        was_blank = is_blank;
+        at += line.len();
+    }
+    ends
+}
+
+fn word_ends(text: &str) -> Vec<usize> {
+    let spaces = text.char_indices().filter(|(_, character)| character.is_whitespace());
+    spaces.map(|(index, character)| index + character.len_utf8()).collect()
+}
+
+/// Inside of a word, which happens only to one that is longer than a passage.
+fn character_ends(text: &str, most: usize) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let mut sum = 1;
+    for (index, next) in text.char_indices() {
+        let heavy = character(next);
+        if sum + heavy > most {
+            ends.push(index);
+            sum = 1;
+        }
+        sum += heavy;
+    }
+    ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_where_people_end_them() {
+        let text = "It is 3.5 m, e.g. long. \"Is it?\" Yes! 終わり。次";
+        let mut from = 0;
+        let ends = sentence_ends(text);
+        let found: Vec<&str> = ends
+            .iter()
+            .chain([&text.len()])
+            .map(|to| {
+                let part = &text[from..*to];
+                from = *to;
+                part.trim()
+            })
+            .collect();
+        assert_eq!(found, ["It is 3.5 m, e.g. long.", "\"Is it?\"", "Yes!", "終わり。", "次"]);
+    }
+
+    #[test]
+    fn pieces_know_their_lines() {
+        let long = "Word ".repeat(150);
+        let text = format!("First line.\n{long}\nlast. End.");
+        let block = Block { kind: BlockKind::Paragraph, text, span: Span::lines(11, 13) };
+        let found = pieces(&block);
+        assert_eq!(found[0].span.to_string(), "line 11");
+        assert_eq!(found.last().unwrap().text, "End.");
+        assert_eq!(found.last().unwrap().span.to_string(), "line 13");
+    }
+
+    #[test]
+    fn a_word_longer_than_a_passage_is_cut_between_characters() {
+        let block =
+            Block { kind: BlockKind::Paragraph, text: "é".repeat(2_000), span: Span::lines(1, 1) };
+        let found = pieces(&block);
+        assert!(found.len() > 2 && found[1].glue.is_empty());
+        assert_eq!(found.iter().map(|piece| piece.text.chars().count()).sum::<usize>(), 2_000);
+    }
+}

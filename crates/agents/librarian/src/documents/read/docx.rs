@@ -1,0 +1,292 @@
+//! DOCX: paragraphs, headings by their styles, and tables, out of the XML in the archive.
+//!
+//! Call this in the helper process only. The XML is read as it is unpacked, and no more of it than
+//! a document can have, so that an archive of a few bytes cannot become gigabytes here.
+
+use std::collections::HashMap;
+use std::io::{BufReader, Cursor, Read};
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+use zip::ZipArchive;
+
+use super::document::{Block, BlockKind, Document, DocumentKind, Span, Unit};
+use super::unreadable::Unreadable;
+
+/// The most bytes of XML that are unpacked from one part of the archive.
+const MOST_XML: u64 = 64 * 1024 * 1024;
+
+type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
+
+/// Reads a Word document.
+pub(crate) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(Unreadable::corrupt)?;
+    if archive.by_name("EncryptedPackage").is_ok() {
+        return Err(Unreadable::Encrypted);
+    }
+    let levels = styles(&mut archive)?;
+    let mut reading = Reading { levels, ..Reading::default() };
+    let found = each_event(&mut archive, "word/document.xml", |event| reading.take(&event))?;
+    if !found {
+        let format = "an archive without a Word document in it".to_owned();
+        return Err(Unreadable::Unsupported { format });
+    }
+    let mut title = Title::default();
+    each_event(&mut archive, "docProps/core.xml", |event| title.take(&event))?;
+    let own = Some(title.text.trim().to_owned()).filter(|title| !title.is_empty());
+    let title = own.or(reading.title);
+    Ok(Document { title, kind: DocumentKind::Docx, blocks: reading.blocks, notes: Vec::new() })
+}
+
+/// Gives out what is in a part of the archive. False where there is no such part.
+fn each_event(
+    archive: &mut Archive<'_>,
+    part: &str,
+    mut take: impl FnMut(Event<'_>),
+) -> Result<bool, Unreadable> {
+    let file = match archive.by_name(part) {
+        Ok(file) => file,
+        Err(zip::result::ZipError::FileNotFound) => return Ok(false),
+        Err(error) => return Err(Unreadable::corrupt(error)),
+    };
+    if file.encrypted() {
+        return Err(Unreadable::Encrypted);
+    }
+    // One more than allowed, so that it shows when there is more.
+    let mut counted = file.take(MOST_XML + 1);
+    let mut reader = Reader::from_reader(BufReader::new(&mut counted));
+    let mut buffer = Vec::new();
+    loop {
+        buffer.clear();
+        match reader.read_event_into(&mut buffer) {
+            Ok(Event::Eof) => break,
+            Ok(event) => take(event),
+            Err(_) if reader.get_ref().get_ref().limit() == 0 => break,
+            Err(error) => return Err(Unreadable::corrupt(format!("{part}: {error}"))),
+        }
+    }
+    if counted.limit() == 0 {
+        return Err(Unreadable::Exhausted { limit: format!("{MOST_XML} bytes unpacked") });
+    }
+    Ok(true)
+}
+
+/// The level of each style that is a heading; 0 is the title.
+fn styles(archive: &mut Archive<'_>) -> Result<HashMap<String, u8>, Unreadable> {
+    let mut levels = HashMap::new();
+    let mut current = String::new();
+    each_event(archive, "word/styles.xml", |event| {
+        let (Event::Start(tag) | Event::Empty(tag)) = &event else { return };
+        let level = match local(tag).as_str() {
+            "style" => {
+                current = attribute(tag, "styleId").unwrap_or_default();
+                None
+            }
+            "name" => attribute(tag, "val").and_then(|name| level_of_name(&name)),
+            "outlineLvl" => attribute(tag, "val").and_then(|level| level_of_outline(&level)),
+            _ => None,
+        };
+        if let Some(level) = level {
+            levels.entry(current.clone()).or_insert(level);
+        }
+    })?;
+    Ok(levels)
+}
+
+fn level_of_name(name: &str) -> Option<u8> {
+    let name = name.to_ascii_lowercase();
+    if name == "title" {
+        return Some(0);
+    }
+    let level: u8 = name.strip_prefix("heading")?.trim().parse().ok()?;
+    (1..=8).contains(&level).then_some(level)
+}
+
+/// Outline levels count from 0; 9 is body text.
+fn level_of_outline(level: &str) -> Option<u8> {
+    level.parse().ok().filter(|level: &u8| *level < 8).map(|level| level + 1)
+}
+
+#[derive(Default)]
+struct Reading {
+    levels: HashMap<String, u8>,
+    title: Option<String>,
+    blocks: Vec<Block>,
+    /// Paragraphs so far, the one under way included.
+    paragraphs: u32,
+    text: String,
+    in_text: bool,
+    level: Option<u8>,
+    is_item: bool,
+    /// Rows of cells of the outermost table under way.
+    table: Vec<(u32, Vec<String>)>,
+    tables: usize,
+    /// How deep in a copy of what was already read, kept for older programs.
+    fallback: usize,
+}
+
+impl Reading {
+    fn take(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::Empty(tag) => {
+                self.start(tag);
+                self.end(&local(tag));
+            }
+            Event::End(tag) => self.end(tag.local_name().as_ref()),
+            Event::Text(words) if self.in_text && self.fallback == 0 => {
+                self.text.push_str(&words.xml10_content());
+            }
+            Event::GeneralRef(reference) if self.in_text && self.fallback == 0 => {
+                self.text.push_str(&resolved(reference));
+            }
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, tag: &BytesStart<'_>) {
+        let name = local(tag);
+        if name == "Fallback" {
+            self.fallback += 1;
+        }
+        if self.fallback > 0 {
+            return;
+        }
+        match name.as_str() {
+            "p" => {
+                self.paragraphs = self.paragraphs.saturating_add(1);
+                (self.level, self.is_item) = (None, false);
+                // A paragraph in a text box lies within another one.
+                self.finish_text();
+            }
+            "pStyle" => {
+                let style = attribute(tag, "val").unwrap_or_default();
+                self.level = self.levels.get(&style).copied().or(self.level);
+                self.is_item |= style.starts_with("List");
+            }
+            "outlineLvl" => {
+                let level = attribute(tag, "val").and_then(|level| level_of_outline(&level));
+                self.level = level.or(self.level);
+            }
+            "numPr" => self.is_item = true,
+            "t" => self.in_text = true,
+            "tab" if !self.text.is_empty() => self.text.push('\t'),
+            "br" | "cr" if !self.text.is_empty() => self.text.push('\n'),
+            "tbl" => self.tables += 1,
+            "tr" if self.tables == 1 => self.table.push((self.paragraphs + 1, Vec::new())),
+            "tc" if self.tables == 1 => {
+                if let Some((_, row)) = self.table.last_mut() {
+                    row.push(String::new());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, name: &str) {
+        if name == "Fallback" {
+            self.fallback = self.fallback.saturating_sub(1);
+            return;
+        }
+        if self.fallback > 0 {
+            return;
+        }
+        match name {
+            "t" => self.in_text = false,
+            "p" => self.finish_text(),
+            "tbl" => {
+                self.tables = self.tables.saturating_sub(1);
+                if self.tables == 0 {
+                    self.finish_table();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn finish_text(&mut self) {
+        let text = std::mem::take(&mut self.text).trim().to_owned();
+        if text.is_empty() {
+            return;
+        }
+        let cell = self.table.last_mut().and_then(|(_, row)| row.last_mut());
+        if let Some(cell) = cell.filter(|_| self.tables > 0) {
+            if !cell.is_empty() {
+                cell.push(' ');
+            }
+            cell.push_str(&text.replace('\n', " "));
+            return;
+        }
+        let span = Span::at(Unit::Paragraph, self.paragraphs);
+        let (kind, text) = match self.level {
+            Some(level) => {
+                if level == 0 {
+                    self.title.get_or_insert_with(|| text.clone());
+                }
+                // The title stands above every heading.
+                (BlockKind::Heading(level + 1), text)
+            }
+            None if self.is_item => (BlockKind::List, format!("- {text}")),
+            None => (BlockKind::Paragraph, text),
+        };
+        self.blocks.push(Block { kind, text, span });
+    }
+
+    fn finish_table(&mut self) {
+        let rows = std::mem::take(&mut self.table);
+        let first = rows.first().map_or(self.paragraphs, |(first, _)| *first);
+        let used = rows.iter().filter(|(_, row)| row.iter().any(|cell| !cell.is_empty()));
+        let lines: Vec<String> = used.map(|(_, row)| row.join(" | ")).collect();
+        if lines.is_empty() {
+            return;
+        }
+        let span = Span { unit: Unit::Paragraph, first, last: self.paragraphs.max(first) };
+        self.blocks.push(Block { kind: BlockKind::Table, text: lines.join("\n"), span });
+    }
+}
+
+#[derive(Default)]
+struct Title {
+    text: String,
+    inside: bool,
+}
+
+impl Title {
+    fn take(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Start(tag) => self.inside = local(tag) == "title",
+            Event::End(_) => self.inside = false,
+            Event::Text(words) if self.inside => self.text.push_str(&words.xml10_content()),
+            Event::GeneralRef(reference) if self.inside => {
+                self.text.push_str(&resolved(reference));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn local(tag: &BytesStart<'_>) -> String {
+    let name: &str = tag.local_name().into_inner();
+    name.to_owned()
+}
+
+fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
+    let found = tag.attributes().flatten().find(|one| one.key.local_name().as_ref() == name)?;
+    Some(found.value.into_owned())
+}
+
+/// What stands for a character. Documents have no entities of their own.
+fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> String {
+    if let Ok(Some(character)) = reference.resolve_char_ref() {
+        return character.to_string();
+    }
+    let name: &str = reference;
+    match name {
+        "amp" => "&".to_owned(),
+        "lt" => "<".to_owned(),
+        "gt" => ">".to_owned(),
+        "quot" => "\"".to_owned(),
+        "apos" => "'".to_owned(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,155 @@
+//! The helper: this program, started again to read one file that could be hostile.
+//!
+//! Parsers of PDF and archives meet files that were made to break them. Whatever happens to the
+//! helper (a panic, no end, all the memory it may have) costs that one file.
+
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{ExitCode, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::document::{Document, DocumentKind};
+use super::unreadable::Unreadable;
+use super::{docx, pdf};
+
+/// The first argument that makes a program the helper.
+pub const READER_ARGUMENT: &str = "__read-document";
+
+/// The address space of the helper.
+const MEMORY: u64 = 1024 * 1024 * 1024;
+/// The processor time of the helper.
+const SECONDS: u64 = 60;
+/// What the helper may answer with.
+const MOST_ANSWER: u64 = 64 * 1024 * 1024;
+/// Longer than the processor time takes on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// Does the helper's work if the arguments of this process ask for it.
+///
+/// Call it early in `main`. It returns only if this is no helper, or with the code to exit with.
+pub fn reader_requested() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next()? != READER_ARGUMENT {
+        return None;
+    }
+    let kind = arguments.next().unwrap_or_default();
+    let answered = answer(&kind.to_string_lossy());
+    Some(if answered.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn answer(kind: &str) -> std::io::Result<()> {
+    limit()?;
+    // A panic is caught or ends the helper; its words are for nobody.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes)?;
+    let outcome = match kind {
+        "pdf" => pdf::read(&bytes),
+        "docx" => docx::read(&bytes),
+        other => Err(Unreadable::Unsupported { format: other.to_owned() }),
+    };
+    let text = serde_json::to_vec(&outcome).map_err(std::io::Error::from)?;
+    std::io::stdout().write_all(&text)
+}
+
+/// A stricter limit that is there stays.
+fn limit() -> std::io::Result<()> {
+    // Nobody waits for the answer once the parent is gone.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    for (resource, most) in [
+        (Resource::As, MEMORY),
+        (Resource::Cpu, SECONDS),
+        (Resource::Fsize, 0),
+        (Resource::Nofile, 16),
+        (Resource::Core, 0),
+    ] {
+        let most = getrlimit(resource).maximum.map_or(most, |found| found.min(most));
+        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
+    }
+    Ok(())
+}
+
+/// Starts helpers.
+#[derive(Debug, Clone)]
+pub(crate) struct Helper {
+    program: PathBuf,
+}
+
+impl Helper {
+    pub(crate) fn new(program: PathBuf) -> Self {
+        Self { program }
+    }
+
+    /// Reads a file in a helper of its own.
+    pub(crate) async fn read(
+        &self,
+        kind: DocumentKind,
+        bytes: Vec<u8>,
+    ) -> Result<Document, Unreadable> {
+        let name = if kind == DocumentKind::Pdf { "pdf" } else { "docx" };
+        let mut child = tokio::process::Command::new(&self.program)
+            .args([READER_ARGUMENT, name])
+            // Nothing in the environment is the helper's business, keys least of all.
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| Unreadable::Failed {
+                detail: format!("{} cannot be started: {error}", self.program.display()),
+            })?;
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let talk = async {
+            let give = async {
+                if let Some(mut stdin) = stdin {
+                    // A helper that ended early is noticed by its exit code.
+                    let _ = stdin.write_all(&bytes).await;
+                }
+            };
+            let take = async {
+                let mut answer = Vec::new();
+                if let Some(stdout) = stdout {
+                    stdout.take(MOST_ANSWER + 1).read_to_end(&mut answer).await?;
+                }
+                Ok::<_, std::io::Error>(answer)
+            };
+            let ((), answer) = tokio::join!(give, take);
+            let answer = answer?;
+            if answer.len() as u64 > MOST_ANSWER {
+                // It may still be writing.
+                child.start_kill()?;
+            }
+            Ok::<_, std::io::Error>((answer, child.wait().await?))
+        };
+        let Ok(ended) = tokio::time::timeout(PATIENCE, talk).await else {
+            return Err(Unreadable::Exhausted { limit: format!("{} s", PATIENCE.as_secs()) });
+        };
+        let (answer, status) = ended?;
+        if answer.len() as u64 > MOST_ANSWER {
+            return Err(Unreadable::Exhausted { limit: format!("{MOST_ANSWER} bytes of text") });
+        }
+        if status.success() {
+            let outcome: Result<Document, Unreadable> = serde_json::from_slice(&answer)
+                .map_err(|error| Unreadable::Failed { detail: error.to_string() })?;
+            return outcome;
+        }
+        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+        Err(match signal.and_then(Signal::from_named_raw) {
+            // The processor time: the hard limit is the soft one, so it is killed at once.
+            Some(Signal::KILL | Signal::XCPU) => {
+                Unreadable::Exhausted { limit: format!("{SECONDS} s of processor time") }
+            }
+            // Where memory cannot be had, a program aborts.
+            Some(Signal::ABORT) => {
+                Unreadable::Exhausted { limit: format!("{} MiB of memory", MEMORY >> 20) }
+            }
+            _ => Unreadable::corrupt(format!("the reader broke down over it ({status})")),
+        })
+    }
+}

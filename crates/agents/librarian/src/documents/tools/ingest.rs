@@ -1,0 +1,130 @@
+//! `rag_ingest`: a file, a directory or a page into a collection.
+
+use std::path::PathBuf;
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::{DEFAULT_COLLECTION, Report, Source, Unreadable, check_collection};
+use super::{Library, NAMED};
+
+/// Reads in the workspace alone.
+pub(super) struct IngestDocuments {
+    pub(super) library: Library,
+    pub(super) workspace: PathBuf,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct IngestArguments {
+    /// A file or directory in the workspace. Give this or `url`.
+    #[serde(default)]
+    path: Option<String>,
+    /// The address of a page or a PDF on the web, http or https. Give this or `path`.
+    #[serde(default)]
+    url: Option<String>,
+    /// Where to keep it; `documents` by default.
+    #[serde(default)]
+    collection: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct IngestResult {
+    collection: String,
+    documents: u64,
+    added: u64,
+    replaced: u64,
+    unchanged: u64,
+    removed: usize,
+    passages: u64,
+    skipped: Vec<SkippedView>,
+    /// Those that `skipped` has no room for.
+    #[serde(skip_serializing_if = "is_zero")]
+    more_skipped: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SkippedView {
+    source: String,
+    why: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl IngestResult {
+    fn new(collection: String, report: &Report) -> Self {
+        let more_skipped = report.skipped.len().saturating_sub(NAMED);
+        let skipped = report.skipped.iter().take(NAMED);
+        Self {
+            collection,
+            documents: report.documents(),
+            added: report.added,
+            replaced: report.replaced,
+            unchanged: report.unchanged,
+            removed: report.removed.len(),
+            passages: report.passages,
+            skipped: skipped
+                .map(|one| SkippedView { source: one.source.clone(), why: one.reason.to_string() })
+                .collect(),
+            more_skipped,
+            notes: report
+                .notes
+                .iter()
+                .take(NAMED)
+                .map(|one| format!("{}: {}", one.source, one.note))
+                .collect(),
+        }
+    }
+}
+
+impl Tool for IngestDocuments {
+    type Arguments = IngestArguments;
+    type Output = IngestResult;
+    const NAME: &'static str = "rag_ingest";
+    const DESCRIPTION: &'static str = "Reads a file, a directory or a web page into the document \
+        collection, so that rag_retrieve finds it: text, Markdown, HTML, PDF, source code, DOCX. What \
+        is unchanged is left alone.";
+    const LEVEL: SafetyLevel = SafetyLevel::Moderate;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: IngestArguments,
+        context: ToolContext,
+    ) -> Result<IngestResult, ToolError> {
+        let source = match (arguments.path, arguments.url) {
+            (Some(path), None) if !path.trim().is_empty() => Source::Path(PathBuf::from(path)),
+            (None, Some(url)) => {
+                Source::page(&url).map_err(|error| ToolError::Arguments(error.to_string()))?
+            }
+            _ => return Err(ToolError::Arguments("give either path or url".to_owned())),
+        };
+        let collection = arguments.collection.unwrap_or_else(|| DEFAULT_COLLECTION.to_owned());
+        check_collection(&collection).map_err(|error| ToolError::Arguments(error.to_string()))?;
+        let ingest =
+            self.library.ingest()?.clone().within(&self.workspace).map_err(|error| {
+                ToolError::Failed(format!("the workspace cannot be read: {error}"))
+            })?;
+        let ran = ingest.run(&[source], &collection, false, &mut |_| {}, &context.cancel).await;
+        let report = ran.map_err(|error| ToolError::Failed(error.to_string()))?;
+        if report.cancelled {
+            return Err(ToolError::Cancelled);
+        }
+        match report.skipped.first() {
+            Some(only) if report.failed() && report.skipped.len() == 1 => {
+                let text = format!("{}: {}", only.source, only.reason);
+                Err(match only.reason {
+                    Unreadable::Outside => ToolError::Forbidden(text),
+                    _ => ToolError::Failed(text),
+                })
+            }
+            _ => Ok(IngestResult::new(collection, &report)),
+        }
+    }
+}

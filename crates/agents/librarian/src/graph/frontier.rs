@@ -1,0 +1,115 @@
+//! One step of a traversal: all relations of many nodes, in one statement.
+
+use lango_store::{Database, Dialect, Statement};
+
+use super::Direction;
+use crate::LibrarianError;
+
+/// A relation, in numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edge {
+    pub(super) id: i64,
+    pub(super) subject: i64,
+    pub(super) predicate: i64,
+    pub(super) object: i64,
+}
+
+/// What is looked for from each node.
+pub(super) struct Step<'a> {
+    pub(super) nodes: &'a [i64],
+    /// Only these; all where none.
+    pub(super) predicates: Option<&'a [i64]>,
+    pub(super) direction: Direction,
+    /// Microseconds.
+    pub(super) at: i64,
+    pub(super) limit: usize,
+}
+
+pub(super) async fn edges(
+    database: &Database,
+    step: &Step<'_>,
+) -> Result<Vec<Edge>, LibrarianError> {
+    let dialect = database.dialect();
+    let arm = |from: &str| match dialect {
+        Dialect::Sqlite => sqlite(from, step.predicates.is_some()),
+        Dialect::Postgres => postgres(from, step.predicates.is_some()),
+    };
+    let sql = match step.direction {
+        Direction::Out => format!("{} LIMIT $3", arm("subject")),
+        Direction::In => format!("{} LIMIT $3", arm("object")),
+        Direction::Both => format!(
+            "SELECT id, subject, predicate, object FROM ({}) AS outgoing \
+             UNION ALL SELECT id, subject, predicate, object FROM ({}) AS incoming LIMIT $3",
+            arm("subject"),
+            arm("object")
+        ),
+    };
+    let mut statement = Statement::new(sql)
+        .bind(list(dialect, step.nodes))
+        .bind(step.at)
+        .bind(i64::try_from(step.limit).unwrap_or(i64::MAX));
+    if let Some(predicates) = step.predicates {
+        statement = statement.bind(list(dialect, predicates));
+    }
+    let rows = database.query(statement).await?;
+    let edge = |row: &lango_store::Row| {
+        Ok(Edge {
+            id: row.integer(0)?,
+            subject: row.integer(1)?,
+            predicate: row.integer(2)?,
+            object: row.integer(3)?,
+        })
+    };
+    rows.iter().map(edge).collect()
+}
+
+/// The outer loop goes over the nodes and the inner one over an index, both in their order, and
+/// ends with the limit: a node with very many relations costs no more than what is taken of it.
+fn sqlite(from: &str, filtered: bool) -> String {
+    let filter = if filtered { "AND e.predicate IN (SELECT value FROM json_each($4))" } else { "" };
+    format!(
+        "SELECT e.id AS id, e.subject AS subject, e.predicate AS predicate, e.object AS object \
+         FROM json_each($1) f CROSS JOIN graph_edges e \
+         WHERE e.{from} = f.value AND e.valid_from <= $2 \
+         AND (e.valid_to IS NULL OR e.valid_to > $2) {filter}"
+    )
+}
+
+/// The same, where each node's share has to be limited by hand.
+fn postgres(from: &str, filtered: bool) -> String {
+    let filter =
+        if filtered { "AND predicate = ANY (CAST(CAST($4 AS TEXT) AS BIGINT[]))" } else { "" };
+    format!(
+        "SELECT e.id, e.subject, e.predicate, e.object \
+         FROM unnest(CAST(CAST($1 AS TEXT) AS BIGINT[])) WITH ORDINALITY AS f (node, position) \
+         CROSS JOIN LATERAL (SELECT id, subject, predicate, object FROM graph_edges \
+         WHERE {from} = f.node AND valid_from <= $2 AND (valid_to IS NULL OR valid_to > $2) \
+         {filter} ORDER BY predicate, id LIMIT $3) e ORDER BY f.position"
+    )
+}
+
+/// Numbers in the form that the engine takes apart.
+pub(super) fn list(dialect: Dialect, numbers: &[i64]) -> String {
+    let (open, close) = match dialect {
+        Dialect::Sqlite => ('[', ']'),
+        Dialect::Postgres => ('{', '}'),
+    };
+    let mut text = String::with_capacity(numbers.len() * 7 + 2);
+    text.push(open);
+    for (position, number) in numbers.iter().enumerate() {
+        if position > 0 {
+            text.push(',');
+        }
+        text.push_str(&number.to_string());
+    }
+    text.push(close);
+    text
+}
+
+/// A condition that a column is one of the numbers bound to `$1`.
+pub(super) fn among(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "IN (SELECT value FROM json_each($1))",
+        Dialect::Postgres => "= ANY (CAST(CAST($1 AS TEXT) AS BIGINT[]))",
+    }
+}

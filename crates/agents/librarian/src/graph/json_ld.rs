@@ -1,0 +1,88 @@
+//! The graph as linked data, piece by piece.
+//!
+//! Each relation is one node object with the relation as its property, and one statement with
+//! where it came from and when it held. Node objects of one `@id` are one node to whoever reads.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::Triple;
+
+/// Writes a JSON-LD document: the beginning, any number of triples, the end.
+#[derive(Debug, Default)]
+pub struct JsonLd {
+    triples: u64,
+}
+
+impl JsonLd {
+    /// What comes first.
+    pub fn begin(&self) -> String {
+        let context = json!({
+            "name": "http://schema.org/name",
+            "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+            "subject": { "@id": "rdf:subject", "@type": "@id" },
+            "predicate": { "@id": "rdf:predicate", "@type": "@id" },
+            "object": { "@id": "rdf:object", "@type": "@id" },
+            "source": "http://purl.org/dc/terms/source",
+            "recordedBy": "http://purl.org/dc/terms/creator",
+            "validFrom": {
+                "@id": "http://schema.org/validFrom",
+                "@type": "http://www.w3.org/2001/XMLSchema#dateTime",
+            },
+            "validTo": {
+                "@id": "http://schema.org/validThrough",
+                "@type": "http://www.w3.org/2001/XMLSchema#dateTime",
+            },
+        });
+        format!("{{\"@context\":{context},\"@graph\":[\n")
+    }
+
+    /// One relation.
+    pub fn triple(&mut self, triple: &Triple) -> String {
+        let (subject, object) = (node(&triple.subject), node(&triple.object));
+        let predicate = identifier("predicate", &triple.predicate);
+        let mut statement = json!({
+            "@type": "rdf:Statement",
+            "subject": subject,
+            "predicate": predicate,
+            "object": object,
+            "recordedBy": triple.provenance.by,
+            "validFrom": triple.valid_from,
+        });
+        if let Some(source) = &triple.provenance.source {
+            statement["source"] = json!(source);
+        }
+        if let Some(end) = triple.valid_to {
+            statement["validTo"] = json!(end);
+        }
+        let mut relation = json!({ "@id": subject, "name": triple.subject });
+        relation[predicate] = json!({ "@id": object, "name": triple.object });
+        let comma = if self.triples == 0 { "" } else { ",\n" };
+        self.triples += 1;
+        format!("{comma}{relation},\n{statement}")
+    }
+
+    /// What comes last.
+    pub fn end(&self) -> String {
+        "\n]}\n".to_owned()
+    }
+}
+
+fn node(name: &str) -> String {
+    identifier("node", &name.to_lowercase())
+}
+
+/// An IRI from a name: everything that is not plain is written as `%XX`.
+fn identifier(kind: &str, name: &str) -> String {
+    let mut text = format!("urn:lango:{kind}:");
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            text.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    text
+}

@@ -1,0 +1,74 @@
+//! Names of nodes and predicates: compared without regard to case and spacing, shown as first
+//! written.
+
+use crate::LibrarianError;
+
+/// Characters of the longest name.
+const LONGEST: usize = 500;
+
+/// A name that was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    shown: String,
+    folded: String,
+}
+
+impl Name {
+    /// Checks a name. `what` is what an error calls it.
+    pub fn new(what: &'static str, text: &str) -> Result<Self, LibrarianError> {
+        let wrong = |why: String| LibrarianError::Text { what, why };
+        // Only this many can matter, whatever comes in.
+        let words: Vec<&str> = text.split_whitespace().take(LONGEST + 1).collect();
+        let shown = words.join(" ");
+        if shown.is_empty() {
+            return Err(wrong("is empty".to_owned()));
+        }
+        if shown.chars().nth(LONGEST).is_some() {
+            return Err(wrong(format!(
+                "is longer than {LONGEST} characters; put text into source"
+            )));
+        }
+        if shown.chars().any(char::is_control) {
+            return Err(wrong("has control characters in it".to_owned()));
+        }
+        let folded = shown.to_lowercase();
+        Ok(Self { shown, folded })
+    }
+
+    /// As it was written, with single spaces.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// As it is compared.
+    pub(crate) fn folded(&self) -> &str {
+        &self.folded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_and_spaces_make_no_difference_and_the_spelling_is_kept() {
+        let name = Name::new("subject", "  Ada\n  LOVELACE\t").unwrap();
+        assert_eq!((name.shown(), name.folded()), ("Ada LOVELACE", "ada lovelace"));
+        assert_eq!(Name::new("subject", "ÄPFEL").unwrap().folded(), "äpfel");
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused() {
+        for (bad, why) in [
+            ("", "empty"),
+            (" \n\t", "empty"),
+            ("a\0b", "control"),
+            (&*"x".repeat(501), "longer"),
+            (&*"x ".repeat(100_000), "longer"),
+        ] {
+            let error = Name::new("subject", bad).unwrap_err().to_string();
+            assert!(error.starts_with("subject ") && error.contains(why), "{error}");
+        }
+        assert!(Name::new("subject", &"ä".repeat(500)).is_ok());
+    }
+}

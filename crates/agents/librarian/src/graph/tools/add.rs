@@ -1,0 +1,95 @@
+//! `graph_add`: records a relation.
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use lango_retrieval::{EntryKey, Retrieval, Space};
+
+use crate::graph::{Added, Name, NewTriple};
+use crate::{Holdings, LibrarianError, Provenance};
+
+pub(crate) struct AddRelation {
+    holdings: Holdings,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AddArguments {
+    /// What it is about, such as a person, a project or a thing.
+    subject: String,
+    /// How the two relate, as a short verb: "works on", "part of".
+    predicate: String,
+    /// What it relates to.
+    object: String,
+    /// What supports it: the name of an ingested document, an address, or the sentence itself.
+    source: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct AddOutput {
+    outcome: Added,
+    subject: String,
+    predicate: String,
+    object: String,
+}
+
+impl AddRelation {
+    pub(crate) fn new(holdings: Holdings) -> Self {
+        Self { holdings }
+    }
+}
+
+impl Tool for AddRelation {
+    type Arguments = AddArguments;
+    type Output = AddOutput;
+    const NAME: &'static str = "graph_add";
+    const DESCRIPTION: &'static str =
+        "Records a relation between two things in the knowledge graph, with its source.";
+    const LEVEL: SafetyLevel = SafetyLevel::Moderate;
+    const READ_ONLY: bool = false;
+
+    async fn run(&self, given: AddArguments, context: ToolContext) -> Result<AddOutput, ToolError> {
+        let graph = self.holdings.graph()?;
+        let subject = Name::new("subject", &given.subject)?;
+        let predicate = Name::new("predicate", &given.predicate)?;
+        let object = Name::new("object", &given.object)?;
+        let output = |outcome| AddOutput {
+            outcome,
+            subject: subject.shown().to_owned(),
+            predicate: predicate.shown().to_owned(),
+            object: object.shown().to_owned(),
+        };
+        let mentioned_in = match &given.source {
+            Some(source) => documents(self.holdings.retrieval()?, source).await?,
+            None => Vec::new(),
+        };
+        let triple = NewTriple {
+            subject: subject.clone(),
+            predicate: predicate.clone(),
+            object: object.clone(),
+            provenance: Provenance::of_call(&context, given.source),
+            valid_from: None,
+            mentioned_in,
+        };
+        Ok(output(graph.add(triple).await?))
+    }
+}
+
+/// The ingested documents that a source names: by their key, with or without a place in them after
+/// it, such as `notes.md, lines 3-9`.
+async fn documents(retrieval: &Retrieval, source: &str) -> Result<Vec<EntryKey>, LibrarianError> {
+    let source = source.trim();
+    let end = source.find([',', '#', '(']).unwrap_or(source.len());
+    let named = source[..end].trim();
+    let mut found = Vec::new();
+    for collection in retrieval.collections(Space::Documents).await? {
+        for key in [source, named] {
+            let key = EntryKey::new(Space::Documents, collection.collection.as_str(), key);
+            if !found.contains(&key) && retrieval.entry_digest(&key).await?.is_some() {
+                found.push(key);
+            }
+        }
+    }
+    Ok(found)
+}

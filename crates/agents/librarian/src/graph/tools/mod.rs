@@ -1,0 +1,9 @@
+//! The graph as tools.
+
+mod add;
+mod query;
+mod traverse;
+
+pub(crate) use add::AddRelation;
+pub(crate) use query::QueryRelations;
+pub(crate) use traverse::FollowRelations;

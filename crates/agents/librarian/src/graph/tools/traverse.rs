@@ -1,0 +1,111 @@
+//! `graph_traverse`: what is around a node.
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Holdings;
+use crate::graph::{Direction, Limits, Name, Reach, Traversal};
+
+const LIMITS: Limits = Limits { nodes: 200, edges: 400 };
+/// Predicates that one call may name.
+const MOST_PREDICATES: usize = 100;
+
+pub(crate) struct FollowRelations {
+    holdings: Holdings,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TraverseArguments {
+    /// The node to start from.
+    start_node: String,
+    /// How many relations away at most.
+    #[serde(default = "default_depth")]
+    max_depth: u32,
+    /// Follow only these predicates.
+    #[serde(default)]
+    predicates: Vec<String>,
+    /// `out` from subject to object, `in` the other way, or `both`.
+    #[serde(default)]
+    direction: Direction,
+}
+
+fn default_depth() -> u32 {
+    2
+}
+
+/// Nodes by distance, and the relations between them.
+#[derive(Debug, Serialize)]
+pub(crate) struct TraverseOutput {
+    nodes: Vec<NodeView>,
+    edges: Vec<[String; 3]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    incomplete: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct NodeView {
+    name: String,
+    depth: u32,
+}
+
+impl FollowRelations {
+    pub(crate) fn new(holdings: Holdings) -> Self {
+        Self { holdings }
+    }
+}
+
+impl Tool for FollowRelations {
+    type Arguments = TraverseArguments;
+    type Output = TraverseOutput;
+    const NAME: &'static str = "graph_traverse";
+    const DESCRIPTION: &'static str = "Follows relations of the knowledge graph from a node, the \
+         nearest first. Each edge of the result is [subject, predicate, object].";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = true;
+
+    async fn run(
+        &self,
+        given: TraverseArguments,
+        context: ToolContext,
+    ) -> Result<TraverseOutput, ToolError> {
+        let graph = self.holdings.graph()?;
+        if given.max_depth == 0 {
+            return Err(ToolError::Arguments("max_depth must be at least 1".to_owned()));
+        }
+        if given.predicates.len() > MOST_PREDICATES {
+            return Err(ToolError::Arguments(format!(
+                "at most {MOST_PREDICATES} predicates can be named; leave them out to follow all"
+            )));
+        }
+        let predicate = |text: &String| Name::new("predicate", text);
+        let reach = Reach {
+            start: Name::new("start_node", &given.start_node)?,
+            depth: given.max_depth,
+            predicates: given.predicates.iter().map(predicate).collect::<Result<_, _>>()?,
+            direction: given.direction,
+            at: None,
+            limits: LIMITS,
+            mark_open: false,
+        };
+        Ok(output(graph.traverse(&reach, &context.cancel).await?))
+    }
+}
+
+fn output(found: Traversal) -> TraverseOutput {
+    let name = |index: usize| found.nodes[index].name.to_string();
+    TraverseOutput {
+        edges: found
+            .edges
+            .iter()
+            .map(|edge| [name(edge.subject), edge.predicate.to_string(), name(edge.object)])
+            .collect(),
+        nodes: found
+            .nodes
+            .iter()
+            .map(|node| NodeView { name: node.name.to_string(), depth: node.depth })
+            .collect(),
+        incomplete: found.cut,
+    }
+}

@@ -1,0 +1,168 @@
+//! Recording and ending relations.
+
+use std::collections::BTreeMap;
+
+use lango_protocol::Timestamp;
+use lango_store::{Batch, Statement};
+
+use super::{Added, Ended, Graph, Name, NewTriple};
+use crate::LibrarianError;
+
+/// Relations in one transaction.
+const AT_ONCE: usize = 500;
+/// Characters of a source that are kept.
+const LONGEST_SOURCE: usize = 4_000;
+
+impl Graph {
+    /// Records a relation, unless it is there and holds.
+    pub async fn add(&self, triple: NewTriple) -> Result<Added, LibrarianError> {
+        let added = self.add_all(&[triple]).await?;
+        Ok(added.first().copied().unwrap_or(Added::AlreadyThere))
+    }
+
+    /// Records many relations, and says of each whether it was new.
+    pub async fn add_all(&self, triples: &[NewTriple]) -> Result<Vec<Added>, LibrarianError> {
+        let mut added = Vec::with_capacity(triples.len());
+        for part in triples.chunks(AT_ONCE) {
+            let (batch, positions) = batch(part)?;
+            let changed = self.database.write(batch).await?;
+            added.extend(positions.iter().map(|position| match changed.get(*position) {
+                Some(0) | None => Added::AlreadyThere,
+                Some(_) => Added::Stored,
+            }));
+        }
+        Ok(added)
+    }
+
+    /// Says that a relation holds no longer, since `at` or since now. It stays on record.
+    pub async fn end(
+        &self,
+        subject: &Name,
+        predicate: &Name,
+        object: &Name,
+        by: &str,
+        at: Option<Timestamp>,
+    ) -> Result<Ended, LibrarianError> {
+        let at = at.unwrap_or_else(Timestamp::now);
+        let Some((id, began)) = self.live(subject, predicate, object).await? else {
+            return Ok(Ended::NotThere);
+        };
+        if at < began {
+            let (began, ended) = (began.to_string(), at.to_string());
+            return Err(LibrarianError::EndsBeforeItBegan { began, ended });
+        }
+        let end = Statement::new(
+            "UPDATE graph_edges SET valid_to = $1, ended_by = $2 \
+             WHERE id = $3 AND valid_to IS NULL",
+        )
+        .bind(at.as_microseconds())
+        .bind(by)
+        .bind(id);
+        let changed = self.database.write(end.into()).await?;
+        Ok(if changed.first() == Some(&1) { Ended::Ended } else { Ended::NotThere })
+    }
+
+    async fn live(
+        &self,
+        subject: &Name,
+        predicate: &Name,
+        object: &Name,
+    ) -> Result<Option<(i64, Timestamp)>, LibrarianError> {
+        let find = Statement::new(
+            "SELECT e.id, e.valid_from FROM graph_edges e \
+             JOIN graph_nodes s ON s.id = e.subject \
+             JOIN graph_predicates p ON p.id = e.predicate \
+             JOIN graph_nodes o ON o.id = e.object \
+             WHERE s.folded = $1 AND p.folded = $2 AND o.folded = $3 AND e.valid_to IS NULL",
+        )
+        .bind(subject.folded())
+        .bind(predicate.folded())
+        .bind(object.folded());
+        let rows = self.database.query(find.brief()).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        Ok(Some((row.integer(0)?, Timestamp::from_microseconds(row.integer(1)?))))
+    }
+}
+
+/// One transaction, and where in it each relation is. Names come first and in order, so that two
+/// writers that know the same names never wait for each other in a circle.
+fn batch(triples: &[NewTriple]) -> Result<(Batch, Vec<usize>), LibrarianError> {
+    let mut nodes = BTreeMap::new();
+    let mut predicates = BTreeMap::new();
+    for triple in triples {
+        for name in [&triple.subject, &triple.object] {
+            nodes.entry(name.folded()).or_insert(name.shown());
+        }
+        predicates.entry(triple.predicate.folded()).or_insert(triple.predicate.shown());
+    }
+    let mut batch = Batch::with_capacity(nodes.len() + predicates.len() + triples.len());
+    let mut length = 0;
+    let mut push = |statement: Statement| {
+        batch.push(statement);
+        length += 1;
+        length - 1
+    };
+    for (folded, shown) in nodes {
+        push(named(
+            "INSERT INTO graph_nodes (folded, name) VALUES ($1, $2) \
+             ON CONFLICT (folded) DO NOTHING",
+            folded,
+            shown,
+        ));
+    }
+    for (folded, shown) in predicates {
+        push(named(
+            "INSERT INTO graph_predicates (folded, name) VALUES ($1, $2) \
+             ON CONFLICT (folded) DO NOTHING",
+            folded,
+            shown,
+        ));
+    }
+    let now = Timestamp::now();
+    let mut positions = Vec::with_capacity(triples.len());
+    for triple in triples {
+        positions.push(push(edge(triple, now)?));
+        for entry in &triple.mentioned_in {
+            for node in [&triple.subject, &triple.object] {
+                push(super::mentions::mention(node, entry));
+            }
+        }
+    }
+    Ok((batch, positions))
+}
+
+fn named(sql: &'static str, folded: &str, shown: &str) -> Statement {
+    Statement::new(sql).bind(folded).bind(shown)
+}
+
+fn edge(triple: &NewTriple, now: Timestamp) -> Result<Statement, LibrarianError> {
+    let provenance = &triple.provenance;
+    let source = provenance.source.as_deref().map(str::trim).filter(|source| !source.is_empty());
+    if let Some(source) = source {
+        let wrong = |why: String| LibrarianError::Text { what: "source", why };
+        if source.chars().nth(LONGEST_SOURCE).is_some() {
+            return Err(wrong(format!("is longer than {LONGEST_SOURCE} characters")));
+        }
+        if source.contains('\0') {
+            return Err(wrong("has a NUL character in it".to_owned()));
+        }
+    }
+    let insert = Statement::new(
+        "INSERT INTO graph_edges (subject, predicate, object, source, session, turn, author, \
+         valid_from, recorded_at) \
+         SELECT s.id, p.id, o.id, CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), \
+         CAST($7 AS TEXT), CAST($8 AS BIGINT), CAST($9 AS BIGINT) \
+         FROM graph_nodes s, graph_predicates p, graph_nodes o \
+         WHERE s.folded = $1 AND p.folded = $2 AND o.folded = $3 ON CONFLICT DO NOTHING",
+    );
+    Ok(insert
+        .bind(triple.subject.folded())
+        .bind(triple.predicate.folded())
+        .bind(triple.object.folded())
+        .bind(source)
+        .bind(provenance.session.as_deref())
+        .bind(provenance.turn.as_deref())
+        .bind(provenance.by.as_str())
+        .bind(triple.valid_from.unwrap_or(now).as_microseconds())
+        .bind(now.as_microseconds()))
+}

@@ -1,0 +1,56 @@
+//! Looking at questions.
+
+use lango_protocol::Timestamp;
+use lango_store::{Statement, StoreError};
+
+use super::{COLUMNS, Inquiries, Inquiry};
+use crate::LibrarianError;
+
+impl Inquiries {
+    /// The questions that are open, the most urgent and oldest first.
+    pub async fn pending(&self, limit: u32) -> Result<Vec<Inquiry>, LibrarianError> {
+        self.expire().await?;
+        let sql = format!(
+            "SELECT {COLUMNS} FROM inquiries WHERE state = 'pending' \
+             ORDER BY priority DESC, created_at, id LIMIT $1"
+        );
+        self.read(Statement::new(sql).bind(limit)).await
+    }
+
+    /// A question by its id.
+    pub async fn find(&self, id: &str) -> Result<Inquiry, LibrarianError> {
+        let sql = format!("SELECT {COLUMNS} FROM inquiries WHERE id = $1");
+        let found = self.read(Statement::new(sql).bind(id.trim()).brief()).await?;
+        found.into_iter().next().ok_or_else(|| LibrarianError::NoInquiry { id: id.to_owned() })
+    }
+
+    /// Everything that was ever asked, the newest first.
+    pub(super) async fn all(&self, limit: u32) -> Result<Vec<Inquiry>, LibrarianError> {
+        let sql = format!("SELECT {COLUMNS} FROM inquiries ORDER BY created_at DESC, id LIMIT $1");
+        self.read(Statement::new(sql).bind(limit)).await
+    }
+
+    async fn read(&self, statement: Statement) -> Result<Vec<Inquiry>, LibrarianError> {
+        let rows = self.database().query(statement).await?;
+        let found: Result<Vec<Inquiry>, StoreError> = rows.iter().map(Inquiry::read).collect();
+        Ok(found?)
+    }
+
+    /// Closes what nobody answered in time.
+    pub(super) async fn expire(&self) -> Result<(), LibrarianError> {
+        let now = Timestamp::now().as_microseconds();
+        let stale = Statement::new(
+            "SELECT 1 FROM inquiries WHERE state = 'pending' AND expires_at <= $1 LIMIT 1",
+        );
+        // Most of the time there is nothing to write.
+        if self.database().query(stale.bind(now).brief()).await?.is_empty() {
+            return Ok(());
+        }
+        let expire = Statement::new(
+            "UPDATE inquiries SET state = 'expired', resolved_at = $1 \
+             WHERE state = 'pending' AND expires_at <= $1",
+        );
+        self.database().write(expire.bind(now).into()).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! Turning gaps into questions, where there is room and nobody has asked before.
+
+use lango_protocol::{CallId, SessionId, Timestamp};
+use lango_store::{Batch, Statement, StoreError};
+
+use super::{Gap, Inquiries, InquiryState};
+use crate::LibrarianError;
+use crate::text::{coverage, likeness, telling_words};
+
+/// Questions about the same thing are this alike.
+const ALIKE: f64 = 0.5;
+/// Earlier questions that are compared.
+const COMPARED: u32 = 500;
+/// Hits of what is known that are compared.
+const KNOWN: usize = 5;
+
+impl Inquiries {
+    /// Asks about gaps, as far as there is room. Returns the ids of new questions.
+    pub async fn notice(
+        &self,
+        session: &SessionId,
+        gaps: &[Gap],
+    ) -> Result<Vec<String>, LibrarianError> {
+        let mut new = Vec::new();
+        self.expire().await?;
+        for gap in gaps {
+            if self.is_settled(gap).await? || self.is_known(gap).await? {
+                continue;
+            }
+            let id = CallId::generate().to_string();
+            let now = Timestamp::now();
+            // Counted where it is written, so that two processes cannot both take the last place.
+            let insert = Statement::new(
+                "INSERT INTO inquiries (id, topic, question, why, priority, session, state, \
+                 created_at, expires_at) \
+                 SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), \
+                 CAST($5 AS BIGINT), CAST($6 AS TEXT), 'pending', CAST($7 AS BIGINT), \
+                 CAST($8 AS BIGINT) \
+                 WHERE (SELECT COUNT(*) FROM inquiries WHERE state = 'pending') < $9",
+            )
+            .bind(id.as_str())
+            .bind(without_nul(&gap.topic))
+            .bind(without_nul(&gap.question))
+            .bind(without_nul(&gap.why))
+            .bind(gap.priority)
+            .bind(session.as_str())
+            .bind(now.as_microseconds())
+            .bind(now.plus(self.settings.expires_after).as_microseconds())
+            .bind(self.settings.max_pending)
+            .expect_rows(1);
+            match self.database().write(Batch::from(insert)).await {
+                Ok(_) => new.push(id),
+                // There are enough open questions.
+                Err(StoreError::Conflict { .. }) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(new)
+    }
+
+    /// Whether this was asked before. What merely expired may be asked again.
+    async fn is_settled(&self, gap: &Gap) -> Result<bool, LibrarianError> {
+        let words = telling_words(&gap.topic);
+        let earlier = self.all(COMPARED).await?;
+        let same = |topic: &str| likeness(&telling_words(topic), &words) >= ALIKE;
+        Ok(words.is_empty()
+            || earlier.iter().any(|one| one.state != InquiryState::Expired && same(&one.topic)))
+    }
+
+    /// Whether what is known already says it.
+    async fn is_known(&self, gap: &Gap) -> Result<bool, LibrarianError> {
+        let words = telling_words(&gap.topic);
+        let found = self.knowledge.search(&gap.topic, None, KNOWN).await?;
+        let says = |text: String| coverage(&words, &telling_words(&text)) >= ALIKE;
+        Ok(found.hits.into_iter().any(|hit| says(format!("{} {}", hit.key, hit.text))))
+    }
+}
+
+fn without_nul(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}

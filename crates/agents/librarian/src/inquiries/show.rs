@@ -1,0 +1,85 @@
+//! Choosing the one question for a turn.
+
+use lango_protocol::{SessionId, TurnId};
+use lango_store::Statement;
+
+use super::{Inquiries, Inquiry};
+use crate::LibrarianError;
+use crate::text::{coverage, telling_words};
+
+/// Open questions that are looked at.
+const LOOKED_AT: u32 = 50;
+
+impl Inquiries {
+    /// The question for this turn, if there is one and the last one was some turns ago: the one
+    /// that is nearest to what the user says. The same for every call of one turn.
+    pub async fn next_for_context(
+        &self,
+        session: &SessionId,
+        turn: TurnId,
+        message: &str,
+    ) -> Result<Option<Inquiry>, LibrarianError> {
+        let now = self.turns(session).await?;
+        let shown = Statement::new(
+            "SELECT turn, number, inquiry FROM inquiry_shown WHERE session = $1 \
+             ORDER BY number DESC LIMIT 1",
+        );
+        let rows = self.database().query(shown.bind(session.as_str()).brief()).await?;
+        if let Some(row) = rows.first() {
+            if row.text(0)? == turn.to_string() {
+                return self.find(row.text(2)?).await.map(Some);
+            }
+            if now - row.integer(1)? < i64::from(self.settings.cooldown_turns) {
+                return Ok(None);
+            }
+        }
+        let message = telling_words(message);
+        let nearness = |inquiry: &Inquiry| {
+            let words = telling_words(&format!("{} {}", inquiry.topic, inquiry.question));
+            coverage(&words, &message)
+        };
+        let mut best: Option<(f64, Inquiry)> = None;
+        // They come by urgency and age, and of two that are as near the first stays.
+        for inquiry in self.pending(LOOKED_AT).await? {
+            let near = nearness(&inquiry);
+            if best.as_ref().is_none_or(|(other, _)| near > *other) {
+                best = Some((near, inquiry));
+            }
+        }
+        let Some((_, inquiry)) = best else { return Ok(None) };
+        let note = Statement::new(
+            "INSERT INTO inquiry_shown (session, turn, number, inquiry) \
+             VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+        )
+        .bind(session.as_str())
+        .bind(turn.to_string())
+        .bind(now)
+        .bind(inquiry.id.as_str());
+        self.database().write(note.into()).await?;
+        Ok(Some(inquiry))
+    }
+
+    /// How many turns of a conversation have ended.
+    pub(super) async fn turns(&self, session: &SessionId) -> Result<i64, LibrarianError> {
+        let statement = Statement::new("SELECT turns FROM inquiry_turns WHERE session = $1");
+        let rows = self.database().query(statement.bind(session.as_str()).brief()).await?;
+        Ok(rows.first().map_or(Ok(0), |row| row.integer(0))?)
+    }
+
+    /// Counts a turn that has ended, once. False where it was counted before.
+    pub async fn count_turn(
+        &self,
+        session: &SessionId,
+        turn: TurnId,
+    ) -> Result<bool, LibrarianError> {
+        // Ids of turns rise with time, so an older one was counted before.
+        let statement = Statement::new(
+            "INSERT INTO inquiry_turns (session, turns, last) VALUES ($1, 1, $2) \
+             ON CONFLICT (session) DO UPDATE SET turns = inquiry_turns.turns + 1, \
+             last = excluded.last WHERE inquiry_turns.last < excluded.last",
+        );
+        let statement = statement.bind(session.as_str()).bind(turn.to_string());
+        let changed = self.database().write(statement.into()).await?;
+        Ok(changed.first() == Some(&1))
+    }
+}

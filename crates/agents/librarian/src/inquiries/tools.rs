@@ -1,0 +1,117 @@
+//! Open questions as tools.
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Answered, Inquiry};
+use crate::{Holdings, Provenance};
+
+/// Questions in one result.
+const MOST: u32 = 50;
+
+/// `librarian_pending_inquiries`.
+pub(crate) struct PendingInquiries(pub(crate) Holdings);
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PendingArguments {
+    /// How many at most.
+    #[serde(default = "default_limit")]
+    limit: u32,
+}
+
+fn default_limit() -> u32 {
+    5
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct PendingOutput {
+    inquiries: Vec<Inquiry>,
+}
+
+impl Tool for PendingInquiries {
+    type Arguments = PendingArguments;
+    type Output = PendingOutput;
+    const NAME: &'static str = "librarian_pending_inquiries";
+    const DESCRIPTION: &'static str = "The open questions about gaps in what is known.";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = true;
+
+    async fn run(
+        &self,
+        given: PendingArguments,
+        _: ToolContext,
+    ) -> Result<PendingOutput, ToolError> {
+        if !(1..=MOST).contains(&given.limit) {
+            return Err(ToolError::Arguments(format!("limit must be from 1 to {MOST}")));
+        }
+        let inquiries = self.0.inquiries()?.pending(given.limit).await?;
+        Ok(PendingOutput { inquiries })
+    }
+}
+
+/// `librarian_answer_inquiry`.
+pub(crate) struct AnswerInquiry(pub(crate) Holdings);
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AnswerArguments {
+    /// The question's id.
+    id: String,
+    /// What the user answered, in full sentences.
+    answer: String,
+}
+
+impl Tool for AnswerInquiry {
+    type Arguments = AnswerArguments;
+    type Output = Answered;
+    const NAME: &'static str = "librarian_answer_inquiry";
+    const DESCRIPTION: &'static str =
+        "Records the user's answer to an open question: saved as knowledge, the question closed.";
+    const LEVEL: SafetyLevel = SafetyLevel::Moderate;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        given: AnswerArguments,
+        context: ToolContext,
+    ) -> Result<Answered, ToolError> {
+        let provenance = Provenance::of_call(&context, None);
+        Ok(self.0.inquiries()?.answer(&given.id, &given.answer, provenance, None).await?)
+    }
+}
+
+/// `librarian_dismiss_inquiry`.
+pub(crate) struct DismissInquiry(pub(crate) Holdings);
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DismissArguments {
+    /// The question's id.
+    id: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct DismissOutput {
+    dismissed: Inquiry,
+}
+
+impl Tool for DismissInquiry {
+    type Arguments = DismissArguments;
+    type Output = DismissOutput;
+    const NAME: &'static str = "librarian_dismiss_inquiry";
+    const DESCRIPTION: &'static str =
+        "Closes an open question that the user does not want to answer. It is not asked again.";
+    const LEVEL: SafetyLevel = SafetyLevel::Moderate;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        given: DismissArguments,
+        _: ToolContext,
+    ) -> Result<DismissOutput, ToolError> {
+        let dismissed = self.0.inquiries()?.dismiss(&given.id).await?;
+        Ok(DismissOutput { dismissed })
+    }
+}

@@ -1,0 +1,85 @@
+//! Looking through what is known, and removing it.
+
+use lango_protocol::Timestamp;
+use lango_store::{Batch, Row, Statement, StoreError};
+use serde::Serialize;
+
+use super::save::{entry_key, folded};
+use super::{COLUMNS, Category, Knowledge, KnowledgeVersion};
+use crate::LibrarianError;
+
+/// A key, for lists.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KnowledgeSummary {
+    /// The key.
+    pub key: String,
+    /// Its newest version.
+    pub version: i64,
+    /// What kind of knowledge.
+    pub category: String,
+    /// The text.
+    pub content: String,
+    /// Who wrote it.
+    pub by: String,
+    /// When.
+    pub recorded_at: Timestamp,
+}
+
+impl Knowledge {
+    /// The newest versions, by key, after the given key.
+    pub async fn list(
+        &self,
+        category: Option<Category>,
+        after: &str,
+        limit: u32,
+    ) -> Result<Vec<KnowledgeSummary>, LibrarianError> {
+        let statement = Statement::new(
+            "SELECT k.key, k.version, k.category, k.content, k.author, k.recorded_at \
+             FROM knowledge_versions k JOIN (SELECT folded, MAX(version) AS version \
+             FROM knowledge_versions GROUP BY folded) newest \
+             ON newest.folded = k.folded AND newest.version = k.version \
+             WHERE k.folded > $1 AND ($2 = '' OR k.category = $2) ORDER BY k.folded LIMIT $3",
+        )
+        .bind(folded(after))
+        .bind(category.map_or("", Category::as_str))
+        .bind(limit);
+        let summary = |row: &Row| {
+            Ok(KnowledgeSummary {
+                key: row.text(0)?.to_owned(),
+                version: row.integer(1)?,
+                category: row.text(2)?.to_owned(),
+                content: row.text(3)?.to_owned(),
+                by: row.text(4)?.to_owned(),
+                recorded_at: Timestamp::from_microseconds(row.integer(5)?),
+            })
+        };
+        let rows = self.database().query(statement).await?;
+        let summaries: Result<Vec<_>, StoreError> = rows.iter().map(summary).collect();
+        Ok(summaries?)
+    }
+
+    /// All versions of a key, the newest first.
+    pub async fn history(&self, key: &str) -> Result<Vec<KnowledgeVersion>, LibrarianError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM knowledge_versions WHERE folded = $1 ORDER BY version DESC"
+        );
+        let rows = self.database().query(Statement::new(sql).bind(folded(key))).await?;
+        Ok(rows.iter().map(KnowledgeVersion::read).collect::<Result<_, _>>()?)
+    }
+
+    /// Removes a key with all its versions. False where there is none.
+    pub async fn remove(&self, key: &str) -> Result<bool, LibrarianError> {
+        let mut batch = Batch::new();
+        batch.push(
+            Statement::new("DELETE FROM knowledge_versions WHERE folded = $1").bind(folded(key)),
+        );
+        for category in Category::ALL {
+            let removal = self.retrieval.removal(&entry_key(category, key));
+            for statement in removal {
+                batch.push(statement);
+            }
+        }
+        let changed = self.database().write(batch).await?;
+        Ok(changed.first().is_some_and(|rows| *rows > 0))
+    }
+}

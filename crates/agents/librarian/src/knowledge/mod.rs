@@ -1,0 +1,99 @@
+//! Knowledge: facts, rules and definitions by key, in versions.
+//!
+//! Saving under a key that is taken makes a new version and keeps the old ones; only a person
+//! removes a key. The newest version is what is found.
+
+mod category;
+mod list;
+mod save;
+mod schema;
+mod search;
+pub(crate) mod tools;
+
+use lango_protocol::Timestamp;
+use lango_retrieval::Retrieval;
+use lango_store::{Database, Row, StoreError};
+use serde::Serialize;
+
+use crate::Provenance;
+
+pub use category::Category;
+pub use list::KnowledgeSummary;
+pub use save::{NewKnowledge, Replaced, Saved, SavedOutcome};
+pub(crate) use search::LEAST_SIMILARITY;
+pub use search::{KnowledgeHit, KnowledgeHits};
+
+/// What is known, in one database and its index.
+#[derive(Clone, Debug)]
+pub struct Knowledge {
+    retrieval: Retrieval,
+}
+
+/// One version of what is known under a key.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KnowledgeVersion {
+    /// The key, as it was first written.
+    pub key: String,
+    /// From 1.
+    pub version: i64,
+    /// The text.
+    pub content: String,
+    /// What kind of knowledge.
+    pub category: Category,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// Where it came from.
+    #[serde(flatten)]
+    pub provenance: Provenance,
+    /// How it came to be known, where that is less than certain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<String>,
+    /// When it was recorded.
+    pub recorded_at: Timestamp,
+}
+
+impl Knowledge {
+    /// Makes the tables where they are missing.
+    pub async fn open(retrieval: Retrieval) -> Result<Self, StoreError> {
+        retrieval.database().migrate(&schema::COMPONENT).await?;
+        Ok(Self { retrieval })
+    }
+
+    pub(crate) fn database(&self) -> &Database {
+        self.retrieval.database()
+    }
+
+    pub(crate) fn retrieval(&self) -> &Retrieval {
+        &self.retrieval
+    }
+}
+
+/// The columns that [`KnowledgeVersion::read`] expects.
+const COLUMNS: &str = "key, version, content, category, tags, source, session, turn, author, \
+     confidence, recorded_at";
+
+impl KnowledgeVersion {
+    fn read(row: &Row) -> Result<Self, StoreError> {
+        let text = |column| Ok::<_, StoreError>(row.optional_text(column)?.map(str::to_owned));
+        let damaged = |reason: String| StoreError::Corrupt {
+            location: "the table knowledge_versions".to_owned(),
+            reason,
+        };
+        Ok(Self {
+            key: row.text(0)?.to_owned(),
+            version: row.integer(1)?,
+            content: row.text(2)?.to_owned(),
+            category: Category::from_name(row.text(3)?)
+                .ok_or_else(|| damaged("a category that is not known".to_owned()))?,
+            tags: serde_json::from_str(row.text(4)?).map_err(|error| damaged(error.to_string()))?,
+            provenance: Provenance {
+                source: text(5)?,
+                session: text(6)?,
+                turn: text(7)?,
+                by: row.text(8)?.to_owned(),
+            },
+            confidence: text(9)?,
+            recorded_at: Timestamp::from_microseconds(row.integer(10)?),
+        })
+    }
+}

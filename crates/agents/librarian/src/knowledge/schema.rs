@@ -1,0 +1,27 @@
+//! The table of versions.
+
+use lango_store::{Component, Migration};
+
+pub(super) const COMPONENT: Component = Component {
+    name: "knowledge",
+    migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
+};
+
+// The newest version is the one with the highest number: there is no second place to disagree with.
+const TABLE: &str = "
+CREATE TABLE knowledge_versions (
+    folded TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    key TEXT NOT NULL,
+    content TEXT NOT NULL,
+    category TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    source TEXT,
+    session TEXT,
+    turn TEXT,
+    author TEXT NOT NULL,
+    confidence TEXT,
+    recorded_at BIGINT NOT NULL,
+    PRIMARY KEY (folded, version)
+);
+";

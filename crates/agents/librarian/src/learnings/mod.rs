@@ -1,0 +1,130 @@
+//! Lessons: what to do about a failure, told by an agent or observed in finished turns.
+//!
+//! A lesson is offered when its failure comes back, and whether it helped moves its confidence.
+//! Nothing here decides what an agent does with an advice.
+
+mod advise;
+mod count;
+mod difference;
+mod mask;
+mod observe;
+mod save;
+mod schema;
+mod search;
+pub(crate) mod tools;
+
+use lango_protocol::Timestamp;
+use lango_retrieval::Retrieval;
+use lango_store::{Database, Row, StoreError};
+use serde::Serialize;
+
+use crate::Provenance;
+
+pub use advise::Advice;
+pub use mask::mask;
+pub use observe::{AdviceOutcome, Failure, Observation, observe};
+pub use save::NewLearning;
+pub use search::{LearningHit, LearningHits};
+
+/// The lessons of one database and its index.
+#[derive(Clone, Debug)]
+pub struct Learnings {
+    retrieval: Retrieval,
+}
+
+/// A lesson.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Learning {
+    /// Its id.
+    pub id: String,
+    /// What it is about: the name of a tool, or a situation in words.
+    pub trigger: String,
+    /// The error it helps against, with everything particular masked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_pattern: Option<String>,
+    /// Why it happens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diagnosis: Option<String>,
+    /// What to do.
+    pub fix: String,
+    /// Who says so.
+    pub origin: LearningOrigin,
+    /// How often it helped when it was offered.
+    pub successes: u32,
+    /// How often it was offered and the outcome is known.
+    pub tries: u32,
+    /// Where it came from.
+    #[serde(flatten)]
+    pub provenance: Provenance,
+    /// When it was recorded.
+    pub recorded_at: Timestamp,
+}
+
+/// Who says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LearningOrigin {
+    /// An agent saved it.
+    Told,
+    /// It was seen in finished turns.
+    Observed,
+}
+
+impl LearningOrigin {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Told => "told",
+            Self::Observed => "observed",
+        }
+    }
+}
+
+impl Learning {
+    /// How likely it is to help, from 0 to 1; one half while nothing is known.
+    pub fn confidence(&self) -> f64 {
+        (f64::from(self.successes) + 1.0) / (f64::from(self.tries) + 2.0)
+    }
+}
+
+impl Learnings {
+    /// Makes the tables where they are missing.
+    pub async fn open(retrieval: Retrieval) -> Result<Self, StoreError> {
+        retrieval.database().migrate(&schema::COMPONENT).await?;
+        Ok(Self { retrieval })
+    }
+
+    fn database(&self) -> &Database {
+        self.retrieval.database()
+    }
+}
+
+/// The columns that [`Learning::read`] expects.
+const COLUMNS: &str = "id, trigger_name, error_pattern, diagnosis, fix, origin, successes, tries, \
+     source, session, turn, author, recorded_at";
+
+impl Learning {
+    fn read(row: &Row) -> Result<Self, StoreError> {
+        let text = |column| Ok::<_, StoreError>(row.optional_text(column)?.map(str::to_owned));
+        let count = |column| Ok::<_, StoreError>(u32::try_from(row.integer(column)?).unwrap_or(0));
+        Ok(Self {
+            id: row.text(0)?.to_owned(),
+            trigger: row.text(1)?.to_owned(),
+            error_pattern: text(2)?,
+            diagnosis: text(3)?,
+            fix: row.text(4)?.to_owned(),
+            origin: match row.text(5)? {
+                "observed" => LearningOrigin::Observed,
+                _ => LearningOrigin::Told,
+            },
+            successes: count(6)?,
+            tries: count(7)?,
+            provenance: Provenance {
+                source: text(8)?,
+                session: text(9)?,
+                turn: text(10)?,
+                by: row.text(11)?.to_owned(),
+            },
+            recorded_at: Timestamp::from_microseconds(row.integer(12)?),
+        })
+    }
+}

@@ -1,0 +1,118 @@
+//! Recording a lesson.
+
+use lango_protocol::{CallId, Timestamp};
+use lango_retrieval::{EntryKey, NewEntry, Space};
+use lango_store::{Batch, Statement};
+
+use super::mask::mask;
+use super::{Learning, LearningOrigin, Learnings};
+use crate::text::{checked, checked_line, passages};
+use crate::{LibrarianError, Provenance};
+
+const LONGEST_TRIGGER: usize = 300;
+const LONGEST_TEXT: usize = 4_000;
+
+/// A lesson to record.
+#[derive(Debug, Clone)]
+pub struct NewLearning {
+    /// What it is about: the name of a tool, or a situation in words.
+    pub trigger: String,
+    /// The error it helps against.
+    pub error_pattern: Option<String>,
+    /// Why it happens.
+    pub diagnosis: Option<String>,
+    /// What to do.
+    pub fix: String,
+    /// Who says so.
+    pub origin: LearningOrigin,
+    /// Where it came from.
+    pub provenance: Provenance,
+}
+
+impl Learnings {
+    /// Records a lesson and returns its id; that of the one there is, where it says the same.
+    pub async fn save(&self, new: NewLearning) -> Result<String, LibrarianError> {
+        let learning = check(new)?;
+        if let Some(id) = self.same(&learning).await? {
+            return Ok(id);
+        }
+        let mut batch = Batch::new();
+        for statement in self.insertion(&learning).await? {
+            batch.push(statement);
+        }
+        self.database().write(batch).await?;
+        Ok(learning.id)
+    }
+
+    /// A lesson that says the same.
+    pub(super) async fn same(&self, learning: &Learning) -> Result<Option<String>, LibrarianError> {
+        let statement = Statement::new(
+            "SELECT id FROM learnings WHERE folded = $1 AND COALESCE(error_pattern, '') = $2 \
+             AND fix = $3 ORDER BY recorded_at LIMIT 1",
+        )
+        .bind(learning.trigger.to_lowercase())
+        .bind(learning.error_pattern.as_deref().unwrap_or_default())
+        .bind(learning.fix.as_str());
+        let rows = self.database().query(statement).await?;
+        Ok(rows.first().map(|row| row.text(0).map(str::to_owned)).transpose()?)
+    }
+
+    /// The statements that record it, in its table and in the index.
+    pub(super) async fn insertion(
+        &self,
+        learning: &Learning,
+    ) -> Result<Vec<Statement>, LibrarianError> {
+        let Learning { id, trigger, error_pattern, diagnosis, fix, origin, .. } = learning;
+        let mut statements = vec![
+            Statement::new(
+                "INSERT INTO learnings (id, trigger_name, folded, error_pattern, diagnosis, fix, \
+                 origin, successes, tries, source, session, turn, author, recorded_at) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, $9, $10, $11, $12)",
+            )
+            .bind(id.as_str())
+            .bind(trigger.as_str())
+            .bind(trigger.to_lowercase())
+            .bind(error_pattern.as_deref())
+            .bind(diagnosis.as_deref())
+            .bind(fix.as_str())
+            .bind(origin.as_str())
+            .bind(learning.provenance.source.as_deref())
+            .bind(learning.provenance.session.as_deref())
+            .bind(learning.provenance.turn.as_deref())
+            .bind(learning.provenance.by.as_str())
+            .bind(learning.recorded_at.as_microseconds()),
+        ];
+        let parts = [error_pattern.as_deref(), diagnosis.as_deref(), Some(fix.as_str())];
+        let text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let entry = NewEntry {
+            key: EntryKey::new(Space::Learnings, origin.as_str(), id.as_str()),
+            title: trigger.clone(),
+            source: learning.provenance.by.clone(),
+            digest: id.clone(),
+            passages: passages(&text),
+        };
+        statements.extend(self.retrieval.prepare(&entry).await?.statements());
+        Ok(statements)
+    }
+}
+
+/// A lesson with an id of its own.
+pub(super) fn check(new: NewLearning) -> Result<Learning, LibrarianError> {
+    let optional = |what, text: Option<String>| {
+        text.filter(|text| !text.trim().is_empty())
+            .map(|text| checked(what, &text, LONGEST_TEXT))
+            .transpose()
+    };
+    Ok(Learning {
+        id: CallId::generate().to_string(),
+        trigger: checked_line("trigger", &new.trigger, LONGEST_TRIGGER)?,
+        error_pattern: optional("error_pattern", new.error_pattern)?.map(|text| mask(&text)),
+        diagnosis: optional("diagnosis", new.diagnosis)?,
+        fix: checked("fix", &new.fix, LONGEST_TEXT)?,
+        origin: new.origin,
+        successes: 0,
+        tries: 0,
+        provenance: new.provenance,
+        recorded_at: Timestamp::now(),
+    })
+}

@@ -1,0 +1,63 @@
+//! Searching lessons.
+
+use lango_retrieval::{Search, Space};
+use lango_store::Statement;
+use serde::Serialize;
+
+use super::{COLUMNS, Learning, Learnings};
+use crate::LibrarianError;
+use crate::knowledge::LEAST_SIMILARITY;
+
+/// What was found.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct LearningHits {
+    /// The best first.
+    pub hits: Vec<LearningHit>,
+    /// What else there is to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A lesson that was found.
+#[derive(Debug, Clone, Serialize)]
+pub struct LearningHit {
+    /// The lesson.
+    #[serde(flatten)]
+    pub learning: Learning,
+    /// How likely it is to help, from 0 to 1.
+    pub confidence: f64,
+    /// How good it is; comparable within one search only.
+    pub score: f64,
+}
+
+impl Learnings {
+    /// Finds lessons.
+    pub async fn search(&self, query: &str, limit: usize) -> Result<LearningHits, LibrarianError> {
+        let mut search = Search::new(Space::Learnings, query, limit.saturating_mul(3));
+        search.least_similarity = LEAST_SIMILARITY;
+        let found = self.retrieval.search(&search).await?;
+        let mut hits: Vec<LearningHit> = Vec::new();
+        for hit in found.hits {
+            if hits.len() >= limit || hits.iter().any(|one| one.learning.id == hit.entry.key) {
+                continue;
+            }
+            if let Some(learning) = self.get(&hit.entry.key).await? {
+                let confidence = learning.confidence();
+                hits.push(LearningHit { learning, confidence, score: hit.score });
+            }
+        }
+        let note = match found.words_only {
+            Some(error) => Some(format!("found by words alone: {error}")),
+            None if hits.is_empty() => Some("no lesson is about this".to_owned()),
+            None => None,
+        };
+        Ok(LearningHits { hits, note })
+    }
+
+    /// A lesson by its id.
+    pub async fn get(&self, id: &str) -> Result<Option<Learning>, LibrarianError> {
+        let sql = format!("SELECT {COLUMNS} FROM learnings WHERE id = $1");
+        let rows = self.database().query(Statement::new(sql).bind(id).brief()).await?;
+        Ok(rows.first().map(Learning::read).transpose()?)
+    }
+}

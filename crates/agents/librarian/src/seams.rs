@@ -1,0 +1,98 @@
+//! What the runtime asks of the librarian around a turn.
+
+use lango_model::ContextBlock;
+use lango_protocol::{AgentName, SessionId, TurnId};
+use lango_runtime::{
+    AdviceFuture, Advisor, ContextFuture, ContextRequest, ContextSource, ObserverFuture,
+    TurnObserver,
+};
+use lango_store::Journal;
+
+use crate::inquiries::gaps;
+use crate::learnings::observe;
+use crate::{Holdings, LibrarianError};
+
+/// Learns from finished turns: failures become lessons, gaps become questions, answers become
+/// knowledge. Taking in a turn again changes nothing.
+#[derive(Clone)]
+pub struct LibrarianObserver {
+    holdings: Holdings,
+    journal: Journal,
+}
+
+impl LibrarianObserver {
+    /// Reads turns from this journal.
+    pub fn new(holdings: Holdings, journal: Journal) -> Self {
+        Self { holdings, journal }
+    }
+
+    async fn take_in(&self, session: &SessionId, turn: TurnId) -> Result<(), LibrarianError> {
+        let events = self.journal.turn_events(session, turn).await?;
+        let learnings = self.holdings.learnings()?;
+        learnings.learn(session, turn, &observe(&events)).await?;
+        let inquiries = self.holdings.inquiries()?;
+        inquiries.recognise(session, &events).await?;
+        inquiries.notice(session, &gaps(&events)).await?;
+        // Last, because recognising an answer counts on it.
+        inquiries.count_turn(session, turn).await?;
+        Ok(())
+    }
+}
+
+impl TurnObserver for LibrarianObserver {
+    fn finished<'a>(&'a self, session: &'a SessionId, turn: TurnId) -> ObserverFuture<'a> {
+        Box::pin(async move {
+            self.take_in(session, turn)
+                .await
+                .map_err(|error| format!("the librarian could not learn from this turn: {error}"))
+        })
+    }
+}
+
+/// Says what helped when a failure comes back.
+#[derive(Debug, Clone)]
+pub struct LibrarianAdvisor(pub Holdings);
+
+impl Advisor for LibrarianAdvisor {
+    fn advise<'a>(&'a self, tool: &'a str, error: &'a str) -> AdviceFuture<'a> {
+        Box::pin(async move {
+            // Advice is a courtesy: a call that failed must not wait for more than it can give.
+            let learnings = self.0.learnings().ok()?;
+            learnings.advise(tool, error).await.ok().flatten().map(|advice| advice.text)
+        })
+    }
+}
+
+/// Puts at most one open question into the context of the agent that looks after them.
+#[derive(Debug, Clone)]
+pub struct InquiryContext {
+    holdings: Holdings,
+    agent: AgentName,
+}
+
+impl InquiryContext {
+    /// For this agent alone.
+    pub fn new(holdings: Holdings, agent: AgentName) -> Self {
+        Self { holdings, agent }
+    }
+}
+
+impl ContextSource for InquiryContext {
+    fn blocks<'a>(&'a self, request: ContextRequest<'a>) -> ContextFuture<'a> {
+        Box::pin(async move {
+            if *request.agent != self.agent {
+                return Vec::new();
+            }
+            let Ok(inquiries) = self.holdings.inquiries() else { return Vec::new() };
+            let (session, turn) = (request.session, request.turn);
+            // Without its question a turn goes on as well.
+            let next = inquiries.next_for_context(session, turn, request.message).await;
+            let Ok(Some(inquiry)) = next else { return Vec::new() };
+            let text = format!(
+                "Pending inquiry {}: {}\nWhy: {}. Asked of the user only where it fits.",
+                inquiry.id, inquiry.question, inquiry.why
+            );
+            vec![ContextBlock { source: "pending inquiry", text }]
+        })
+    }
+}

@@ -1,0 +1,177 @@
+//! Drafts on disk.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::NewSkill;
+use super::format::{SkillFile, check_name};
+use crate::LibrarianError;
+
+/// Bytes of a file that are shown.
+const SHOWN: u64 = 256 * 1024;
+
+/// Where drafts wait, and where they go when a person approves them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drafts {
+    /// Nobody looks for skills here.
+    pub pending: PathBuf,
+    /// The user's own skills.
+    pub own: PathBuf,
+}
+
+/// A skill that waits for a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// Its name.
+    pub name: String,
+    /// Its files, relative to it, with their text.
+    pub files: Vec<(String, String)>,
+}
+
+impl Draft {
+    /// What it says it does.
+    pub fn description(&self) -> String {
+        let text = self.files.iter().find(|(path, _)| path == "SKILL.md").map(|(_, text)| text);
+        let line = text.and_then(|text| text.lines().find_map(|l| l.strip_prefix("description: ")));
+        line.and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default()
+    }
+}
+
+impl Drafts {
+    /// Writes a new draft, all of it or nothing. `taken` says whether a skill of this name can
+    /// already be used.
+    pub fn create(
+        &self,
+        skill: &NewSkill,
+        taken: impl Fn(&str) -> bool,
+    ) -> Result<Draft, LibrarianError> {
+        let skill = skill.checked()?;
+        let place = self.pending.join(&skill.name);
+        if taken(&skill.name) || self.own.join(&skill.name).exists() || place.exists() {
+            return Err(LibrarianError::SkillExists { name: skill.name });
+        }
+        let files = skill.files();
+        let unwritable = |error: io::Error| LibrarianError::Files {
+            what: format!("the skill {} could not be written", skill.name),
+            reason: error.to_string(),
+        };
+        let temporary = self.pending.join(format!(".{}.{}", skill.name, std::process::id()));
+        write(&temporary, &files).and_then(|()| fs::rename(&temporary, &place)).map_err(
+            |error| {
+                // The error itself is what matters.
+                let _ = fs::remove_dir_all(&temporary);
+                unwritable(error)
+            },
+        )?;
+        let files = files.into_iter().map(|file| (file.path, file.text)).collect();
+        Ok(Draft { name: skill.name, files })
+    }
+
+    /// Everything that waits, by name.
+    pub fn list(&self) -> Result<Vec<Draft>, LibrarianError> {
+        let unreadable = |error: io::Error| LibrarianError::Files {
+            what: format!("{} cannot be read", self.pending.display()),
+            reason: error.to_string(),
+        };
+        let entries = match fs::read_dir(&self.pending) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(unreadable)?,
+        };
+        let mut drafts = Vec::new();
+        for entry in entries {
+            let name = entry.map_err(unreadable)?.file_name().to_string_lossy().into_owned();
+            // What is half written has a name that no skill has.
+            if check_name(&name).is_ok() {
+                drafts.push(self.read(&name)?);
+            }
+        }
+        drafts.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(drafts)
+    }
+
+    /// One that waits.
+    pub fn read(&self, name: &str) -> Result<Draft, LibrarianError> {
+        let place = self.place(name)?;
+        let mut files = Vec::new();
+        for path in ["SKILL.md".to_owned(), format!("scripts/{name}.sh")] {
+            let file = place.join(&path);
+            if fs::symlink_metadata(&file).is_ok_and(|file| file.is_file() && file.len() <= SHOWN) {
+                let text = fs::read_to_string(&file).map_err(|error| LibrarianError::Files {
+                    what: format!("{} cannot be read", file.display()),
+                    reason: error.to_string(),
+                })?;
+                files.push((path, text));
+            }
+        }
+        Ok(Draft { name: name.to_owned(), files })
+    }
+
+    /// Moves a draft, exactly as a person saw it, to the user's own skills.
+    pub fn approve(&self, seen: &Draft) -> Result<PathBuf, LibrarianError> {
+        let name = &seen.name;
+        if self.read(name)? != *seen {
+            return Err(LibrarianError::Files {
+                what: format!("the skill {name} was not approved"),
+                reason: "it has changed since it was shown".to_owned(),
+            });
+        }
+        let target = self.own.join(name);
+        if target.exists() {
+            return Err(LibrarianError::SkillExists { name: name.clone() });
+        }
+        let failed = |error: io::Error| LibrarianError::Files {
+            what: format!("the skill {name} could not be moved to {}", target.display()),
+            reason: error.to_string(),
+        };
+        // Written anew and not moved: it may be another file system, and only what was seen goes.
+        let file = |(path, text): &(String, String)| SkillFile {
+            executable: path.starts_with("scripts/"),
+            path: path.clone(),
+            text: text.clone(),
+        };
+        let files: Vec<SkillFile> = seen.files.iter().map(file).collect();
+        let temporary = self.own.join(format!(".{name}.{}", std::process::id()));
+        write(&temporary, &files).and_then(|()| fs::rename(&temporary, &target)).map_err(
+            |error| {
+                let _ = fs::remove_dir_all(&temporary);
+                failed(error)
+            },
+        )?;
+        fs::remove_dir_all(self.pending.join(name)).map_err(failed)?;
+        Ok(target)
+    }
+
+    /// Removes a draft.
+    pub fn discard(&self, name: &str) -> Result<(), LibrarianError> {
+        let place = self.place(name)?;
+        fs::remove_dir_all(&place).map_err(|error| LibrarianError::Files {
+            what: format!("{} could not be removed", place.display()),
+            reason: error.to_string(),
+        })
+    }
+
+    fn place(&self, name: &str) -> Result<PathBuf, LibrarianError> {
+        check_name(name)?;
+        let place = self.pending.join(name);
+        if fs::symlink_metadata(&place).is_ok_and(|place| place.is_dir()) {
+            return Ok(place);
+        }
+        Err(LibrarianError::NoDraft { name: name.to_owned() })
+    }
+}
+
+/// Writes files below a new directory.
+fn write(directory: &Path, files: &[SkillFile]) -> io::Result<()> {
+    for file in files {
+        let path = directory.join(&file.path);
+        if let Some(parent) = path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+        }
+        let mode = if file.executable { 0o700 } else { 0o600 };
+        let mut open = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?;
+        open.write_all(file.text.as_bytes())?;
+    }
+    Ok(())
+}

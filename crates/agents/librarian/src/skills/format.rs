@@ -1,0 +1,134 @@
+//! Writing `SKILL.md` in the Agent Skills format.
+
+use crate::LibrarianError;
+use crate::text::{checked, checked_line};
+
+const LONGEST_NAME: usize = 64;
+const LONGEST_DESCRIPTION: usize = 1024;
+const LONGEST_TEXT: usize = 60_000;
+
+/// A skill to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSkill {
+    /// Lower-case letters, digits and single hyphens inside; also the name of its directory.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// What an agent is told.
+    pub instructions: Option<String>,
+    /// What runs instead, or beside.
+    pub script: Option<String>,
+}
+
+/// A file of a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SkillFile {
+    /// Relative to the skill.
+    pub(super) path: String,
+    pub(super) text: String,
+    pub(super) executable: bool,
+}
+
+impl NewSkill {
+    /// Checks everything and returns it as it would be written.
+    pub(super) fn checked(&self) -> Result<Self, LibrarianError> {
+        check_name(&self.name)?;
+        let text = |what, text: &Option<String>| {
+            text.as_deref()
+                .filter(|text| !text.trim().is_empty())
+                .map(|text| checked(what, text, LONGEST_TEXT))
+                .transpose()
+        };
+        let instructions = text("instructions", &self.instructions)?;
+        let script = text("script", &self.script)?;
+        if instructions.is_none() && script.is_none() {
+            let why = "or script must be given".to_owned();
+            return Err(LibrarianError::Text { what: "instructions", why });
+        }
+        let description = checked_line("description", &self.description, LONGEST_DESCRIPTION)?;
+        Ok(Self { name: self.name.clone(), description, instructions, script })
+    }
+
+    /// The files of a checked skill.
+    pub(super) fn files(&self) -> Vec<SkillFile> {
+        let mut front = format!("---\nname: {}\n", self.name);
+        front += &format!("description: {}\n", quoted(&self.description));
+        let script_path = format!("scripts/{}.sh", self.name);
+        if self.script.is_some() {
+            front += &format!("metadata:\n  run: {}\n", quoted(&script_path));
+        }
+        let body = self.instructions.clone().unwrap_or_else(|| format!("Runs {script_path}."));
+        let text = format!("{front}---\n{body}\n");
+        let mut files = vec![SkillFile { path: "SKILL.md".to_owned(), text, executable: false }];
+        if let Some(script) = &self.script {
+            let first = if script.starts_with("#!") { "" } else { "#!/bin/sh\n" };
+            let text = format!("{first}{script}\n");
+            files.push(SkillFile { path: script_path, text, executable: true });
+        }
+        files
+    }
+}
+
+/// A name that cannot lead anywhere else.
+pub(super) fn check_name(name: &str) -> Result<(), LibrarianError> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let well_formed = !name.is_empty()
+        && name.len() <= LONGEST_NAME
+        && name.chars().all(plain)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+        && !name.contains("--");
+    if well_formed {
+        return Ok(());
+    }
+    let why = format!(
+        "must be of at most {LONGEST_NAME} lower-case letters, digits and single hyphens inside"
+    );
+    Err(LibrarianError::Text { what: "name", why })
+}
+
+/// A text as YAML takes it whatever is in it: a JSON string is one.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skill() -> NewSkill {
+        NewSkill {
+            name: "release-notes".to_owned(),
+            description: "Writes: \"notes\" # for a release".to_owned(),
+            instructions: Some("Look at the log.".to_owned()),
+            script: None,
+        }
+    }
+
+    #[test]
+    fn the_file_has_its_front_matter() {
+        let files = skill().checked().unwrap().files();
+        assert_eq!(
+            files[0].text,
+            "---\nname: release-notes\ndescription: \"Writes: \\\"notes\\\" # for a release\"\n---\n\
+             Look at the log.\n"
+        );
+        let scripted = NewSkill { script: Some("echo hi".to_owned()), ..skill() };
+        let files = scripted.checked().unwrap().files();
+        assert!(files[0].text.contains("metadata:\n  run: \"scripts/release-notes.sh\"\n---"));
+        assert_eq!(files[1].text, "#!/bin/sh\necho hi\n");
+        assert!(files[1].executable && files[1].path == "scripts/release-notes.sh");
+    }
+
+    #[test]
+    fn what_is_no_skill_is_refused() {
+        for name in ["", "A", "a b", "../x", "a/b", "-a", "a-", "a--b", ".x", &*"a".repeat(65)] {
+            assert!(NewSkill { name: name.to_owned(), ..skill() }.checked().is_err(), "{name}");
+        }
+        let empty = NewSkill { instructions: Some(" ".to_owned()), ..skill() };
+        assert!(empty.checked().unwrap_err().to_string().contains("script must be given"));
+        assert!(NewSkill { description: "\n".to_owned(), ..skill() }.checked().is_err());
+        let injected = NewSkill { description: "x\n---\nname: y".to_owned(), ..skill() };
+        assert!(injected.checked().unwrap().files()[0].text.contains("\"x --- name: y\""));
+    }
+}

@@ -1,0 +1,109 @@
+//! Skills as tools: writing drafts and listing what there is.
+
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible, visible_lines};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ListedSkill, NewSkill, SkillShelf};
+
+/// What is said of a draft.
+const WAITS: &str = "inactive until a person approves it";
+
+/// `create_skill`.
+pub(crate) struct CreateSkill(pub(crate) SkillShelf);
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CreateArguments {
+    /// Lower-case letters, digits and single hyphens inside.
+    name: String,
+    /// What it does and when to use it.
+    description: String,
+    /// What an agent that uses it is told. This or a script.
+    instructions: Option<String>,
+    /// A shell script that it runs. This or instructions.
+    script: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct CreateOutput {
+    created: String,
+    state: &'static str,
+    next: String,
+}
+
+impl CreateArguments {
+    fn skill(&self) -> NewSkill {
+        NewSkill {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            instructions: self.instructions.clone(),
+            script: self.script.clone(),
+        }
+    }
+}
+
+impl Tool for CreateSkill {
+    type Arguments = CreateArguments;
+    type Output = CreateOutput;
+    const NAME: &'static str = "create_skill";
+    const DESCRIPTION: &'static str = "Writes a new skill with instructions or a script. It stays \
+         inactive until a person approves it.";
+    const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
+    const READ_ONLY: bool = false;
+
+    async fn run(&self, given: CreateArguments, _: ToolContext) -> Result<CreateOutput, ToolError> {
+        let usable = (self.0.usable)();
+        let taken = |name: &str| usable.iter().any(|skill| skill.name == name);
+        let draft = self.0.drafts.create(&given.skill(), taken)?;
+        let next = format!(
+            "the user can look at it and approve it with: lango skills approve {}",
+            draft.name
+        );
+        Ok(CreateOutput { created: draft.name, state: WAITS, next })
+    }
+
+    fn propose(&self, given: &CreateArguments) -> Option<Proposal> {
+        // What cannot be written is refused by the call itself.
+        let skill = given.skill().checked().ok()?;
+        let mut summary = format!("Write the skill {}, {WAITS}", visible(&skill.name));
+        for file in skill.files() {
+            let text = file.text.strip_suffix('\n').unwrap_or(&file.text);
+            summary += &format!("\n{}\n{}", visible(&file.path), visible_lines(text, "  | "));
+        }
+        Some(Proposal::of(summary, [&skill.name]))
+    }
+}
+
+/// `list_skills`.
+pub(crate) struct ListSkills(pub(crate) SkillShelf);
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListArguments {}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ListOutput {
+    skills: Vec<ListedSkill>,
+}
+
+impl Tool for ListSkills {
+    type Arguments = ListArguments;
+    type Output = ListOutput;
+    const NAME: &'static str = "list_skills";
+    const DESCRIPTION: &'static str =
+        "The skills there are, with where they come from and whether they can be used.";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = true;
+
+    async fn run(&self, _: ListArguments, _: ToolContext) -> Result<ListOutput, ToolError> {
+        let mut skills = (self.0.usable)();
+        skills.extend(self.0.drafts.list()?.iter().map(|draft| ListedSkill {
+            name: draft.name.clone(),
+            description: draft.description(),
+            origin: "created by the librarian".to_owned(),
+            state: WAITS.to_owned(),
+        }));
+        Ok(ListOutput { skills })
+    }
+}

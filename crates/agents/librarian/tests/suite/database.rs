@@ -1,0 +1,117 @@
+//! What the tests of stores have in common.
+
+use std::sync::Arc;
+
+use lango_librarian::inquiries::InquirySettings;
+use lango_librarian::skills::SkillShelf;
+use lango_librarian::{Holdings, Offered};
+use lango_protocol::{CallId, SessionId, TurnId};
+use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, Purpose, Retrieval};
+use lango_store::{Database, DatabaseLocation};
+use lango_tool::{ToolContext, ToolError, ToolRegistry};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// Runs each function on both engines.
+macro_rules! on_both {
+    ($($test:ident,)*) => {
+        mod on_sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                lango_store::testing::on_sqlite(|at| async move {
+                    super::$test(crate::database::open(&at).await).await;
+                })
+                .await;
+            })*
+        }
+        mod on_postgresql {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                lango_store::testing::on_postgres(|at| async move {
+                    super::$test(crate::database::open(&at).await).await;
+                })
+                .await;
+            })*
+        }
+    };
+}
+pub(crate) use on_both;
+
+pub(crate) async fn open(location: &DatabaseLocation) -> Database {
+    lango_store::testing::open(location).await
+}
+
+/// Holdings whose texts are found by their words alone.
+pub(crate) async fn holdings(database: &Database) -> Holdings {
+    connected(database, None, InquirySettings::default()).await
+}
+
+pub(crate) async fn connected(
+    database: &Database,
+    embedder: Option<Arc<dyn Embedder>>,
+    settings: InquirySettings,
+) -> Holdings {
+    let holdings = Holdings::default();
+    let retrieval = Retrieval::open(database.clone(), embedder).await.unwrap();
+    holdings.connect(database.clone(), retrieval, settings).await.unwrap();
+    holdings
+}
+
+/// All of the librarian's tools.
+pub(crate) fn tools(holdings: &Holdings, skills: Option<SkillShelf>) -> ToolRegistry {
+    let mut tools = ToolRegistry::new();
+    let offered = Offered { graph: true, knowledge: true, skills };
+    lango_librarian::register(&mut tools, holdings, offered).unwrap();
+    tools
+}
+
+/// A call as a model makes it.
+pub(crate) async fn call(
+    tools: &ToolRegistry,
+    tool: &str,
+    arguments: Value,
+) -> Result<Value, ToolError> {
+    let prepared = tools.get(tool).unwrap().prepare(&arguments.to_string())?;
+    let text = prepared.run(context()).await?;
+    Ok(serde_json::from_str(&text).unwrap())
+}
+
+/// A call by the librarian, in a conversation of its own.
+pub(crate) fn context() -> ToolContext {
+    ToolContext {
+        session: SessionId::generate(),
+        turn: TurnId::generate(),
+        call: CallId::generate(),
+        agent: "librarian".parse().unwrap(),
+        cancel: CancellationToken::new(),
+    }
+}
+
+/// Knows that a car is an automobile, and nothing else.
+pub(crate) struct Cars(EmbeddingModel);
+
+impl Cars {
+    pub(crate) fn embedder() -> Arc<dyn Embedder> {
+        Arc::new(Self(EmbeddingModel { name: "test/cars".to_owned() }))
+    }
+}
+
+impl Embedder for Cars {
+    fn model(&self) -> &EmbeddingModel {
+        &self.0
+    }
+
+    fn batch(&self) -> usize {
+        8
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String], _: Purpose) -> EmbedFuture<'a> {
+        let vector = |text: &String| {
+            let text = text.to_lowercase();
+            let about_cars = ["car", "automobile"].iter().any(|word| text.contains(word));
+            if about_cars { vec![1.0, 0.0] } else { vec![0.0, 1.0] }
+        };
+        let vectors = texts.iter().map(vector).collect();
+        Box::pin(async move { Ok(vectors) })
+    }
+}

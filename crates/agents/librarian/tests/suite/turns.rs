@@ -1,0 +1,80 @@
+//! Turns as the journal has them, for what learns from them.
+
+use lango_protocol::{
+    CallId, CallStatus, Event, EventBody, EventId, Origin, SessionId, Timestamp, TurnId,
+};
+
+/// A turn that is being told.
+pub(crate) struct Told {
+    pub(crate) session: SessionId,
+    pub(crate) turn: TurnId,
+    pub(crate) events: Vec<Event>,
+}
+
+impl Told {
+    pub(crate) fn new(session: &SessionId, message: &str) -> Self {
+        let mut told =
+            Self { session: session.clone(), turn: TurnId::generate(), events: Vec::new() };
+        told.push(
+            "user",
+            EventBody::UserMessage {
+                text: message.to_owned(),
+                attachment: None,
+                images: Vec::new(),
+                origin: Origin::Chat,
+            },
+        );
+        told
+    }
+
+    fn push(&mut self, author: &str, body: EventBody) {
+        self.events.push(Event {
+            id: EventId::generate(),
+            session: self.session.clone(),
+            turn: self.turn,
+            seq: self.events.len() as u64 + 1,
+            at: Timestamp::now(),
+            author: Some(author.to_owned()),
+            branch: None,
+            step: None,
+            body,
+        });
+    }
+
+    pub(crate) fn call(
+        mut self,
+        tool: &str,
+        arguments: &str,
+        status: CallStatus,
+        output: &str,
+    ) -> Self {
+        let call = CallId::generate();
+        let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
+        self.push(
+            "operator",
+            EventBody::ToolCall {
+                call: call.clone(),
+                tool: tool.clone(),
+                arguments,
+                read_only: true,
+            },
+        );
+        self.push(
+            "operator",
+            EventBody::ToolResult {
+                call,
+                tool,
+                status,
+                output: output.to_owned(),
+                full_output: None,
+                milliseconds: 1,
+            },
+        );
+        self
+    }
+
+    pub(crate) fn answer(mut self, text: &str) -> Self {
+        self.push("librarian", EventBody::Message { text: text.to_owned(), answer: true });
+        self
+    }
+}

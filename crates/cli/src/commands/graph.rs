@@ -1,0 +1,243 @@
+//! `lango graph`: relations, for a person.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+
+use lango_librarian::graph::{
+    Added, Direction, Dot, Ended, Graph, JsonLd, Limits, Name, NewTriple, Question, Reach,
+    Traversal, Triple, tree,
+};
+use lango_librarian::{LibrarianError, Provenance};
+use lango_protocol::Timestamp;
+use lango_tool::visible;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::sessions::local_time;
+use super::table::table;
+use super::{Setting, print, print_json};
+use crate::arguments::{ExportFormat, GraphCommand, GraphQueryArguments, Relation};
+use crate::failure::{self, Failure};
+use crate::wiring;
+
+/// What is drawn at most.
+const DRAWN: Limits = Limits { nodes: 500, edges: 1_000 };
+/// Relations that are read at a time for an export.
+const PAGE: u32 = 1_000;
+/// Who records what is typed here.
+const USER: &str = "user";
+
+pub(crate) async fn graph(setting: &Setting, command: GraphCommand) -> Result<u8, Failure> {
+    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
+    let graph = Graph::open(database).await?;
+    match command {
+        GraphCommand::Show { node, depth, at, json } => {
+            show(&graph, &node, depth, at, json).await?;
+        }
+        GraphCommand::Add { relation, source, since } => {
+            add(&graph, &relation, source, since).await?;
+        }
+        GraphCommand::End { relation, at } => return end(&graph, &relation, at).await,
+        GraphCommand::Query(arguments) => query(&graph, &arguments).await?,
+        GraphCommand::Export { format, output, history } => {
+            export(&graph, format, output.as_deref(), history).await?;
+        }
+    }
+    Ok(failure::ANSWERED)
+}
+
+/// What the user typed is wrong, or the database is.
+fn failed(error: LibrarianError) -> Failure {
+    match error {
+        LibrarianError::Store(error) => error.into(),
+        LibrarianError::NoNode { .. } => Failure::usage(format!(
+            "{error}. Relations are recorded with: lango graph add SUBJECT PREDICATE OBJECT"
+        )),
+        error => Failure::usage(error.to_string()),
+    }
+}
+
+fn name(what: &'static str, text: &str) -> Result<Name, Failure> {
+    Name::new(what, text).map_err(failed)
+}
+
+#[derive(Serialize)]
+struct TraversalView<'a> {
+    nodes: Vec<NodeView<'a>>,
+    edges: Vec<[&'a str; 3]>,
+    incomplete: &'a [String],
+}
+
+#[derive(Serialize)]
+struct NodeView<'a> {
+    name: &'a str,
+    depth: u32,
+    leads_further: bool,
+}
+
+fn view(found: &Traversal) -> TraversalView<'_> {
+    let name = |index: usize| &*found.nodes[index].name;
+    TraversalView {
+        nodes: found
+            .nodes
+            .iter()
+            .map(|node| NodeView { name: &node.name, depth: node.depth, leads_further: node.open })
+            .collect(),
+        edges: found
+            .edges
+            .iter()
+            .map(|edge| [name(edge.subject), &*edge.predicate, name(edge.object)])
+            .collect(),
+        incomplete: &found.cut,
+    }
+}
+
+async fn show(
+    graph: &Graph,
+    node: &str,
+    depth: u32,
+    at: Option<Timestamp>,
+    json: bool,
+) -> Result<(), Failure> {
+    let reach = Reach {
+        start: name("the node", node)?,
+        depth,
+        predicates: Vec::new(),
+        direction: Direction::Both,
+        at,
+        limits: DRAWN,
+        mark_open: true,
+    };
+    let found = graph.traverse(&reach, &CancellationToken::new()).await.map_err(failed)?;
+    if json { print_json(&view(&found)) } else { print(&tree(&found)) }
+}
+
+async fn add(
+    graph: &Graph,
+    relation: &Relation,
+    source: Option<String>,
+    since: Option<Timestamp>,
+) -> Result<(), Failure> {
+    let triple = NewTriple {
+        subject: name("the subject", &relation.subject)?,
+        predicate: name("the predicate", &relation.predicate)?,
+        object: name("the object", &relation.object)?,
+        provenance: Provenance { source, by: USER.to_owned(), ..Provenance::default() },
+        valid_from: since,
+        mentioned_in: Vec::new(),
+    };
+    let shown = words(triple.subject.shown(), triple.predicate.shown(), triple.object.shown());
+    print(&match graph.add(triple).await.map_err(failed)? {
+        Added::Stored => format!("recorded: {shown}\n"),
+        Added::AlreadyThere => format!("already there: {shown}\n"),
+    })
+}
+
+fn words(subject: &str, predicate: &str, object: &str) -> String {
+    format!("{} – {} → {}", visible(subject), visible(predicate), visible(object))
+}
+
+async fn end(graph: &Graph, relation: &Relation, at: Option<Timestamp>) -> Result<u8, Failure> {
+    let subject = name("the subject", &relation.subject)?;
+    let predicate = name("the predicate", &relation.predicate)?;
+    let object = name("the object", &relation.object)?;
+    let shown = words(subject.shown(), predicate.shown(), object.shown());
+    match graph.end(&subject, &predicate, &object, USER, at).await.map_err(failed)? {
+        Ended::Ended => {
+            print(&format!("ended: {shown}\n"))?;
+            Ok(failure::ANSWERED)
+        }
+        Ended::NotThere => Err(Failure::usage(format!(
+            "no such relation holds: {shown}. See: lango graph query --subject {:?} --history",
+            relation.subject
+        ))),
+    }
+}
+
+async fn query(graph: &Graph, arguments: &GraphQueryArguments) -> Result<(), Failure> {
+    let optional =
+        |what, text: &Option<String>| text.as_deref().map(|text| name(what, text)).transpose();
+    let question = Question {
+        subject: optional("--subject", &arguments.subject)?,
+        predicate: optional("--predicate", &arguments.predicate)?,
+        object: optional("--object", &arguments.object)?,
+        at: arguments.at,
+        history: arguments.history,
+        after: 0,
+        limit: arguments.limit,
+    };
+    let found = graph.query(&question).await.map_err(failed)?;
+    if arguments.json {
+        return print_json(&found);
+    }
+    if found.triples.is_empty() {
+        let hint = if arguments.history { "" } else { " Ended ones: --history" };
+        return print(&format!("No such relation is on record.{hint}\n"));
+    }
+    let row = |triple: &Triple| {
+        vec![
+            visible(&triple.subject),
+            visible(&triple.predicate),
+            visible(&triple.object),
+            local_time(triple.valid_from),
+            triple.valid_to.map(local_time).unwrap_or_default(),
+            visible(&triple.provenance.by),
+            visible(triple.provenance.source.as_deref().unwrap_or_default()),
+        ]
+    };
+    let rows: Vec<Vec<String>> = found.triples.iter().map(row).collect();
+    let header = ["SUBJECT", "PREDICATE", "OBJECT", "SINCE", "UNTIL", "BY", "SOURCE"];
+    let more = if found.more { "There are more; raise --limit or name more.\n" } else { "" };
+    print(&format!("{}{more}", table(&header, &rows)))
+}
+
+/// Relations are written as they are read, so that a large graph needs no room.
+async fn export(
+    graph: &Graph,
+    format: ExportFormat,
+    output: Option<&Path>,
+    history: bool,
+) -> Result<(), Failure> {
+    let Some(path) = output else { return pieces(graph, format, history, print).await };
+    let unwritable =
+        |error: std::io::Error| Failure::usage(format!("cannot write {}: {error}", path.display()));
+    let mut file = BufWriter::new(File::create(path).map_err(unwritable)?);
+    let write = |text: &str| file.write_all(text.as_bytes()).map_err(unwritable);
+    pieces(graph, format, history, write).await?;
+    file.flush().map_err(unwritable)
+}
+
+async fn pieces(
+    graph: &Graph,
+    format: ExportFormat,
+    history: bool,
+    mut write: impl FnMut(&str) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let (dot, mut linked) = (Dot, JsonLd::default());
+    write(&match format {
+        ExportFormat::Dot => dot.begin(),
+        ExportFormat::JsonLd => linked.begin(),
+    })?;
+    let mut question = Question { history, limit: PAGE, ..Question::default() };
+    loop {
+        let found = graph.page(&question).await.map_err(failed)?;
+        let text: String = found
+            .triples
+            .iter()
+            .map(|triple| match format {
+                ExportFormat::Dot => dot.triple(triple),
+                ExportFormat::JsonLd => linked.triple(triple),
+            })
+            .collect();
+        write(&text)?;
+        match found.triples.last() {
+            Some(last) if found.more => question.after = last.id,
+            _ => break,
+        }
+    }
+    write(&match format {
+        ExportFormat::Dot => dot.end(),
+        ExportFormat::JsonLd => linked.end(),
+    })
+}

@@ -1,0 +1,271 @@
+//! Models behind a server: OpenAI's wire, Gemini's, Ollama's.
+
+use std::time::Duration;
+
+use reqwest::header::RETRY_AFTER;
+use reqwest::{Client, Response, StatusCode};
+use serde::{Deserialize, Serialize};
+
+use super::{EmbedError, EmbedFuture, Embedder, EmbeddingModel, Purpose, normalise};
+
+/// The wire that a server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemoteWire {
+    /// `POST /embeddings`, as OpenAI and most servers have it.
+    OpenAi,
+    /// `POST /models/NAME:batchEmbedContents`.
+    Gemini,
+    /// `POST /api/embed`.
+    Ollama,
+}
+
+/// A model behind a server.
+pub struct RemoteEmbedder {
+    model: EmbeddingModel,
+    name: String,
+    wire: RemoteWire,
+    base_url: String,
+    key: Option<String>,
+    client: Client,
+}
+
+/// Texts in one request; every provider takes as many.
+const BATCH: usize = 64;
+
+/// Waits before another try, where the server is busy or away.
+const WAITS: [Duration; 3] =
+    [Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(8)];
+
+/// The longest wait that a server may ask for.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+const TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The longest part of a server's words that is repeated to a person.
+const LONGEST_REASON: usize = 300;
+
+impl RemoteEmbedder {
+    /// A model by its provider's name and its own. `base_url` goes up to and including the version,
+    /// such as `https://api.openai.com/v1`.
+    pub fn new(
+        provider: &str,
+        name: &str,
+        wire: RemoteWire,
+        base_url: &str,
+        key: Option<String>,
+    ) -> Result<Self, EmbedError> {
+        let model = EmbeddingModel { name: format!("{provider}/{name}") };
+        let client = Client::builder().timeout(TIMEOUT).build().map_err(|error| {
+            EmbedError::Unreachable { model: model.name.clone(), reason: error.to_string() }
+        })?;
+        let base_url = base_url.trim_end_matches('/').to_owned();
+        Ok(Self { model, name: name.to_owned(), wire, base_url, key, client })
+    }
+
+    async fn batch_of(
+        &self,
+        texts: &[String],
+        purpose: Purpose,
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut waits = WAITS.iter();
+        loop {
+            let (error, asked) = match self.request(texts, purpose).send().await {
+                Ok(response) if response.status().is_success() => {
+                    return self.read(response, texts.len()).await;
+                }
+                Ok(response) => {
+                    let busy = response.status().is_server_error()
+                        || response.status() == StatusCode::TOO_MANY_REQUESTS;
+                    let asked = retry_after(&response);
+                    let error = self.refused(response).await;
+                    if !busy {
+                        return Err(error);
+                    }
+                    (error, asked)
+                }
+                Err(error) => (self.unreachable(&error), None),
+            };
+            match waits.next() {
+                Some(wait) => tokio::time::sleep(asked.unwrap_or(*wait)).await,
+                None => return Err(error),
+            }
+        }
+    }
+
+    fn request(&self, texts: &[String], purpose: Purpose) -> reqwest::RequestBuilder {
+        let Self { base_url, name, .. } = self;
+        let (url, body) = match self.wire {
+            RemoteWire::OpenAi => (
+                format!("{base_url}/embeddings"),
+                serde_json::to_string(&Plain { model: name, input: texts }),
+            ),
+            RemoteWire::Ollama => (
+                format!("{base_url}/api/embed"),
+                serde_json::to_string(&Plain { model: name, input: texts }),
+            ),
+            RemoteWire::Gemini => (
+                format!("{base_url}/models/{name}:batchEmbedContents"),
+                serde_json::to_string(&GeminiBatch::new(name, texts, purpose)),
+            ),
+        };
+        let request = self.client.post(url).header("content-type", "application/json");
+        let request = match (&self.key, self.wire) {
+            (Some(key), RemoteWire::Gemini) => request.header("x-goog-api-key", key),
+            (Some(key), _) => request.bearer_auth(key),
+            (None, _) => request,
+        };
+        // Strings always have a form in JSON.
+        request.body(body.unwrap_or_default())
+    }
+
+    async fn read(&self, response: Response, count: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let bytes = response.bytes().await.map_err(|error| self.unreachable(&error))?;
+        let unreadable =
+            |reason: String| EmbedError::Unreadable { model: self.model.name.clone(), reason };
+        let parse = |error: serde_json::Error| unreadable(error.to_string());
+        let mut vectors = match self.wire {
+            RemoteWire::OpenAi => {
+                let mut answer: OpenAiAnswer = serde_json::from_slice(&bytes).map_err(parse)?;
+                answer.data.sort_by_key(|item| item.index);
+                answer.data.into_iter().map(|item| item.embedding).collect()
+            }
+            RemoteWire::Ollama => {
+                serde_json::from_slice::<OllamaAnswer>(&bytes).map_err(parse)?.embeddings
+            }
+            RemoteWire::Gemini => {
+                let answer: GeminiAnswer = serde_json::from_slice(&bytes).map_err(parse)?;
+                answer.embeddings.into_iter().map(|item| item.values).collect::<Vec<_>>()
+            }
+        };
+        if vectors.len() != count {
+            return Err(unreadable(format!("{} vectors for {count} texts", vectors.len())));
+        }
+        let length = vectors.first().map_or(0, Vec::len);
+        for vector in &mut vectors {
+            if vector.is_empty() || vector.len() != length || !vector.iter().all(|v| v.is_finite())
+            {
+                return Err(unreadable("a vector that is empty or not finite".to_owned()));
+            }
+            normalise(vector);
+        }
+        Ok(vectors)
+    }
+
+    async fn refused(&self, response: Response) -> EmbedError {
+        let status = response.status();
+        let said = response.text().await.unwrap_or_default();
+        let said: String = said.trim().chars().take(LONGEST_REASON).collect();
+        EmbedError::Refused { model: self.model.name.clone(), reason: format!("{status} {said}") }
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> EmbedError {
+        EmbedError::Unreachable { model: self.model.name.clone(), reason: causes(error) }
+    }
+}
+
+/// An error with everything behind it: the outermost says only that something failed.
+fn causes(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+fn retry_after(response: &Response) -> Option<Duration> {
+    let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds).min(LONGEST_WAIT))
+}
+
+impl Embedder for RemoteEmbedder {
+    fn model(&self) -> &EmbeddingModel {
+        &self.model
+    }
+
+    fn batch(&self) -> usize {
+        BATCH
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String], purpose: Purpose) -> EmbedFuture<'a> {
+        Box::pin(async move {
+            let mut vectors = Vec::with_capacity(texts.len());
+            for batch in texts.chunks(BATCH) {
+                vectors.extend(self.batch_of(batch, purpose).await?);
+            }
+            Ok(vectors)
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Plain<'a> {
+    model: &'a str,
+    input: &'a [String],
+}
+
+#[derive(Deserialize)]
+struct OpenAiAnswer {
+    data: Vec<OpenAiItem>,
+}
+
+#[derive(Deserialize)]
+struct OpenAiItem {
+    #[serde(default)]
+    index: usize,
+    embedding: Vec<f32>,
+}
+
+#[derive(Deserialize)]
+struct OllamaAnswer {
+    embeddings: Vec<Vec<f32>>,
+}
+
+#[derive(Serialize)]
+struct GeminiBatch<'a> {
+    requests: Vec<GeminiRequest<'a>>,
+}
+
+#[derive(Serialize)]
+struct GeminiRequest<'a> {
+    model: String,
+    content: GeminiContent<'a>,
+    #[serde(rename = "taskType")]
+    task_type: &'static str,
+}
+
+#[derive(Serialize)]
+struct GeminiContent<'a> {
+    parts: [GeminiPart<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct GeminiPart<'a> {
+    text: &'a str,
+}
+
+impl<'a> GeminiBatch<'a> {
+    fn new(name: &str, texts: &'a [String], purpose: Purpose) -> Self {
+        let task_type = match purpose {
+            Purpose::Passage => "RETRIEVAL_DOCUMENT",
+            Purpose::Query => "RETRIEVAL_QUERY",
+        };
+        let request = |text: &'a String| GeminiRequest {
+            model: format!("models/{name}"),
+            content: GeminiContent { parts: [GeminiPart { text }] },
+            task_type,
+        };
+        Self { requests: texts.iter().map(request).collect() }
+    }
+}
+
+#[derive(Deserialize)]
+struct GeminiAnswer {
+    embeddings: Vec<GeminiValues>,
+}
+
+#[derive(Deserialize)]
+struct GeminiValues {
+    values: Vec<f32>,
+}

@@ -1,0 +1,67 @@
+//! Numbers that are known before they are written, so that one batch can hold everything.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sha2::{Digest, Sha256};
+
+use crate::{EntryKey, Space};
+
+static LAST: AtomicI64 = AtomicI64::new(0);
+
+/// A number that no other passage or entry has: microseconds, then ten bits of this process.
+/// Ascending within a process, which the full-text index likes.
+pub(crate) fn fresh() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = i64::try_from(since.as_micros()).unwrap_or(i64::MAX >> 11);
+    let floor = (now << 10) | i64::from(std::process::id() & 0x3ff);
+    // The closure always returns a value, so both arms hold the number before.
+    let before = match LAST
+        .fetch_update(Ordering::AcqRel, Ordering::Acquire, |last| Some(floor.max(last + 1)))
+    {
+        Ok(before) | Err(before) => before,
+    };
+    floor.max(before + 1)
+}
+
+/// The number of a collection, the same in every process.
+pub(crate) fn scope(space: Space, collection: &str) -> i64 {
+    hash(&[space.as_str(), collection])
+}
+
+/// The scope of an entry.
+pub(crate) fn scope_of(key: &EntryKey) -> i64 {
+    scope(key.space, &key.collection)
+}
+
+/// The number of an embedding model.
+pub(crate) fn model(name: &str) -> i64 {
+    hash(&["model", name])
+}
+
+fn hash(parts: &[&str]) -> i64 {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part.as_bytes());
+        hasher.update([0]);
+    }
+    let digest = hasher.finalize();
+    let mut first = [0; 8];
+    first.copy_from_slice(&digest[..8]);
+    // 62 bits, so that it is never negative.
+    i64::from_be_bytes(first) & (i64::MAX >> 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_ascend_and_scopes_differ() {
+        let numbers: Vec<i64> = (0..10_000).map(|_| fresh()).collect();
+        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_ne!(scope(Space::Documents, "a"), scope(Space::Knowledge, "a"));
+        assert_ne!(scope(Space::Documents, "a"), scope(Space::Documents, "b"));
+        assert_eq!(scope(Space::Documents, "a"), scope(Space::Documents, "a"));
+    }
+}

@@ -1,0 +1,321 @@
+//! Searching.
+
+use std::collections::HashMap;
+
+use lango_store::{Dialect, Row, RowView, Statement, StoreError};
+use serde::Serialize;
+
+use super::Retrieval;
+use super::write::scope_word;
+use crate::fusion::fuse;
+use crate::vector::{Nearest, Query};
+use crate::{EmbedError, EntryKey, Purpose, RetrievalError, Space, ids, query};
+
+/// How texts are found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// By their words.
+    Words,
+    /// By their meaning.
+    Vectors,
+    /// By both.
+    #[default]
+    Hybrid,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// Whose texts.
+    pub space: Space,
+    /// Only in these collections; in all of them if there are none.
+    pub collections: Vec<String>,
+    /// What somebody asked.
+    pub text: String,
+    /// At most so many hits.
+    pub limit: usize,
+    /// How.
+    pub mode: Mode,
+    /// Hits by meaning alone must be at least this similar, from -1 to 1.
+    pub least_similarity: f32,
+}
+
+impl Search {
+    /// A search in all collections of a space, by words and meaning.
+    pub fn new(space: Space, text: impl Into<String>, limit: usize) -> Self {
+        Self {
+            space,
+            collections: Vec::new(),
+            text: text.into(),
+            limit,
+            mode: Mode::default(),
+            least_similarity: 0.0,
+        }
+    }
+}
+
+/// What was found, the best first.
+#[derive(Debug, Clone, Default)]
+pub struct Found {
+    /// The passages.
+    pub hits: Vec<Hit>,
+    /// Set where the embedding model did not answer, so that this was found by words alone.
+    pub words_only: Option<EmbedError>,
+}
+
+/// A passage that was found.
+#[derive(Debug, Clone, Serialize)]
+pub struct Hit {
+    /// Which entry.
+    #[serde(skip)]
+    pub entry: EntryKey,
+    /// The passage's place in the entry, from 0.
+    pub number: u64,
+    /// What people call the entry.
+    pub title: String,
+    /// Where the entry comes from.
+    pub source: String,
+    /// Where in it.
+    pub position: String,
+    /// The headings it stands under, the title first.
+    pub heading: String,
+    /// The text.
+    pub text: String,
+    /// How good it is; comparable within one search only.
+    pub score: f64,
+    /// The cosine of its angle to the query, where it was found by meaning.
+    pub similarity: Option<f32>,
+    /// Whether it was found by its words.
+    pub by_words: bool,
+}
+
+/// Passages of each ranking that are fused. Deeper ones cannot come first any more.
+const DEPTH: usize = 100;
+
+impl Retrieval {
+    /// Finds passages. With [`Mode::Hybrid`] and no embedder, or one that does not answer, it finds
+    /// by words alone.
+    pub async fn search(&self, search: &Search) -> Result<Found, RetrievalError> {
+        let scopes = self.scopes(search).await?;
+        if scopes.is_empty() || search.limit == 0 {
+            return Ok(Found::default());
+        }
+        let depth = DEPTH.max(search.limit);
+        let by_words = match search.mode {
+            Mode::Vectors => Vec::new(),
+            Mode::Words | Mode::Hybrid => self.by_words(&search.text, &scopes, depth).await?,
+        };
+        let mut words_only = None;
+        let mut by_meaning = match search.mode {
+            Mode::Words => Vec::new(),
+            Mode::Vectors => self.by_meaning(&search.text, &scopes, depth).await?,
+            Mode::Hybrid => match self.by_meaning(&search.text, &scopes, depth).await {
+                Ok(ranked) => ranked,
+                Err(RetrievalError::NoEmbedder) => Vec::new(),
+                Err(RetrievalError::Embed(error)) => {
+                    words_only = Some(error);
+                    Vec::new()
+                }
+                Err(error) => return Err(error),
+            },
+        };
+        by_meaning.retain(|(passage, similarity)| {
+            *similarity >= search.least_similarity || by_words.contains(passage)
+        });
+        let similarities: HashMap<i64, f32> = by_meaning.iter().copied().collect();
+        let meaning: Vec<i64> = by_meaning.iter().map(|(passage, _)| *passage).collect();
+        let mut fused = fuse(&[&meaning, &by_words]);
+        fused.truncate(search.limit);
+        let mut hits = self.load(&fused).await?;
+        for (passage, hit) in &mut hits {
+            hit.similarity = similarities.get(passage).copied();
+            hit.by_words = by_words.contains(passage);
+        }
+        Ok(Found { hits: hits.into_iter().map(|(_, hit)| hit).collect(), words_only })
+    }
+
+    /// The numbers of the collections that a search is about.
+    async fn scopes(&self, search: &Search) -> Result<Vec<i64>, StoreError> {
+        if !search.collections.is_empty() {
+            let scope = |collection: &String| ids::scope(search.space, collection);
+            return Ok(search.collections.iter().map(scope).collect());
+        }
+        let statement =
+            Statement::new("SELECT DISTINCT collection FROM retrieval_entries WHERE space = $1");
+        let rows = self.database.query(statement.bind(search.space.as_str())).await?;
+        rows.iter().map(|row| Ok(ids::scope(search.space, row.text(0)?))).collect()
+    }
+
+    async fn by_words(
+        &self,
+        text: &str,
+        scopes: &[i64],
+        most: usize,
+    ) -> Result<Vec<i64>, StoreError> {
+        let terms = query::terms(text);
+        if terms.is_empty() {
+            return Ok(Vec::new());
+        }
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let statement = match self.database.dialect() {
+            Dialect::Sqlite => {
+                let scopes: Vec<String> = scopes.iter().map(|scope| scope_word(*scope)).collect();
+                Statement::new(WORDS_SQLITE).bind(query::for_fts5(&terms, &scopes)).bind(most)
+            }
+            Dialect::Postgres => {
+                let scopes: Vec<String> = scopes.iter().map(ToString::to_string).collect();
+                Statement::new(WORDS_POSTGRES)
+                    .bind(terms.join(" "))
+                    .bind(scopes.join(" "))
+                    .bind(most)
+            }
+        };
+        let rows = self.database.query(statement).await?;
+        rows.iter().map(|row| row.integer(0)).collect()
+    }
+
+    /// The nearest passages with their similarity.
+    async fn by_meaning(
+        &self,
+        text: &str,
+        scopes: &[i64],
+        most: usize,
+    ) -> Result<Vec<(i64, f32)>, RetrievalError> {
+        let Some(model) = self.model else { return Err(RetrievalError::NoEmbedder) };
+        let vector = self.query_vector(text).await?;
+        let mut nearest = Nearest::new(Query::new(&vector), most);
+        for scope in scopes {
+            let statement = Statement::new(
+                "SELECT passage, vector FROM retrieval_vectors WHERE model = $1 AND scope = $2",
+            );
+            let statement = statement.bind(model).bind(*scope);
+            nearest = self
+                .database
+                .fold(statement, nearest, |nearest: &mut Nearest, row| {
+                    nearest.see(row.integer(0)?, row.blob(1)?)
+                })
+                .await?;
+        }
+        Ok(nearest.ranked())
+    }
+
+    /// The passage of one entry that fits a query best; none where the entry is not there.
+    pub async fn best_passage(
+        &self,
+        key: &EntryKey,
+        text: &str,
+    ) -> Result<Option<Hit>, RetrievalError> {
+        let statement = Statement::new(
+            "SELECT p.id, v.vector FROM retrieval_passages p JOIN retrieval_vectors v \
+             ON v.model = $3 AND v.scope = p.scope AND v.passage = p.id \
+             WHERE p.entry = (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2)",
+        );
+        let statement = statement.bind(ids::scope_of(key)).bind(key.key.as_str());
+        let best = match (self.model, self.query_vector(text).await) {
+            (Some(model), Ok(vector)) => {
+                let nearest = Nearest::new(Query::new(&vector), 1);
+                let see = |nearest: &mut Nearest, row: &RowView<'_>| {
+                    nearest.see(row.integer(0)?, row.blob(1)?)
+                };
+                let nearest = self.database.fold(statement.bind(model), nearest, see).await?;
+                nearest.ranked().first().copied()
+            }
+            // Without a model, how it begins says best what it is about.
+            _ => None,
+        };
+        let similarity = best.map(|(_, similarity)| similarity);
+        let passage = match best {
+            Some((passage, _)) => Some(passage),
+            None => self.first_passage(key).await?,
+        };
+        let Some(passage) = passage else { return Ok(None) };
+        let mut hits = self.load(&[(passage, 0.0)]).await?;
+        Ok(hits.pop().map(|(_, hit)| Hit { similarity, ..hit }))
+    }
+
+    async fn first_passage(&self, key: &EntryKey) -> Result<Option<i64>, StoreError> {
+        let first = Statement::new(
+            "SELECT id FROM retrieval_passages WHERE entry = \
+             (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2) \
+             ORDER BY number LIMIT 1",
+        );
+        let first = first.bind(ids::scope_of(key)).bind(key.key.as_str());
+        self.database.query(first).await?.first().map(|row| row.integer(0)).transpose()
+    }
+
+    /// The vector of a query.
+    pub async fn query_vector(&self, text: &str) -> Result<Vec<f32>, RetrievalError> {
+        if let Some(vector) = self.remembered(text) {
+            return Ok(vector);
+        }
+        let Some(embedder) = &self.embedder else { return Err(RetrievalError::NoEmbedder) };
+        let vectors = embedder.embed(&[text.to_owned()], Purpose::Query).await?;
+        let vector = vectors.into_iter().next().unwrap_or_default();
+        self.remember(text, &vector);
+        Ok(vector)
+    }
+
+    /// The passages of these numbers, in this order. One that went away meanwhile is left out.
+    async fn load(&self, ranked: &[(i64, f64)]) -> Result<Vec<(i64, Hit)>, StoreError> {
+        let mut hits = Vec::with_capacity(ranked.len());
+        for (passage, score) in ranked {
+            let statement = Statement::new(
+                "SELECT e.space, e.collection, e.key, e.title, e.source, \
+                 p.number, p.heading, p.body, p.position \
+                 FROM retrieval_passages p JOIN retrieval_entries e ON e.id = p.entry \
+                 WHERE p.id = $1",
+            );
+            let rows = self.database.query(statement.bind(*passage).brief()).await?;
+            if let Some(hit) = rows.first().map(|row| hit(row, *score)).transpose()?.flatten() {
+                hits.push((*passage, hit));
+            }
+        }
+        Ok(hits)
+    }
+}
+
+fn hit(row: &Row, score: f64) -> Result<Option<Hit>, StoreError> {
+    let Some(space) = Space::from_name(row.text(0)?) else { return Ok(None) };
+    Ok(Some(Hit {
+        entry: EntryKey::new(space, row.text(1)?, row.text(2)?),
+        title: row.text(3)?.to_owned(),
+        source: row.text(4)?.to_owned(),
+        number: row.unsigned(5)?,
+        heading: row.text(6)?.to_owned(),
+        text: row.text(7)?.to_owned(),
+        position: row.text(8)?.to_owned(),
+        score,
+        similarity: None,
+        by_words: false,
+    }))
+}
+
+// The scope's word costs and counts nothing, a heading's word counts more than one of the text.
+const WORDS_SQLITE: &str = "SELECT rowid FROM retrieval_words WHERE retrieval_words MATCH $1 \
+     ORDER BY bm25(retrieval_words, 0.0, 1.5, 1.0, 0.3), rowid LIMIT $2";
+
+// PostgreSQL's own ranking knows nothing of how rare a word is, so each word is ranked by itself
+// and weighted with its rarity.
+const WORDS_POSTGRES: &str = "\
+WITH terms AS ( \
+    SELECT plainto_tsquery('english', term) AS term \
+    FROM unnest(string_to_array($1, ' ')) AS term \
+    WHERE numnode(plainto_tsquery('english', term)) > 0 \
+), scopes AS ( \
+    SELECT CAST(scope AS BIGINT) AS scope FROM unnest(string_to_array($2, ' ')) AS scope \
+), total AS ( \
+    SELECT COUNT(*) AS passages FROM retrieval_passages \
+    WHERE scope IN (SELECT scope FROM scopes) \
+), matches AS ( \
+    SELECT p.id, t.term, ts_rank('{0.1, 0.1, 0.1, 0.15}', p.words, t.term) AS rank, \
+           length(p.body) AS size \
+    FROM terms t JOIN retrieval_passages p ON p.words @@ t.term \
+    WHERE p.scope IN (SELECT scope FROM scopes) \
+), rarity AS ( \
+    SELECT term, ln(1 + (total.passages - COUNT(*) + 0.5) / (COUNT(*) + 0.5)) AS weight \
+    FROM matches, total GROUP BY term, total.passages \
+) \
+SELECT m.id FROM matches m JOIN rarity r ON r.term = m.term \
+GROUP BY m.id, m.size \
+ORDER BY SUM(r.weight * m.rank / (m.rank + 0.06 * (0.25 + 0.75 * m.size / 900.0))) DESC, m.id \
+LIMIT $3";

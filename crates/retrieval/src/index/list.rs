@@ -1,0 +1,127 @@
+//! What is there.
+
+use lango_store::{Row, Statement, StoreError};
+
+use super::Retrieval;
+use crate::{EntryKey, EntrySummary, NewPassage, RetrievalError, Space, ids};
+
+/// How much one collection holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpaceSize {
+    /// The collection.
+    pub collection: String,
+    /// Its entries.
+    pub entries: u64,
+    /// Their passages.
+    pub passages: u64,
+}
+
+impl Retrieval {
+    /// The digest of an entry; none where it is not there.
+    pub async fn entry_digest(&self, key: &EntryKey) -> Result<Option<String>, RetrievalError> {
+        let statement =
+            Statement::new("SELECT digest FROM retrieval_entries WHERE scope = $1 AND key = $2")
+                .bind(ids::scope_of(key))
+                .bind(key.key.as_str());
+        let rows = self.database.query(statement.brief()).await?;
+        rows.first().map(|row| Ok(row.text(0)?.to_owned())).transpose()
+    }
+
+    /// An entry; none where it is not there.
+    pub async fn entry(&self, key: &EntryKey) -> Result<Option<EntrySummary>, RetrievalError> {
+        let statement = Statement::new(
+            "SELECT space, collection, key, title, source, digest, passages, at \
+             FROM retrieval_entries WHERE scope = $1 AND key = $2",
+        );
+        let statement = statement.bind(ids::scope_of(key)).bind(key.key.as_str());
+        let rows = self.database.query(statement).await?;
+        Ok(rows.first().map(summary).transpose()?.flatten())
+    }
+
+    /// Entries of a space by collection and key, after the given one, at most `limit`. `collection`
+    /// narrows it down.
+    pub async fn entries(
+        &self,
+        space: Space,
+        collection: Option<&str>,
+        after: Option<&EntryKey>,
+        limit: u32,
+    ) -> Result<Vec<EntrySummary>, RetrievalError> {
+        let (after_collection, after_key) =
+            after.map_or(("", ""), |key| (key.collection.as_str(), key.key.as_str()));
+        let rows = self
+            .database
+            .query(
+                Statement::new(
+                    "SELECT space, collection, key, title, source, digest, passages, at \
+                     FROM retrieval_entries WHERE space = $1 \
+                     AND ($2 = '' OR collection = $2) \
+                     AND (collection > $3 OR (collection = $3 AND key > $4)) \
+                     ORDER BY collection, key LIMIT $5",
+                )
+                .bind(space.as_str())
+                .bind(collection.unwrap_or(""))
+                .bind(after_collection)
+                .bind(after_key)
+                .bind(limit),
+            )
+            .await?;
+        let summaries: Result<Vec<Option<EntrySummary>>, StoreError> =
+            rows.iter().map(summary).collect();
+        Ok(summaries?.into_iter().flatten().collect())
+    }
+
+    /// The passages of an entry, in order.
+    pub async fn passages(&self, key: &EntryKey) -> Result<Vec<NewPassage>, RetrievalError> {
+        let statement = Statement::new(
+            "SELECT heading, body, position FROM retrieval_passages WHERE entry = \
+             (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2) ORDER BY number",
+        );
+        let statement = statement.bind(ids::scope_of(key)).bind(key.key.as_str());
+        let rows = self.database.query(statement).await?;
+        let passage = |row: &Row| {
+            Ok(NewPassage {
+                heading: row.text(0)?.to_owned(),
+                text: row.text(1)?.to_owned(),
+                position: row.text(2)?.to_owned(),
+            })
+        };
+        rows.iter().map(passage).collect()
+    }
+
+    /// Whether a space has nothing in it.
+    pub async fn is_empty(&self, space: Space) -> Result<bool, RetrievalError> {
+        let statement = Statement::new("SELECT 1 FROM retrieval_entries WHERE space = $1 LIMIT 1");
+        Ok(self.database.query(statement.bind(space.as_str()).brief()).await?.is_empty())
+    }
+
+    /// The collections of a space.
+    pub async fn collections(&self, space: Space) -> Result<Vec<SpaceSize>, RetrievalError> {
+        let statement = Statement::new(
+            "SELECT collection, COUNT(*), CAST(COALESCE(SUM(passages), 0) AS BIGINT) \
+             FROM retrieval_entries WHERE space = $1 GROUP BY collection ORDER BY collection",
+        );
+        let rows = self.database.query(statement.bind(space.as_str())).await?;
+        let size = |row: &Row| {
+            Ok(SpaceSize {
+                collection: row.text(0)?.to_owned(),
+                entries: row.unsigned(1)?,
+                passages: row.unsigned(2)?,
+            })
+        };
+        rows.iter().map(size).collect()
+    }
+}
+
+/// A row of an entry; none for a space that a newer program made.
+fn summary(row: &Row) -> Result<Option<EntrySummary>, StoreError> {
+    let Some(space) = Space::from_name(row.text(0)?) else { return Ok(None) };
+    Ok(Some(EntrySummary {
+        key: EntryKey::new(space, row.text(1)?, row.text(2)?),
+        title: row.text(3)?.to_owned(),
+        source: row.text(4)?.to_owned(),
+        digest: row.text(5)?.to_owned(),
+        passages: row.unsigned(6)?,
+        at: row.integer(7)?,
+    }))
+}

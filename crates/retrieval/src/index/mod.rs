@@ -1,0 +1,114 @@
+//! The index: entries, passages, words and vectors in the database.
+
+mod check;
+mod find;
+mod list;
+mod schema;
+mod upkeep;
+mod write;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lango_store::{Database, Statement, StoreError};
+
+use crate::{EmbedError, Embedder, RetrievalError, ids};
+
+pub use check::Problem;
+pub use find::{Found, Hit, Mode, Search};
+pub use list::SpaceSize;
+pub use write::PreparedEntry;
+
+/// The handle. Clones share everything.
+#[derive(Clone)]
+pub struct Retrieval {
+    database: Database,
+    embedder: Option<Arc<dyn Embedder>>,
+    /// The number of the embedder's model.
+    model: Option<i64>,
+    shared: Arc<Shared>,
+}
+
+/// What clones share. Locks, because they are held for a few instructions and never across a wait.
+#[derive(Default)]
+struct Shared {
+    /// Vectors of the last queries, newest last: one turn asks the same thing several times.
+    queries: Mutex<VecDeque<(String, Vec<f32>)>>,
+    /// Why the embedding model did not answer the last time.
+    failure: Mutex<Option<EmbedError>>,
+}
+
+/// Queries that are remembered.
+const REMEMBERED_QUERIES: usize = 32;
+
+impl Retrieval {
+    /// Opens the index in a database. Without an embedder, texts are found by their words alone.
+    pub async fn open(
+        database: Database,
+        embedder: Option<Arc<dyn Embedder>>,
+    ) -> Result<Self, RetrievalError> {
+        database.migrate(&schema::COMPONENT).await?;
+        let model = embedder.as_ref().map(|embedder| ids::model(&embedder.model().name));
+        let retrieval = Self { database, embedder, model, shared: Arc::default() };
+        retrieval.register_model().await?;
+        Ok(retrieval)
+    }
+
+    async fn register_model(&self) -> Result<(), StoreError> {
+        let (Some(embedder), Some(model)) = (&self.embedder, self.model) else { return Ok(()) };
+        let known = Statement::new("SELECT 1 FROM retrieval_models WHERE id = $1").bind(model);
+        if self.database.query(known.brief()).await?.is_empty() {
+            let insert = Statement::new(
+                "INSERT INTO retrieval_models (id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+            );
+            let insert = insert.bind(model).bind(embedder.model().name.as_str());
+            self.database.write(insert.into()).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether texts are found by their meaning too.
+    pub fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
+        self.embedder.as_ref()
+    }
+
+    /// The database behind it.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// Why the embedding model did not answer the last time it was asked, once.
+    pub fn take_failure(&self) -> Option<EmbedError> {
+        self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn note_failure(&self, error: EmbedError) {
+        *self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+
+    fn remembered(&self, text: &str) -> Option<Vec<f32>> {
+        let queries = self.shared.queries.lock().unwrap_or_else(PoisonError::into_inner);
+        queries.iter().find(|(known, _)| known == text).map(|(_, vector)| vector.clone())
+    }
+
+    fn remember(&self, text: &str, vector: &[f32]) {
+        let mut queries = self.shared.queries.lock().unwrap_or_else(PoisonError::into_inner);
+        if queries.len() == REMEMBERED_QUERIES {
+            queries.pop_front();
+        }
+        queries.push_back((text.to_owned(), vector.to_vec()));
+    }
+
+    /// Forgets the queries that are remembered, where one of them may hold what must go.
+    pub fn forget_queries(&self) {
+        self.shared.queries.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+impl fmt::Debug for Retrieval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let model = self.embedder.as_ref().map(|embedder| embedder.model());
+        f.debug_struct("Retrieval").field("model", &model).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,109 @@
+//! The tables. Times are microseconds since the epoch; numbers come from `ids.rs`.
+
+use lango_store::{Component, Migration};
+
+pub(super) const COMPONENT: Component = Component {
+    name: "retrieval",
+    migrations: &[Migration { version: 1, sqlite: SQLITE_1, postgres: POSTGRES_1 }],
+};
+
+// The full-text index keeps no copy of the texts. `secure-delete` takes words out of it when
+// their passage goes, instead of marking them as gone. Vectors lie side by side by model and scope,
+// because a search reads them all.
+const SQLITE_1: &str = "
+CREATE TABLE retrieval_entries (
+    id INTEGER NOT NULL PRIMARY KEY,
+    scope BIGINT NOT NULL,
+    space TEXT NOT NULL,
+    collection TEXT NOT NULL,
+    key TEXT NOT NULL,
+    title TEXT NOT NULL,
+    source TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    passages BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    UNIQUE (scope, key)
+);
+CREATE INDEX retrieval_entries_by_space ON retrieval_entries (space, collection);
+CREATE TABLE retrieval_passages (
+    id INTEGER NOT NULL PRIMARY KEY,
+    entry BIGINT NOT NULL,
+    scope BIGINT NOT NULL,
+    scope_word TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    heading TEXT NOT NULL,
+    body TEXT NOT NULL,
+    extra TEXT NOT NULL,
+    position TEXT NOT NULL
+);
+CREATE INDEX retrieval_passages_by_entry ON retrieval_passages (entry, number);
+CREATE VIRTUAL TABLE retrieval_words USING fts5 (
+    scope_word, heading, body, extra,
+    content = 'retrieval_passages', content_rowid = 'id',
+    tokenize = 'porter unicode61 remove_diacritics 2'
+);
+INSERT INTO retrieval_words (retrieval_words, rank) VALUES ('secure-delete', 1);
+CREATE TABLE retrieval_models (
+    id BIGINT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL
+);
+CREATE TABLE retrieval_vectors (
+    model BIGINT NOT NULL,
+    scope BIGINT NOT NULL,
+    passage BIGINT NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (model, scope, passage)
+) WITHOUT ROWID;
+";
+
+// Characters that are not seen, such as those that turn the direction of writing, would be taken
+// for a part of the word beside them.
+const POSTGRES_1: &str = r"
+CREATE FUNCTION lango_words(heading TEXT, body TEXT, extra TEXT) RETURNS TSVECTOR
+LANGUAGE SQL IMMUTABLE AS $$
+    SELECT setweight(to_tsvector('english',
+        regexp_replace(heading, '[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]', ' ', 'g')), 'A')
+    || setweight(to_tsvector('english',
+        regexp_replace(body || ' ' || extra,
+            '[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]', ' ', 'g')), 'D')
+$$;
+CREATE TABLE retrieval_entries (
+    id BIGINT NOT NULL PRIMARY KEY,
+    scope BIGINT NOT NULL,
+    space TEXT NOT NULL,
+    collection TEXT NOT NULL,
+    key TEXT NOT NULL,
+    title TEXT NOT NULL,
+    source TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    passages BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    UNIQUE (scope, key)
+);
+CREATE INDEX retrieval_entries_by_space ON retrieval_entries (space, collection);
+CREATE TABLE retrieval_passages (
+    id BIGINT NOT NULL PRIMARY KEY,
+    entry BIGINT NOT NULL,
+    scope BIGINT NOT NULL,
+    scope_word TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    heading TEXT NOT NULL,
+    body TEXT NOT NULL,
+    extra TEXT NOT NULL,
+    position TEXT NOT NULL,
+    words TSVECTOR NOT NULL
+);
+CREATE INDEX retrieval_passages_by_entry ON retrieval_passages (entry, number);
+CREATE INDEX retrieval_passages_by_words ON retrieval_passages USING GIN (words);
+CREATE TABLE retrieval_models (
+    id BIGINT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL
+);
+CREATE TABLE retrieval_vectors (
+    model BIGINT NOT NULL,
+    scope BIGINT NOT NULL,
+    passage BIGINT NOT NULL,
+    vector BYTEA NOT NULL,
+    PRIMARY KEY (model, scope, passage)
+);
+";

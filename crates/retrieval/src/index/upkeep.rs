@@ -1,0 +1,115 @@
+//! Keeping vectors complete: after the model changed, or while it did not answer.
+
+use lango_store::{Batch, Dialect, Row, Statement, StoreError};
+use tokio_util::sync::CancellationToken;
+
+use super::Retrieval;
+use super::write::embedded_text;
+use crate::{Purpose, RetrievalError, vector};
+
+/// A passage without a vector.
+struct Missing {
+    passage: i64,
+    scope: i64,
+    text: String,
+}
+
+impl Retrieval {
+    /// How many passages the present model has not seen.
+    pub async fn missing_vectors(&self) -> Result<u64, RetrievalError> {
+        let Some(model) = self.model else { return Ok(0) };
+        let statement = Statement::new(
+            "SELECT (SELECT COUNT(*) FROM retrieval_passages) - \
+             (SELECT COUNT(*) FROM retrieval_vectors WHERE model = $1)",
+        );
+        let rows = self.database.query(statement.bind(model)).await?;
+        let missing = rows.first().map(|row| row.integer(0)).transpose()?.unwrap_or(0);
+        Ok(u64::try_from(missing).unwrap_or(0))
+    }
+
+    /// Makes the vectors that are missing, some at a time, and says how many. `progress` is told
+    /// after each step. Can be stopped and taken up again at any time; what other models made is
+    /// removed at the end.
+    pub async fn embed_missing(
+        &self,
+        cancel: &CancellationToken,
+        mut progress: impl FnMut(u64) + Send,
+    ) -> Result<u64, RetrievalError> {
+        let (Some(embedder), Some(model)) = (&self.embedder, self.model) else { return Ok(0) };
+        let mut made = 0;
+        let mut after = i64::MIN;
+        loop {
+            if cancel.is_cancelled() {
+                return Ok(made);
+            }
+            let missing = self.missing_after(model, after, embedder.batch()).await?;
+            let Some(last) = missing.last() else { break };
+            after = last.passage;
+            let texts: Vec<String> = missing.iter().map(|item| item.text.clone()).collect();
+            let vectors = embedder.embed(&texts, Purpose::Passage).await?;
+            let mut batch = Batch::with_capacity(missing.len());
+            for (item, values) in missing.iter().zip(&vectors) {
+                batch.push(
+                    Statement::new(self.insert_vector())
+                        .bind(model)
+                        .bind(item.scope)
+                        .bind(item.passage)
+                        .bind(vector::stored(values)),
+                );
+            }
+            self.database.write(batch).await?;
+            made += missing.len() as u64;
+            progress(made);
+        }
+        let other = "DELETE FROM retrieval_vectors WHERE model IN \
+                     (SELECT id FROM retrieval_models WHERE id <> $1)";
+        let models = "DELETE FROM retrieval_models WHERE id <> $1";
+        let batch = Batch::new()
+            .with(Statement::new(other).bind(model))
+            .with(Statement::new(models).bind(model));
+        self.database.write(batch).await?;
+        Ok(made)
+    }
+
+    async fn missing_after(
+        &self,
+        model: i64,
+        after: i64,
+        most: usize,
+    ) -> Result<Vec<Missing>, StoreError> {
+        let statement = Statement::new(
+            "SELECT p.id, p.scope, p.heading, p.body FROM retrieval_passages p \
+             WHERE p.id > $1 AND NOT EXISTS (SELECT 1 FROM retrieval_vectors v \
+             WHERE v.model = $2 AND v.scope = p.scope AND v.passage = p.id) \
+             ORDER BY p.id LIMIT $3",
+        );
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows = self.database.query(statement.bind(after).bind(model).bind(most)).await?;
+        let missing = |row: &Row| {
+            Ok(Missing {
+                passage: row.integer(0)?,
+                scope: row.integer(1)?,
+                text: embedded_text(row.text(2)?, row.text(3)?),
+            })
+        };
+        rows.iter().map(missing).collect()
+    }
+
+    /// Writes a vector, unless its passage went away while it was made.
+    fn insert_vector(&self) -> &'static str {
+        match self.database.dialect() {
+            Dialect::Sqlite => {
+                "INSERT INTO retrieval_vectors (model, scope, passage, vector) \
+                 SELECT $1, $2, $3, $4 \
+                 WHERE EXISTS (SELECT 1 FROM retrieval_passages WHERE id = $3) \
+                 ON CONFLICT DO NOTHING"
+            }
+            Dialect::Postgres => {
+                "INSERT INTO retrieval_vectors (model, scope, passage, vector) \
+                 SELECT $1::BIGINT, $2::BIGINT, $3::BIGINT, $4::BYTEA \
+                 WHERE EXISTS (SELECT 1 FROM retrieval_passages WHERE id = $3 FOR SHARE) \
+                 ON CONFLICT DO NOTHING"
+            }
+        }
+    }
+}

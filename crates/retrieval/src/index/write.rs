@@ -1,0 +1,258 @@
+//! Putting entries in and taking them out, each in one transaction.
+
+use std::collections::HashMap;
+
+use lango_protocol::Timestamp;
+use lango_store::{Batch, Dialect, Statement, StoreError};
+
+use super::Retrieval;
+use crate::{EntryKey, NewEntry, NewPassage, Purpose, Put, RetrievalError, ids, query, vector};
+
+/// An entry whose vectors are there, ready to be written along with something else.
+#[derive(Debug, Clone)]
+pub struct PreparedEntry {
+    statements: Vec<Statement>,
+    /// What becomes of it, as far as could be seen.
+    pub put: Put,
+}
+
+impl PreparedEntry {
+    /// The statements that write it, for a batch that the caller writes. Nothing, if it is there
+    /// already.
+    pub fn statements(self) -> Vec<Statement> {
+        self.statements
+    }
+}
+
+impl Retrieval {
+    /// Puts an entry in, in the place of one with the same key. It is found as a whole or, where
+    /// this fails, not at all. Where the embedding model does not answer, the entry is found by its
+    /// words, and [`Retrieval::embed_missing`] makes up for the rest.
+    pub async fn put(&self, entry: &NewEntry) -> Result<Put, RetrievalError> {
+        let prepared = self.prepare(entry).await?;
+        let put = prepared.put;
+        if put != Put::Unchanged {
+            let mut batch = Batch::with_capacity(prepared.statements.len());
+            prepared.statements.into_iter().for_each(|statement| batch.push(statement));
+            self.database.write(batch).await?;
+        }
+        Ok(put)
+    }
+
+    /// Does everything but write.
+    pub async fn prepare(&self, entry: &NewEntry) -> Result<PreparedEntry, RetrievalError> {
+        let there = self.entry_digest(&entry.key).await?;
+        let put = match &there {
+            Some(digest) if *digest == without_nul(&entry.digest) => {
+                return Ok(PreparedEntry { statements: Vec::new(), put: Put::Unchanged });
+            }
+            Some(_) => Put::Replaced,
+            None => Put::Added,
+        };
+        let passages: Vec<NewPassage> = entry.passages.iter().map(clean).collect();
+        let known = if put == Put::Replaced {
+            self.known_vectors(&entry.key).await?
+        } else {
+            HashMap::new()
+        };
+        let vectors = self.vectors(&entry.title, &passages, known).await?;
+        let mut statements = self.removal(&entry.key);
+        statements.extend(self.insertion(entry, &passages, &vectors));
+        Ok(PreparedEntry { statements, put })
+    }
+
+    /// Takes an entry out. False where there was none.
+    pub async fn remove(&self, key: &EntryKey) -> Result<bool, RetrievalError> {
+        let mut batch = Batch::new();
+        self.removal(key).into_iter().for_each(|statement| batch.push(statement));
+        let changed = self.database.write(batch).await?;
+        Ok(changed.last().is_some_and(|rows| *rows > 0))
+    }
+
+    /// The statements that take an entry out, for a batch that the caller writes. The last one
+    /// changes a row if there was an entry.
+    pub fn removal(&self, key: &EntryKey) -> Vec<Statement> {
+        let scope = ids::scope_of(key);
+        let of_entry = |sql: &'static str| Statement::new(sql).bind(scope).bind(key.key.as_str());
+        let mut statements = Vec::with_capacity(4);
+        if self.database.dialect() == Dialect::Sqlite {
+            // The index has no copy of the text, so it has to be told what to take out.
+            statements.push(of_entry(
+                "INSERT INTO retrieval_words \
+                 (retrieval_words, rowid, scope_word, heading, body, extra) \
+                 SELECT 'delete', id, scope_word, heading, body, extra FROM retrieval_passages \
+                 WHERE entry = (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2)",
+            ));
+        }
+        statements.push(of_entry(
+            "DELETE FROM retrieval_vectors WHERE scope = $1 \
+             AND model IN (SELECT id FROM retrieval_models) \
+             AND passage IN (SELECT id FROM retrieval_passages WHERE entry = \
+             (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2))",
+        ));
+        statements.push(of_entry(
+            "DELETE FROM retrieval_passages WHERE entry = \
+             (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2)",
+        ));
+        statements.push(of_entry("DELETE FROM retrieval_entries WHERE scope = $1 AND key = $2"));
+        statements
+    }
+
+    fn insertion(
+        &self,
+        entry: &NewEntry,
+        passages: &[NewPassage],
+        vectors: &[Option<Vec<u8>>],
+    ) -> Vec<Statement> {
+        let scope = ids::scope_of(&entry.key);
+        let id = ids::fresh();
+        let mut statements = Vec::with_capacity(1 + 3 * passages.len());
+        statements.push(
+            Statement::new(
+                "INSERT INTO retrieval_entries \
+                 (id, scope, space, collection, key, title, source, digest, passages, at) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+            )
+            .bind(id)
+            .bind(scope)
+            .bind(entry.key.space.as_str())
+            .bind(entry.key.collection.as_str())
+            .bind(entry.key.key.as_str())
+            .bind(without_nul(&entry.title))
+            .bind(without_nul(&entry.source))
+            .bind(without_nul(&entry.digest))
+            .bind(i64::try_from(passages.len()).unwrap_or(i64::MAX))
+            .bind(Timestamp::now().as_microseconds()),
+        );
+        for (number, (passage, vector)) in (0_i64..).zip(passages.iter().zip(vectors)) {
+            let passage_id = ids::fresh();
+            let heading = full_heading(&entry.title, &passage.heading);
+            let extra = query::extra_terms(&format!("{heading} {}", passage.text));
+            let row = |sql: &'static str| {
+                Statement::new(sql)
+                    .bind(passage_id)
+                    .bind(scope_word(scope))
+                    .bind(heading.as_str())
+                    .bind(passage.text.as_str())
+                    .bind(extra.as_str())
+            };
+            let sqlite = self.database.dialect() == Dialect::Sqlite;
+            let insert = if sqlite { INSERT_PASSAGE_SQLITE } else { INSERT_PASSAGE_POSTGRES };
+            statements.push(
+                row(insert).bind(id).bind(scope).bind(number).bind(passage.position.as_str()),
+            );
+            if sqlite {
+                statements.push(row("INSERT INTO retrieval_words \
+                     (rowid, scope_word, heading, body, extra) VALUES ($1, $2, $3, $4, $5)"));
+            }
+            if let (Some(vector), Some(model)) = (vector, self.model) {
+                statements.push(
+                    Statement::new(
+                        "INSERT INTO retrieval_vectors (model, scope, passage, vector) \
+                         VALUES ($1, $2, $3, $4)",
+                    )
+                    .bind(model)
+                    .bind(scope)
+                    .bind(passage_id)
+                    .bind(vector.clone()),
+                );
+            }
+        }
+        statements
+    }
+
+    /// The vectors of passages: those that the entry already had, and new ones for the rest. None
+    /// without a model, or while it does not answer.
+    async fn vectors(
+        &self,
+        title: &str,
+        passages: &[NewPassage],
+        mut known: HashMap<String, Vec<u8>>,
+    ) -> Result<Vec<Option<Vec<u8>>>, RetrievalError> {
+        let Some(embedder) = &self.embedder else { return Ok(vec![None; passages.len()]) };
+        let texts: Vec<String> = passages
+            .iter()
+            .map(|passage| embedded_text(&full_heading(title, &passage.heading), &passage.text))
+            .collect();
+        let mut missing: Vec<String> =
+            texts.iter().filter(|text| !known.contains_key(*text)).cloned().collect();
+        missing.sort();
+        missing.dedup();
+        for batch in missing.chunks(embedder.batch()) {
+            match embedder.embed(batch, Purpose::Passage).await {
+                Ok(vectors) => {
+                    let stored = vectors.iter().map(|values| vector::stored(values));
+                    known.extend(batch.iter().cloned().zip(stored));
+                }
+                Err(error) => {
+                    self.note_failure(error);
+                    break;
+                }
+            }
+        }
+        Ok(texts.iter().map(|text| known.get(text).cloned()).collect())
+    }
+
+    /// The vectors that an entry has, by the text they were made of.
+    async fn known_vectors(&self, key: &EntryKey) -> Result<HashMap<String, Vec<u8>>, StoreError> {
+        let Some(model) = self.model else { return Ok(HashMap::new()) };
+        let rows = self
+            .database
+            .query(
+                Statement::new(
+                    "SELECT p.heading, p.body, v.vector FROM retrieval_passages p \
+                     JOIN retrieval_vectors v \
+                     ON v.model = $3 AND v.scope = p.scope AND v.passage = p.id \
+                     WHERE p.entry = \
+                     (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2)",
+                )
+                .bind(ids::scope_of(key))
+                .bind(key.key.as_str())
+                .bind(model),
+            )
+            .await?;
+        rows.iter()
+            .map(|row| Ok((embedded_text(row.text(0)?, row.text(1)?), row.blob(2)?.to_vec())))
+            .collect()
+    }
+}
+
+const INSERT_PASSAGE_SQLITE: &str = "INSERT INTO retrieval_passages \
+     (id, scope_word, heading, body, extra, entry, scope, number, position) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+const INSERT_PASSAGE_POSTGRES: &str = "INSERT INTO retrieval_passages \
+     (id, scope_word, heading, body, extra, entry, scope, number, position, words) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, lango_words($3, $4, $5))";
+
+/// The word that stands for a scope in the full-text index.
+pub(super) fn scope_word(scope: i64) -> String {
+    format!("s{scope:x}")
+}
+
+/// What a model is given of a passage.
+pub(super) fn embedded_text(heading: &str, text: &str) -> String {
+    if heading.is_empty() { text.to_owned() } else { format!("{heading}\n{text}") }
+}
+
+fn full_heading(title: &str, heading: &str) -> String {
+    let title = without_nul(title);
+    match (title.is_empty(), heading.is_empty()) {
+        (_, true) => title,
+        (true, false) => heading.to_owned(),
+        (false, false) => format!("{title} > {heading}"),
+    }
+}
+
+fn clean(passage: &NewPassage) -> NewPassage {
+    NewPassage {
+        heading: without_nul(&passage.heading),
+        text: without_nul(&passage.text),
+        position: without_nul(&passage.position),
+    }
+}
+
+/// PostgreSQL has no text with NUL in it.
+fn without_nul(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}

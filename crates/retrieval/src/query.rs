@@ -1,0 +1,137 @@
+//! From what somebody asks to the words that are looked up.
+//!
+//! The database's own tokenizers do the stemming; here it is decided which words are worth looking
+//! up at all, and what they cannot do is made up for: names in code are also taken apart, and
+//! scripts without spaces are cut into pairs.
+
+/// The most words of one query. The first ones count.
+const MOST_TERMS: usize = 32;
+
+/// The longest word that is looked up.
+const LONGEST_TERM: usize = 64;
+
+/// Words that are in nearly every English text and say nothing about it.
+const COMMON: &[&str] = &[
+    "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but",
+    "by", "can", "could", "did", "do", "does", "for", "from", "get", "had", "has", "have", "he",
+    "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "no", "not", "of",
+    "on", "or", "our", "she", "should", "so", "some", "than", "that", "the", "their", "them",
+    "then", "there", "these", "they", "this", "those", "to", "was", "we", "were", "what", "when",
+    "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
+];
+
+/// The words to look up, each once, in the order of the text. Common ones are left out, unless
+/// there are no others.
+pub(crate) fn terms(text: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for word in words(text) {
+        let parts = word_parts(word);
+        for term in std::iter::once(word.to_lowercase()).chain(parts) {
+            if term.chars().count() <= LONGEST_TERM && !all.contains(&term) {
+                all.push(term);
+            }
+        }
+        if all.len() > 4 * MOST_TERMS {
+            break;
+        }
+    }
+    let telling: Vec<String> =
+        all.iter().filter(|term| !COMMON.contains(&term.as_str())).cloned().collect();
+    let mut terms = if telling.is_empty() { all } else { telling };
+    terms.truncate(MOST_TERMS);
+    terms
+}
+
+/// What the index holds beside the text itself, so that its parts are found.
+pub(crate) fn extra_terms(text: &str) -> String {
+    let mut extra = String::new();
+    for part in words(text).flat_map(word_parts) {
+        if !extra.is_empty() {
+            extra.push(' ');
+        }
+        extra.push_str(&part);
+    }
+    extra
+}
+
+/// Runs of letters and digits. An underscore belongs to a name, but the tokenizers split there.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// The parts of a word that nobody would find otherwise: `readFile` has `read` and `file`, and of
+/// a run of a script without spaces every two neighbours.
+fn word_parts(word: &str) -> Vec<String> {
+    if word.chars().any(is_unspaced) {
+        let characters: Vec<char> = word.chars().collect();
+        return characters.windows(2).map(|pair| pair.iter().collect()).collect();
+    }
+    let mut parts = Vec::new();
+    let mut part = String::new();
+    let mut before_is_lower = false;
+    for character in word.chars() {
+        if character.is_uppercase() && before_is_lower {
+            parts.push(std::mem::take(&mut part));
+        }
+        before_is_lower = character.is_lowercase() || character.is_numeric();
+        part.extend(character.to_lowercase());
+    }
+    if parts.is_empty() {
+        return parts;
+    }
+    parts.push(part);
+    parts
+}
+
+/// Chinese, Japanese and Thai write without spaces; Korean syllables are better found in pairs.
+fn is_unspaced(character: char) -> bool {
+    matches!(u32::from(character),
+        0x0e00..=0x0e7f | 0x3040..=0x30ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xac00..=0xd7af
+        | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff)
+}
+
+/// Terms as FTS5 reads them: any of them, in any column but the first.
+pub(crate) fn for_fts5(terms: &[String], scopes: &[String]) -> String {
+    let any = |words: &[String]| {
+        let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        quoted.join(" OR ")
+    };
+    format!("scope_word : ({}) AND {{heading body extra}} : ({})", any(scopes), any(terms))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn common_words_are_left_out_unless_there_are_no_others() {
+        assert_eq!(terms("How do I reset the password?"), ["reset", "password"]);
+        assert_eq!(terms("who are they"), ["who", "are", "they"]);
+        assert!(terms("?!").is_empty());
+    }
+
+    #[test]
+    fn names_in_code_are_also_taken_apart() {
+        assert_eq!(terms("readFile fs_read"), ["readfile", "read", "file", "fs"]);
+        assert_eq!(extra_terms("call openHttpSocket now"), "open http socket");
+        assert_eq!(extra_terms("plain words, and HTTP"), "");
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_found_by_pairs() {
+        assert_eq!(terms("東京都"), ["東京都", "東京", "京都"]);
+        assert_eq!(extra_terms("東京都"), "東京 京都");
+    }
+
+    #[test]
+    fn no_word_can_end_its_quotes() {
+        let query = for_fts5(&terms("a\"b OR x* (NEAR) -y ^z"), &["s1".to_owned()]);
+        assert_eq!(
+            query,
+            "scope_word : (\"s1\") AND {heading body extra} : (\"b\" OR \"x\" OR \"near\" OR \"y\" OR \"z\")"
+        );
+        assert!(terms(&"word".repeat(100_000)).is_empty());
+        let many: String = (0..10_000).map(|number| format!("w{number} ")).collect();
+        assert_eq!(terms(&many).len(), MOST_TERMS);
+    }
+}

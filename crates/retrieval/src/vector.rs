@@ -1,0 +1,180 @@
+//! Vectors as they are stored: eight bits for each dimension, and how long one of them is.
+//!
+//! A search looks at every vector of its scopes. That is exact, needs no index that could fall
+//! behind, and costs some 20 ms for a hundred thousand passages (`cargo xtask bench retrieval`).
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use lango_store::StoreError;
+
+/// Bytes in front of the components: the scale as `f32`, little-endian.
+const SCALE_BYTES: usize = 4;
+
+/// The range of a stored component.
+const STORED_RANGE: f32 = 127.0;
+
+/// The range of a query's component. Products of both, summed over thousands of dimensions, fit
+/// into 32 bits.
+const QUERY_RANGE: f32 = 2047.0;
+
+/// A vector as the database keeps it.
+pub(crate) fn stored(vector: &[f32]) -> Vec<u8> {
+    let scale = scale(vector, STORED_RANGE);
+    let mut bytes = Vec::with_capacity(SCALE_BYTES + vector.len());
+    bytes.extend_from_slice(&scale.to_le_bytes());
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within ±127")]
+    bytes.extend(vector.iter().map(|value| (value / scale).round() as i8 as u8));
+    bytes
+}
+
+/// The step between two neighbouring values, such that the largest component has `range`.
+fn scale(vector: &[f32], range: f32) -> f32 {
+    let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+    if largest > 0.0 { largest / range } else { 1.0 }
+}
+
+/// What stored vectors are compared with.
+#[derive(Debug, Clone)]
+pub(crate) struct Query {
+    components: Vec<i16>,
+    scale: f32,
+}
+
+impl Query {
+    pub(crate) fn new(vector: &[f32]) -> Self {
+        let scale = scale(vector, QUERY_RANGE);
+        #[expect(clippy::cast_possible_truncation, reason = "within ±2047")]
+        let components = vector.iter().map(|value| (value / scale).round() as i16).collect();
+        Self { components, scale }
+    }
+
+    /// The cosine of the angle to a stored vector, both being of length one.
+    fn similarity(&self, arch: pulp::Arch, bytes: &[u8]) -> Result<f32, StoreError> {
+        let (scale, components) = bytes
+            .split_first_chunk::<SCALE_BYTES>()
+            .filter(|(_, components)| components.len() == self.components.len())
+            .ok_or_else(|| StoreError::Query { reason: "a vector of another length".into() })?;
+        let product = arch.dispatch(|| product(components, &self.components));
+        #[expect(clippy::cast_precision_loss, reason = "a similarity needs few digits")]
+        let product = product as f32;
+        Ok(product * f32::from_le_bytes(*scale) * self.scale)
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "or it is not compiled for the instructions at hand")]
+#[expect(clippy::cast_possible_wrap, reason = "the bytes are signed numbers")]
+fn product(stored: &[u8], query: &[i16]) -> i32 {
+    let pairs = stored.iter().zip(query);
+    pairs.map(|(stored, query)| i32::from(*stored as i8) * i32::from(*query)).sum()
+}
+
+/// The nearest vectors of those that were shown to it.
+#[derive(Clone)]
+pub(crate) struct Nearest {
+    query: Query,
+    arch: pulp::Arch,
+    most: usize,
+    /// The farthest of the kept ones on top.
+    kept: BinaryHeap<Candidate>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    similarity: f32,
+    passage: i64,
+}
+
+impl Nearest {
+    pub(crate) fn new(query: Query, most: usize) -> Self {
+        Self { query, arch: pulp::Arch::new(), most, kept: BinaryHeap::with_capacity(most + 1) }
+    }
+
+    /// Looks at one more.
+    pub(crate) fn see(&mut self, passage: i64, vector: &[u8]) -> Result<(), StoreError> {
+        let similarity = self.query.similarity(self.arch, vector)?;
+        if self.kept.len() == self.most
+            && self.kept.peek().is_some_and(|worst| similarity <= worst.similarity)
+        {
+            return Ok(());
+        }
+        self.kept.push(Candidate { similarity, passage });
+        if self.kept.len() > self.most {
+            self.kept.pop();
+        }
+        Ok(())
+    }
+
+    /// The nearest first, each with its similarity.
+    pub(crate) fn ranked(self) -> Vec<(i64, f32)> {
+        let sorted = self.kept.into_sorted_vec();
+        sorted.into_iter().map(|candidate| (candidate.passage, candidate.similarity)).collect()
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Candidate {}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A candidate is greater if it is farther away; among equals, if it is newer.
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.similarity.total_cmp(&self.similarity).then(self.passage.cmp(&other.passage))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn unit(vector: &[f32]) -> Vec<f32> {
+        let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+        vector.iter().map(|value| value / length).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn similarities_are_those_of_the_real_vectors(
+            one in prop::collection::vec(-1.0_f32..1.0, 384),
+            other in prop::collection::vec(-1.0_f32..1.0, 384),
+        ) {
+            let (one, other) = (unit(&one), unit(&other));
+            let exact: f32 = one.iter().zip(&other).map(|(a, b)| a * b).sum();
+            let found = Query::new(&one).similarity(pulp::Arch::new(), &stored(&other)).unwrap();
+            prop_assert!((exact - found).abs() < 0.005, "{exact} {found}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_come_first_and_no_more_than_asked_for() {
+        let mut nearest = Nearest::new(Query::new(&[1.0, 0.0]), 2);
+        for (passage, vector) in
+            [(1, [0.0, 1.0]), (2, [1.0, 0.0]), (3, [0.6, 0.8]), (4, [-1.0, 0.0])]
+        {
+            nearest.see(passage, &stored(&vector)).unwrap();
+        }
+        let ranked = nearest.ranked();
+        assert_eq!(ranked.iter().map(|(passage, _)| *passage).collect::<Vec<_>>(), [2, 3]);
+        assert!((ranked[1].1 - 0.6).abs() < 0.01, "{ranked:?}");
+    }
+
+    #[test]
+    fn a_vector_of_another_model_is_an_error() {
+        let mut nearest = Nearest::new(Query::new(&[1.0, 0.0]), 2);
+        assert!(nearest.see(1, &stored(&[1.0, 0.0, 0.0])).is_err());
+        assert!(nearest.see(1, &[0]).is_err());
+    }
+}

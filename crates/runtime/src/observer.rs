@@ -1,0 +1,73 @@
+//! Who works after a turn, and who helps during one.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lango_protocol::{SessionId, TurnId};
+use tokio_util::task::TaskTracker;
+
+/// The end of an observer's work; an error says what was not done, for a person.
+pub type ObserverFuture<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
+
+/// Learns from a turn after it has ended: memory, lessons, open questions. Works from the journal,
+/// in the background and never on the user's time. Implemented by the agents' crates.
+pub trait TurnObserver: Send + Sync {
+    /// A turn has ended, whichever way.
+    fn finished<'a>(&'a self, session: &'a SessionId, turn: TurnId) -> ObserverFuture<'a>;
+}
+
+/// What is known about a failure, when it is found.
+pub type AdviceFuture<'a> = Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>;
+
+/// Knows what helped when a call failed before. Implemented by the librarian.
+pub trait Advisor: Send + Sync {
+    /// A call of `tool` failed with `error`. What is returned is put under the error, for the agent
+    /// that called.
+    fn advise<'a>(&'a self, tool: &'a str, error: &'a str) -> AdviceFuture<'a>;
+}
+
+/// The observers at work.
+#[derive(Default)]
+pub(crate) struct Afterwards {
+    pub(crate) observers: Vec<Arc<dyn TurnObserver>>,
+    tasks: TaskTracker,
+    /// What they could not do. A lock, because it is held for one push.
+    troubles: Arc<Mutex<Vec<String>>>,
+}
+
+/// Troubles that are kept until somebody asks.
+const MOST_TROUBLES: usize = 20;
+
+impl Afterwards {
+    pub(crate) fn new(observers: Vec<Arc<dyn TurnObserver>>) -> Self {
+        Self { observers, ..Self::default() }
+    }
+
+    /// Lets them work, one after the other, while others go on.
+    pub(crate) fn begin(&self, session: &SessionId, turn: TurnId) {
+        if self.observers.is_empty() {
+            return;
+        }
+        let (observers, session) = (self.observers.clone(), session.clone());
+        let troubles = Arc::clone(&self.troubles);
+        self.tasks.spawn(async move {
+            for observer in observers {
+                if let Err(trouble) = observer.finished(&session, turn).await {
+                    let mut troubles = troubles.lock().unwrap_or_else(PoisonError::into_inner);
+                    if troubles.len() < MOST_TROUBLES {
+                        troubles.push(trouble);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Waits until nobody works any more, and says what could not be done.
+    pub(crate) async fn settled(&self) -> Vec<String> {
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.tasks.reopen();
+        std::mem::take(&mut *self.troubles.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
