@@ -69,6 +69,9 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Sessions { command }) => {
             commands::sessions::sessions(&setting?, command).await
         }
+        Some(Command::Knowledge { command }) => {
+            commands::knowledge::knowledge(&setting?, command).await
+        }
         Some(Command::Graph { command }) => commands::graph::graph(&setting?, command).await,
         Some(Command::Skills { command }) => commands::skills::skills(&setting?, command).await,
         Some(Command::Trust(arguments)) => commands::skills::trust(&setting?, &arguments),

@@ -8,6 +8,7 @@ mod graph;
 mod hands;
 mod input;
 mod interruption;
+mod knowledge;
 mod notices;
 mod output;
 mod sessions;
