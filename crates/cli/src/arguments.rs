@@ -1,6 +1,8 @@
 //! The command line. Help texts are the reference: each command has examples.
 
+mod eval;
 mod graph;
+mod ingest;
 mod knowledge;
 
 use std::path::PathBuf;
@@ -8,9 +10,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lango_protocol::SessionId;
 
+pub(crate) use eval::EvalCommand;
 pub(crate) use graph::{
     ExportFormat, GraphCommand, QueryArguments as GraphQueryArguments, Relation,
 };
+pub(crate) use ingest::{DocumentsCommand, IngestArguments};
 pub(crate) use knowledge::{CategoryName, KnowledgeCommand};
 
 /// A team of agents on your own machine, with a runtime that keeps the promises.
@@ -91,6 +95,26 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
         #[command(subcommand)]
         command: GraphCommand,
     },
+    /// Read files, directories and web pages, so that they are found again.
+    #[command(after_help = "Examples:
+  lango ingest docs                            a directory; again, and only changes are read
+  lango ingest manual.pdf notes.docx --collection work
+  lango ingest https://example.org/guide.html
+  lango ingest src --dry-run                   only say what would happen
+
+Text, Markdown, HTML, PDF, DOCX and source code are read, up to 32 MiB each. In directories, hidden
+files and what .gitignore names are left out, and links are not followed. Of a directory, documents
+go when their files have gone. An ingest that was stopped goes on with the same command.")]
+    Ingest(IngestArguments),
+    /// What was ingested.
+    #[command(after_help = "Examples:
+  lango documents list
+  lango documents show docs/guide.md
+  lango documents remove docs")]
+    Documents {
+        #[command(subcommand)]
+        command: DocumentsCommand,
+    },
     /// What the operator was taught: directories with a SKILL.md.
     Skills {
         #[command(subcommand)]
@@ -151,6 +175,11 @@ Prices come from a table; add or correct one, in dollars for a million tokens:
   lango config set 'models.\"my-model\".inputPrice' 0.25
   lango config set 'models.\"my-model\".outputPrice' 2")]
     Usage(UsageArguments),
+    /// How good it is, measured.
+    Eval {
+        #[command(subcommand)]
+        command: EvalCommand,
+    },
     /// The configuration.
     Config {
         #[command(subcommand)]

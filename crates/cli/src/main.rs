@@ -7,6 +7,7 @@ mod confinement;
 mod display;
 mod failure;
 mod home;
+mod knowledge;
 mod provider;
 mod terminal;
 mod web;
@@ -24,6 +25,9 @@ use failure::Failure;
 fn main() -> ExitCode {
     // Before everything else: this is paid for with every command.
     if let Some(code) = lango_sandbox::helper_requested() {
+        return code;
+    }
+    if let Some(code) = lango_librarian::documents::reader_requested() {
         return code;
     }
     let arguments = Arguments::parse();
@@ -72,6 +76,10 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Knowledge { command }) => {
             commands::knowledge::knowledge(&setting?, command).await
         }
+        Some(Command::Ingest(arguments)) => commands::ingest::ingest(&setting?, arguments).await,
+        Some(Command::Documents { command }) => {
+            commands::documents::documents(&setting?, command).await
+        }
         Some(Command::Graph { command }) => commands::graph::graph(&setting?, command).await,
         Some(Command::Skills { command }) => commands::skills::skills(&setting?, command).await,
         Some(Command::Trust(arguments)) => commands::skills::trust(&setting?, &arguments),
@@ -83,6 +91,7 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
             commands::approvals::approvals(&setting?, command).await
         }
         Some(Command::Models { command }) => commands::models::models(&setting?, command).await,
+        Some(Command::Eval { command }) => commands::eval::eval(&setting?, command).await,
         Some(Command::Usage(arguments)) => commands::usage::usage(&setting?, arguments).await,
         Some(Command::Config { command }) => {
             commands::config::config(setting, arguments.config, command)

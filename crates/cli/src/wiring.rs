@@ -8,6 +8,7 @@ use lango_model::ContextBlock;
 use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
 use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
 use lango_protocol::{BudgetLimits, InvalidName};
+use lango_retrieval::Retrieval;
 use lango_runtime::{
     ApprovalPolicy, Approver, ContextFuture, ContextRequest, ContextSource, Effect, Rule, RuleBook,
     Runtime, RuntimeParts, Scrubber, Settings, Words,
@@ -19,6 +20,7 @@ use crate::config::{Config, EffectName, PolicyName, RuleConfig};
 use crate::confinement;
 use crate::failure::Failure;
 use crate::home::{self, Home};
+use crate::knowledge::{self, Librarian};
 use crate::provider::ReadyModels;
 use crate::web;
 
@@ -32,6 +34,20 @@ pub(crate) struct Catalog {
     pub(crate) records: Records,
     /// What the operator runs in the background.
     pub(crate) processes: Processes,
+    /// What is known.
+    pub(crate) librarian: Librarian,
+}
+
+impl Catalog {
+    /// From now on the agents keep everything in this database.
+    pub(crate) async fn connect(
+        &self,
+        config: &Config,
+        database: &Database,
+    ) -> Result<Retrieval, Failure> {
+        self.records.connect(database.clone()).await?;
+        self.librarian.connect(config, database.clone()).await
+    }
 }
 
 /// Builds the catalog.
@@ -47,18 +63,20 @@ pub(crate) fn catalog(
     let mut tools = ToolRegistry::new();
     let records = Records::default();
     let processes = Processes::default();
+    let skills = skills(config, &workspace);
     let settings = OperatorSettings {
         sandbox: confinement::sandbox(config),
         policy: confinement::policy(config, home)?,
         records: records.clone(),
         processes: processes.clone(),
-        skills: skills(config, &workspace),
+        skills: skills.clone(),
         ..OperatorSettings::default()
     };
     lango_operator::register(&mut tools, opened, settings)
         .map_err(|error| Failure::usage(error.to_string()))?;
     lango_navigator::register(&mut tools, web::navigator(config, home)?)
         .map_err(|error| Failure::usage(error.to_string()))?;
+    let librarian = Librarian::register(&mut tools, config, home, &workspace, &skills, &records)?;
     let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
     let prompts = load_prompts(config)?;
     let tree = lango_orchestration::build_agent_tree(TreeConfig {
@@ -71,7 +89,7 @@ pub(crate) fn catalog(
         prompts: &prompts,
     })
     .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Catalog { tools, topology, tree, workspace, records, processes })
+    Ok(Catalog { tools, topology, tree, workspace, records, processes, librarian })
 }
 
 /// The directory to work in, without links.
@@ -203,6 +221,8 @@ pub(crate) fn runtime(
 ) -> Runtime {
     let workspace = catalog.workspace.display().to_string();
     let secrets = models.secrets.iter().cloned().chain(database_password(config));
+    let secrets = secrets.chain(knowledge::secrets(config));
+    let observers = catalog.librarian.observer(config, &journal).into_iter().collect();
     Runtime::new(RuntimeParts {
         tree: catalog.tree.clone(),
         model: models.model.clone(),
@@ -210,13 +230,21 @@ pub(crate) fn runtime(
         journal,
         approver,
         rules,
-        context: vec![Box::new(Surroundings { workspace: workspace.clone() })],
-        observers: Vec::new(),
-        advisor: None,
+        context: context(config, catalog),
+        observers,
+        advisor: catalog.librarian.advisor(config),
         scrubber: Scrubber::new(secrets),
         settings: settings(config),
         workspace,
     })
+}
+
+/// What agents are told beside their instructions.
+pub(crate) fn context(config: &Config, catalog: &Catalog) -> Vec<Box<dyn ContextSource>> {
+    let workspace = catalog.workspace.display().to_string();
+    let mut sources: Vec<Box<dyn ContextSource>> = vec![Box::new(Surroundings { workspace })];
+    sources.extend(catalog.librarian.context(config));
+    sources
 }
 
 /// A database URL with a password in it is a secret as a whole.

@@ -26,6 +26,9 @@ pub use tokenizer::Token;
 use tokenizer::Tokenizer;
 use weights::{HIDDEN, Weights};
 
+/// The model's name. Vectors of another name are not to be compared with these.
+pub const NAME: &str = "all-minilm-l6-v2-q8";
+
 /// Tokens of a text that are looked at, with the marks of beginning and end. The model was trained
 /// for texts of this length; what comes later in a text does not change its vector.
 pub const MAXIMUM_TOKENS: usize = 256;
@@ -58,12 +61,6 @@ impl Encoder {
     #[expect(clippy::unused_self, reason = "another encoder would have others")]
     pub fn dimensions(&self) -> usize {
         HIDDEN
-    }
-
-    /// The model's name. Vectors of another name are not to be compared with these.
-    #[expect(clippy::unused_self, reason = "another encoder would have another")]
-    pub fn name(&self) -> &'static str {
-        "all-minilm-l6-v2-q8"
     }
 
     /// The vector of each text, of length 1, so that the product of two is their similarity.

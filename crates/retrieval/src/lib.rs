@@ -19,7 +19,8 @@ mod query;
 mod vector;
 
 pub use embed::{
-    EmbedError, EmbedFuture, Embedder, EmbeddingModel, Purpose, RemoteEmbedder, RemoteWire,
+    EmbedError, EmbedFuture, Embedder, EmbeddingModel, LocalEmbedder, Purpose, RemoteEmbedder,
+    RemoteWire,
 };
 pub use entry::{EntryKey, EntrySummary, NewEntry, NewPassage, Put, Space};
 pub use error::RetrievalError;

@@ -106,7 +106,7 @@ pub(super) async fn make_ready(
     let purpose = Purpose::Work { for_all: team.model.is_some(), record };
     let models = provider::prepare(config, choice, purpose).await?;
     let (database, journal) = wiring::open_store(config, &setting.home).await?;
-    catalog.records.connect(database.clone()).await?;
+    catalog.connect(config, &database).await?;
     let rules = wiring::rule_book(config, database).await?;
     let approver = TerminalApprover::new(approve.approve, person);
     let answers = approver.answers();

@@ -2,6 +2,7 @@
 
 mod edit;
 mod keys;
+mod knowledge;
 mod load;
 mod sandbox;
 mod web;
@@ -15,6 +16,10 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use edit::{check, set};
 pub(crate) use keys::{known_keys, schema};
+pub(crate) use knowledge::{
+    EmbeddingConfig, EmbeddingProvider, GraphConfig, LibrarianConfig, ObservationalMemoryConfig,
+    SearchConfig,
+};
 pub(crate) use load::{ConfigError, Loaded, Origin, load};
 pub(crate) use sandbox::{LevelName, PartName, SandboxConfig};
 pub(crate) use web::{EgressConfig, NavigatorConfig};
@@ -47,6 +52,16 @@ pub(crate) struct Config {
     pub(crate) egress: EgressConfig,
     /// The navigator's browser.
     pub(crate) navigator: NavigatorConfig,
+    /// How texts are found by their meaning.
+    pub(crate) embedding: EmbeddingConfig,
+    /// Relations between things.
+    pub(crate) graph: GraphConfig,
+    /// What the librarian keeps and asks.
+    pub(crate) librarian: LibrarianConfig,
+    /// Searching the web.
+    pub(crate) search: SearchConfig,
+    /// Memory of the user and of past conversations.
+    pub(crate) observational_memory: ObservationalMemoryConfig,
     /// Where everything is kept.
     pub(crate) database: DatabaseConfig,
     /// Earlier turns shown to a model.

@@ -13,7 +13,7 @@ use crate::arguments::{OutputArguments, OutputFormat};
 use crate::provider::PriceList;
 use crate::terminal::Answers;
 
-pub(crate) use style::Style;
+pub(crate) use style::{Style, one_line, printable};
 
 /// Shows the events of a turn.
 pub(crate) struct Display {

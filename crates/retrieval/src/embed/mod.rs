@@ -1,10 +1,12 @@
 //! Texts as vectors: the trait, and who implements it.
 
+mod local;
 mod remote;
 
 use std::future::Future;
 use std::pin::Pin;
 
+pub use local::LocalEmbedder;
 pub use remote::{RemoteEmbedder, RemoteWire};
 
 /// What a text is embedded for. Some models make a difference.

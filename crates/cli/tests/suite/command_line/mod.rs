@@ -6,6 +6,7 @@ mod catalog;
 mod configuration;
 mod graph;
 mod hands;
+mod ingest;
 mod input;
 mod interruption;
 mod knowledge;

@@ -17,7 +17,7 @@ mod unreadable;
 
 pub use document::{Block, BlockKind, Document, DocumentKind, Span, Unit};
 pub use helper::{READER_ARGUMENT, reader_requested};
-pub use reader::{Content, ReadLimits, Reader};
+pub use reader::{Content, ReadLimits, Reader, plain};
 pub use unreadable::Unreadable;
 
 #[cfg(test)]

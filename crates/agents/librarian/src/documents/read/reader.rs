@@ -135,6 +135,16 @@ fn not_a_file(metadata: &Metadata) -> Result<(), Unreadable> {
     Err(Unreadable::NotAFile { what: what.to_owned() })
 }
 
+/// A document of plain text that is at hand already. Has no blocks if there is nothing in it.
+pub fn plain(text: &str) -> Document {
+    Document {
+        title: None,
+        kind: DocumentKind::Text,
+        blocks: text::blocks(text),
+        notes: Vec::new(),
+    }
+}
+
 /// Reads what is text itself.
 pub(crate) fn read_text(
     kind: DocumentKind,

@@ -1,64 +1,23 @@
-//! `rag_ingest` and `rag_list`: what an agent can do with documents besides finding them.
+//! `rag_ingest`: a file, a directory or a page into a collection.
 
-use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
 
-use lango_retrieval::Space;
-use lango_tool::{DuplicateTool, SafetyLevel, Tool, ToolContext, ToolError, ToolRegistry};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DEFAULT_COLLECTION, Ingest, Report, Source, check_collection};
+use super::super::{DEFAULT_COLLECTION, Report, Source, Unreadable, check_collection};
+use super::{Library, NAMED};
 
-/// Skipped files, notes and documents that a result names.
-const NAMED: usize = 20;
-
-/// The handle that the tools share. They are made before a database is open; until
-/// [`Library::connect`] is called they say that there is none.
-#[derive(Clone, Default)]
-pub struct Library {
-    ingest: Arc<OnceLock<Ingest>>,
-}
-
-impl Library {
-    /// From now on documents are kept here.
-    pub fn connect(&self, ingest: Ingest) {
-        // A second one is the same database.
-        let _ = self.ingest.set(ingest);
-    }
-
-    fn ingest(&self) -> Result<&Ingest, ToolError> {
-        self.ingest.get().ok_or_else(|| {
-            ToolError::Failed("the librarian has no database yet; nothing was done".to_owned())
-        })
-    }
-}
-
-impl fmt::Debug for Library {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Library").field("open", &self.ingest.get().is_some()).finish()
-    }
-}
-
-/// Adds the tools that put documents in and list them. Files are read in `workspace` alone.
-pub fn register(
-    registry: &mut ToolRegistry,
-    library: &Library,
-    workspace: PathBuf,
-) -> Result<(), DuplicateTool> {
-    registry.add(IngestDocuments { library: library.clone(), workspace })?;
-    registry.add(ListDocuments { library: library.clone() })
-}
-
-struct IngestDocuments {
-    library: Library,
-    workspace: PathBuf,
+/// Reads in the workspace alone.
+pub(super) struct IngestDocuments {
+    pub(super) library: Library,
+    pub(super) workspace: PathBuf,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct IngestArguments {
+pub(super) struct IngestArguments {
     /// A file or directory in the workspace. Give this or `url`.
     #[serde(default)]
     path: Option<String>,
@@ -71,7 +30,7 @@ struct IngestArguments {
 }
 
 #[derive(Serialize)]
-struct IngestResult {
+pub(super) struct IngestResult {
     collection: String,
     documents: u64,
     added: u64,
@@ -161,84 +120,11 @@ impl Tool for IngestDocuments {
             Some(only) if report.failed() && report.skipped.len() == 1 => {
                 let text = format!("{}: {}", only.source, only.reason);
                 Err(match only.reason {
-                    super::Unreadable::Outside => ToolError::Forbidden(text),
+                    Unreadable::Outside => ToolError::Forbidden(text),
                     _ => ToolError::Failed(text),
                 })
             }
             _ => Ok(IngestResult::new(collection, &report)),
         }
-    }
-}
-
-struct ListDocuments {
-    library: Library,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct ListArguments {}
-
-#[derive(Serialize)]
-struct ListResult {
-    collections: Vec<CollectionView>,
-    /// The first documents of all collections.
-    documents: Vec<DocumentView>,
-    /// Whether there are more documents than that.
-    more: bool,
-}
-
-#[derive(Serialize)]
-struct CollectionView {
-    collection: String,
-    documents: u64,
-    passages: u64,
-}
-
-#[derive(Serialize)]
-struct DocumentView {
-    collection: String,
-    source: String,
-    title: String,
-    passages: u64,
-}
-
-impl Tool for ListDocuments {
-    type Arguments = ListArguments;
-    type Output = ListResult;
-    const NAME: &'static str = "rag_list";
-    const DESCRIPTION: &'static str =
-        "Lists the document collections, how much they hold, and the first documents.";
-    const LEVEL: SafetyLevel = SafetyLevel::Safe;
-    const READ_ONLY: bool = true;
-
-    async fn run(&self, _: ListArguments, _: ToolContext) -> Result<ListResult, ToolError> {
-        let failed = |error: lango_retrieval::RetrievalError| ToolError::Failed(error.to_string());
-        let retrieval = self.library.ingest()?.retrieval();
-        let collections = retrieval.collections(Space::Documents).await.map_err(failed)?;
-        let most = u32::try_from(NAMED).unwrap_or(u32::MAX);
-        let found =
-            retrieval.entries(Space::Documents, None, None, most + 1).await.map_err(failed)?;
-        let more = found.len() > NAMED;
-        Ok(ListResult {
-            collections: collections
-                .into_iter()
-                .map(|size| CollectionView {
-                    collection: size.collection,
-                    documents: size.entries,
-                    passages: size.passages,
-                })
-                .collect(),
-            documents: found
-                .into_iter()
-                .take(NAMED)
-                .map(|entry| DocumentView {
-                    collection: entry.key.collection,
-                    source: entry.source,
-                    title: entry.title,
-                    passages: entry.passages,
-                })
-                .collect(),
-            more,
-        })
     }
 }

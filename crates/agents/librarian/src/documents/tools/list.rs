@@ -1,0 +1,82 @@
+//! `rag_list`: what is there.
+
+use lango_retrieval::{RetrievalError, Space};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Library, NAMED};
+
+/// Collections and the first documents.
+pub(super) struct ListDocuments {
+    pub(super) library: Library,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListArguments {}
+
+#[derive(Serialize)]
+pub(super) struct ListResult {
+    collections: Vec<CollectionView>,
+    /// The first documents of all collections.
+    documents: Vec<DocumentView>,
+    /// Whether there are more documents than that.
+    more: bool,
+}
+
+#[derive(Serialize)]
+struct CollectionView {
+    collection: String,
+    documents: u64,
+    passages: u64,
+}
+
+#[derive(Serialize)]
+struct DocumentView {
+    collection: String,
+    source: String,
+    title: String,
+    passages: u64,
+}
+
+impl Tool for ListDocuments {
+    type Arguments = ListArguments;
+    type Output = ListResult;
+    const NAME: &'static str = "rag_list";
+    const DESCRIPTION: &'static str =
+        "Lists the document collections, how much they hold, and the first documents.";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = true;
+
+    async fn run(&self, _: ListArguments, _: ToolContext) -> Result<ListResult, ToolError> {
+        let failed = |error: RetrievalError| ToolError::Failed(error.to_string());
+        let retrieval = self.library.ingest()?.retrieval();
+        let collections = retrieval.collections(Space::Documents).await.map_err(failed)?;
+        let most = u32::try_from(NAMED).unwrap_or(u32::MAX);
+        let found =
+            retrieval.entries(Space::Documents, None, None, most + 1).await.map_err(failed)?;
+        let more = found.len() > NAMED;
+        Ok(ListResult {
+            collections: collections
+                .into_iter()
+                .map(|size| CollectionView {
+                    collection: size.collection,
+                    documents: size.entries,
+                    passages: size.passages,
+                })
+                .collect(),
+            documents: found
+                .into_iter()
+                .take(NAMED)
+                .map(|entry| DocumentView {
+                    collection: entry.key.collection,
+                    source: entry.source,
+                    title: entry.title,
+                    passages: entry.passages,
+                })
+                .collect(),
+            more,
+        })
+    }
+}

@@ -1,0 +1,242 @@
+//! `lango documents`: what was ingested.
+
+use std::path::Path;
+
+use lango_protocol::Timestamp;
+use lango_retrieval::{EntryKey, EntrySummary, Retrieval, Space};
+use serde::Serialize;
+
+use super::ingest::{absolute, counted, open, unusable};
+use super::sessions::local_time;
+use super::table::table;
+use super::{Setting, print, print_json};
+use crate::arguments::DocumentsCommand;
+use crate::display::{one_line, printable};
+use crate::failure::{self, Failure};
+
+/// Documents read at a time.
+const PAGE: u32 = 500;
+
+#[derive(Serialize)]
+struct ListView {
+    collections: Vec<CollectionView>,
+    documents: Vec<DocumentView>,
+    more: bool,
+}
+
+#[derive(Serialize)]
+struct CollectionView {
+    collection: String,
+    documents: u64,
+    passages: u64,
+}
+
+#[derive(Serialize)]
+struct DocumentView {
+    collection: String,
+    source: String,
+    title: String,
+    passages: u64,
+    at: Timestamp,
+}
+
+#[derive(Serialize)]
+struct PassageView {
+    position: String,
+    heading: String,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct WholeView {
+    #[serde(flatten)]
+    document: DocumentView,
+    text: Vec<PassageView>,
+}
+
+pub(crate) async fn documents(setting: &Setting, command: DocumentsCommand) -> Result<u8, Failure> {
+    let retrieval = open(setting).await?;
+    match command {
+        DocumentsCommand::List { collection, limit, json } => {
+            list(&retrieval, collection.as_deref(), limit, json).await?;
+        }
+        DocumentsCommand::Show { source, collection, json } => {
+            show(&retrieval, &source, collection.as_deref(), json).await?;
+        }
+        DocumentsCommand::Remove { sources, collection, all } => {
+            let sources = if all { vec![String::new()] } else { sources };
+            remove(&retrieval, &sources, collection.as_deref()).await?;
+        }
+    }
+    Ok(failure::ANSWERED)
+}
+
+fn view(entry: EntrySummary) -> DocumentView {
+    DocumentView {
+        collection: entry.key.collection,
+        source: entry.source,
+        title: entry.title,
+        passages: entry.passages,
+        at: Timestamp::from_microseconds(entry.at),
+    }
+}
+
+async fn list(
+    retrieval: &Retrieval,
+    collection: Option<&str>,
+    limit: u32,
+    json: bool,
+) -> Result<(), Failure> {
+    let sizes = retrieval.collections(Space::Documents).await.map_err(unusable)?;
+    let collections: Vec<CollectionView> = sizes
+        .into_iter()
+        .filter(|size| collection.is_none_or(|wanted| wanted == size.collection))
+        .map(|size| CollectionView {
+            collection: size.collection,
+            documents: size.entries,
+            passages: size.passages,
+        })
+        .collect();
+    let found = retrieval.entries(Space::Documents, collection, None, limit.saturating_add(1));
+    let mut found = found.await.map_err(unusable)?;
+    let shown = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = found.len() > shown;
+    found.truncate(shown);
+    let documents: Vec<DocumentView> = found.into_iter().map(view).collect();
+    if json {
+        return print_json(&ListView { collections, documents, more });
+    }
+    if collections.is_empty() {
+        return print("There are no documents yet. Read some with: lango ingest PATH\n");
+    }
+    let row = |one: &DocumentView| {
+        vec![
+            one.collection.clone(),
+            one.passages.to_string(),
+            local_time(one.at),
+            one_line(&one.title, 40),
+            one_line(&one.source, 200),
+        ]
+    };
+    let rows: Vec<Vec<String>> = documents.iter().map(row).collect();
+    let mut text = table(&["COLLECTION", "PASSAGES", "WHEN", "TITLE", "SOURCE"], &rows);
+    for size in &collections {
+        let (documents, passages) =
+            (counted(size.documents, "document"), counted(size.passages, "passage"));
+        text += &format!("{}: {documents}, {passages}\n", size.collection);
+    }
+    if more {
+        text += &format!("Only the first {limit} are shown. More with: --limit N\n");
+    }
+    print(&text)
+}
+
+/// The keys that something typed may mean.
+fn keys(given: &str) -> Vec<String> {
+    let page = url_key(given);
+    let path = absolute(Path::new(given));
+    let mut keys: Vec<String> = page.into_iter().chain(path).collect();
+    keys.push(given.to_owned());
+    keys.dedup();
+    keys
+}
+
+/// An address in the spelling that documents are kept under.
+fn url_key(given: &str) -> Option<String> {
+    match lango_librarian::documents::Source::page(given) {
+        Ok(source) => Some(source.to_string()),
+        Err(_) => None,
+    }
+}
+
+async fn show(
+    retrieval: &Retrieval,
+    given: &str,
+    collection: Option<&str>,
+    json: bool,
+) -> Result<(), Failure> {
+    let sizes = retrieval.collections(Space::Documents).await.map_err(unusable)?;
+    let names = sizes.iter().map(|size| size.collection.as_str());
+    let mut found: Vec<EntrySummary> = Vec::new();
+    for name in names.filter(|name| collection.is_none_or(|wanted| wanted == *name)) {
+        for key in keys(given) {
+            let key = EntryKey::new(Space::Documents, name, key);
+            if found.iter().all(|one| one.key != key) {
+                found.extend(retrieval.entry(&key).await.map_err(unusable)?);
+            }
+        }
+    }
+    let entry = match found.len() {
+        1 => found.remove(0),
+        0 => return Err(nothing(given)),
+        _ => {
+            let names: Vec<&str> = found.iter().map(|one| one.key.collection.as_str()).collect();
+            return Err(Failure::usage(format!(
+                "{given} is in several collections: {}. Name one with --collection",
+                names.join(", ")
+            )));
+        }
+    };
+    let passages = retrieval.passages(&entry.key).await.map_err(unusable)?;
+    let text = passages.into_iter().map(|passage| PassageView {
+        position: passage.position,
+        heading: passage.heading,
+        text: passage.text,
+    });
+    let whole = WholeView { document: view(entry), text: text.collect() };
+    if json {
+        return print_json(&whole);
+    }
+    let document = &whole.document;
+    let mut text = format!(
+        "{}\n{} in {}, {}\n",
+        document.title,
+        document.source,
+        document.collection,
+        counted(document.passages, "passage")
+    );
+    for passage in &whole.text {
+        text += &format!("\n[{}] {}\n{}\n", passage.position, passage.heading, passage.text);
+    }
+    print(&printable(&text))
+}
+
+fn nothing(given: &str) -> Failure {
+    Failure::usage(format!("there is no document {given:?}. See: lango documents list"))
+}
+
+/// Takes out what was named, and what lies below it. An empty name means everything.
+async fn remove(
+    retrieval: &Retrieval,
+    sources: &[String],
+    collection: Option<&str>,
+) -> Result<(), Failure> {
+    let mut removed = 0;
+    for source in sources {
+        let keys = keys(source);
+        let is_meant = |key: &str| {
+            let below = |wanted: &String| {
+                key.strip_prefix(wanted.trim_end_matches('/'))
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            source.is_empty() || keys.iter().any(below)
+        };
+        let before = removed;
+        let mut after: Option<EntryKey> = None;
+        loop {
+            let found = retrieval.entries(Space::Documents, collection, after.as_ref(), PAGE);
+            let found = found.await.map_err(unusable)?;
+            for entry in found.iter().filter(|entry| is_meant(&entry.key.key)) {
+                removed += u64::from(retrieval.remove(&entry.key).await.map_err(unusable)?);
+            }
+            match found.into_iter().last() {
+                Some(last) => after = Some(last.key),
+                None => break,
+            }
+        }
+        if removed == before {
+            return Err(nothing(if source.is_empty() { collection.unwrap_or("") } else { source }));
+        }
+    }
+    print(&format!("Removed {}.\n", counted(removed, "document")))
+}

@@ -1,0 +1,184 @@
+//! `lango ingest`: files, directories and pages into a collection of documents.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use lango_librarian::documents::{IngestError, Report, Source, check_collection};
+use lango_retrieval::{EntryKey, Retrieval, RetrievalError, Space};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::meter::Meter;
+use super::turn::Signals;
+use super::{Setting, print, print_json};
+use crate::arguments::IngestArguments;
+use crate::display::printable;
+use crate::failure::{self, Failure};
+use crate::knowledge::{self, Embedding};
+use crate::wiring;
+
+/// Files that are named one by one in the summary.
+const NAMED: usize = 50;
+
+#[derive(Serialize)]
+struct IngestView<'a> {
+    collection: &'a str,
+    dry_run: bool,
+    #[serde(flatten)]
+    report: &'a Report,
+    /// Whether they are found by their meaning too.
+    embedded: bool,
+}
+
+pub(crate) async fn ingest(setting: &Setting, arguments: IngestArguments) -> Result<u8, Failure> {
+    let IngestArguments { sources, collection, dry_run, json, quiet } = arguments;
+    check_collection(&collection).map_err(failed)?;
+    let sources: Result<Vec<Source>, _> = sources.iter().map(|text| Source::parse(text)).collect();
+    let sources = sources.map_err(|error| Failure::usage(error.to_string()))?;
+    let retrieval = open(setting).await?;
+    for source in &sources {
+        check_source(&retrieval, &collection, source).await?;
+    }
+    let ingest = knowledge::ingest(setting.config(), retrieval.clone())?;
+    let cancel = CancellationToken::new();
+    let mut signals = Signals::new()?;
+    let mut stopped = None;
+    let mut meter = Meter::new(quiet);
+    let report = {
+        let mut show = |progress: lango_librarian::documents::Progress<'_>| meter.show(&progress);
+        let running = ingest.run(&sources, &collection, dry_run, &mut show, &cancel);
+        tokio::pin!(running);
+        loop {
+            tokio::select! {
+                report = &mut running => break report,
+                code = signals.next() => {
+                    stopped = Some(code);
+                    // The document that is being written is finished.
+                    cancel.cancel();
+                }
+            }
+        }
+    };
+    meter.clear();
+    let report = report.map_err(failed)?;
+    let embedded = retrieval.embedder().is_some();
+    if let Some(error) = retrieval.take_failure() {
+        let _ = writeln!(io::stderr(), "{error}. Until then, texts are found by their words.");
+    }
+    if json {
+        print_json(&IngestView { collection: &collection, dry_run, report: &report, embedded })?;
+    } else {
+        let mut text = describe(&report, &collection, dry_run);
+        if let (Embedding::Absent(why), 1..) =
+            (knowledge::embedding(setting.config()), report.documents())
+        {
+            text += &format!("{why}.\n");
+        }
+        print(&printable(&text))?;
+    }
+    Ok(match stopped {
+        Some(code) if report.cancelled => code,
+        _ if report.failed() => failure::TURN_FAILED,
+        _ => failure::ANSWERED,
+    })
+}
+
+/// Opens the index.
+pub(super) async fn open(setting: &Setting) -> Result<Retrieval, Failure> {
+    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
+    knowledge::open(setting.config(), database).await
+}
+
+pub(super) fn unusable(error: RetrievalError) -> Failure {
+    match error {
+        RetrievalError::Store(error) => error.into(),
+        error => Failure { code: failure::TURN_FAILED, message: error.to_string() },
+    }
+}
+
+fn failed(error: IngestError) -> Failure {
+    match error {
+        IngestError::Retrieval(error) => unusable(error),
+        IngestError::Collection(_) => Failure::usage(error.to_string()),
+        IngestError::Broken(_) => {
+            Failure { code: failure::TURN_FAILED, message: error.to_string() }
+        }
+    }
+}
+
+/// A path that leads nowhere is a mistake, unless its document is to be taken out.
+async fn check_source(
+    retrieval: &Retrieval,
+    collection: &str,
+    source: &Source,
+) -> Result<(), Failure> {
+    let Source::Path(path) = source else { return Ok(()) };
+    let Err(error) = path.symlink_metadata() else { return Ok(()) };
+    let known = match absolute(path) {
+        Some(key) => {
+            let key = EntryKey::new(Space::Documents, collection, key);
+            retrieval.entry_digest(&key).await.map_err(unusable)?.is_some()
+        }
+        None => false,
+    };
+    if known && error.kind() == io::ErrorKind::NotFound {
+        return Ok(());
+    }
+    let shown = path.display();
+    Err(Failure::usage(format!(
+        "{shown} cannot be read: {error}. If documents below it should go: \
+         lango documents remove {shown}"
+    )))
+}
+
+/// A path as documents are called by it.
+pub(super) fn absolute(path: &Path) -> Option<String> {
+    let absolute = path.canonicalize().or_else(|_| std::path::absolute(path)).ok()?;
+    absolute.to_str().map(str::to_owned)
+}
+
+fn describe(report: &Report, collection: &str, dry_run: bool) -> String {
+    let would = if dry_run { " (nothing was written)" } else { "" };
+    let mut text = format!(
+        "{} in {collection}: {} new, {} changed, {} unchanged, {} removed; {}{would}\n",
+        counted(report.documents(), "document"),
+        report.added,
+        report.replaced,
+        report.unchanged,
+        report.removed.len(),
+        counted(report.passages, "new passage"),
+    );
+    if report.left_out > 0 {
+        text += &format!(
+            "Files and directories left out, because hidden or named in .gitignore: {}\n",
+            report.left_out
+        );
+    }
+    let removed = report.removed.iter().map(|key| format!("  {key}\n"));
+    list(&mut text, "Removed, because they are not there any more:", removed);
+    let notes = report.notes.iter().map(|one| format!("  {}: {}\n", one.source, one.note));
+    list(&mut text, "Worth knowing:", notes);
+    let skipped = report.skipped.iter().map(|one| format!("  {}: {}\n", one.source, one.reason));
+    list(&mut text, "Not read:", skipped);
+    if report.cancelled {
+        text += "Stopped before the end. The same command goes on from here.\n";
+    }
+    text
+}
+
+fn list(text: &mut String, title: &str, lines: impl ExactSizeIterator<Item = String>) {
+    let count = lines.len();
+    if count == 0 {
+        return;
+    }
+    *text += &format!("{title}\n");
+    lines.take(NAMED).for_each(|line| text.push_str(&line));
+    if count > NAMED {
+        *text += &format!("  … and {} more; --json lists all\n", count - NAMED);
+    }
+}
+
+/// A number with what it counts.
+pub(super) fn counted(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}

@@ -1,0 +1,130 @@
+//! How far something long is: a bar on a terminal, a line now and then elsewhere.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+use lango_librarian::documents::Progress;
+
+use crate::display::one_line;
+
+/// How often a bar is drawn.
+const BETWEEN_FRAMES: Duration = Duration::from_millis(100);
+/// How often a line is printed where there is no terminal.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+/// The characters of a bar.
+const WIDTH: u64 = 24;
+
+/// Shows progress on standard error.
+pub(super) struct Meter {
+    manner: Manner,
+    began: Instant,
+    last: Option<Instant>,
+    drawn: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    Bar,
+    Lines,
+    Silent,
+}
+
+impl Meter {
+    pub(super) fn new(quiet: bool) -> Self {
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let manner = match (quiet, io::stderr().is_terminal() && !dumb) {
+            (true, _) => Manner::Silent,
+            (false, true) => Manner::Bar,
+            (false, false) => Manner::Lines,
+        };
+        Self { manner, began: Instant::now(), last: None, drawn: false }
+    }
+
+    pub(super) fn show(&mut self, progress: &Progress<'_>) {
+        let now = Instant::now();
+        let pause = match self.manner {
+            Manner::Silent => return,
+            Manner::Bar => BETWEEN_FRAMES,
+            Manner::Lines => BETWEEN_LINES,
+        };
+        // Lines are for what takes long: the first one comes after a pause, too.
+        let since = self.last.unwrap_or(self.began);
+        let first_frame = self.manner == Manner::Bar && self.last.is_none();
+        if !first_frame && now.duration_since(since) < pause {
+            return;
+        }
+        self.last = Some(now);
+        let elapsed = now.duration_since(self.began);
+        // With standard error gone there is nobody to show it to.
+        let _ = match self.manner {
+            Manner::Bar => {
+                self.drawn = true;
+                write!(io::stderr(), "\r\x1b[2K{}", bar(progress, elapsed))
+            }
+            _ => writeln!(io::stderr(), "{}", figures(progress, elapsed)),
+        };
+        let _ = io::stderr().flush();
+    }
+
+    /// Takes the bar away.
+    pub(super) fn clear(&mut self) {
+        if self.drawn {
+            let _ = write!(io::stderr(), "\r\x1b[2K");
+            self.drawn = false;
+        }
+    }
+}
+
+fn bar(progress: &Progress<'_>, elapsed: Duration) -> String {
+    let full = progress.done * WIDTH / progress.total.max(1);
+    let marks: String = (0..WIDTH).map(|place| if place < full { '█' } else { '░' }).collect();
+    let name = progress.current.rsplit('/').next().unwrap_or(progress.current);
+    format!("{marks} {}  {}", figures(progress, elapsed), one_line(name, 24))
+}
+
+fn figures(progress: &Progress<'_>, elapsed: Duration) -> String {
+    let Progress { done, total, passages, bytes, skipped, .. } = *progress;
+    let mut text = format!("{done}/{total} files, {passages} passages, {}", size(bytes));
+    if skipped > 0 {
+        text += &format!(", {skipped} not read");
+    }
+    let milliseconds = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).max(1);
+    let rate = done * 1_000 / milliseconds;
+    let left = (total - done.min(total)) * milliseconds / done.max(1) / 1_000;
+    text += &format!(", {rate}/s");
+    if done < total {
+        text += &format!(", {}:{:02} left", left / 60, left % 60);
+    }
+    text
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..10_240 => format!("{bytes} B"),
+        10_240..10_485_760 => format!("{} KiB", bytes / 1024),
+        _ => format!("{} MiB", bytes / 1_048_576),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_says_how_much_how_fast_and_how_long() {
+        let progress = Progress {
+            done: 25,
+            total: 100,
+            passages: 70,
+            bytes: 2 << 20,
+            skipped: 1,
+            current: "/a/b/notes.md",
+        };
+        let shown = bar(&progress, Duration::from_secs(10));
+        assert_eq!(
+            shown,
+            "██████░░░░░░░░░░░░░░░░░░ 25/100 files, 70 passages, 2048 KiB, 1 not read, 2/s, \
+             0:30 left  notes.md"
+        );
+    }
+}
