@@ -3,6 +3,7 @@
 mod eval;
 mod graph;
 mod ingest;
+mod knowledge;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ pub(crate) use graph::{
     ExportFormat, GraphCommand, QueryArguments as GraphQueryArguments, Relation,
 };
 pub(crate) use ingest::{DocumentsCommand, IngestArguments, SearchArguments, SearchMode};
+pub(crate) use knowledge::{CategoryName, KnowledgeCommand};
 
 /// A team of agents on your own machine, with a runtime that keeps the promises.
 #[derive(Debug, Parser)]
@@ -82,6 +84,11 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
     Sessions {
         #[command(subcommand)]
         command: SessionsCommand,
+    },
+    /// What was saved as known, in versions.
+    Knowledge {
+        #[command(subcommand)]
+        command: KnowledgeCommand,
     },
     /// How things relate, with where each relation came from and when it held.
     Graph {
@@ -335,6 +342,24 @@ pub(crate) enum SkillsCommand {
     },
     /// One skill, as JSON.
     Show {
+        /// Its name.
+        name: String,
+    },
+    /// Let a skill that the librarian wrote be used.
+    #[command(after_help = "Examples:
+  lango skills list                    what waits for approval
+  lango skills approve release-notes   shows all of it first
+
+It moves to ~/.agents/skills; its first use is asked about like that of any other.")]
+    Approve {
+        /// Its name.
+        name: String,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Remove a skill that waits for approval.
+    Discard {
         /// Its name.
         name: String,
     },

@@ -73,6 +73,9 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Sessions { command }) => {
             commands::sessions::sessions(&setting?, command).await
         }
+        Some(Command::Knowledge { command }) => {
+            commands::knowledge::knowledge(&setting?, command).await
+        }
         Some(Command::Ingest(arguments)) => commands::ingest::ingest(&setting?, arguments).await,
         Some(Command::Documents { command }) => {
             commands::documents::documents(&setting?, command).await
