@@ -89,8 +89,8 @@ async fn embed(retrieval: &Retrieval) -> Result<(), Failure> {
     let began = Instant::now();
     let progress = |made: u64| {
         if shows {
-            let rate = made as f64 / began.elapsed().as_secs_f64().max(0.001);
-            let _ = write!(io::stderr(), "\r{made}/{missing} passages, {rate:.0} a second ");
+            let rate = made * 1000 / u64::try_from(began.elapsed().as_millis()).unwrap_or(1).max(1);
+            let _ = write!(io::stderr(), "\r{made}/{missing} passages, {rate} a second ");
         }
     };
     let made = retrieval.embed_missing(u64::MAX, &CancellationToken::new(), progress).await;

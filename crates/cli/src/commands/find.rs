@@ -27,11 +27,10 @@ pub(super) async fn search(
     let has_model = retrieval.embedder().is_some();
     let through_graph = config.graph.enabled && matches!(mode, None | Some(SearchMode::Graph));
     let mode = match mode {
-        Some(SearchMode::Words) => Mode::Words,
         Some(SearchMode::Vectors) => Mode::Vectors,
         Some(SearchMode::Hybrid | SearchMode::Graph) => Mode::Hybrid,
         None if has_model => Mode::Hybrid,
-        None => Mode::Words,
+        Some(SearchMode::Words) | None => Mode::Words,
     };
     let graph =
         if through_graph { Some(Graph::open(retrieval.database().clone()).await?) } else { None };

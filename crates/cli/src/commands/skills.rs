@@ -1,10 +1,8 @@
 //! `lango skills` and `lango trust`: what the operator was taught, and who may teach it.
 
-use std::path::{Path, PathBuf};
-
 use lango_librarian::LibrarianError;
 use lango_librarian::skills::{Draft, Drafts};
-use lango_operator::{Records, Skill, Skills, skill_places};
+use lango_operator::{Records, Skill, Skills};
 use lango_tool::{visible, visible_lines};
 use serde::Serialize;
 
@@ -12,7 +10,7 @@ use super::table::table;
 use super::{Setting, confirmed, print, print_json};
 use crate::arguments::{SkillsCommand, TrustArguments};
 use crate::failure::{self, Failure};
-use crate::home::Home;
+use crate::knowledge;
 use crate::{config, wiring};
 
 #[derive(Serialize)]
@@ -34,7 +32,7 @@ pub(crate) async fn skills(setting: &Setting, command: SkillsCommand) -> Result<
     let here = wiring::workspace(None)?;
     let trusted = wiring::is_trusted(setting.config(), &here);
     let skills = wiring::skills(setting.config(), &here);
-    let drafts = drafts(&setting.home)?;
+    let drafts = knowledge::drafts(&setting.home)?;
     match command {
         SkillsCommand::List { json } => {
             list(&skills, &records, &waiting(&drafts)?, json)?;
@@ -52,16 +50,7 @@ pub(crate) async fn skills(setting: &Setting, command: SkillsCommand) -> Result<
     Ok(failure::ANSWERED)
 }
 
-/// Where the librarian's drafts wait, and the user's own skills.
-pub(crate) fn drafts(home: &Home) -> Result<Drafts, Failure> {
-    let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    let own = skill_places(user, None)
-        .into_iter()
-        .next()
-        .ok_or_else(|| Failure::usage("there is no home directory for skills: set HOME"))?;
-    Ok(Drafts { pending: home.data.join("pending-skills"), own })
-}
-
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
 fn failed(error: LibrarianError) -> Failure {
     Failure::usage(error.to_string())
 }

@@ -14,7 +14,7 @@ use lango_librarian::{
     Holdings, InquiryContext, KnowledgeContext, LibrarianAdvisor, LibrarianObserver, Offered,
     WebSearch,
 };
-use lango_operator::{Records, Skills};
+use lango_operator::{Records, Skills, skill_places};
 use lango_protocol::{AgentName, SessionId, TurnId};
 use lango_retrieval::{Retrieval, RetrievalError};
 use lango_runtime::{Advisor, ContextSource, ObserverFuture, TurnObserver};
@@ -64,6 +64,7 @@ impl Librarian {
             retrieval: embedding(config).ready().is_some(),
             web: web_search(config)?,
             skills: drafts(home)
+                .ok()
                 .filter(|_| enabled)
                 .map(|drafts| shelf(drafts, skills.clone(), records.clone())),
         };
@@ -164,10 +165,14 @@ pub(crate) fn inquiry_settings(config: &Config) -> InquirySettings {
     }
 }
 
-/// Where skills wait for a person, and where they go; none without a home directory.
-pub(crate) fn drafts(home: &Home) -> Option<Drafts> {
-    let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)?;
-    Some(Drafts { pending: home.data.join("skill-drafts"), own: user.join(".agents/skills") })
+/// Where the librarian's drafts wait, and the user's own skills.
+pub(crate) fn drafts(home: &Home) -> Result<Drafts, Failure> {
+    let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let own = skill_places(user, None)
+        .into_iter()
+        .next()
+        .ok_or_else(|| Failure::usage("there is no home directory for skills: set HOME"))?;
+    Ok(Drafts { pending: home.data.join("pending-skills"), own })
 }
 
 fn shelf(drafts: Drafts, skills: Skills, records: Records) -> SkillShelf {
