@@ -1,10 +1,8 @@
 //! `lango skills` and `lango trust`: what the operator was taught, and who may teach it.
 
-use std::path::{Path, PathBuf};
-
 use lango_librarian::LibrarianError;
 use lango_librarian::skills::{Draft, Drafts};
-use lango_operator::{Records, Skill, Skills, skill_places};
+use lango_operator::{Records, Skill, Skills};
 use lango_tool::{visible, visible_lines};
 use serde::Serialize;
 
@@ -12,8 +10,7 @@ use super::table::table;
 use super::{Setting, confirmed, print, print_json};
 use crate::arguments::{SkillsCommand, TrustArguments};
 use crate::failure::{self, Failure};
-use crate::home::Home;
-use crate::{config, wiring};
+use crate::{config, knowledge, wiring};
 
 #[derive(Serialize)]
 struct SkillView<'a> {
@@ -34,7 +31,8 @@ pub(crate) async fn skills(setting: &Setting, command: SkillsCommand) -> Result<
     let here = wiring::workspace(None)?;
     let trusted = wiring::is_trusted(setting.config(), &here);
     let skills = wiring::skills(setting.config(), &here);
-    let drafts = drafts(&setting.home)?;
+    let drafts = knowledge::drafts(&setting.home)
+        .ok_or_else(|| Failure::usage("there is no home directory for skills: set HOME"))?;
     match command {
         SkillsCommand::List { json } => {
             list(&skills, &records, &waiting(&drafts)?, json)?;
@@ -52,18 +50,11 @@ pub(crate) async fn skills(setting: &Setting, command: SkillsCommand) -> Result<
     Ok(failure::ANSWERED)
 }
 
-/// Where the librarian's drafts wait, and the user's own skills.
-pub(crate) fn drafts(home: &Home) -> Result<Drafts, Failure> {
-    let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    let own = skill_places(user, None)
-        .into_iter()
-        .next()
-        .ok_or_else(|| Failure::usage("there is no home directory for skills: set HOME"))?;
-    Ok(Drafts { pending: home.data.join("pending-skills"), own })
-}
-
 fn failed(error: LibrarianError) -> Failure {
-    Failure::usage(error.to_string())
+    match error {
+        LibrarianError::Store(error) => error.into(),
+        error => Failure::usage(error.to_string()),
+    }
 }
 
 fn waiting(drafts: &Drafts) -> Result<Vec<Draft>, Failure> {
