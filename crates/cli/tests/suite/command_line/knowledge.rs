@@ -64,7 +64,7 @@ async fn what_is_known_is_listed_shown_and_removed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_skill_that_waits_is_offered_only_once_it_is_approved() {
     let lango = Lango::silent().await;
-    let pending = lango.home().join("pending-skills/notes");
+    let pending = lango.home().join("skill-drafts/notes");
     std::fs::create_dir_all(&pending).unwrap();
     let text = "---\nname: notes\ndescription: \"Writes notes.\"\n---\nLook at the log.\n";
     std::fs::write(pending.join("SKILL.md"), text).unwrap();
