@@ -8,6 +8,7 @@ mod display;
 mod failure;
 mod home;
 mod knowledge;
+mod memory;
 mod provider;
 mod terminal;
 mod web;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_chronicler::Memory;
 use lango_model::ContextBlock;
 use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
 use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
@@ -21,6 +22,7 @@ use crate::confinement;
 use crate::failure::Failure;
 use crate::home::{self, Home};
 use crate::knowledge::{self, Librarian};
+use crate::memory;
 use crate::provider::ReadyModels;
 use crate::web;
 
@@ -36,6 +38,8 @@ pub(crate) struct Catalog {
     pub(crate) processes: Processes,
     /// What is known.
     pub(crate) librarian: Librarian,
+    /// What is remembered, where anything is.
+    pub(crate) memory: Option<Memory>,
 }
 
 impl Catalog {
@@ -44,9 +48,15 @@ impl Catalog {
         &self,
         config: &Config,
         database: &Database,
+        journal: &Journal,
     ) -> Result<Retrieval, Failure> {
         self.records.connect(database.clone()).await?;
-        self.librarian.connect(config, database.clone()).await
+        let retrieval = self.librarian.connect(config, database.clone()).await?;
+        if let Some(memory) = &self.memory {
+            let (database, journal) = (database.clone(), journal.clone());
+            memory::connect(memory, database, journal, retrieval.clone()).await?;
+        }
+        Ok(retrieval)
     }
 }
 
@@ -77,6 +87,7 @@ pub(crate) fn catalog(
     lango_navigator::register(&mut tools, web::navigator(config, home)?)
         .map_err(|error| Failure::usage(error.to_string()))?;
     let librarian = Librarian::register(&mut tools, config, home, &workspace, &skills, &records)?;
+    let memory = memory::register(&mut tools, config)?;
     let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
     let prompts = load_prompts(config)?;
     let tree = lango_orchestration::build_agent_tree(TreeConfig {
@@ -89,7 +100,7 @@ pub(crate) fn catalog(
         prompts: &prompts,
     })
     .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Catalog { tools, topology, tree, workspace, records, processes, librarian })
+    Ok(Catalog { tools, topology, tree, workspace, records, processes, librarian, memory })
 }
 
 /// The directory to work in, without links.
@@ -231,6 +242,8 @@ pub(crate) fn runtime(
     let secrets = secrets.chain(knowledge::secrets(config));
     let mut observers: Vec<Arc<dyn TurnObserver>> = Vec::new();
     observers.extend(catalog.librarian.observer(config, &journal));
+    let observer = models.observer.as_ref();
+    observers.extend(catalog.memory.as_ref().map(|memory| memory::observer(memory, observer)));
     observers.push(Librarian::upkeep(retrieval));
     Runtime::new(RuntimeParts {
         tree: catalog.tree.clone(),
@@ -252,6 +265,7 @@ pub(crate) fn runtime(
 pub(crate) fn context(config: &Config, catalog: &Catalog) -> Vec<Box<dyn ContextSource>> {
     let workspace = catalog.workspace.display().to_string();
     let mut sources: Vec<Box<dyn ContextSource>> = vec![Box::new(Surroundings { workspace })];
+    sources.extend(catalog.memory.as_ref().map(memory::context));
     sources.extend(catalog.librarian.context(config));
     sources
 }

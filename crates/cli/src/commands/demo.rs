@@ -32,7 +32,7 @@ pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result
     };
     let models = provider::demonstrate(config, choice, script).await?;
     let (database, journal) = wiring::open_store(config, &setting.home).await?;
-    let retrieval = catalog.connect(config, &database).await?;
+    let retrieval = catalog.connect(config, &database, &journal).await?;
     let kept = Kept { journal, retrieval, rules: RuleBook::default() };
     let runtime = wiring::runtime(config, &catalog, kept, &models, Arc::new(NobodyToAsk));
     let session = SessionId::generate();

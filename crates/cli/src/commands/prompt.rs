@@ -98,8 +98,8 @@ async fn context(
     message: &str,
 ) -> Result<Vec<BlockView>, Failure> {
     let config = setting.config();
-    let (database, _) = wiring::open_store(config, &setting.home).await?;
-    catalog.connect(config, &database).await?;
+    let (database, journal) = wiring::open_store(config, &setting.home).await?;
+    catalog.connect(config, &database, &journal).await?;
     let agent = agent.parse().map_err(|_| Failure::usage(format!("{agent:?} is no name")))?;
     let request = ContextRequest { session, turn: TurnId::generate(), agent: &agent, message };
     let blocks = collect_context(&wiring::context(config, catalog), request).await;

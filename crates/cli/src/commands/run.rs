@@ -121,7 +121,7 @@ pub(super) async fn make_ready(
     let purpose = Purpose::Work { for_all: team.model.is_some(), record };
     let models = provider::prepare(config, choice, purpose).await?;
     let (database, journal) = wiring::open_store(config, &setting.home).await?;
-    let retrieval = catalog.connect(config, &database).await?;
+    let retrieval = catalog.connect(config, &database, &journal).await?;
     let rules = wiring::rule_book(config, database).await?;
     let approver = TerminalApprover::new(approve.approve, person);
     let answers = approver.answers();

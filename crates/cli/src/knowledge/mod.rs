@@ -172,7 +172,7 @@ pub(crate) fn drafts(home: &Home) -> Result<Drafts, Failure> {
         .into_iter()
         .next()
         .ok_or_else(|| Failure::usage("there is no home directory for skills: set HOME"))?;
-    Ok(Drafts { pending: home.data.join("pending-skills"), own })
+    Ok(Drafts { pending: home.data.join("skill-drafts"), own })
 }
 
 fn shelf(drafts: Drafts, skills: Skills, records: Records) -> SkillShelf {

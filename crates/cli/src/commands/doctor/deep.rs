@@ -1,12 +1,14 @@
 //! What is kept, and whether it agrees.
 
-use lango_retrieval::{Problem, Retrieval, Space};
+use lango_chronicler::{Chronicler, ChroniclerError, Memory};
+use lango_retrieval::{Retrieval, Space};
+use lango_store::Journal;
 
 use super::{Check, State, check};
 use crate::commands::Setting;
 use crate::failure::Failure;
 use crate::knowledge::{self, Embedding};
-use crate::wiring;
+use crate::{memory, wiring};
 
 /// Problems of one kind that are told.
 const TOLD: usize = 5;
@@ -20,8 +22,8 @@ pub(super) async fn examine(setting: &Setting, deep: bool, checks: &mut Vec<Chec
         ),
         Embedding::Absent(why) => Check { what: "embedding", state: State::Note, detail: why },
     });
-    let retrieval = match open(setting).await {
-        Ok(retrieval) => retrieval,
+    let (retrieval, journal) = match open(setting).await {
+        Ok(opened) => opened,
         Err(failure) => {
             checks.push(check("knowledge", Err(failure.message)));
             return;
@@ -30,13 +32,30 @@ pub(super) async fn examine(setting: &Setting, deep: bool, checks: &mut Vec<Chec
     checks.push(check("knowledge", sizes(&retrieval).await));
     if deep {
         let problems = retrieval.check().await.map_err(|error| error.to_string());
-        checks.push(check("index", problems.and_then(|problems| agreement(&problems))));
+        let problems = problems.map(|all| all.into_iter().map(|one| one.what).collect());
+        checks.push(check("index", problems.and_then(agreement)));
+        if let Some(memory) = memory::configured(config) {
+            checks.push(check("memory", remembered(&memory, &retrieval, journal).await));
+        }
     }
 }
 
-async fn open(setting: &Setting) -> Result<Retrieval, Failure> {
-    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
-    knowledge::open(setting.config(), database).await
+async fn open(setting: &Setting) -> Result<(Retrieval, Journal), Failure> {
+    let (database, journal) = wiring::open_store(setting.config(), &setting.home).await?;
+    Ok((knowledge::open(setting.config(), database).await?, journal))
+}
+
+async fn remembered(
+    memory: &Memory,
+    retrieval: &Retrieval,
+    journal: Journal,
+) -> Result<String, String> {
+    let database = retrieval.database().clone();
+    let told = |error: ChroniclerError| error.to_string();
+    memory.connect(database, journal, retrieval.clone()).await.map_err(told)?;
+    let problems = Chronicler::new(memory.clone()).check().await.map_err(told)?;
+    agreement(problems.into_iter().map(|one| one.what).collect())
+        .map(|_| "memories, observations, index and journal agree".to_owned())
 }
 
 /// How much there is.
@@ -55,10 +74,14 @@ async fn sizes(retrieval: &Retrieval) -> Result<String, String> {
     Ok(format!("{}{missing}", parts.join(", ")))
 }
 
-fn agreement(problems: &[Problem]) -> Result<String, String> {
+fn agreement(problems: Vec<String>) -> Result<String, String> {
     if problems.is_empty() {
         return Ok("texts, words and vectors agree".to_owned());
     }
-    let told: Vec<&str> = problems.iter().take(TOLD).map(|one| one.what.as_str()).collect();
+    let more = problems.len().saturating_sub(TOLD);
+    let mut told: Vec<String> = problems.into_iter().take(TOLD).collect();
+    if more > 0 {
+        told.push(format!("and {more} more"));
+    }
     Err(told.join("\n"))
 }

@@ -71,7 +71,7 @@ async fn r19_a_pending_inquiry_reaches_the_librarian_and_its_answer_is_saved() {
 {TO_LIBRARIAN}
 [[reply]]
 agent = "librarian"
-user = "staging server"
+user = "what is the address"
 results = 0
 call = [{{ name = "search_knowledge", arguments = {{ query = "address of the staging server" }} }}]
 [[reply]]
@@ -107,7 +107,7 @@ say = "Nothing is known about it."
     assert!(third.answer().contains("version"), "{}", third.answer());
 
     // It is known from now on, to every agent, and asked no more.
-    let known = lango.command(&["knowledge", "list", "--json"]).output().await;
+    let known = lango.command(&["knowledge", "list", "--json"]).run().await;
     assert!(known.stdout.contains("10.7.0.12"), "{}", known.stdout);
     let lango = lango.now_playing(&[TO_LIBRARIAN, "[[reply]]\nsay = \"Fine.\"\n"]).await;
     let fourth = lango.ask("what is the address of the staging server?").turn().await;
