@@ -12,20 +12,20 @@ use crate::{REPEATS, figures, finish};
 
 /// Sentences as documents have them.
 const SENTENCES: [&str; 8] = [
-    "The committee meets again on Thursday afternoon to look at the revised budget for the coming year.",
-    "A turn that nobody resumes is closed when the next one of its session begins, and nothing is lost.",
-    "Heat the oil in a large pan, add the chopped onions, and fry them slowly until they are golden brown.",
-    "Passengers with connecting flights should collect their luggage at belt four before passport control.",
-    "The function returns an error if the file cannot be opened, or if its first line is not a header.",
-    "In the spring of 1848 the river rose above the lower bridge and carried away two of the old mills.",
-    "Please remind my sister tomorrow at nine to call the dentist and to move her appointment to Friday.",
-    "Most of the memory is used by the cache, which can be made smaller in the settings of the server.",
+    "The committee meets again on Thursday afternoon to look at the revised budget for the coming year, and a summary is sent out before.",
+    "A turn that nobody resumes is closed when the next one of its session begins, and nothing that was written in it is lost.",
+    "Heat the oil in a large pan, add the chopped onions, and fry them slowly until they are golden brown on both sides.",
+    "Passengers with connecting flights should collect their luggage at belt four before passport control, and then follow the yellow signs to the trains.",
+    "The function returns an error if the file cannot be opened, or if its first line is not a header of the known kind.",
+    "In the spring of 1848 the river rose above the lower bridge and carried away two of the old mills with all their grain.",
+    "Please remind my sister tomorrow at nine to call the dentist and to move her appointment to Friday, because she is away on Thursday.",
+    "Most of the memory is used by the cache, which can be made smaller in the settings of the server without starting it again.",
 ];
 /// Sentences in a long passage.
-const LONG: usize = 9;
+const LONG: usize = 8;
 /// What a passage of each kind should come to, in tokens.
 const TOKENS: [(&str, std::ops::RangeInclusive<usize>); 2] =
-    [("short", 18..=32), ("long", 180..=220)];
+    [("short", 22..=30), ("long", 180..=220)];
 const BATCHES: [usize; 3] = [1, 8, 32];
 /// Each figure is taken over at least this much CPU time.
 const LEAST: Duration = Duration::from_millis(300);
