@@ -1,10 +1,11 @@
 //! Benchmarks, in CPU time: what a turn costs the machine, not what the clock says.
 //!
-//! `cargo xtask bench turn`, `call`, `sandbox`, `approval` and `graph` run them. Each figure is taken in a process of its
+//! `cargo xtask bench turn`, `call`, `sandbox`, `approval`, `embed` and `graph` run them. Each figure is taken in a process of its
 //! own; the scripted model is another process, so that its work is not counted.
 
 mod approval;
 mod call;
+mod embed;
 mod figures;
 mod graph;
 mod sandbox;
@@ -30,6 +31,8 @@ fn main() -> Result<()> {
         [] | ["turn"] => with_server("serve", measure),
         ["call"] => with_server("serve-calls", measure_calls),
         ["approval"] => approval::measure(),
+        ["embed"] => embed::measure(),
+        ["embed-worker"] => embed::work(),
         ["graph"] => graph::measure(),
         ["sandbox"] => sandbox::measure(),
         ["sandbox-worker", kind] => sandbox::work(kind),
@@ -37,7 +40,7 @@ fn main() -> Result<()> {
         ["serve-calls"] => block_on(serve_calls()),
         ["overhead", wire, address] => block_on(overhead(wire, address)),
         ["worker", name, url] => block_on(worker::run(name, url)),
-        _ => bail!("usage: lango-bench [turn | call | sandbox | approval | graph]"),
+        _ => bail!("usage: lango-bench [turn | call | sandbox | approval | embed | graph]"),
     }
 }
 
@@ -105,7 +108,7 @@ fn measure_calls(own: &std::path::Path, address: &str) -> Result<()> {
 fn finish(table: &figures::Table) -> Result<()> {
     std::io::stdout().write_all(table.to_string().as_bytes())?;
     if table.is_over() {
-        bail!("a figure is over its limit");
+        bail!("a figure is beyond its limit");
     }
     Ok(())
 }

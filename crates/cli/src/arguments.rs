@@ -14,7 +14,7 @@ pub(crate) use eval::EvalCommand;
 pub(crate) use graph::{
     ExportFormat, GraphCommand, QueryArguments as GraphQueryArguments, Relation,
 };
-pub(crate) use ingest::{DocumentsCommand, IngestArguments};
+pub(crate) use ingest::{DocumentsCommand, IngestArguments, SearchArguments, SearchMode};
 pub(crate) use knowledge::{CategoryName, KnowledgeCommand};
 
 /// A team of agents on your own machine, with a runtime that keeps the promises.
@@ -186,7 +186,13 @@ Prices come from a table; add or correct one, in dollars for a million tokens:
         command: ConfigCommand,
     },
     /// Check what is set up.
+    #[command(after_help = "Examples:
+  lango doctor
+  lango doctor --deep     also reads everything that is kept, and says what does not agree")]
     Doctor {
+        /// Read everything that is kept, too: whether texts, indexes and journal agree.
+        #[arg(long)]
+        deep: bool,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -487,10 +493,19 @@ pub(crate) enum ToolsCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PromptCommand {
-    /// The instruction, the tools and their size, exactly as the model gets them.
+    /// The instruction, the tools, what is known and remembered, and their size, exactly as the
+    /// model gets them.
+    #[command(after_help = "Examples:
+  lango prompt show lango-orchestrator
+  lango prompt show librarian where do we deploy to     with what is known about this message")]
     Show {
         /// The agent; `lango agents list` shows them.
         agent: String,
+        /// A message of the user; what is known and remembered is chosen for it.
+        message: Vec<String>,
+        /// The conversation that the message would belong to; a new one when absent.
+        #[arg(long, value_name = "ID")]
+        session: Option<SessionId>,
         #[command(flatten)]
         catalog: CatalogArguments,
     },

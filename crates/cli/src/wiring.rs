@@ -11,7 +11,7 @@ use lango_protocol::{BudgetLimits, InvalidName};
 use lango_retrieval::Retrieval;
 use lango_runtime::{
     ApprovalPolicy, Approver, ContextFuture, ContextRequest, ContextSource, Effect, Rule, RuleBook,
-    Runtime, RuntimeParts, Scrubber, Settings, Words,
+    Runtime, RuntimeParts, Scrubber, Settings, TurnObserver, Words,
 };
 use lango_store::{Database, DatabaseLocation, Journal, StoreError};
 use lango_tool::ToolRegistry;
@@ -210,19 +210,28 @@ pub(crate) async fn open_store(
     Ok((database, journal))
 }
 
+/// What a runtime reads and writes.
+pub(crate) struct Kept {
+    pub(crate) journal: Journal,
+    pub(crate) retrieval: Retrieval,
+    pub(crate) rules: RuleBook,
+}
+
 /// Builds a runtime.
 pub(crate) fn runtime(
     config: &Config,
     catalog: &Catalog,
-    journal: Journal,
-    rules: RuleBook,
+    kept: Kept,
     models: &ReadyModels,
     approver: Arc<dyn Approver>,
 ) -> Runtime {
+    let Kept { journal, retrieval, rules } = kept;
     let workspace = catalog.workspace.display().to_string();
     let secrets = models.secrets.iter().cloned().chain(database_password(config));
     let secrets = secrets.chain(knowledge::secrets(config));
-    let observers = catalog.librarian.observer(config, &journal).into_iter().collect();
+    let mut observers: Vec<Arc<dyn TurnObserver>> = Vec::new();
+    observers.extend(catalog.librarian.observer(config, &journal));
+    observers.push(Librarian::upkeep(retrieval));
     Runtime::new(RuntimeParts {
         tree: catalog.tree.clone(),
         model: models.model.clone(),

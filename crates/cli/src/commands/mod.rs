@@ -8,6 +8,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod documents;
 pub(crate) mod eval;
+mod find;
 pub(crate) mod graph;
 mod image;
 pub(crate) mod ingest;

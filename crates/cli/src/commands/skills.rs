@@ -10,7 +10,8 @@ use super::table::table;
 use super::{Setting, confirmed, print, print_json};
 use crate::arguments::{SkillsCommand, TrustArguments};
 use crate::failure::{self, Failure};
-use crate::{config, knowledge, wiring};
+use crate::knowledge;
+use crate::{config, wiring};
 
 #[derive(Serialize)]
 struct SkillView<'a> {
@@ -31,8 +32,7 @@ pub(crate) async fn skills(setting: &Setting, command: SkillsCommand) -> Result<
     let here = wiring::workspace(None)?;
     let trusted = wiring::is_trusted(setting.config(), &here);
     let skills = wiring::skills(setting.config(), &here);
-    let drafts = knowledge::drafts(&setting.home)
-        .ok_or_else(|| Failure::usage("there is no home directory for skills: set HOME"))?;
+    let drafts = knowledge::drafts(&setting.home)?;
     match command {
         SkillsCommand::List { json } => {
             list(&skills, &records, &waiting(&drafts)?, json)?;
@@ -50,11 +50,9 @@ pub(crate) async fn skills(setting: &Setting, command: SkillsCommand) -> Result<
     Ok(failure::ANSWERED)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
 fn failed(error: LibrarianError) -> Failure {
-    match error {
-        LibrarianError::Store(error) => error.into(),
-        error => Failure::usage(error.to_string()),
-    }
+    Failure::usage(error.to_string())
 }
 
 fn waiting(drafts: &Drafts) -> Result<Vec<Draft>, Failure> {

@@ -14,12 +14,13 @@ use lango_librarian::{
     Holdings, InquiryContext, KnowledgeContext, LibrarianAdvisor, LibrarianObserver, Offered,
     WebSearch,
 };
-use lango_operator::{Records, Skills};
-use lango_protocol::AgentName;
+use lango_operator::{Records, Skills, skill_places};
+use lango_protocol::{AgentName, SessionId, TurnId};
 use lango_retrieval::{Retrieval, RetrievalError};
-use lango_runtime::{Advisor, ContextSource, TurnObserver};
+use lango_runtime::{Advisor, ContextSource, ObserverFuture, TurnObserver};
 use lango_store::{Database, Journal};
 use lango_tool::ToolRegistry;
+use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 use crate::failure::Failure;
@@ -63,6 +64,7 @@ impl Librarian {
             retrieval: embedding(config).ready().is_some(),
             web: web_search(config)?,
             skills: drafts(home)
+                .ok()
                 .filter(|_| enabled)
                 .map(|drafts| shelf(drafts, skills.clone(), records.clone())),
         };
@@ -110,14 +112,34 @@ impl Librarian {
         })
     }
 
+    /// Keeps vectors complete after the embedding model changed, or while it did not answer.
+    pub(crate) fn upkeep(retrieval: Retrieval) -> Arc<dyn TurnObserver> {
+        Arc::new(Upkeep(retrieval))
+    }
+
     /// What it knows about failures.
     pub(crate) fn advisor(&self, config: &Config) -> Option<Arc<dyn Advisor>> {
         let enabled = config.librarian.enabled;
         enabled.then(|| Arc::new(LibrarianAdvisor(self.holdings.clone())) as Arc<dyn Advisor>)
     }
+}
 
-    pub(crate) fn holdings(&self) -> &Holdings {
-        &self.holdings
+/// Passages that are embedded after a turn, where some are missing: a second or two of work.
+const EMBEDDED_AFTER_A_TURN: u64 = 64;
+
+struct Upkeep(Retrieval);
+
+impl TurnObserver for Upkeep {
+    fn finished<'a>(&'a self, _: &'a SessionId, _: TurnId) -> ObserverFuture<'a> {
+        Box::pin(async move {
+            let told = |error: RetrievalError| error.to_string();
+            if self.0.missing_vectors().await.map_err(told)? == 0 {
+                return Ok(());
+            }
+            let never = CancellationToken::new();
+            let made = self.0.embed_missing(EMBEDDED_AFTER_A_TURN, &never, |_| {}).await;
+            made.map(drop).map_err(told)
+        })
     }
 }
 
@@ -143,10 +165,14 @@ pub(crate) fn inquiry_settings(config: &Config) -> InquirySettings {
     }
 }
 
-/// Where skills wait for a person, and where they go; none without a home directory.
-pub(crate) fn drafts(home: &Home) -> Option<Drafts> {
-    let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)?;
-    Some(Drafts { pending: home.data.join("skill-drafts"), own: user.join(".agents/skills") })
+/// Where the librarian's drafts wait, and the user's own skills.
+pub(crate) fn drafts(home: &Home) -> Result<Drafts, Failure> {
+    let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let own = skill_places(user, None)
+        .into_iter()
+        .next()
+        .ok_or_else(|| Failure::usage("there is no home directory for skills: set HOME"))?;
+    Ok(Drafts { pending: home.data.join("pending-skills"), own })
 }
 
 fn shelf(drafts: Drafts, skills: Skills, records: Records) -> SkillShelf {

@@ -1,6 +1,6 @@
 //! The web, through a search server of the user's choice.
 //!
-//! The server is a SearXNG, asked over the guarded way out. There is no built-in one: whom a
+//! The server is a `SearXNG`, asked over the guarded way out. There is no built-in one: whom a
 //! question is sent to is the user's decision, and without it there is no such tool.
 
 mod tool;
