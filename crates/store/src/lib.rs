@@ -22,7 +22,7 @@ pub use database::{Database, Dialect};
 pub use error::StoreError;
 pub use journal::{
     Answer, AnswerOutcome, Append, Claim, ClaimError, Journal, Owner, PendingApproval,
-    ProcessIdentity, SessionSummary, StoredOutput, UnfinishedTurn,
+    ProcessIdentity, Redacted, Redaction, SessionSummary, StoredOutput, UnfinishedTurn,
 };
 pub use location::DatabaseLocation;
 pub use migration::{Component, Migration};

@@ -61,6 +61,43 @@ impl Journal {
         self.read_events(statement).await
     }
 
+    /// What the user and the agents said in finished turns after a position, with the ends of those
+    /// turns, in order; at most `limit` events. Calls and hand-overs are not among it.
+    pub async fn said(
+        &self,
+        session: &SessionId,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        let statement = Statement::new(
+            "SELECT id, session, turn, seq, at, author, branch, step, payload FROM events \
+             WHERE session = $1 AND seq > $2 \
+             AND turn NOT IN (SELECT id FROM open_turns WHERE session = $1) \
+             AND type IN ('user_message', 'message', 'turn_finished') ORDER BY seq LIMIT $3",
+        )
+        .bind(session.as_str())
+        .bind(i64::try_from(after).unwrap_or(i64::MAX))
+        .bind(limit);
+        self.read_events(statement).await
+    }
+
+    /// Where the turn before the last `turns` finished ones ended, so that everything up to there is
+    /// older than those; 0 where there are no more turns than that.
+    pub async fn position_before(
+        &self,
+        session: &SessionId,
+        turns: u32,
+    ) -> Result<u64, StoreError> {
+        let statement = Statement::new(
+            "SELECT seq FROM events WHERE session = $1 AND type = 'turn_finished' \
+             ORDER BY seq DESC LIMIT 1 OFFSET $2",
+        )
+        .bind(session.as_str())
+        .bind(turns);
+        let rows = self.database.query(statement).await?;
+        rows.first().map_or(Ok(0), |row| row.unsigned(0))
+    }
+
     /// What model calls cost since a time, in one session or in all; the oldest first.
     pub async fn usage(
         &self,

@@ -6,4 +6,5 @@ pub(crate) mod claims;
 pub(crate) mod events;
 pub(crate) mod folds;
 pub(crate) mod migrations;
+pub(crate) mod redactions;
 pub(crate) mod sessions;

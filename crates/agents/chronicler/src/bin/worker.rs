@@ -1,0 +1,30 @@
+//! Plays the part of a process that is killed while it observes, in this crate's tests.
+
+use lango_chronicler::{Chronicler, Memory, MemorySettings};
+use lango_retrieval::Retrieval;
+use lango_store::{Database, Journal};
+use tokio_util::sync::CancellationToken;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [address, session] = arguments.as_slice() else {
+        return Err("usage: lango-chronicler-worker DATABASE SESSION".into());
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let database = Database::open(&address.parse()?).await?;
+        let journal = Journal::open(database.clone()).await?;
+        let retrieval = Retrieval::open(database.clone(), None).await?;
+        // Small steps, so that there are many moments to be killed at.
+        let memory = Memory::new(MemorySettings {
+            message_token_threshold: 20,
+            observation_token_threshold: 60,
+            input_tokens: 60,
+            ..MemorySettings::default()
+        });
+        memory.connect(database, journal, retrieval).await?;
+        let chronicler = Chronicler::new(memory);
+        while !chronicler.work(&session.parse()?, &CancellationToken::new()).await?.is_empty() {}
+        Ok(())
+    })
+}

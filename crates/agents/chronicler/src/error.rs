@@ -1,0 +1,39 @@
+//! What can go wrong.
+
+use lango_retrieval::RetrievalError;
+use lango_store::StoreError;
+use lango_tool::ToolError;
+
+use crate::gate::Refusal;
+
+/// Why something could not be remembered, recalled or forgotten.
+#[derive(Debug, thiserror::Error)]
+pub enum ChroniclerError {
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The index.
+    #[error(transparent)]
+    Retrieval(#[from] RetrievalError),
+    /// Nobody connected the memory with a database.
+    #[error("the memory is not open. This is a bug in lango; please report it")]
+    NotConnected,
+    /// The write gate.
+    #[error("not stored: {0}")]
+    Refused(#[from] Refusal),
+    /// There is nothing with this id.
+    #[error("there is no memory {0:?}. See: lango memory list")]
+    Unknown(String),
+}
+
+impl From<ChroniclerError> for ToolError {
+    fn from(error: ChroniclerError) -> Self {
+        match error {
+            ChroniclerError::Refused(_) => Self::Forbidden(error.to_string()),
+            ChroniclerError::Unknown(id) => {
+                Self::Failed(format!("there is no memory {id:?}; memory_search finds ids"))
+            }
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Forgetting: a memory, what it took the place of, what was derived from it, and the words in the
+//! journal that it came from.
+
+use std::collections::BTreeSet;
+
+use lango_protocol::{EventBody, SessionId, Timestamp};
+use lango_store::{Batch, Durability, Redaction as _, Statement};
+
+use crate::ChroniclerError;
+use crate::memory::{Memory, Stores};
+use crate::record::{SourceMessage, StoredMemory, fresh_id};
+use crate::shelf::{corrupt, json, key};
+use crate::text::{coverage, sentences, telling};
+use crate::traces::Traces;
+
+/// Tables that may hold what was forgotten.
+const TABLES: &[&str] = &[
+    "memories",
+    "observations",
+    "reflections",
+    "redactions",
+    "events",
+    "outputs",
+    "sessions",
+    "retrieval_entries",
+    "retrieval_passages",
+    "retrieval_vectors",
+];
+
+/// What was forgotten, without its words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forgotten {
+    /// The memory that was asked for.
+    pub memory: StoredMemory,
+    /// It, and those it had taken the place of.
+    pub memories: usize,
+    /// Observations and reflections that went or were rewritten.
+    pub derived: usize,
+    /// Texts of the journal that were changed.
+    pub places: u64,
+    /// Whether a turn still runs, after which the rest goes.
+    pub pending: bool,
+}
+
+impl Memory {
+    /// Forgets a memory. When this returns, it is in no index and in no later prompt, and the journal
+    /// holds it only in turns that have not ended; [`Memory::work_off_redactions`] does the rest.
+    pub async fn forget(&self, id: &str) -> Result<Forgotten, ChroniclerError> {
+        let stores = self.stores()?;
+        let Some(memory) = stores.memory(id).await? else {
+            return Err(ChroniclerError::Unknown(id.to_owned()));
+        };
+        let all = self.memories(true).await?;
+        let family = with_ancestors(id, &all);
+        let others: Vec<StoredMemory> = all
+            .iter()
+            .filter(|other| other.superseded_by.is_none() && !family.contains(&other.id))
+            .cloned()
+            .collect();
+        let going: Vec<&StoredMemory> =
+            all.iter().filter(|memory| family.contains(&memory.id)).collect();
+        let mut texts: Vec<String> = Vec::new();
+        for memory in &going {
+            texts.push(memory.content.clone());
+            texts.extend(stores.source_sentences(memory).await?);
+        }
+        let traces = Traces::new(&texts, &others);
+        // The words that are to be taken out are kept until they are: whatever happens next, the rest is
+        // done later.
+        let mut batch = Batch::new().durability(Durability::PowerLoss).with(
+            Statement::new("INSERT INTO redactions (id, traces, created_at) VALUES ($1, $2, $3)")
+                .bind(fresh_id('f'))
+                .bind(json(&traces)?)
+                .bind(Timestamp::now().as_microseconds()),
+        );
+        for memory in &going {
+            for statement in stores.retrieval.removal(&key(&memory.id)) {
+                batch.push(statement);
+            }
+            batch.push(
+                Statement::new("DELETE FROM memories WHERE id = $1").bind(memory.id.as_str()),
+            );
+        }
+        // What it had been replaced by stays and needs no link to it.
+        let derived = self.forget_derived(&traces, &mut batch).await?;
+        stores.database.write(batch).await?;
+        self.given.clear();
+        stores.retrieval.forget_queries();
+        let (places, pending) = self.work_off_redactions().await?;
+        Ok(Forgotten { memory, memories: going.len(), derived, places, pending })
+    }
+
+    /// Takes out of the journal what was forgotten while a turn ran, or what a crash left. Says how
+    /// many texts changed and whether something has to wait.
+    pub async fn work_off_redactions(&self) -> Result<(u64, bool), ChroniclerError> {
+        let stores = self.stores()?;
+        let rows = stores
+            .database
+            .query(Statement::new(
+                "SELECT id, traces, created_at FROM redactions ORDER BY created_at",
+            ))
+            .await?;
+        if rows.is_empty() {
+            return Ok((0, false));
+        }
+        let (mut places, mut pending) = (0, false);
+        for row in &rows {
+            let traces: Traces = serde_json::from_str(row.text(1)?).map_err(corrupt)?;
+            let created_at = row.integer(2)?;
+            // Turns that run now may have been given it, and may still write it.
+            let open = stores.journal.unfinished_turns(None).await?;
+            let running = open.iter().any(|turn| turn.started_at.as_microseconds() <= created_at);
+            let done = stores.journal.redact(&traces).await?;
+            places += done.places;
+            // Something may have been observed between the request and now.
+            let mut batch = Batch::new();
+            self.forget_derived(&traces, &mut batch).await?;
+            if running || done.open > 0 {
+                pending = true;
+            } else {
+                batch.push(
+                    Statement::new("DELETE FROM redactions WHERE id = $1").bind(row.text(0)?),
+                );
+            }
+            stores.database.write(batch).await?;
+        }
+        stores.database.erase_traces(TABLES).await?;
+        Ok((places, pending))
+    }
+
+    /// Adds the statements that take traces out of observations and reflections; says how many change.
+    async fn forget_derived(
+        &self,
+        traces: &Traces,
+        batch: &mut Batch,
+    ) -> Result<usize, ChroniclerError> {
+        let mut changed = 0;
+        let mut gone = BTreeSet::new();
+        for observation in self.observations(None, u32::MAX).await? {
+            if traces.is_about(&observation.content) {
+                gone.insert(observation.id.clone());
+                batch.push(
+                    Statement::new("DELETE FROM observations WHERE id = $1")
+                        .bind(observation.id.as_str()),
+                );
+            } else if let Some(content) = traces.redact(&observation.content) {
+                batch.push(
+                    Statement::new("UPDATE observations SET content = $2 WHERE id = $1")
+                        .bind(observation.id.as_str())
+                        .bind(content),
+                );
+            } else {
+                continue;
+            }
+            changed += 1;
+        }
+        for reflection in self.reflections(None, u32::MAX).await? {
+            let lines: Vec<&str> =
+                reflection.content.lines().filter(|line| !traces.is_about(line)).collect();
+            let content = lines.join("\n");
+            let content = traces.redact(&content).unwrap_or(content);
+            let about = traces.redact(&reflection.about).unwrap_or(reflection.about.clone());
+            let mut sources = reflection.sources.clone();
+            sources.retain(|id| !gone.contains(id));
+            if content == reflection.content && sources == reflection.sources {
+                continue;
+            }
+            changed += 1;
+            let id = reflection.id.as_str();
+            if content.trim().is_empty() {
+                batch.push(Statement::new("DELETE FROM reflections WHERE id = $1").bind(id));
+                // What is left of its observations is condensed again.
+                batch.push(
+                    Statement::new(
+                        "UPDATE observations SET condensed_by = NULL WHERE condensed_by = $1",
+                    )
+                    .bind(id),
+                );
+            } else {
+                batch.push(
+                    Statement::new(
+                        "UPDATE reflections SET content = $2, about = $3, sources = $4 WHERE id = $1",
+                    )
+                    .bind(id)
+                    .bind(content)
+                    .bind(about)
+                    .bind(json(&sources)?),
+                );
+            }
+        }
+        Ok(changed)
+    }
+}
+
+/// A memory and everything it took the place of, directly or not.
+fn with_ancestors(id: &str, all: &[StoredMemory]) -> BTreeSet<String> {
+    let mut family: BTreeSet<String> = [id.to_owned()].into();
+    loop {
+        let before = family.len();
+        for memory in all {
+            if memory.superseded_by.as_ref().is_some_and(|newer| family.contains(newer)) {
+                family.insert(memory.id.clone());
+            }
+        }
+        if family.len() == before {
+            return family;
+        }
+    }
+}
+
+impl Stores {
+    /// The sentence that a memory was made of, in each message it comes from.
+    async fn source_sentences(
+        &self,
+        memory: &StoredMemory,
+    ) -> Result<Vec<String>, ChroniclerError> {
+        let Some(session) = &memory.session else { return Ok(Vec::new()) };
+        let wanted = telling(&memory.content);
+        let mut found = Vec::new();
+        for source in &memory.sources {
+            let Some(text) = self.user_message(session, source).await? else { continue };
+            let best = sentences(&text)
+                .into_iter()
+                .map(|(from, to)| (coverage(&wanted, &telling(&text[from..to])), &text[from..to]))
+                .max_by(|one, other| one.0.total_cmp(&other.0));
+            if let Some((share, sentence)) = best
+                && share >= 0.3
+            {
+                found.push(sentence.to_owned());
+            }
+        }
+        Ok(found)
+    }
+
+    async fn user_message(
+        &self,
+        session: &SessionId,
+        source: &SourceMessage,
+    ) -> Result<Option<String>, ChroniclerError> {
+        let events = self.journal.events(session, source.seq.saturating_sub(1), 1).await?;
+        Ok(events.into_iter().next().and_then(|event| match event.body {
+            EventBody::UserMessage { text, .. } if event.seq == source.seq => Some(text),
+            _ => None,
+        }))
+    }
+}

@@ -1,0 +1,78 @@
+//! The tables. Times are microseconds since the epoch; lists are JSON.
+
+use lango_store::{Component, Migration};
+
+pub(crate) const COMPONENT: Component = Component {
+    name: "chronicler",
+    migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
+};
+
+// A watermark says up to where a session was noted and observed. It moves in the transaction that
+// writes what came of it, and `observation_runs` keeps what each move covered, so that a check can
+// prove that nothing was observed twice or left out. A row of `redactions` exists until the words in
+// it are gone from everywhere; then it goes too.
+const TABLES: &str = "
+CREATE TABLE memories (
+    id TEXT NOT NULL PRIMARY KEY,
+    kind TEXT NOT NULL,
+    content TEXT NOT NULL,
+    about TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    superseded_by TEXT,
+    at BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    session TEXT,
+    turn TEXT,
+    sources TEXT NOT NULL
+);
+CREATE INDEX memories_by_state ON memories (superseded_by, created_at);
+CREATE TABLE observations (
+    id TEXT NOT NULL PRIMARY KEY,
+    session TEXT NOT NULL,
+    content TEXT NOT NULL,
+    priority TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    extractive BIGINT NOT NULL,
+    first_seq BIGINT NOT NULL,
+    last_seq BIGINT NOT NULL,
+    sources TEXT NOT NULL,
+    condensed_by TEXT
+);
+CREATE INDEX observations_by_session ON observations (session, first_seq);
+CREATE TABLE reflections (
+    id TEXT NOT NULL PRIMARY KEY,
+    session TEXT NOT NULL,
+    content TEXT NOT NULL,
+    about TEXT NOT NULL,
+    generation BIGINT NOT NULL,
+    extractive BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    sources TEXT NOT NULL
+);
+CREATE INDEX reflections_by_session ON reflections (session, created_at);
+CREATE TABLE watermarks (
+    session TEXT NOT NULL PRIMARY KEY,
+    noted_seq BIGINT NOT NULL,
+    observed_seq BIGINT NOT NULL,
+    last_turn TEXT NOT NULL
+);
+CREATE TABLE observation_runs (
+    session TEXT NOT NULL,
+    first_seq BIGINT NOT NULL,
+    last_seq BIGINT NOT NULL,
+    observations BIGINT NOT NULL,
+    extractive BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (session, first_seq)
+);
+CREATE TABLE memory_spending (
+    day TEXT NOT NULL PRIMARY KEY,
+    tokens BIGINT NOT NULL
+);
+CREATE TABLE redactions (
+    id TEXT NOT NULL PRIMARY KEY,
+    traces TEXT NOT NULL,
+    created_at BIGINT NOT NULL
+);
+";

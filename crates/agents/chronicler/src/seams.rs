@@ -1,0 +1,29 @@
+//! Where the runtime meets the chronicler: after a turn, and before an agent is asked.
+
+use lango_protocol::{SessionId, TurnId};
+use lango_runtime::{ContextFuture, ContextRequest, ContextSource, ObserverFuture, TurnObserver};
+use tokio_util::sync::CancellationToken;
+
+use crate::chronicler::Chronicler;
+use crate::context::MemoryContext;
+
+impl ContextSource for MemoryContext {
+    fn blocks<'a>(&'a self, request: ContextRequest<'a>) -> ContextFuture<'a> {
+        Box::pin(async move {
+            let ContextRequest { session, turn, agent, message } = request;
+            // A turn goes on without memory rather than not at all; `lango doctor` says what is wrong
+            // with the database.
+            self.choose(session, turn, agent, message).await.unwrap_or_default()
+        })
+    }
+}
+
+impl TurnObserver for Chronicler {
+    fn finished<'a>(&'a self, session: &'a SessionId, _: TurnId) -> ObserverFuture<'a> {
+        Box::pin(async move {
+            let never = CancellationToken::new();
+            let done = self.work(session, &never).await;
+            done.map(drop).map_err(|error| format!("memory: {error}"))
+        })
+    }
+}

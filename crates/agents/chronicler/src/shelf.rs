@@ -1,0 +1,252 @@
+//! Rows of memories, observations and reflections, read and written.
+
+use lango_protocol::{SessionId, Timestamp};
+use lango_retrieval::{EntryKey, NewEntry, NewPassage, Space};
+use lango_store::{Row, Statement, StoreError};
+
+use crate::ChroniclerError;
+use crate::memory::{Memory, Stores};
+use crate::record::{Observation, Reflection, StoredMemory};
+
+/// The collection of memories in the index.
+const COLLECTION: &str = "user";
+
+const MEMORY: &str =
+    "id, kind, content, about, origin, superseded_by, at, created_at, session, turn, sources";
+const OBSERVATION: &str = "id, session, content, priority, at, created_at, extractive, first_seq, last_seq, sources, condensed_by";
+const REFLECTION: &str = "id, session, content, about, generation, extractive, created_at, sources";
+
+impl Memory {
+    /// Memories that hold, or with `all` those that were superseded too; the latest first.
+    pub async fn memories(&self, all: bool) -> Result<Vec<StoredMemory>, ChroniclerError> {
+        let only = if all { "" } else { "WHERE superseded_by IS NULL " };
+        let sql = format!("SELECT {MEMORY} FROM memories {only}ORDER BY created_at DESC, id");
+        let rows = self.stores()?.database.query(Statement::new(sql)).await?;
+        Ok(rows.iter().map(memory).collect::<Result<_, _>>()?)
+    }
+
+    /// One memory.
+    pub async fn memory(&self, id: &str) -> Result<Option<StoredMemory>, ChroniclerError> {
+        self.stores()?.memory(id).await
+    }
+
+    /// The observations of a session, or of all, the latest first.
+    pub async fn observations(
+        &self,
+        session: Option<&SessionId>,
+        limit: u32,
+    ) -> Result<Vec<Observation>, ChroniclerError> {
+        let sql = format!(
+            "SELECT {OBSERVATION} FROM observations WHERE session = $1 OR $2 = 1 \
+             ORDER BY created_at DESC, last_seq DESC, id LIMIT $3"
+        );
+        let statement = Statement::new(sql)
+            .bind(session.map(SessionId::as_str))
+            .bind(i64::from(session.is_none()))
+            .bind(limit);
+        let rows = self.stores()?.database.query(statement).await?;
+        Ok(rows.iter().map(observation).collect::<Result<_, _>>()?)
+    }
+
+    /// The reflections of a session, or of all, the latest first.
+    pub async fn reflections(
+        &self,
+        session: Option<&SessionId>,
+        limit: u32,
+    ) -> Result<Vec<Reflection>, ChroniclerError> {
+        let sql = format!(
+            "SELECT {REFLECTION} FROM reflections WHERE session = $1 OR $2 = 1 \
+             ORDER BY created_at DESC, id LIMIT $3"
+        );
+        let statement = Statement::new(sql)
+            .bind(session.map(SessionId::as_str))
+            .bind(i64::from(session.is_none()))
+            .bind(limit);
+        let rows = self.stores()?.database.query(statement).await?;
+        Ok(rows.iter().map(reflection).collect::<Result<_, _>>()?)
+    }
+}
+
+impl Stores {
+    pub(crate) async fn memory(&self, id: &str) -> Result<Option<StoredMemory>, ChroniclerError> {
+        let sql = format!("SELECT {MEMORY} FROM memories WHERE id = $1");
+        let rows = self.database.query(Statement::new(sql).bind(id).brief()).await?;
+        Ok(rows.first().map(memory).transpose()?)
+    }
+
+    /// Observations that went into no reflection, the oldest first.
+    pub(crate) async fn uncondensed(
+        &self,
+        session: &SessionId,
+    ) -> Result<Vec<Observation>, ChroniclerError> {
+        let sql = format!(
+            "SELECT {OBSERVATION} FROM observations \
+             WHERE session = $1 AND condensed_by IS NULL ORDER BY last_seq, created_at, id"
+        );
+        let rows = self.database.query(Statement::new(sql).bind(session.as_str())).await?;
+        Ok(rows.iter().map(observation).collect::<Result<_, _>>()?)
+    }
+
+    /// The statements that write a memory and its place in the index.
+    pub(crate) async fn insertion(
+        &self,
+        memory: &StoredMemory,
+    ) -> Result<Vec<Statement>, ChroniclerError> {
+        let mut statements = vec![
+            Statement::new(
+                "INSERT INTO memories (id, kind, content, about, origin, superseded_by, at, \
+                 created_at, session, turn, sources) \
+                 VALUES ($1, $2, $3, $4, $5, NULL, $6, $7, $8, $9, $10)",
+            )
+            .bind(memory.id.as_str())
+            .bind(memory.kind.as_str())
+            .bind(without_nul(&memory.content))
+            .bind(without_nul(&memory.about))
+            .bind(memory.origin.as_str())
+            .bind(memory.at.as_microseconds())
+            .bind(memory.created_at.as_microseconds())
+            .bind(memory.session.as_ref().map(SessionId::as_str))
+            .bind(memory.turn.map(|turn| turn.to_string()))
+            .bind(json(&memory.sources)?),
+        ];
+        statements.extend(self.retrieval.prepare(&entry(memory)).await?.statements());
+        Ok(statements)
+    }
+
+    /// The statements that let one memory take the place of another: the old one stays, and is found
+    /// no more.
+    pub(crate) fn supersession(&self, old: &str, new: &str) -> Vec<Statement> {
+        let mut statements = self.retrieval.removal(&key(old));
+        statements.push(
+            Statement::new(
+                "UPDATE memories SET superseded_by = $2 WHERE id = $1 AND superseded_by IS NULL",
+            )
+            .bind(old)
+            .bind(new)
+            .expect_rows(1),
+        );
+        statements
+    }
+}
+
+/// A memory in the index.
+pub(crate) fn key(id: &str) -> EntryKey {
+    EntryKey::new(Space::Memories, COLLECTION, id)
+}
+
+fn entry(memory: &StoredMemory) -> NewEntry {
+    let passage = NewPassage {
+        heading: String::new(),
+        text: memory.content.clone(),
+        position: String::new(),
+    };
+    NewEntry {
+        key: key(&memory.id),
+        title: memory.about.clone(),
+        source: memory.id.clone(),
+        digest: memory.created_at.as_microseconds().to_string(),
+        passages: vec![passage],
+    }
+}
+
+pub(crate) fn insert_observation(observation: &Observation) -> Result<Statement, StoreError> {
+    Ok(Statement::new(
+        "INSERT INTO observations (id, session, content, priority, at, created_at, extractive, \
+         first_seq, last_seq, sources, condensed_by) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL)",
+    )
+    .bind(observation.id.as_str())
+    .bind(observation.session.as_str())
+    .bind(without_nul(&observation.content))
+    .bind(observation.priority.as_str())
+    .bind(observation.at.as_microseconds())
+    .bind(observation.created_at.as_microseconds())
+    .bind(observation.extractive)
+    .bind(position(observation.range.0))
+    .bind(position(observation.range.1))
+    .bind(json(&observation.sources)?))
+}
+
+pub(crate) fn insert_reflection(reflection: &Reflection) -> Result<Statement, StoreError> {
+    Ok(Statement::new(
+        "INSERT INTO reflections (id, session, content, about, generation, extractive, created_at, \
+         sources) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+    )
+    .bind(reflection.id.as_str())
+    .bind(reflection.session.as_str())
+    .bind(without_nul(&reflection.content))
+    .bind(without_nul(&reflection.about))
+    .bind(position(reflection.generation))
+    .bind(reflection.extractive)
+    .bind(reflection.created_at.as_microseconds())
+    .bind(json(&reflection.sources)?))
+}
+
+/// PostgreSQL has no text with NUL in it.
+pub(crate) fn without_nul(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
+pub(crate) fn position(seq: u64) -> i64 {
+    i64::try_from(seq).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Query { reason: error.to_string() })
+}
+
+/// A column that this program cannot have written.
+pub(crate) fn corrupt(reason: impl std::fmt::Display) -> StoreError {
+    StoreError::Corrupt {
+        location: "the chronicler's tables".to_owned(),
+        reason: reason.to_string(),
+    }
+}
+
+fn list<T: serde::de::DeserializeOwned>(text: &str) -> Result<Vec<T>, StoreError> {
+    serde_json::from_str(text).map_err(corrupt)
+}
+
+fn memory(row: &Row) -> Result<StoredMemory, StoreError> {
+    Ok(StoredMemory {
+        id: row.text(0)?.to_owned(),
+        kind: row.text(1)?.parse().map_err(corrupt)?,
+        content: row.text(2)?.to_owned(),
+        about: row.text(3)?.to_owned(),
+        origin: row.text(4)?.parse().map_err(corrupt)?,
+        superseded_by: row.optional_text(5)?.map(str::to_owned),
+        at: Timestamp::from_microseconds(row.integer(6)?),
+        created_at: Timestamp::from_microseconds(row.integer(7)?),
+        session: row.optional_text(8)?.map(str::parse).transpose().map_err(corrupt)?,
+        turn: row.optional_text(9)?.map(str::parse).transpose().map_err(corrupt)?,
+        sources: list(row.text(10)?)?,
+    })
+}
+
+fn observation(row: &Row) -> Result<Observation, StoreError> {
+    Ok(Observation {
+        id: row.text(0)?.to_owned(),
+        session: row.text(1)?.parse().map_err(corrupt)?,
+        content: row.text(2)?.to_owned(),
+        priority: row.text(3)?.parse().map_err(corrupt)?,
+        at: Timestamp::from_microseconds(row.integer(4)?),
+        created_at: Timestamp::from_microseconds(row.integer(5)?),
+        extractive: row.boolean(6)?,
+        range: (row.unsigned(7)?, row.unsigned(8)?),
+        sources: list(row.text(9)?)?,
+        condensed_by: row.optional_text(10)?.map(str::to_owned),
+    })
+}
+
+fn reflection(row: &Row) -> Result<Reflection, StoreError> {
+    Ok(Reflection {
+        id: row.text(0)?.to_owned(),
+        session: row.text(1)?.parse().map_err(corrupt)?,
+        content: row.text(2)?.to_owned(),
+        about: row.text(3)?.to_owned(),
+        generation: row.unsigned(4)?,
+        extractive: row.boolean(5)?,
+        created_at: Timestamp::from_microseconds(row.integer(6)?),
+        sources: list(row.text(7)?)?,
+    })
+}

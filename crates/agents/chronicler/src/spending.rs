@@ -1,0 +1,56 @@
+//! What observing and reflecting may cost in a day.
+
+use lango_protocol::Timestamp;
+use lango_store::{Batch, Statement, StoreError};
+
+use crate::ChroniclerError;
+use crate::memory::Stores;
+use crate::record::day;
+use crate::shelf::position;
+
+impl Stores {
+    /// Sets tokens of today aside. False where the day's limit would be passed: then nothing is.
+    pub(crate) async fn reserve(&self, tokens: u64, limit: u64) -> Result<bool, ChroniclerError> {
+        let today = day(Timestamp::now());
+        let batch = Batch::new()
+            .with(
+                Statement::new(
+                    "INSERT INTO memory_spending (day, tokens) VALUES ($1, 0) ON CONFLICT DO NOTHING",
+                )
+                .bind(today.as_str()),
+            )
+            .with(
+                Statement::new(
+                    "UPDATE memory_spending SET tokens = tokens + $2 \
+                     WHERE day = $1 AND tokens + $2 <= $3",
+                )
+                .bind(today.as_str())
+                .bind(position(tokens))
+                .bind(position(limit))
+                .expect_rows(1),
+            );
+        match self.database.write(batch).await {
+            Ok(_) => Ok(true),
+            Err(StoreError::Conflict { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Puts what was really used in the place of what was set aside.
+    pub(crate) async fn settle(&self, reserved: u64, used: u64) -> Result<(), ChroniclerError> {
+        let statement = Statement::new(
+            "UPDATE memory_spending SET tokens = tokens + $2 WHERE day = $1 AND tokens + $2 >= 0",
+        )
+        .bind(day(Timestamp::now()))
+        .bind(position(used) - position(reserved));
+        self.database.write(statement.into()).await?;
+        Ok(())
+    }
+
+    /// What was used today.
+    pub(crate) async fn spent_today(&self) -> Result<u64, ChroniclerError> {
+        let statement = Statement::new("SELECT tokens FROM memory_spending WHERE day = $1");
+        let rows = self.database.query(statement.bind(day(Timestamp::now()))).await?;
+        Ok(rows.first().map_or(Ok(0), |row| row.unsigned(0))?)
+    }
+}

@@ -1,0 +1,242 @@
+//! Words and sentences: what the gate, the observer and forgetting look at. Pure.
+
+use std::collections::BTreeSet;
+
+/// Words that say nothing by themselves.
+const COMMON: &[&str] = &[
+    "a", "about", "above", "after", "again", "all", "also", "always", "am", "an", "and", "any",
+    "are", "as", "at", "be", "because", "been", "before", "being", "but", "by", "can", "could",
+    "did", "do", "does", "doing", "done", "down", "each", "few", "for", "from", "get", "got",
+    "had", "has", "have", "having", "he", "her", "here", "him", "his", "how", "i", "if", "in",
+    "into", "is", "it", "its", "just", "know", "let", "like", "ll", "me", "more", "most", "much",
+    "my", "no", "nor", "not", "note", "now", "of", "off", "on", "one", "only", "or", "other",
+    "our", "out", "over", "own", "please", "re", "remember", "s", "said", "same", "say", "says",
+    "she", "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then",
+    "there", "these", "they", "this", "those", "to", "too", "under", "until", "up", "user",
+    "users", "ve", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who",
+    "whom", "why", "will", "with", "would", "yes", "you", "your", "yours", "m", "d", "us", "want",
+    "wants", "uses", "use", "using",
+];
+
+/// Runs of letters and digits, in lower case.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+}
+
+/// The words that say something, each cut to its stem.
+pub(crate) fn telling(text: &str) -> BTreeSet<String> {
+    words(text).filter(|word| !is_common(word)).map(|word| stem(&word)).collect()
+}
+
+pub(crate) fn is_common(word: &str) -> bool {
+    COMMON.contains(&word)
+}
+
+/// A word without the endings that change with its place in a sentence. Crude, and the same for both
+/// sides of every comparison.
+pub(crate) fn stem(word: &str) -> String {
+    if word.chars().any(|character| character.is_ascii_digit()) || word.chars().count() < 4 {
+        return word.to_owned();
+    }
+    for ending in ["ies", "ing", "ed", "es", "s", "ly"] {
+        if let Some(rest) = word.strip_suffix(ending)
+            && rest.chars().count() >= 3
+            && !(ending == "s" && rest.ends_with('s'))
+        {
+            let rest = if ending == "ies" { format!("{rest}y") } else { rest.to_owned() };
+            return rest.strip_suffix('e').map_or(rest.clone(), str::to_owned);
+        }
+    }
+    word.strip_suffix('e').unwrap_or(word).to_owned()
+}
+
+/// One line, without control characters, with single spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split(|character: char| character.is_whitespace() || character.is_control()) {
+        if !word.is_empty() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    line
+}
+
+/// The text as it is compared: words only.
+pub(crate) fn normalised(text: &str) -> String {
+    words(text).collect::<Vec<String>>().join(" ")
+}
+
+/// How much of `part` is in `whole`, from 0 to 1.
+pub(crate) fn coverage(part: &BTreeSet<String>, whole: &BTreeSet<String>) -> f64 {
+    if part.is_empty() {
+        return 0.0;
+    }
+    let shared = part.intersection(whole).count();
+    ratio(shared, part.len())
+}
+
+pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
+    // Counts of words are far below what an f64 holds exactly.
+    f64::from(u32::try_from(part).unwrap_or(u32::MAX))
+        / f64::from(u32::try_from(whole.max(1)).unwrap_or(u32::MAX))
+}
+
+/// Where a sentence lies in its text, in bytes.
+pub(crate) type Span = (usize, usize);
+
+/// The sentences of a text, without the space around them: cut at line ends, and after `.`, `!`, `?`
+/// and `;` where space follows.
+pub(crate) fn sentences(text: &str) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut start = 0;
+    let mut characters = text.char_indices().peekable();
+    while let Some((position, character)) = characters.next() {
+        let next = characters.peek().map(|(_, next)| *next);
+        let ends = match character {
+            '\n' | '\r' => true,
+            '!' | '?' | ';' | '。' | '！' | '？' => {
+                next.is_none_or(char::is_whitespace) || !character.is_ascii()
+            }
+            '.' => next.is_none_or(char::is_whitespace) && !is_abbreviation(&text[start..position]),
+            _ => false,
+        };
+        if ends {
+            push_trimmed(text, start, position + character.len_utf8(), &mut spans);
+            start = position + character.len_utf8();
+        }
+    }
+    push_trimmed(text, start, text.len(), &mut spans);
+    spans
+}
+
+fn push_trimmed(text: &str, start: usize, end: usize, spans: &mut Vec<Span>) {
+    let part = &text[start..end];
+    let from = start + (part.len() - part.trim_start().len());
+    let to = end - (part.len() - part.trim_end().len());
+    if from < to {
+        spans.push((from, to));
+    }
+}
+
+fn is_abbreviation(before: &str) -> bool {
+    let last = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    matches!(
+        last.to_lowercase().as_str(),
+        "e.g" | "i.e" | "mr" | "mrs" | "ms" | "dr" | "prof" | "st" | "vs" | "approx" | "no"
+    )
+}
+
+/// The words of a text that hardly anything else has: those with a digit among other characters or
+/// with three digits and more, those in capitals, and names. In lower case.
+pub(crate) fn distinctive(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (from, to) in sentences(text) {
+        let mut first = true;
+        for word in text[from..to].split(|character: char| !character.is_alphanumeric()) {
+            if word.is_empty() {
+                continue;
+            }
+            let lower = word.to_lowercase();
+            let digits = word.chars().filter(char::is_ascii_digit).count();
+            let length = word.chars().count();
+            let odd = digits >= 3 || (digits > 0 && digits < length && length >= 3);
+            let capitals = word.chars().filter(|character| character.is_uppercase()).count();
+            // A capital at the beginning of a sentence says nothing.
+            let name = (capitals > 0 && !first && length >= 3) || (capitals > 1 && length >= 3);
+            if odd || (name && !is_common(&lower) && !is_calendar(&lower)) {
+                found.insert(lower);
+            }
+            first = false;
+        }
+    }
+    found
+}
+
+fn is_calendar(word: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    ];
+    NAMES.contains(&word) || word.strip_suffix('s').is_some_and(|word| NAMES.contains(&word))
+}
+
+/// The first characters of a text, with a mark where something is missing.
+pub(crate) fn cut(text: &str, characters: usize) -> String {
+    if text.chars().count() <= characters {
+        return text.to_owned();
+    }
+    text.chars().take(characters.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cut_up(text: &str) -> Vec<&str> {
+        sentences(text).into_iter().map(|(from, to)| &text[from..to]).collect()
+    }
+
+    #[test]
+    fn sentences_end_where_people_end_them() {
+        assert_eq!(
+            cut_up("I use v1.2. Really?  Yes; e.g. here.\n- one\nlast"),
+            ["I use v1.2.", "Really?", "Yes;", "e.g. here.", "- one", "last"]
+        );
+        assert!(cut_up(" \n ").is_empty());
+    }
+
+    #[test]
+    fn telling_words_are_the_same_in_another_form() {
+        assert_eq!(telling("The user prefers tabs"), telling("I prefer the tab"));
+        assert_eq!(telling("deploys on Fridays"), telling("deploy on friday"));
+        assert!(telling("I am what I am").is_empty());
+    }
+
+    #[test]
+    fn distinctive_words_are_codes_and_names() {
+        let found = distinctive("The launch code word is PELICAN-7741");
+        assert_eq!(found, ["7741", "pelican"].map(str::to_owned).into());
+        assert_eq!(distinctive("Tomorrow I meet Vreni in May at 3"), ["vreni".to_owned()].into());
+        assert!(distinctive("Tabs are fine").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn spans_are_in_the_text_and_in_order(text in any::<String>()) {
+            let spans = sentences(&text);
+            for (from, to) in &spans {
+                prop_assert!(!text[*from..*to].is_empty());
+            }
+            prop_assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0));
+        }
+
+        #[test]
+        fn one_line_is_one_line(text in any::<String>()) {
+            prop_assert!(!one_line(&text).contains(char::is_control));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `memory_forget`: really gone.
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::search::FoundMemory;
+use crate::memory::Memory;
+use crate::record::{StoredMemory, day};
+use crate::text::{coverage, telling};
+
+pub(crate) struct Forget {
+    pub(crate) memory: Memory,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForgetArguments {
+    /// The memory's id, such as `m_3f2k9p`.
+    #[serde(default)]
+    id: Option<String>,
+    /// What it says, where the id is not known. Nothing is forgotten if several memories fit.
+    #[serde(default)]
+    query: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Outcome {
+    Forgotten {
+        forgotten: String,
+        kind: &'static str,
+        date: String,
+        memories: usize,
+        notes: usize,
+        places_in_conversations: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        remark: Option<&'static str>,
+    },
+    Several {
+        nothing_was_forgotten: &'static str,
+        memories: Vec<FoundMemory>,
+    },
+}
+
+/// How much of a query a memory must have.
+const FITS: f64 = 0.5;
+
+impl Forget {
+    /// The memories that a query can mean, the best first.
+    async fn meant(&self, query: &str) -> Result<Vec<(StoredMemory, f64)>, ToolError> {
+        let wanted = telling(query);
+        let mut found = self.memory.search(query, 20).await?;
+        let share = |memory: &StoredMemory| {
+            let words = telling(&format!("{} {}", memory.content, memory.about));
+            coverage(&wanted, &words).max(coverage(&words, &wanted))
+        };
+        found.retain(|(memory, _)| share(memory) >= FITS);
+        // One that says exactly this is meant, whatever else is like it.
+        let exact: Vec<(StoredMemory, f64)> = found
+            .iter()
+            .filter(|(memory, _)| telling(&memory.content) == wanted)
+            .cloned()
+            .collect();
+        Ok(if exact.len() == 1 { exact } else { found })
+    }
+}
+
+impl Tool for Forget {
+    type Arguments = ForgetArguments;
+    type Output = Outcome;
+    const NAME: &'static str = "memory_forget";
+    const DESCRIPTION: &'static str = "Forgets a memory for good: it goes from memory, from the index, and its words from \
+         past conversations. Takes an id, or a query that fits one memory only; otherwise the \
+         memories that fit are listed and nothing is forgotten.";
+    const LEVEL: SafetyLevel = SafetyLevel::Moderate;
+    const READ_ONLY: bool = false;
+
+    async fn run(&self, arguments: ForgetArguments, _: ToolContext) -> Result<Outcome, ToolError> {
+        let id = match (arguments.id, arguments.query) {
+            (Some(id), None) => id.trim().to_owned(),
+            (None, Some(query)) => {
+                let mut meant = self.meant(&query).await?;
+                match meant.len() {
+                    0 => return Err(ToolError::Failed("there is no memory of this".to_owned())),
+                    1 => meant.remove(0).0.id,
+                    _ => {
+                        let found = meant.into_iter();
+                        return Ok(Outcome::Several {
+                            nothing_was_forgotten: "several memories fit; ask the user which, and call again with its id",
+                            memories: found.map(|(m, score)| FoundMemory::new(m, score)).collect(),
+                        });
+                    }
+                }
+            }
+            _ => return Err(ToolError::Arguments("give either id or query".to_owned())),
+        };
+        let done = self.memory.forget(&id).await?;
+        Ok(Outcome::Forgotten {
+            forgotten: done.memory.id,
+            kind: done.memory.kind.as_str(),
+            date: day(done.memory.at),
+            memories: done.memories,
+            notes: done.derived,
+            places_in_conversations: done.places,
+            remark: done.pending.then_some(
+                "its words go from this conversation when this turn ends; do not repeat them",
+            ),
+        })
+    }
+}

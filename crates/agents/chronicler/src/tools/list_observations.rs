@@ -1,0 +1,73 @@
+//! `memory_list_observations`.
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::session;
+use crate::memory::Memory;
+use crate::record::{Observation, day};
+
+pub(crate) struct ListObservations {
+    pub(crate) memory: Memory,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListArguments {
+    /// The conversation; the present one if absent.
+    #[serde(default)]
+    pub(super) session: Option<String>,
+    /// At most so many, the latest first.
+    #[serde(default = "twenty")]
+    pub(super) limit: u32,
+}
+
+fn twenty() -> u32 {
+    20
+}
+
+/// An observation as a model reads it.
+#[derive(Debug, Serialize)]
+pub(crate) struct ObservationView {
+    id: String,
+    date: String,
+    priority: &'static str,
+    content: String,
+    extractive: bool,
+    /// The positions of the messages it comes from, in the conversation's journal.
+    messages: Vec<u64>,
+}
+
+impl From<Observation> for ObservationView {
+    fn from(observation: Observation) -> Self {
+        Self {
+            id: observation.id,
+            date: day(observation.at),
+            priority: observation.priority.as_str(),
+            content: observation.content,
+            extractive: observation.extractive,
+            messages: observation.sources.iter().map(|source| source.seq).collect(),
+        }
+    }
+}
+
+impl Tool for ListObservations {
+    type Arguments = ListArguments;
+    type Output = Vec<ObservationView>;
+    const NAME: &'static str = "memory_list_observations";
+    const DESCRIPTION: &'static str = "Lists what was observed in a conversation, with date, priority and the messages it comes from.";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = true;
+
+    async fn run(
+        &self,
+        arguments: ListArguments,
+        context: ToolContext,
+    ) -> Result<Vec<ObservationView>, ToolError> {
+        let session = session(arguments.session.as_deref(), &context)?;
+        let limit = arguments.limit.clamp(1, 200);
+        let observations = self.memory.observations(Some(&session), limit).await?;
+        Ok(observations.into_iter().map(ObservationView::from).collect())
+    }
+}

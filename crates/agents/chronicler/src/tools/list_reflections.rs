@@ -1,0 +1,61 @@
+//! `memory_list_reflections`.
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use serde::Serialize;
+
+use super::list_observations::ListArguments;
+use super::session;
+use crate::memory::Memory;
+use crate::record::{Reflection, day};
+
+pub(crate) struct ListReflections {
+    pub(crate) memory: Memory,
+}
+
+/// A reflection as a model reads it.
+#[derive(Debug, Serialize)]
+pub(crate) struct ReflectionView {
+    id: String,
+    date: String,
+    content: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    about: String,
+    generation: u64,
+    extractive: bool,
+    observations: Vec<String>,
+}
+
+impl From<Reflection> for ReflectionView {
+    fn from(reflection: Reflection) -> Self {
+        Self {
+            id: reflection.id,
+            date: day(reflection.created_at),
+            content: reflection.content,
+            about: reflection.about,
+            generation: reflection.generation,
+            extractive: reflection.extractive,
+            observations: reflection.sources,
+        }
+    }
+}
+
+impl Tool for ListReflections {
+    type Arguments = ListArguments;
+    type Output = Vec<ReflectionView>;
+    const NAME: &'static str = "memory_list_reflections";
+    const DESCRIPTION: &'static str =
+        "Lists the reflections on a conversation, with the observations they come from.";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = true;
+
+    async fn run(
+        &self,
+        arguments: ListArguments,
+        context: ToolContext,
+    ) -> Result<Vec<ReflectionView>, ToolError> {
+        let session = session(arguments.session.as_deref(), &context)?;
+        let limit = arguments.limit.clamp(1, 200);
+        let reflections = self.memory.reflections(Some(&session), limit).await?;
+        Ok(reflections.into_iter().map(ReflectionView::from).collect())
+    }
+}

@@ -1,0 +1,32 @@
+//! The chronicler's tools, one file each.
+
+mod forget;
+mod list_observations;
+mod list_reflections;
+mod observe_event;
+mod observe_session;
+mod reflect_summary;
+mod search;
+mod store;
+
+use lango_protocol::SessionId;
+use lango_tool::{ToolContext, ToolError};
+
+pub(crate) use forget::Forget;
+pub(crate) use list_observations::ListObservations;
+pub(crate) use list_reflections::ListReflections;
+pub(crate) use observe_event::ObserveEvent;
+pub(crate) use observe_session::ObserveSession;
+pub(crate) use reflect_summary::ReflectSummary;
+pub(crate) use search::SearchMemories;
+pub(crate) use store::StoreMemory;
+
+/// The session that an argument names; the present one where it names none.
+fn session(given: Option<&str>, context: &ToolContext) -> Result<SessionId, ToolError> {
+    match given.map(str::trim).filter(|name| !name.is_empty()) {
+        None => Ok(context.session.clone()),
+        Some(name) => name
+            .parse()
+            .map_err(|error: lango_protocol::InvalidName| ToolError::Arguments(error.to_string())),
+    }
+}

@@ -1,0 +1,55 @@
+//! `observe_session`: observe now.
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::list_observations::ObservationView;
+use super::session;
+use crate::chronicler::Chronicler;
+use crate::memory::Memory;
+
+pub(crate) struct ObserveSession {
+    pub(crate) memory: Memory,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SessionArguments {
+    /// The conversation; the present one if absent.
+    #[serde(default)]
+    session: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ObservedNow {
+    observations: Vec<ObservationView>,
+    new_memories: usize,
+}
+
+impl Tool for ObserveSession {
+    type Arguments = SessionArguments;
+    type Output = ObservedNow;
+    const NAME: &'static str = "observe_session";
+    const DESCRIPTION: &'static str = "Observes a conversation now, up to the last turn that has ended, and returns the new \
+         observations.";
+    const LEVEL: SafetyLevel = SafetyLevel::Moderate;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: SessionArguments,
+        context: ToolContext,
+    ) -> Result<ObservedNow, ToolError> {
+        let session = session(arguments.session.as_deref(), &context)?;
+        let chronicler = Chronicler::new(self.memory.clone());
+        let report = chronicler.observe_now(&session, &context.cancel).await?;
+        if context.cancel.is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
+        Ok(ObservedNow {
+            observations: report.observations.into_iter().map(ObservationView::from).collect(),
+            new_memories: report.memories,
+        })
+    }
+}

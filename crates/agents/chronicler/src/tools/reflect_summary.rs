@@ -1,0 +1,61 @@
+//! `reflect_summary`: a conversation in short.
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::list_reflections::ReflectionView;
+use super::session;
+use crate::chronicler::Chronicler;
+use crate::memory::Memory;
+
+pub(crate) struct ReflectSummary {
+    pub(crate) memory: Memory,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReflectArguments {
+    /// The conversation; the present one if absent.
+    #[serde(default)]
+    session: Option<String>,
+    /// Only what has to do with this.
+    #[serde(default)]
+    about: Option<String>,
+}
+
+impl Tool for ReflectSummary {
+    type Arguments = ReflectArguments;
+    type Output = ReflectionView;
+    const NAME: &'static str = "reflect_summary";
+    const DESCRIPTION: &'static str =
+        "Sums up what was observed in a conversation, as a reflection that is kept.";
+    const LEVEL: SafetyLevel = SafetyLevel::Moderate;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: ReflectArguments,
+        context: ToolContext,
+    ) -> Result<ReflectionView, ToolError> {
+        let session = session(arguments.session.as_deref(), &context)?;
+        let chronicler = Chronicler::new(self.memory.clone());
+        chronicler.observe_now(&session, &context.cancel).await?;
+        let about = arguments.about.unwrap_or_default();
+        let made = chronicler.reflect_now(&session, about.trim(), &context.cancel).await?;
+        if let Some(reflection) = made {
+            return Ok(reflection.into());
+        }
+        if context.cancel.is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
+        // Nothing new since the last one.
+        let latest =
+            self.memory.latest_reflection(&session).await?.filter(|_| about.trim().is_empty());
+        latest.map(ReflectionView::from).ok_or_else(|| {
+            ToolError::Failed(
+                "nothing was observed in this conversation that could be summed up".to_owned(),
+            )
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! `memory_search`: memories by words and meaning.
+
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::memory::Memory;
+use crate::record::{StoredMemory, day};
+
+pub(crate) struct SearchMemories {
+    pub(crate) memory: Memory,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchArguments {
+    /// What to look for.
+    query: String,
+    /// At most so many memories.
+    #[serde(default = "ten")]
+    limit: u32,
+}
+
+fn ten() -> u32 {
+    10
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct FoundMemory {
+    id: String,
+    kind: &'static str,
+    content: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    about: String,
+    score: f64,
+    date: String,
+    from: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+}
+
+impl FoundMemory {
+    pub(super) fn new(memory: StoredMemory, score: f64) -> Self {
+        Self {
+            id: memory.id,
+            kind: memory.kind.as_str(),
+            content: memory.content,
+            about: memory.about,
+            score: (score * 10_000.0).round() / 10_000.0,
+            date: day(memory.at),
+            from: memory.origin.in_words(),
+            session: memory.session.map(String::from),
+        }
+    }
+}
+
+impl Tool for SearchMemories {
+    type Arguments = SearchArguments;
+    type Output = Vec<FoundMemory>;
+    const NAME: &'static str = "memory_search";
+    const DESCRIPTION: &'static str = "Finds memories of the user across all conversations, with score, date and origin. \
+         The best come first; low scores may have nothing to do with the query.";
+    const LEVEL: SafetyLevel = SafetyLevel::Safe;
+    const READ_ONLY: bool = true;
+
+    async fn run(
+        &self,
+        arguments: SearchArguments,
+        _: ToolContext,
+    ) -> Result<Vec<FoundMemory>, ToolError> {
+        let limit = usize::try_from(arguments.limit.clamp(1, 50)).unwrap_or(50);
+        let found = self.memory.search(&arguments.query, limit).await?;
+        Ok(found.into_iter().map(|(memory, score)| FoundMemory::new(memory, score)).collect())
+    }
+
+    fn render(&self, output: &Vec<FoundMemory>) -> String {
+        if output.is_empty() {
+            return "There is no memory of this.".to_owned();
+        }
+        serde_json::to_string(output).unwrap_or_else(|error| format!("(unprintable: {error})"))
+    }
+}

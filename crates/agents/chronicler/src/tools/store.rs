@@ -1,0 +1,81 @@
+//! `memory_store`: what the user wants remembered.
+
+use lango_protocol::{EventBody, Timestamp};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ChroniclerError;
+use crate::memory::Memory;
+use crate::record::{MemoryKind, MemoryOrigin};
+use crate::remember::{Candidate, source};
+
+pub(crate) struct StoreMemory {
+    pub(crate) memory: Memory,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StoreArguments {
+    /// One fact in one sentence, in the user's words, which makes sense later.
+    content: String,
+    /// What it is.
+    #[serde(default = "fact")]
+    kind: MemoryKind,
+    /// What or whom it is about, in a few words.
+    #[serde(default)]
+    about: Option<String>,
+}
+
+fn fact() -> MemoryKind {
+    MemoryKind::Fact
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Stored {
+    id: String,
+    content: String,
+    /// Memories that hold no more because of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    instead_of: Vec<String>,
+}
+
+impl Tool for StoreMemory {
+    type Arguments = StoreArguments;
+    type Output = Stored;
+    const NAME: &'static str = "memory_store";
+    const DESCRIPTION: &'static str = "Remembers something that the user said about themselves, their work or their \
+         wishes, for all later conversations. Takes the place of an earlier memory that it \
+         contradicts. Refuses what the user did not say.";
+    const LEVEL: SafetyLevel = SafetyLevel::Moderate;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: StoreArguments,
+        context: ToolContext,
+    ) -> Result<Stored, ToolError> {
+        let journal = &self.memory.stores()?.journal;
+        let events = journal
+            .turn_events(&context.session, context.turn)
+            .await
+            .map_err(ChroniclerError::from)?;
+        let said = events.iter().find(|event| matches!(event.body, EventBody::UserMessage { .. }));
+        let candidate = Candidate {
+            kind: arguments.kind,
+            content: arguments.content,
+            about: arguments.about.unwrap_or_default(),
+            origin: MemoryOrigin::Stored,
+            at: said.map_or_else(Timestamp::now, |event| event.at),
+            session: Some(context.session.clone()),
+            turn: Some(context.turn),
+            sources: said.map(source).into_iter().collect(),
+        };
+        let admitted = self.memory.store(candidate, &context.session).await?;
+        Ok(Stored {
+            id: admitted.memory.id,
+            content: admitted.memory.content,
+            instead_of: admitted.instead_of,
+        })
+    }
+}

@@ -1,0 +1,224 @@
+//! The traces of a memory: what has to go from every text when it is forgotten. Pure.
+
+use std::collections::BTreeSet;
+
+use lango_store::Redaction;
+use regex::{Regex, RegexBuilder};
+use serde::{Deserialize, Serialize};
+
+use crate::record::StoredMemory;
+use crate::text::{Span, coverage, distinctive, sentences, telling};
+
+/// What stands in the place of what was forgotten.
+pub(crate) const FORGOTTEN: &str = "[forgotten]";
+
+/// How many of a memory's telling words a sentence has, to be about it.
+const ABOUT: f64 = 0.6;
+
+/// What goes. Kept in the database until it is gone from everywhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Traces {
+    /// Whole texts.
+    phrases: Vec<String>,
+    /// The telling words of each text.
+    telling: Vec<BTreeSet<String>>,
+    /// Words that nothing else has.
+    distinctive: BTreeSet<String>,
+    /// The telling words of memories that stay, and have something in common with what goes.
+    spared: Vec<BTreeSet<String>>,
+}
+
+impl Traces {
+    /// The traces of texts that go, while the memories of `others` stay.
+    pub(crate) fn new(texts: &[String], others: &[StoredMemory]) -> Self {
+        let sets: Vec<BTreeSet<String>> = texts.iter().map(|text| telling(text)).collect();
+        let all: BTreeSet<String> = sets.iter().flatten().cloned().collect();
+        let elsewhere: BTreeSet<String> = others
+            .iter()
+            .flat_map(|memory| crate::text::words(&memory.content).collect::<Vec<String>>())
+            .collect();
+        let distinctive = texts
+            .iter()
+            .flat_map(|text| distinctive(text))
+            .filter(|word| !elsewhere.contains(word))
+            .collect();
+        let spared = others
+            .iter()
+            .map(|memory| telling(&memory.content))
+            .filter(|other| {
+                !other.is_disjoint(&all) && !sets.iter().any(|set| other.is_subset(set))
+            })
+            .collect();
+        let phrases = texts.iter().map(|text| without_end(text)).filter(|text| text.len() > 3);
+        Self { phrases: phrases.collect(), telling: sets, distinctive, spared }
+    }
+
+    /// Whether a text, as a whole or in one of its sentences, is about what goes.
+    pub(crate) fn is_about(&self, text: &str) -> bool {
+        self.phrase_spans(text).next().is_some()
+            || sentences(text).iter().any(|(from, to)| self.is_sentence_about(&text[*from..*to]))
+    }
+
+    fn is_sentence_about(&self, sentence: &str) -> bool {
+        let words = telling(sentence);
+        if self.spared.iter().any(|other| coverage(other, &words) >= 1.0) {
+            return false;
+        }
+        self.telling.iter().any(|set| set.len() >= 2 && coverage(set, &words) >= ABOUT)
+    }
+
+    fn phrase_spans<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Span> + 'a {
+        self.phrases.iter().flat_map(move |phrase| matches(&escaped(phrase), text))
+    }
+
+    fn spans(&self, text: &str) -> Vec<Span> {
+        let mut spans: Vec<Span> = self.phrase_spans(text).collect();
+        for (from, to) in sentences(text) {
+            if self.is_sentence_about(&text[from..to]) {
+                spans.push((from, to));
+            }
+        }
+        for word in &self.distinctive {
+            spans.extend(
+                matches(&escaped(word), text).into_iter().filter(|span| is_word(text, *span)),
+            );
+        }
+        spans.sort_unstable();
+        spans
+    }
+}
+
+impl Redaction for Traces {
+    fn concerns(&self, raw: &str) -> bool {
+        let lower = raw.to_lowercase();
+        // A stem without its end is in every form of the word.
+        let begins = |word: &String| {
+            let length = word.chars().count();
+            let begin: String = word.chars().take(length.saturating_sub(1).max(3)).collect();
+            lower.contains(&begin)
+        };
+        self.distinctive.iter().any(|word| lower.contains(word.as_str()))
+            || self.telling.iter().flatten().any(begins)
+    }
+
+    fn redact(&self, text: &str) -> Option<String> {
+        let spans = self.spans(text);
+        let mut kept = String::with_capacity(text.len());
+        let mut end = 0;
+        for (from, to) in spans.iter().copied() {
+            if to <= end {
+                continue;
+            }
+            if from > end || end == 0 {
+                kept.push_str(&text[end..from.max(end)]);
+                kept.push_str(FORGOTTEN);
+            }
+            end = to;
+        }
+        kept.push_str(&text[end..]);
+        (!spans.is_empty()).then_some(kept)
+    }
+}
+
+fn without_end(text: &str) -> String {
+    text.trim().trim_end_matches(['.', '!', '?', ';', ',']).to_owned()
+}
+
+/// A pattern for a text, whatever the case and the space between its words.
+fn escaped(text: &str) -> String {
+    text.split_whitespace().map(regex::escape).collect::<Vec<String>>().join(r"\s+")
+}
+
+fn matches(pattern: &str, text: &str) -> Vec<Span> {
+    if pattern.is_empty() {
+        return Vec::new();
+    }
+    let pattern: Option<Regex> = RegexBuilder::new(pattern).case_insensitive(true).build().ok();
+    pattern.map_or_else(Vec::new, |pattern| {
+        pattern.find_iter(text).map(|found| (found.start(), found.end())).collect()
+    })
+}
+
+/// Whether a span is a word of its own. An underscore does not belong to one: it joins words in
+/// names of files.
+fn is_word(text: &str, (from, to): Span) -> bool {
+    let inside = |character: char| character.is_alphanumeric();
+    !text[..from].chars().next_back().is_some_and(inside)
+        && !text[to..].chars().next().is_some_and(inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use lango_protocol::Timestamp;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::record::{MemoryKind, MemoryOrigin};
+
+    fn memory(content: &str) -> StoredMemory {
+        StoredMemory {
+            id: "m_x".into(),
+            kind: MemoryKind::Fact,
+            content: content.into(),
+            about: String::new(),
+            origin: MemoryOrigin::Said,
+            superseded_by: None,
+            at: Timestamp::from_microseconds(0),
+            created_at: Timestamp::from_microseconds(0),
+            session: None,
+            turn: None,
+            sources: Vec::new(),
+        }
+    }
+
+    fn traces(text: &str) -> Traces {
+        Traces::new(&[text.to_owned()], &[])
+    }
+
+    #[test]
+    fn a_code_word_goes_in_every_form() {
+        let traces = traces("The launch code word is PELICAN-7741.");
+        for (text, left) in [
+            ("The launch code word is PELICAN-7741.", "[forgotten]"),
+            ("Hi. the  launch code\nword is pelican-7741, ok?", "Hi. [forgotten]"),
+            ("PELICAN-7741", "[forgotten]-[forgotten]"),
+            ("see pelican_7741.txt", "see [forgotten]_[forgotten].txt"),
+            ("Noted. What was the code word for launching? Bye.", "Noted. [forgotten] Bye."),
+        ] {
+            assert_eq!(traces.redact(text).as_deref(), Some(left), "{text}");
+        }
+        for text in ["Pelicans eat fish", "17741", "The launch is tomorrow", ""] {
+            assert_eq!(traces.redact(text), None, "{text}");
+        }
+        assert!(traces.concerns(r#"{"text":"LAUNCHING the CODE"}"#));
+        assert!(!traces.concerns(r#"{"text":"rain"}"#));
+    }
+
+    #[test]
+    fn what_is_in_memories_that_stay_stays() {
+        let others = [memory("My brother lives in Bern")];
+        let traces = Traces::new(&["I live in Bern".to_owned()], &others);
+        assert_eq!(traces.redact("My brother lives in Bern."), None);
+        assert_eq!(traces.redact("We met in Bern"), None);
+        assert_eq!(traces.redact("So I live in Bern now").as_deref(), Some("[forgotten]"));
+        assert!(!traces.is_about("Bern is nice"));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_of_it_is_left(before in "\\PC{0,40}", after in "\\PC{0,40}") {
+            let traces = traces("The launch code word is PELICAN-7741");
+            let text = format!("{before} The launch code word is PELICAN-7741 {after}");
+            let left = traces.redact(&text).unwrap();
+            prop_assert!(!left.to_lowercase().contains("pelican"), "{}", left);
+            prop_assert_eq!(traces.redact(&left), None);
+        }
+
+        #[test]
+        fn any_text_can_be_looked_at(text in any::<String>(), memory in any::<String>()) {
+            if let Some(left) = traces(&memory).redact(&text) {
+                prop_assert!(left.contains(FORGOTTEN));
+            }
+        }
+    }
+}

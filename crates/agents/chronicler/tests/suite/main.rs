@@ -1,0 +1,32 @@
+//! Memory on SQLite and on PostgreSQL alike.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod context;
+mod forgetting;
+mod killed;
+mod observing;
+mod samples;
+mod tools;
+
+lango_store::on_both_engines! {
+    observing::what_the_user_states_is_known_in_the_next_conversation,
+    observing::a_later_statement_takes_the_place_of_an_earlier_one,
+    observing::conversation_is_observed_once_there_is_enough_of_it,
+    observing::a_model_writes_observations_and_is_not_believed_blindly,
+    observing::nothing_due_asks_no_model,
+    observing::a_day_has_a_limit,
+    observing::of_two_at_once_one_observes,
+    observing::observations_are_condensed_and_stay,
+    observing::what_does_not_agree_is_noticed,
+    tools::only_what_the_user_said_is_stored,
+    tools::what_was_stored_is_found_and_listed,
+    tools::a_query_that_fits_several_memories_forgets_none,
+    forgetting::what_is_forgotten_is_in_no_table_and_no_file,
+    forgetting::what_a_running_turn_says_goes_when_it_ends,
+    forgetting::what_others_say_stays,
+    context::a_prompt_gets_what_is_relevant_within_its_budget,
+    context::without_memories_nothing_is_embedded,
+    context::what_is_out_of_sight_comes_back_in_short,
+    killed::nothing_is_observed_twice_or_lost_when_the_process_is_killed,
+}

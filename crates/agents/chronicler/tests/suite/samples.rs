@@ -1,0 +1,255 @@
+//! A home with a journal that is written as the runtime writes it, and models for the tests.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use futures_util::stream;
+use lango_chronicler::{Chronicler, Memory, MemoryContext, MemorySettings};
+use lango_model::{Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream};
+use lango_protocol::{
+    CallId, CallStatus, Event, EventBody, EventId, Origin, Outcome, OutcomeStatus, SessionId,
+    Timestamp, TurnId, WorkDone,
+};
+use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, Purpose, Retrieval};
+use lango_store::{Append, Claim, Database, DatabaseLocation, Journal};
+use lango_tool::{ToolContext, ToolError, ToolRegistry};
+use tokio_util::sync::CancellationToken;
+
+/// Vectors of hashed words: texts with common words are near each other.
+pub(crate) struct Hashed {
+    model: EmbeddingModel,
+    pub(crate) asked: AtomicUsize,
+}
+
+impl Embedder for Hashed {
+    fn model(&self) -> &EmbeddingModel {
+        &self.model
+    }
+
+    fn batch(&self) -> usize {
+        16
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String], _: Purpose) -> EmbedFuture<'a> {
+        self.asked.fetch_add(texts.len(), Ordering::SeqCst);
+        let vectors = texts.iter().map(|text| {
+            let mut vector = vec![0.0_f32; 64];
+            for word in text.to_lowercase().split(|c: char| !c.is_alphanumeric()) {
+                let hash =
+                    word.bytes().fold(7_usize, |hash, byte| hash * 31 % 1009 + usize::from(byte));
+                vector[hash % 64] += 1.0;
+            }
+            let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+            vector.iter().map(|value| value / length.max(0.001)).collect()
+        });
+        let vectors = Ok(vectors.collect());
+        Box::pin(std::future::ready(vectors))
+    }
+}
+
+/// A model that says what it is told to, one reply after the other.
+pub(crate) struct Telling {
+    id: ModelId,
+    replies: Mutex<VecDeque<String>>,
+    pub(crate) requests: Mutex<Vec<String>>,
+}
+
+impl Telling {
+    pub(crate) fn new(replies: &[&str]) -> Arc<Self> {
+        Arc::new(Self {
+            id: ModelId::new("test", "telling"),
+            replies: Mutex::new(replies.iter().map(|reply| (*reply).to_owned()).collect()),
+            requests: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn asked(&self) -> usize {
+        self.requests.lock().unwrap().len()
+    }
+}
+
+impl Model for Telling {
+    fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    fn stream(&self, request: Arc<ModelRequest>) -> ModelStream {
+        self.requests.lock().unwrap().push(format!("{:?}", request.messages));
+        let reply = self.replies.lock().unwrap().pop_front();
+        let event = reply
+            .map(ModelEvent::Text)
+            .ok_or_else(|| ModelError::new(Fault::Unreachable, "no reply is left"));
+        Box::pin(stream::iter([event]))
+    }
+}
+
+pub(crate) struct Home {
+    pub(crate) memory: Memory,
+    pub(crate) journal: Journal,
+    pub(crate) database: Database,
+    pub(crate) retrieval: Retrieval,
+    pub(crate) hashed: Arc<Hashed>,
+}
+
+pub(crate) fn small() -> MemorySettings {
+    MemorySettings {
+        message_token_threshold: 60,
+        observation_token_threshold: 40,
+        visible_turns: 2,
+        ..MemorySettings::default()
+    }
+}
+
+impl Home {
+    pub(crate) async fn at(location: &DatabaseLocation) -> Self {
+        Self::with(location, small()).await
+    }
+
+    pub(crate) async fn with(location: &DatabaseLocation, settings: MemorySettings) -> Self {
+        let database = lango_store::testing::open(location).await;
+        let journal = Journal::open(database.clone()).await.unwrap();
+        let model = EmbeddingModel { name: "test/hashed".into() };
+        let hashed = Arc::new(Hashed { model, asked: AtomicUsize::new(0) });
+        let embedder: Arc<dyn Embedder> = Arc::clone(&hashed) as Arc<dyn Embedder>;
+        let retrieval = Retrieval::open(database.clone(), Some(embedder)).await.unwrap();
+        let memory = Memory::new(settings);
+        memory.connect(database.clone(), journal.clone(), retrieval.clone()).await.unwrap();
+        Self { memory, journal, database, retrieval, hashed }
+    }
+
+    pub(crate) fn chronicler(&self) -> Chronicler {
+        Chronicler::new(self.memory.clone())
+    }
+
+    /// Does what is due for a session.
+    pub(crate) async fn work(&self, session: &SessionId) -> lango_chronicler::Report {
+        self.chronicler().work(session, &CancellationToken::new()).await.unwrap()
+    }
+
+    /// Plays finished turns: each a message of the user.
+    pub(crate) async fn play(&self, session: &SessionId, messages: &[&str]) {
+        for message in messages {
+            let turn = self.begin(session, message).await;
+            turn.end("I see.").await;
+        }
+    }
+
+    /// Begins a turn.
+    pub(crate) async fn begin(&self, session: &SessionId, message: &str) -> Turn {
+        let claim = self.journal.claim(session, "/w").await.unwrap();
+        let mut turn = Turn {
+            journal: self.journal.clone(),
+            seq: claim.head(),
+            claim,
+            id: TurnId::generate(),
+        };
+        let (attachment, images, origin) = (None, Vec::new(), Origin::Run);
+        turn.write(
+            "user",
+            EventBody::UserMessage { text: message.into(), attachment, images, origin },
+        )
+        .await;
+        turn
+    }
+
+    /// The memories that hold, oldest first.
+    pub(crate) async fn live(&self) -> Vec<String> {
+        let memories = self.memory.memories(false).await.unwrap();
+        memories.into_iter().rev().map(|memory| memory.content).collect()
+    }
+
+    /// The blocks of a prompt, as one text.
+    pub(crate) async fn prompt(&self, session: &SessionId, message: &str) -> String {
+        let context = MemoryContext::new(self.memory.clone());
+        let blocks = context.blocks_for(session, message).await.unwrap();
+        blocks.into_iter().map(|block| format!("<{}>\n{}\n", block.source, block.text)).collect()
+    }
+
+    pub(crate) async fn assert_sound(&self) {
+        assert_eq!(self.chronicler().check().await.unwrap(), []);
+        assert_eq!(self.retrieval.check().await.unwrap(), []);
+    }
+}
+
+/// A turn that runs.
+pub(crate) struct Turn {
+    journal: Journal,
+    claim: Claim,
+    id: TurnId,
+    seq: u64,
+}
+
+impl Turn {
+    pub(crate) async fn write(&mut self, author: &str, body: EventBody) {
+        self.seq += 1;
+        let event = Event {
+            id: EventId::generate(),
+            session: self.claim.session().clone(),
+            turn: self.id,
+            seq: self.seq,
+            at: Timestamp::now(),
+            author: Some(author.into()),
+            branch: None,
+            step: None,
+            body,
+        };
+        let append = Append { events: vec![event].into(), ..Append::default() };
+        self.journal.append(&self.claim, append).await.unwrap();
+    }
+
+    /// A tool was called and said this.
+    pub(crate) async fn result(&mut self, tool: &str, output: &str) {
+        let body = EventBody::ToolResult {
+            call: CallId::generate(),
+            tool: tool.into(),
+            status: CallStatus::Ok,
+            output: output.into(),
+            full_output: None,
+            milliseconds: 1,
+        };
+        self.write("operator", body).await;
+    }
+
+    /// Runs a tool of the chronicler in this turn.
+    pub(crate) async fn call(
+        &mut self,
+        memory: &Memory,
+        tool: &str,
+        arguments: &str,
+    ) -> Result<String, ToolError> {
+        let mut registry = ToolRegistry::new();
+        lango_chronicler::register(&mut registry, memory).unwrap();
+        let call = CallId::generate();
+        let body = EventBody::ToolCall {
+            call: call.clone(),
+            tool: tool.into(),
+            arguments: arguments.into(),
+            read_only: false,
+        };
+        self.write("chronicler", body).await;
+        let context = ToolContext {
+            session: self.claim.session().clone(),
+            turn: self.id,
+            call,
+            agent: "chronicler".parse().unwrap(),
+            cancel: CancellationToken::new(),
+        };
+        let registered = registry.iter().find(|known| known.name() == tool).unwrap();
+        let result = registered.prepare(arguments)?.run(context).await;
+        let output = result.clone().unwrap_or_else(|error| error.to_string());
+        self.result(tool, &output).await;
+        result
+    }
+
+    pub(crate) async fn end(mut self, answer: &str) {
+        self.write("chronicler", EventBody::Message { text: answer.into(), answer: true }).await;
+        let outcome = Outcome { status: OutcomeStatus::Done, work: WorkDone::default() };
+        self.write("lango", EventBody::TurnFinished(outcome)).await;
+        self.journal.release(self.claim).await.unwrap();
+    }
+}
+
+pub(crate) fn session(name: &str) -> SessionId {
+    name.parse().unwrap()
+}

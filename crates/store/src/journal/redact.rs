@@ -1,0 +1,300 @@
+//! Taking words out of what was written.
+//!
+//! The one exception to "written once and never changed": a person may want something forgotten.
+//! Texts change; events, their order, their types and their ids stay. Which words go is decided by
+//! the caller.
+
+use lango_protocol::{EventBody, Outcome, OutcomeStatus};
+use serde_json::Value;
+
+use super::Journal;
+use crate::{Batch, SqlValue, Statement, StoreError};
+
+/// What goes. Implemented by whoever knows what is to be forgotten.
+pub trait Redaction: Send + Sync {
+    /// Whether a stored text could hold something that goes. Asked about raw JSON too, so it may
+    /// say yes too often, and never no where there is something.
+    fn concerns(&self, raw: &str) -> bool;
+
+    /// The text without what goes; none where it stays as it is.
+    fn redact(&self, text: &str) -> Option<String>;
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Redacted {
+    /// Events, outputs and titles that were changed.
+    pub places: u64,
+    /// Events that were left alone because their turn has not ended.
+    pub open: u64,
+}
+
+/// Events looked at in one step.
+const PAGE: i64 = 500;
+
+impl Journal {
+    /// Takes words out of the events, the outputs and the titles of all sessions. Events of turns
+    /// that have not ended are left alone: their process still holds them, and what they say is needed
+    /// until they end. Can be stopped and repeated at any time.
+    pub async fn redact(&self, redaction: &dyn Redaction) -> Result<Redacted, StoreError> {
+        let mut done = Redacted::default();
+        self.redact_events(redaction, &mut done).await?;
+        self.redact_outputs(redaction, &mut done).await?;
+        self.redact_titles(redaction, &mut done).await?;
+        if done.places > 0 {
+            self.count_redaction();
+        }
+        Ok(done)
+    }
+
+    async fn redact_events(
+        &self,
+        redaction: &dyn Redaction,
+        done: &mut Redacted,
+    ) -> Result<(), StoreError> {
+        let (mut session, mut seq) = (String::new(), 0);
+        loop {
+            let statement = Statement::new(
+                "SELECT e.session, e.seq, e.payload, EXISTS (SELECT 1 FROM open_turns AS t \
+                 WHERE t.session = e.session AND t.id = e.turn) FROM events AS e \
+                 WHERE e.session > $1 OR (e.session = $1 AND e.seq > $2) \
+                 ORDER BY e.session, e.seq LIMIT $3",
+            );
+            let statement = statement.bind(session.as_str()).bind(seq).bind(PAGE);
+            let rows = self.database.query(statement).await?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            (session, seq) = (last.text(0)?.to_owned(), last.integer(1)?);
+            let mut batch = Batch::new();
+            for row in &rows {
+                let payload = row.text(2)?;
+                if !redaction.concerns(payload) {
+                    continue;
+                }
+                let Some(body) = redacted(self.body(payload)?, redaction) else { continue };
+                if row.boolean(3)? {
+                    done.open += 1;
+                    continue;
+                }
+                let new =
+                    serde_json::to_string(&body).map_err(|error| StoreError::query(&error))?;
+                // Only if nobody else changed it meanwhile: then it is looked at the next time.
+                batch.push(
+                    Statement::new(
+                        "UPDATE events SET payload = $3 \
+                         WHERE session = $1 AND seq = $2 AND payload = $4",
+                    )
+                    .bind(row.text(0)?)
+                    .bind(row.integer(1)?)
+                    .bind(new)
+                    .bind(payload),
+                );
+            }
+            done.places += self.database.write(batch).await?.iter().sum::<u64>();
+        }
+    }
+
+    async fn redact_outputs(
+        &self,
+        redaction: &dyn Redaction,
+        done: &mut Redacted,
+    ) -> Result<(), StoreError> {
+        let keys = Statement::new("SELECT session, reference FROM outputs ORDER BY 1, 2");
+        for key in self.database.query(keys).await? {
+            let (session, reference) = (key.text(0)?, key.text(1)?);
+            let one = Statement::new(
+                "SELECT text FROM outputs WHERE session = $1 AND reference = $2 \
+                 AND session NOT IN (SELECT session FROM open_turns)",
+            );
+            let rows = self.database.query(one.bind(session).bind(reference)).await?;
+            let Some(row) = rows.first() else { continue };
+            // An image is one long word, and no text.
+            let Ok(text) = std::str::from_utf8(row.blob(0)?) else { continue };
+            if !text.contains(char::is_whitespace) || !redaction.concerns(text) {
+                continue;
+            }
+            if let Some(new) = redaction.redact(text) {
+                let update = Statement::new(
+                    "UPDATE outputs SET text = $3 WHERE session = $1 AND reference = $2",
+                );
+                let update = update.bind(session).bind(reference).bind(new.into_bytes());
+                done.places += self.database.write(update.into()).await?.iter().sum::<u64>();
+            }
+        }
+        Ok(())
+    }
+
+    async fn redact_titles(
+        &self,
+        redaction: &dyn Redaction,
+        done: &mut Redacted,
+    ) -> Result<(), StoreError> {
+        let rows = self.database.query(Statement::new("SELECT id, title FROM sessions")).await?;
+        let mut batch = Batch::new();
+        for row in &rows {
+            if let Some(new) = redaction.redact(row.text(1)?) {
+                batch.push(
+                    Statement::new("UPDATE sessions SET title = $2 WHERE id = $1")
+                        .bind(row.text(0)?)
+                        .bind(SqlValue::from(new)),
+                );
+            }
+        }
+        done.places += self.database.write(batch).await?.iter().sum::<u64>();
+        Ok(())
+    }
+}
+
+/// The same event without what goes; none where nothing does. Every text that a person, a model or a
+/// tool wrote is looked at; names, ids and digests are not.
+fn redacted(mut body: EventBody, redaction: &dyn Redaction) -> Option<EventBody> {
+    let mut changed = false;
+    let mut text = |text: &mut String| {
+        if let Some(new) = redaction.redact(text) {
+            *text = new;
+            changed = true;
+        }
+    };
+    match &mut body {
+        EventBody::UserMessage { text: said, attachment, .. } => {
+            text(said);
+            attachment.iter_mut().for_each(text);
+        }
+        EventBody::TextDelta { text: said }
+        | EventBody::Message { text: said, .. }
+        | EventBody::TransferFinished { text: said, .. }
+        | EventBody::Warning { text: said, .. } => text(said),
+        EventBody::ToolCall { tool, arguments, .. } => {
+            text(tool);
+            match serde_json::from_str::<Value>(arguments) {
+                // Inside of the JSON, where nothing is escaped.
+                Ok(mut value) => {
+                    if redact_value(&mut value, redaction) {
+                        *arguments = value.to_string();
+                        changed = true;
+                    }
+                }
+                Err(_) => text(arguments),
+            }
+        }
+        EventBody::ToolResult { output, .. } => text(output),
+        EventBody::Transfer { task, .. } => text(task),
+        EventBody::TransferRefused { requested, reason, .. } => {
+            text(requested);
+            text(reason);
+        }
+        EventBody::Rejected { reason } | EventBody::Setback { reason, .. } => text(reason),
+        EventBody::ApprovalRequested { summary, always, .. } => {
+            text(summary);
+            always.iter_mut().for_each(text);
+        }
+        EventBody::ApprovalResolved { by, .. } => text(by),
+        EventBody::Reasoning { text: thoughts, keepsake, .. } => {
+            text(thoughts);
+            // Its provider signed it, so it cannot be changed; and nobody needs it after its turn.
+            if keepsake.as_ref().is_some_and(|data| redaction.concerns(data)) {
+                *keepsake = None;
+                changed = true;
+            }
+        }
+        EventBody::TurnFinished(Outcome { status, .. }) => match status {
+            OutcomeStatus::Rejected { reason } | OutcomeStatus::Failed { reason, .. } => {
+                text(reason);
+            }
+            OutcomeStatus::Done | OutcomeStatus::TimedOut | OutcomeStatus::Cancelled => {}
+        },
+        EventBody::ToolStarted { .. } | EventBody::Usage { .. } => {}
+    }
+    changed.then_some(body)
+}
+
+/// Changes every text in a JSON value, names of members too. Says whether there was something.
+fn redact_value(value: &mut Value, redaction: &dyn Redaction) -> bool {
+    match value {
+        Value::String(text) => {
+            let new = redaction.redact(text);
+            let changed = new.is_some();
+            if let Some(new) = new {
+                *text = new;
+            }
+            changed
+        }
+        Value::Array(items) => {
+            // All of them, not only the first.
+            items.iter_mut().filter_map(|item| redact_value(item, redaction).then_some(())).count()
+                > 0
+        }
+        Value::Object(members) => {
+            let mut changed = false;
+            let old = std::mem::take(members);
+            for (name, mut member) in old {
+                changed = redact_value(&mut member, redaction) || changed;
+                let new = redaction.redact(&name);
+                changed = changed || new.is_some();
+                members.insert(new.unwrap_or(name), member);
+            }
+            changed
+        }
+        // A number can be what is to be forgotten.
+        Value::Number(number) => match redaction.redact(&number.to_string()) {
+            Some(new) => {
+                *value = Value::String(new);
+                true
+            }
+            None => false,
+        },
+        Value::Null | Value::Bool(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lango_protocol::CallId;
+
+    use super::*;
+
+    struct Word(&'static str);
+
+    impl Redaction for Word {
+        fn concerns(&self, raw: &str) -> bool {
+            raw.contains(self.0)
+        }
+
+        fn redact(&self, text: &str) -> Option<String> {
+            text.contains(self.0).then(|| text.replace(self.0, "[gone]"))
+        }
+    }
+
+    #[test]
+    fn arguments_stay_json_whatever_is_in_them() {
+        let call = EventBody::ToolCall {
+            call: CallId::generate(),
+            tool: "memory_store".into(),
+            arguments: r#"{"content":"a \"pelican\"","pelican":[7741,{"x":"pelican"}]}"#.into(),
+            read_only: false,
+        };
+        let Some(EventBody::ToolCall { arguments, .. }) = redacted(call.clone(), &Word("pelican"))
+        else {
+            panic!("it was there");
+        };
+        assert_eq!(arguments, r#"{"[gone]":[7741,{"x":"[gone]"}],"content":"a \"[gone]\""}"#);
+        let Some(EventBody::ToolCall { arguments, .. }) = redacted(call.clone(), &Word("7741"))
+        else {
+            panic!("it was there");
+        };
+        assert!(arguments.contains(r#"["[gone]","#), "{arguments}");
+        assert_eq!(redacted(call, &Word("heron")), None);
+    }
+
+    #[test]
+    fn what_a_provider_signed_goes_as_a_whole() {
+        let thoughts = EventBody::Reasoning {
+            model: "p/m".into(),
+            text: "hm".into(),
+            keepsake: Some(r#"{"thinking":"a pelican","signature":"x"}"#.into()),
+        };
+        let kept = redacted(thoughts, &Word("pelican"));
+        let expected =
+            EventBody::Reasoning { model: "p/m".into(), text: "hm".into(), keepsake: None };
+        assert_eq!(kept, Some(expected));
+    }
+}

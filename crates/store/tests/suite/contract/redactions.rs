@@ -1,0 +1,101 @@
+//! Taking words out of the journal.
+
+use lango_protocol::{EventBody, OutcomeStatus, TurnId};
+use lango_store::{Append, Redacted, Redaction, StoredOutput};
+
+use crate::fixture::Fixture;
+use crate::samples::{append, event, every_body, finished, session, turn, user};
+
+struct Word(&'static str);
+
+impl Redaction for Word {
+    fn concerns(&self, raw: &str) -> bool {
+        raw.contains(self.0)
+    }
+
+    fn redact(&self, text: &str) -> Option<String> {
+        text.contains(self.0).then(|| text.replace(self.0, "[gone]"))
+    }
+}
+
+pub(crate) async fn words_go_from_every_text_and_events_stay(fixture: Fixture) {
+    let journal = fixture.journal().await;
+    let work = session("work");
+    let claim = journal.claim(&work, "/w").await.unwrap();
+    let id = TurnId::generate();
+    let bodies: Vec<EventBody> = std::iter::once(user("about a 🦀"))
+        .chain(every_body().into_iter().skip(1))
+        .chain([finished(OutcomeStatus::Done)])
+        .collect();
+    let events: Vec<_> = (1..).zip(bodies).map(|(seq, body)| event(&work, id, seq, body)).collect();
+    let outputs = vec![
+        StoredOutput { reference: "o1".into(), text: "long \u{0} text with 🦀".into() },
+        StoredOutput { reference: "o2".into(), text: "image🦀".into() },
+    ];
+    journal.append(&claim, Append { outputs, ..append(events.clone()) }).await.unwrap();
+    let before = journal.redactions();
+    let done = journal.redact(&Word("🦀")).await.unwrap();
+    assert!(done.places > 5 && done.open == 0, "{done:?}");
+    assert_eq!(journal.redactions(), before + 1);
+    let after = journal.events(&work, 0, 1000).await.unwrap();
+    assert_eq!(after.len(), events.len());
+    for (old, new) in events.iter().zip(&after) {
+        assert_eq!((old.id, old.seq, old.at, old.turn), (new.id, new.seq, new.at, new.turn));
+        assert_eq!(old.body.type_name(), new.body.type_name());
+        let text = serde_json::to_string(&new.body).unwrap();
+        let reference =
+            matches!(&new.body, EventBody::UserMessage { images, .. } if !images.is_empty());
+        assert!(reference || !text.contains('🦀'), "{text}");
+    }
+    let output = journal.output(&work, "o1").await.unwrap().unwrap();
+    assert_eq!(output, "long \u{0} text with [gone]");
+    assert_eq!(
+        journal.output(&work, "o2").await.unwrap().unwrap(),
+        "image🦀",
+        "one word: an image"
+    );
+    assert_eq!(journal.session(&work).await.unwrap().unwrap().title, "about a [gone]");
+    assert_eq!(journal.redact(&Word("🦀")).await.unwrap(), Redacted::default(), "it is done");
+}
+
+pub(crate) async fn a_turn_that_runs_is_left_alone_until_it_ends(fixture: Fixture) {
+    let journal = fixture.journal().await;
+    let (work, other) = (session("work"), session("a-other"));
+    let claim = journal.claim(&other, "/w").await.unwrap();
+    for number in 0..400 {
+        journal.append(&claim, append(turn(&other, number * 3 + 1, "a pelican"))).await.unwrap();
+    }
+    let claim = journal.claim(&work, "/w").await.unwrap();
+    let id = TurnId::generate();
+    let first = event(&work, id, 1, user("forget the pelican"));
+    journal.append(&claim, append(vec![first])).await.unwrap();
+    let done = journal.redact(&Word("pelican")).await.unwrap();
+    // Titles of both sessions; the events of the one that has ended.
+    assert_eq!(done, Redacted { places: 402, open: 1 });
+    let end = event(&work, id, 2, finished(OutcomeStatus::Done));
+    journal.append(&claim, append(vec![end])).await.unwrap();
+    let done = journal.redact(&Word("pelican")).await.unwrap();
+    assert_eq!(done, Redacted { places: 1, open: 0 });
+}
+
+pub(crate) async fn what_was_said_is_read_from_a_position(fixture: Fixture) {
+    let journal = fixture.journal().await;
+    let work = session("work");
+    let claim = journal.claim(&work, "/w").await.unwrap();
+    for number in 0..5 {
+        journal.append(&claim, append(turn(&work, number * 3 + 1, "x"))).await.unwrap();
+    }
+    let open = event(&work, TurnId::generate(), 16, user("not yet"));
+    journal.append(&claim, append(vec![open])).await.unwrap();
+    let seqs = |after, limit| {
+        let (journal, work) = (journal.clone(), work.clone());
+        async move {
+            let events = journal.said(&work, after, limit).await.unwrap();
+            events.iter().map(|event| event.seq).collect::<Vec<u64>>()
+        }
+    };
+    assert_eq!(seqs(0, 100).await, (1..=15).collect::<Vec<u64>>());
+    assert_eq!(seqs(12, 2).await, [13, 14]);
+    assert_eq!(journal.position_before(&work, 2).await.unwrap(), 9);
+    assert_eq!(journal.position_before(&work, 5).await.unwrap(), 0);
+}
