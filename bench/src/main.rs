@@ -8,6 +8,7 @@ mod call;
 mod embed;
 mod figures;
 mod graph;
+mod retrieval;
 mod sandbox;
 mod start;
 mod worker;
@@ -34,6 +35,7 @@ fn main() -> Result<()> {
         ["embed"] => embed::measure(),
         ["embed-worker"] => embed::work(),
         ["graph"] => graph::measure(),
+        ["retrieval"] => retrieval::measure(),
         ["sandbox"] => sandbox::measure(),
         ["sandbox-worker", kind] => sandbox::work(kind),
         ["serve"] => block_on(serve()),
