@@ -1,13 +1,15 @@
 //! Benchmarks, in CPU time: what a turn costs the machine, not what the clock says.
 //!
-//! `cargo xtask bench turn`, `call`, `sandbox`, `approval`, `graph` and `memory` run them. Each figure is taken in a process of its
+//! `cargo xtask bench turn`, `call`, `sandbox`, `approval`, `embed`, `graph` and `memory` run them. Each figure is taken in a process of its
 //! own; the scripted model is another process, so that its work is not counted.
 
 mod approval;
 mod call;
+mod embed;
 mod figures;
 mod graph;
 mod memory;
+mod retrieval;
 mod sandbox;
 mod start;
 mod worker;
@@ -31,15 +33,18 @@ fn main() -> Result<()> {
         [] | ["turn"] => with_server("serve", measure),
         ["call"] => with_server("serve-calls", measure_calls),
         ["approval"] => approval::measure(),
+        ["embed"] => embed::measure(),
+        ["embed-worker"] => embed::work(),
         ["graph"] => graph::measure(),
         ["memory"] => block_on(memory::measure()),
+        ["retrieval"] => retrieval::measure(),
         ["sandbox"] => sandbox::measure(),
         ["sandbox-worker", kind] => sandbox::work(kind),
         ["serve"] => block_on(serve()),
         ["serve-calls"] => block_on(serve_calls()),
         ["overhead", wire, address] => block_on(overhead(wire, address)),
         ["worker", name, url] => block_on(worker::run(name, url)),
-        _ => bail!("usage: lango-bench [turn | call | sandbox | approval | graph | memory]"),
+        _ => bail!("usage: lango-bench [turn | call | sandbox | approval | embed | graph | retrieval | memory]"),
     }
 }
 
@@ -107,7 +112,7 @@ fn measure_calls(own: &std::path::Path, address: &str) -> Result<()> {
 fn finish(table: &figures::Table) -> Result<()> {
     std::io::stdout().write_all(table.to_string().as_bytes())?;
     if table.is_over() {
-        bail!("a figure is over its limit");
+        bail!("a figure is beyond its limit");
     }
     Ok(())
 }

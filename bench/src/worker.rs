@@ -201,7 +201,7 @@ pub(crate) fn per(spent: Duration, count: u32) -> f64 {
 }
 
 /// Resident memory in megabytes.
-fn resident() -> Result<f64> {
+pub(crate) fn resident() -> Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kilobytes = line.and_then(|line| line.split_whitespace().next());

@@ -3,6 +3,7 @@
 mod eval;
 mod graph;
 mod ingest;
+mod knowledge;
 mod memory;
 
 use std::path::PathBuf;
@@ -14,7 +15,8 @@ pub(crate) use eval::EvalCommand;
 pub(crate) use graph::{
     ExportFormat, GraphCommand, QueryArguments as GraphQueryArguments, Relation,
 };
-pub(crate) use ingest::{DocumentsCommand, IngestArguments};
+pub(crate) use ingest::{DocumentsCommand, IngestArguments, SearchArguments, SearchMode};
+pub(crate) use knowledge::{CategoryName, KnowledgeCommand};
 pub(crate) use memory::{MemoryCommand, MemoryFormat};
 
 /// A team of agents on your own machine, with a runtime that keeps the promises.
@@ -84,6 +86,11 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
     Sessions {
         #[command(subcommand)]
         command: SessionsCommand,
+    },
+    /// What was saved as known, in versions.
+    Knowledge {
+        #[command(subcommand)]
+        command: KnowledgeCommand,
     },
     /// How things relate, with where each relation came from and when it held.
     Graph {
@@ -186,7 +193,13 @@ Prices come from a table; add or correct one, in dollars for a million tokens:
         command: ConfigCommand,
     },
     /// Check what is set up.
+    #[command(after_help = "Examples:
+  lango doctor
+  lango doctor --deep     also reads everything that is kept, and says what does not agree")]
     Doctor {
+        /// Read everything that is kept, too: whether texts, indexes and journal agree.
+        #[arg(long)]
+        deep: bool,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -339,6 +352,24 @@ pub(crate) enum SkillsCommand {
         /// Its name.
         name: String,
     },
+    /// Let a skill that the librarian wrote be used.
+    #[command(after_help = "Examples:
+  lango skills list                    what waits for approval
+  lango skills approve release-notes   shows all of it first
+
+It moves to ~/.agents/skills; its first use is asked about like that of any other.")]
+    Approve {
+        /// Its name.
+        name: String,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Remove a skill that waits for approval.
+    Discard {
+        /// Its name.
+        name: String,
+    },
 }
 
 /// What `trust` takes.
@@ -469,10 +500,19 @@ pub(crate) enum ToolsCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PromptCommand {
-    /// The instruction, the tools and their size, exactly as the model gets them.
+    /// The instruction, the tools, what is known and remembered, and their size, exactly as the
+    /// model gets them.
+    #[command(after_help = "Examples:
+  lango prompt show lango-orchestrator
+  lango prompt show librarian where do we deploy to     with what is known about this message")]
     Show {
         /// The agent; `lango agents list` shows them.
         agent: String,
+        /// A message of the user; what is known and remembered is chosen for it.
+        message: Vec<String>,
+        /// The conversation that the message would belong to; a new one when absent.
+        #[arg(long, value_name = "ID")]
+        session: Option<SessionId>,
         #[command(flatten)]
         catalog: CatalogArguments,
     },

@@ -8,6 +8,7 @@ mod display;
 mod failure;
 mod home;
 mod knowledge;
+mod memory;
 mod provider;
 mod terminal;
 mod web;
@@ -69,9 +70,12 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Demo(arguments)) => commands::demo::demo(&setting?, &arguments).await,
         Some(Command::Agents { command }) => commands::agents::agents(&setting?, command),
         Some(Command::Tools { command }) => commands::agents::tools(&setting?, command),
-        Some(Command::Prompt { command }) => commands::prompt::prompt(&setting?, command),
+        Some(Command::Prompt { command }) => commands::prompt::prompt(&setting?, command).await,
         Some(Command::Sessions { command }) => {
             commands::sessions::sessions(&setting?, command).await
+        }
+        Some(Command::Knowledge { command }) => {
+            commands::knowledge::knowledge(&setting?, command).await
         }
         Some(Command::Ingest(arguments)) => commands::ingest::ingest(&setting?, arguments).await,
         Some(Command::Memory { command }) => commands::memory::memory(&setting?, command).await,
@@ -94,7 +98,7 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Config { command }) => {
             commands::config::config(setting, arguments.config, command)
         }
-        Some(Command::Doctor { json }) => commands::doctor::doctor(setting, json).await,
+        Some(Command::Doctor { deep, json }) => commands::doctor::doctor(setting, deep, json).await,
         Some(Command::Completion { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "lango", &mut script);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lango_egress::{Guard, Pattern, Rules};
+use lango_egress::{Guard, Pattern, Rules, Url};
 use lango_navigator::NavigatorSettings;
 
 use crate::config::Config;
@@ -20,6 +20,26 @@ pub(crate) fn guard(config: &Config, agent: &str) -> Result<Guard, Failure> {
         allow_private: patterns("egress.allow", &config.egress.allow)?,
         deny: patterns("egress.deny", &config.egress.deny)?,
         only: patterns(&format!("agents.{agent}.hosts"), hosts)?,
+    }))
+}
+
+/// The same, and a server that the user named: it may be reached wherever it is.
+pub(crate) fn guard_with(config: &Config, agent: &str, server: &str) -> Result<Guard, Failure> {
+    let hosts = config.agents.get(agent).map(|agent| agent.hosts.as_slice()).unwrap_or_default();
+    let place = Url::parse(server).ok().and_then(|url| {
+        let port = url.port_or_known_default()?;
+        Some(format!("{}:{port}", url.host_str()?))
+    });
+    let mut allow = config.egress.allow.clone();
+    allow.extend(place.clone());
+    let mut only = patterns(&format!("agents.{agent}.hosts"), hosts)?;
+    if !only.is_empty() {
+        only.extend(patterns("search.url", place.as_slice())?);
+    }
+    Ok(Guard::new(Rules {
+        allow_private: patterns("egress.allow", &allow)?,
+        deny: patterns("egress.deny", &config.egress.deny)?,
+        only,
     }))
 }
 

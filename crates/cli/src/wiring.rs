@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_chronicler::Memory;
 use lango_model::ContextBlock;
 use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
 use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
 use lango_protocol::{BudgetLimits, InvalidName};
+use lango_retrieval::Retrieval;
 use lango_runtime::{
     ApprovalPolicy, Approver, ContextFuture, ContextRequest, ContextSource, Effect, Rule, RuleBook,
-    Runtime, RuntimeParts, Scrubber, Settings, Words,
+    Runtime, RuntimeParts, Scrubber, Settings, TurnObserver, Words,
 };
 use lango_store::{Database, DatabaseLocation, Journal, StoreError};
 use lango_tool::ToolRegistry;
@@ -19,6 +21,8 @@ use crate::config::{Config, EffectName, PolicyName, RuleConfig};
 use crate::confinement;
 use crate::failure::Failure;
 use crate::home::{self, Home};
+use crate::knowledge::{self, Librarian};
+use crate::memory;
 use crate::provider::ReadyModels;
 use crate::web;
 
@@ -32,6 +36,28 @@ pub(crate) struct Catalog {
     pub(crate) records: Records,
     /// What the operator runs in the background.
     pub(crate) processes: Processes,
+    /// What is known.
+    pub(crate) librarian: Librarian,
+    /// What is remembered, where anything is.
+    pub(crate) memory: Option<Memory>,
+}
+
+impl Catalog {
+    /// From now on the agents keep everything in this database.
+    pub(crate) async fn connect(
+        &self,
+        config: &Config,
+        database: &Database,
+        journal: &Journal,
+    ) -> Result<Retrieval, Failure> {
+        self.records.connect(database.clone()).await?;
+        let retrieval = self.librarian.connect(config, database.clone()).await?;
+        if let Some(memory) = &self.memory {
+            let (database, journal) = (database.clone(), journal.clone());
+            memory::connect(memory, database, journal, retrieval.clone()).await?;
+        }
+        Ok(retrieval)
+    }
 }
 
 /// Builds the catalog.
@@ -47,18 +73,21 @@ pub(crate) fn catalog(
     let mut tools = ToolRegistry::new();
     let records = Records::default();
     let processes = Processes::default();
+    let skills = skills(config, &workspace);
     let settings = OperatorSettings {
         sandbox: confinement::sandbox(config),
         policy: confinement::policy(config, home)?,
         records: records.clone(),
         processes: processes.clone(),
-        skills: skills(config, &workspace),
+        skills: skills.clone(),
         ..OperatorSettings::default()
     };
     lango_operator::register(&mut tools, opened, settings)
         .map_err(|error| Failure::usage(error.to_string()))?;
     lango_navigator::register(&mut tools, web::navigator(config, home)?)
         .map_err(|error| Failure::usage(error.to_string()))?;
+    let librarian = Librarian::register(&mut tools, config, home, &workspace, &skills, &records)?;
+    let memory = memory::register(&mut tools, config)?;
     let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
     let prompts = load_prompts(config)?;
     let tree = lango_orchestration::build_agent_tree(TreeConfig {
@@ -71,7 +100,7 @@ pub(crate) fn catalog(
         prompts: &prompts,
     })
     .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Catalog { tools, topology, tree, workspace, records, processes })
+    Ok(Catalog { tools, topology, tree, workspace, records, processes, librarian, memory })
 }
 
 /// The directory to work in, without links.
@@ -192,17 +221,30 @@ pub(crate) async fn open_store(
     Ok((database, journal))
 }
 
+/// What a runtime reads and writes.
+pub(crate) struct Kept {
+    pub(crate) journal: Journal,
+    pub(crate) retrieval: Retrieval,
+    pub(crate) rules: RuleBook,
+}
+
 /// Builds a runtime.
 pub(crate) fn runtime(
     config: &Config,
     catalog: &Catalog,
-    journal: Journal,
-    rules: RuleBook,
+    kept: Kept,
     models: &ReadyModels,
     approver: Arc<dyn Approver>,
 ) -> Runtime {
+    let Kept { journal, retrieval, rules } = kept;
     let workspace = catalog.workspace.display().to_string();
     let secrets = models.secrets.iter().cloned().chain(database_password(config));
+    let secrets = secrets.chain(knowledge::secrets(config));
+    let mut observers: Vec<Arc<dyn TurnObserver>> = Vec::new();
+    observers.extend(catalog.librarian.observer(config, &journal));
+    let observer = models.observer.as_ref();
+    observers.extend(catalog.memory.as_ref().map(|memory| memory::observer(memory, observer)));
+    observers.push(Librarian::upkeep(retrieval));
     Runtime::new(RuntimeParts {
         tree: catalog.tree.clone(),
         model: models.model.clone(),
@@ -210,13 +252,22 @@ pub(crate) fn runtime(
         journal,
         approver,
         rules,
-        context: vec![Box::new(Surroundings { workspace: workspace.clone() })],
-        observers: Vec::new(),
-        advisor: None,
+        context: context(config, catalog),
+        observers,
+        advisor: catalog.librarian.advisor(config),
         scrubber: Scrubber::new(secrets),
         settings: settings(config),
         workspace,
     })
+}
+
+/// What agents are told beside their instructions.
+pub(crate) fn context(config: &Config, catalog: &Catalog) -> Vec<Box<dyn ContextSource>> {
+    let workspace = catalog.workspace.display().to_string();
+    let mut sources: Vec<Box<dyn ContextSource>> = vec![Box::new(Surroundings { workspace })];
+    sources.extend(catalog.memory.as_ref().map(memory::context));
+    sources.extend(catalog.librarian.context(config));
+    sources
 }
 
 /// A database URL with a password in it is a secret as a whole.

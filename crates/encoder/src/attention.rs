@@ -1,7 +1,5 @@
 //! Attention: each token of a text looks at all tokens of the same text.
 
-#![expect(clippy::inline_always, reason = "these functions take their caller's instructions")]
-
 use std::ops::Range;
 
 use crate::kernel::Kernel;

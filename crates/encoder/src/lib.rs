@@ -12,6 +12,11 @@
 //! assert!(similarity(&vectors[0], &vectors[1]) > similarity(&vectors[0], &vectors[2]) + 0.3);
 //! ```
 
+#![expect(
+    clippy::inline_always,
+    reason = "a function that is not inlined does not get the instructions that its caller found"
+)]
+
 mod attention;
 mod forward;
 mod kernel;
@@ -58,9 +63,13 @@ impl Encoder {
     }
 
     /// How many numbers a vector has.
-    #[expect(clippy::unused_self, reason = "another encoder would have others")]
     pub fn dimensions(&self) -> usize {
         HIDDEN
+    }
+
+    /// The model's name, [`NAME`].
+    pub fn name(&self) -> &'static str {
+        NAME
     }
 
     /// The vector of each text, of length 1, so that the product of two is their similarity.

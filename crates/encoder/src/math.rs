@@ -3,8 +3,6 @@
 //! Everything is written for sixteen numbers at a time in a fixed order, so that it takes whatever
 //! instructions its caller was compiled for and still gives the same bits with all of them.
 
-#![expect(clippy::inline_always, reason = "these functions take their caller's instructions")]
-
 use crate::kernel::whole;
 use crate::weights::{EPSILON, Norm};
 

@@ -3,6 +3,7 @@
 //! Tools are made before a database is open; [`Holdings`] is the handle that gets it later. Who
 //! owns a tool and whether a call may run is decided elsewhere.
 
+mod context;
 pub mod documents;
 mod error;
 pub mod graph;
@@ -15,9 +16,12 @@ mod register;
 mod seams;
 pub mod skills;
 mod text;
+mod web;
 
+pub use context::KnowledgeContext;
 pub use error::LibrarianError;
 pub use holdings::Holdings;
 pub use provenance::Provenance;
 pub use register::{Offered, register};
 pub use seams::{InquiryContext, LibrarianAdvisor, LibrarianObserver};
+pub use web::{WebHit, WebSearch, WebSearchError};

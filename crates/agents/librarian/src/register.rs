@@ -2,13 +2,17 @@
 
 use lango_tool::{DuplicateTool, ToolRegistry};
 
+use std::path::PathBuf;
+
 use crate::Holdings;
+use crate::documents::{self, Library, RetrievePassages};
 use crate::graph::tools::{AddRelation, FollowRelations, QueryRelations};
 use crate::inquiries::tools::{AnswerInquiry, DismissInquiry, PendingInquiries};
 use crate::knowledge::tools::{SaveKnowledge, SearchKnowledge};
 use crate::learnings::tools::{SaveLearning, SearchLearnings};
 use crate::skills::SkillShelf;
 use crate::skills::tools::{CreateSkill, ListSkills};
+use crate::web::{SearchWeb, WebSearch};
 
 /// Which of its subsystems are there. A tool without its store is not offered.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +21,12 @@ pub struct Offered {
     pub graph: bool,
     /// Knowledge, lessons and open questions.
     pub knowledge: bool,
+    /// Documents; files are read in this directory alone.
+    pub documents: Option<(Library, PathBuf)>,
+    /// Whether documents are found by their meaning.
+    pub retrieval: bool,
+    /// A server that searches the web.
+    pub web: Option<WebSearch>,
     /// Skills, where there is a place for drafts.
     pub skills: Option<SkillShelf>,
 }
@@ -40,6 +50,16 @@ pub fn register(
         registry.add(PendingInquiries(holdings.clone()))?;
         registry.add(AnswerInquiry(holdings.clone()))?;
         registry.add(DismissInquiry(holdings.clone()))?;
+    }
+    if let Some((library, workspace)) = offered.documents {
+        documents::register(registry, &library, workspace)?;
+        if offered.retrieval {
+            let (holdings, graph) = (holdings.clone(), offered.graph);
+            registry.add(RetrievePassages { holdings, graph })?;
+        }
+    }
+    if let Some(web) = offered.web {
+        registry.add(SearchWeb(web))?;
     }
     if let Some(shelf) = offered.skills {
         registry.add(CreateSkill(shelf.clone()))?;

@@ -1,6 +1,6 @@
 //! What `lango ingest` and `lango documents` take.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use lango_librarian::documents::DEFAULT_COLLECTION;
 
 /// What `ingest` takes.
@@ -21,6 +21,39 @@ pub(crate) struct IngestArguments {
     /// No progress on standard error.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// What is looked for in documents.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArguments {
+    /// A question, or words.
+    #[arg(required = true)]
+    pub(crate) query: Vec<String>,
+    /// Only in this collection; may be given several times.
+    #[arg(long = "collection", value_name = "NAME")]
+    pub(crate) collections: Vec<String>,
+    /// How many passages.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) limit: u16,
+    /// How to look; by words and meaning, and through the graph, unless given.
+    #[arg(long, value_enum)]
+    pub(crate) mode: Option<SearchMode>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How documents are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchMode {
+    /// By their words.
+    Words,
+    /// By their meaning.
+    Vectors,
+    /// By both.
+    Hybrid,
+    /// By both, and what is related to that through the graph.
+    Graph,
 }
 
 #[derive(Debug, Subcommand)]
@@ -48,6 +81,16 @@ pub(crate) enum DocumentsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Find passages, as an agent would.
+    #[command(after_help = "Examples:
+  lango documents search how do I undo a change
+  lango documents search --mode words 'exit code 3'
+  lango documents search --collection work --limit 3 --json budget")]
+    Search(SearchArguments),
+    /// Make texts that the embedding model has not seen yet found by their meaning.
+    ///
+    /// Happens by itself, some with each turn, after the model was changed or could not be reached.
+    Embed,
     /// Take documents out. The files stay as they are.
     #[command(after_help = "Examples:
   lango documents remove docs/old.md

@@ -68,6 +68,7 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
             }
         }
     }
+    ready.settle(&display).await;
     ready.models.check_recording()?;
     // Somebody who was there saw how each turn ended; a script wants to know of the last.
     Ok(if io::stdin().is_terminal() { failure::ANSWERED } else { code })

@@ -15,7 +15,7 @@ use crate::display::Display;
 use crate::failure::Failure;
 use crate::provider::{self, Choice, Source};
 use crate::terminal::Answers;
-use crate::wiring;
+use crate::wiring::{self, Kept};
 
 const SCRIPT: &str = include_str!("demo.toml");
 const QUESTION: &str = "What is in this directory?";
@@ -31,15 +31,10 @@ pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result
         listed: None,
     };
     let models = provider::demonstrate(config, choice, script).await?;
-    let journal = wiring::open_journal(config, &setting.home).await?;
-    let runtime = wiring::runtime(
-        config,
-        &catalog,
-        journal,
-        RuleBook::default(),
-        &models,
-        Arc::new(NobodyToAsk),
-    );
+    let (database, journal) = wiring::open_store(config, &setting.home).await?;
+    let retrieval = catalog.connect(config, &database, &journal).await?;
+    let kept = Kept { journal, retrieval, rules: RuleBook::default() };
+    let runtime = wiring::runtime(config, &catalog, kept, &models, Arc::new(NobodyToAsk));
     let session = SessionId::generate();
     let display = Display::new(&arguments.output, Answers::Beforehand, models.prices.clone());
     let _ = display.introduce(&super::run::introduction(&models, &session));

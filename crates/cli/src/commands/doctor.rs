@@ -1,5 +1,7 @@
 //! `lango doctor`: what is set up, what is not, and what to type about it.
 
+mod deep;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,11 +39,18 @@ fn check(what: &'static str, result: Result<String, String>) -> Check {
     }
 }
 
-pub(crate) async fn doctor(setting: Result<Setting, Failure>, json: bool) -> Result<u8, Failure> {
+pub(crate) async fn doctor(
+    setting: Result<Setting, Failure>,
+    deep: bool,
+    json: bool,
+) -> Result<u8, Failure> {
     let mut checks = Vec::new();
     match setting {
         Err(failure) => checks.push(check("configuration", Err(failure.message))),
-        Ok(setting) => examine(&setting, &mut checks).await,
+        Ok(setting) => {
+            examine(&setting, &mut checks).await;
+            deep::examine(&setting, deep, &mut checks).await;
+        }
     }
     let healthy = checks.iter().all(|check| check.state != State::Bad);
     if json {

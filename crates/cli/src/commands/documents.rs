@@ -1,11 +1,15 @@
 //! `lango documents`: what was ingested.
 
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
+use std::time::Instant;
 
 use lango_protocol::Timestamp;
-use lango_retrieval::{EntryKey, EntrySummary, Retrieval, Space};
+use lango_retrieval::{EntryKey, EntrySummary, Retrieval, RetrievalError, Space};
 use serde::Serialize;
+use tokio_util::sync::CancellationToken;
 
+use super::find::search;
 use super::ingest::{absolute, counted, open, unusable};
 use super::sessions::local_time;
 use super::table::table;
@@ -13,6 +17,7 @@ use super::{Setting, print, print_json};
 use crate::arguments::DocumentsCommand;
 use crate::display::{one_line, printable};
 use crate::failure::{self, Failure};
+use crate::knowledge;
 
 /// Documents read at a time.
 const PAGE: u32 = 500;
@@ -63,12 +68,37 @@ pub(crate) async fn documents(setting: &Setting, command: DocumentsCommand) -> R
         DocumentsCommand::Show { source, collection, json } => {
             show(&retrieval, &source, collection.as_deref(), json).await?;
         }
+        DocumentsCommand::Search(arguments) => {
+            search(setting.config(), &retrieval, arguments).await?;
+        }
+        DocumentsCommand::Embed => embed(&retrieval).await?,
         DocumentsCommand::Remove { sources, collection, all } => {
             let sources = if all { vec![String::new()] } else { sources };
             remove(&retrieval, &sources, collection.as_deref()).await?;
         }
     }
     Ok(failure::ANSWERED)
+}
+
+async fn embed(retrieval: &Retrieval) -> Result<(), Failure> {
+    if retrieval.embedder().is_none() {
+        return Err(knowledge::failed(RetrievalError::NoEmbedder));
+    }
+    let missing = retrieval.missing_vectors().await.map_err(unusable)?;
+    let shows = io::stderr().is_terminal();
+    let began = Instant::now();
+    let progress = |made: u64| {
+        if shows {
+            let rate = made * 1000 / u64::try_from(began.elapsed().as_millis()).unwrap_or(1).max(1);
+            let _ = write!(io::stderr(), "\r{made}/{missing} passages, {rate} a second ");
+        }
+    };
+    let made = retrieval.embed_missing(u64::MAX, &CancellationToken::new(), progress).await;
+    if shows {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+    let made = made.map_err(knowledge::failed)?;
+    print(&format!("{made} passages are now found by their meaning too\n"))
 }
 
 fn view(entry: EntrySummary) -> DocumentView {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use lango_librarian::documents;
 use lango_retrieval::{
     Collection, CollectionError, CorpusDocument, EntryKey, Measures, Mode, NewEntry, NewPassage,
-    Retrieval, RetrievalError, Search, Space, measure,
+    Retrieval, Search, Space, measure,
 };
 use lango_store::{Database, DatabaseLocation};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::{Setting, print, print_json};
 use crate::arguments::EvalCommand;
 use crate::failure::{self, Failure};
-use crate::knowledge::{self, Embedding};
+use crate::knowledge::{self, Embedding, failed};
 
 pub(crate) async fn eval(setting: &Setting, command: EvalCommand) -> Result<u8, Failure> {
     let EvalCommand::Retrieval { directory, json } = command;
@@ -135,7 +135,8 @@ fn entry(document: CorpusDocument) -> NewEntry {
         })
         .collect();
     // A document that is a title and nothing else can be found by it.
-    let only_title = NewPassage { heading: String::new(), text: title.clone(), position: String::new() };
+    let only_title =
+        NewPassage { heading: String::new(), text: title.clone(), position: String::new() };
     NewEntry {
         key: EntryKey::new(Space::Documents, COLLECTION, id.as_str()),
         title,
@@ -153,11 +154,13 @@ async fn ask(
     let began = Instant::now();
     let mut rankings = Vec::with_capacity(collection.questions.len());
     for question in &collection.questions {
-        let search = Search { mode, ..Search::new(Space::Documents, question.text.as_str(), DEPTH) };
+        let search =
+            Search { mode, ..Search::new(Space::Documents, question.text.as_str(), DEPTH) };
         let found = retrieval.search(&search).await.map_err(failed)?;
         if let Some(error) = found.words_only.filter(|_| mode == Mode::Hybrid) {
             return Err(Failure::provider(error.to_string()));
         }
+        if let Ok(dump) = std::env::var("LANGO_EVAL_DUMP") { use std::io::Write as _; let mut f = std::fs::OpenOptions::new().create(true).append(true).open(dump)?; let hits: Vec<(String, u64, f64)> = found.hits.iter().map(|h| (h.entry.key.clone(), h.number, h.score)).collect(); writeln!(f, "{}", serde_json::json!({"mode": format!("{mode:?}"), "q": question.id, "hits": hits}))?; }
         let ids: Vec<String> = found.hits.into_iter().map(|hit| hit.entry.key).collect();
         rankings.push((question.id.as_str(), ids));
     }
@@ -168,14 +171,4 @@ async fn ask(
 
 fn unusable(error: &CollectionError) -> Failure {
     Failure::usage(error.to_string())
-}
-
-fn failed(error: RetrievalError) -> Failure {
-    match error {
-        RetrievalError::Store(error) => error.into(),
-        RetrievalError::Embed(error) => {
-            Failure::provider(error.to_string())
-        }
-        error @ RetrievalError::NoEmbedder => Failure::usage(error.to_string()),
-    }
 }

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use lango_librarian::{LibrarianError, Provenance};
 use lango_librarian::graph::{
-    Added, Direction, Dot, Ended, Graph, JsonLd, Limits, Name, NewTriple, Question,
-    Reach, Traversal, Triple, tree,
+    Added, Direction, Dot, Ended, Graph, JsonLd, Limits, Name, NewTriple, Question, Reach,
+    Traversal, Triple, tree,
 };
+use lango_librarian::{LibrarianError, Provenance};
 use lango_protocol::Timestamp;
 use lango_tool::visible;
 use serde::Serialize;

@@ -3,9 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use lango_librarian::documents::{
-    Fetch, Ingest, IngestError, ReadLimits, Reader, Report, Source, check_collection,
-};
+use lango_librarian::documents::{IngestError, Report, Source, check_collection};
 use lango_retrieval::{EntryKey, Retrieval, RetrievalError, Space};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -16,11 +14,8 @@ use super::{Setting, print, print_json};
 use crate::arguments::IngestArguments;
 use crate::display::printable;
 use crate::failure::{self, Failure};
-use crate::web;
+use crate::knowledge::{self, Embedding};
 use crate::wiring;
-
-/// The agent whose hosts and rules hold for pages.
-const LIBRARIAN: &str = "librarian";
 
 /// Files that are named one by one in the summary.
 const NAMED: usize = 50;
@@ -40,14 +35,11 @@ pub(crate) async fn ingest(setting: &Setting, arguments: IngestArguments) -> Res
     check_collection(&collection).map_err(failed)?;
     let sources: Result<Vec<Source>, _> = sources.iter().map(|text| Source::parse(text)).collect();
     let sources = sources.map_err(|error| Failure::usage(error.to_string()))?;
-    let guard = web::guard(setting.config(), LIBRARIAN)?;
     let retrieval = open(setting).await?;
     for source in &sources {
         check_source(&retrieval, &collection, source).await?;
     }
-    let limits = ReadLimits::default();
-    let reader = Reader::of_this_program(limits)?;
-    let ingest = Ingest::new(retrieval.clone(), reader, Some(Fetch::new(guard, limits)));
+    let ingest = knowledge::ingest(setting.config(), retrieval.clone())?;
     let cancel = CancellationToken::new();
     let mut signals = Signals::new()?;
     let mut stopped = None;
@@ -76,7 +68,13 @@ pub(crate) async fn ingest(setting: &Setting, arguments: IngestArguments) -> Res
     if json {
         print_json(&IngestView { collection: &collection, dry_run, report: &report, embedded })?;
     } else {
-        print(&describe(&report, &collection, dry_run, embedded))?;
+        let mut text = describe(&report, &collection, dry_run);
+        if let (Embedding::Absent(why), 1..) =
+            (knowledge::embedding(setting.config()), report.documents())
+        {
+            text += &format!("{why}.\n");
+        }
+        print(&printable(&text))?;
     }
     Ok(match stopped {
         Some(code) if report.cancelled => code,
@@ -88,7 +86,7 @@ pub(crate) async fn ingest(setting: &Setting, arguments: IngestArguments) -> Res
 /// Opens the index.
 pub(super) async fn open(setting: &Setting) -> Result<Retrieval, Failure> {
     let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
-    Retrieval::open(database, None).await.map_err(unusable)
+    knowledge::open(setting.config(), database).await
 }
 
 pub(super) fn unusable(error: RetrievalError) -> Failure {
@@ -139,7 +137,7 @@ pub(super) fn absolute(path: &Path) -> Option<String> {
     absolute.to_str().map(str::to_owned)
 }
 
-fn describe(report: &Report, collection: &str, dry_run: bool, embedded: bool) -> String {
+fn describe(report: &Report, collection: &str, dry_run: bool) -> String {
     let would = if dry_run { " (nothing was written)" } else { "" };
     let mut text = format!(
         "{} in {collection}: {} new, {} changed, {} unchanged, {} removed; {}{would}\n",
@@ -165,10 +163,7 @@ fn describe(report: &Report, collection: &str, dry_run: bool, embedded: bool) ->
     if report.cancelled {
         text += "Stopped before the end. The same command goes on from here.\n";
     }
-    if !embedded && report.documents() > 0 {
-        text += "There is no embedding model: these documents are found by their words alone.\n";
-    }
-    printable(&text)
+    text
 }
 
 fn list(text: &mut String, title: &str, lines: impl ExactSizeIterator<Item = String>) {

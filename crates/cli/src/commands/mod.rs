@@ -8,9 +8,11 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod documents;
 pub(crate) mod eval;
+mod find;
 pub(crate) mod graph;
 mod image;
 pub(crate) mod ingest;
+pub(crate) mod knowledge;
 pub(crate) mod memory;
 mod meter;
 pub(crate) mod models;
@@ -26,12 +28,13 @@ pub(crate) mod undo;
 pub(crate) mod usage;
 
 use std::env;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use crate::config::{Config, Loaded, load};
 use crate::failure::Failure;
 use crate::home::Home;
+use crate::terminal::Terminal;
 
 /// The configuration and where files are: what every command starts from.
 #[derive(Debug)]
@@ -65,6 +68,17 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
     }
+}
+
+/// Asks a person for a yes. Without one at the terminal, whatever `what` says needs `--yes`.
+pub(crate) async fn confirmed(question: &str, what: &str) -> Result<bool, Failure> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::usage(format!("{what} cannot be undone. Say --yes if you mean it")));
+    }
+    print(&format!("{question} [y/N] "))?;
+    io::stdout().flush()?;
+    let answer = Terminal::standard_input().line().await.unwrap_or_default();
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Prints a value as indented JSON.

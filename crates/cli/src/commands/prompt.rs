@@ -1,15 +1,16 @@
 //! `lango prompt show`: exactly what a model gets.
 
-use lango_model::estimate_tokens;
+use lango_model::{ContextBlock, estimate_tokens};
 use lango_orchestration::Root;
-use lango_runtime::offered_tools;
+use lango_protocol::{SessionId, TurnId};
+use lango_runtime::{ContextRequest, collect_context, offered_tools};
 use lango_tool::ToolDeclaration;
 use serde::Serialize;
 
 use super::{Setting, print, print_json};
 use crate::arguments::PromptCommand;
 use crate::failure::{self, Failure};
-use crate::wiring;
+use crate::wiring::{self, Catalog};
 
 #[derive(Serialize)]
 struct PromptView<'a> {
@@ -18,10 +19,19 @@ struct PromptView<'a> {
     instruction_tokens: u64,
     tools: Vec<ToolDeclaration>,
     tools_tokens: u64,
+    /// What the agent would be told beside its instruction.
+    context: Vec<BlockView>,
+    context_tokens: u64,
 }
 
-pub(crate) fn prompt(setting: &Setting, command: PromptCommand) -> Result<u8, Failure> {
-    let PromptCommand::Show { agent, catalog: arguments } = command;
+#[derive(Serialize)]
+struct BlockView {
+    source: &'static str,
+    text: String,
+}
+
+pub(crate) async fn prompt(setting: &Setting, command: PromptCommand) -> Result<u8, Failure> {
+    let PromptCommand::Show { agent, message, session, catalog: arguments } = command;
     let catalog = wiring::catalog(
         setting.config(),
         &setting.home,
@@ -43,12 +53,16 @@ pub(crate) fn prompt(setting: &Setting, command: PromptCommand) -> Result<u8, Fa
         return Err(Failure::usage(format!("there is no agent {agent:?}. There are: {known}")));
     };
     let text = serde_json::to_string(&tools).map_err(std::io::Error::from)?;
+    let session = session.unwrap_or_else(SessionId::generate);
+    let context = context(setting, &catalog, name, &session, &message.join(" ")).await?;
     let view = PromptView {
         agent: name,
         instruction,
         instruction_tokens: estimate_tokens(instruction),
         tools_tokens: if tools.is_empty() { 0 } else { estimate_tokens(&text) },
         tools,
+        context_tokens: context.iter().map(|block| estimate_tokens(&block.text)).sum(),
+        context,
     };
     if arguments.json {
         print_json(&view)?;
@@ -61,12 +75,34 @@ pub(crate) fn prompt(setting: &Setting, command: PromptCommand) -> Result<u8, Fa
             tool.name, tool.description, tool.parameters
         ));
     }
+    for block in &view.context {
+        text.push_str(&format!("\n[context] {}\n{}\n", block.source, block.text.trim_end()));
+    }
     text.push_str(&format!(
-        "\n-- about {} tokens: instruction {}, tools {}\n",
-        view.instruction_tokens + view.tools_tokens,
+        "\n-- about {} tokens: instruction {}, tools {}, context {}\n",
+        view.instruction_tokens + view.tools_tokens + view.context_tokens,
         view.instruction_tokens,
-        view.tools_tokens
+        view.tools_tokens,
+        view.context_tokens
     ));
     print(&text)?;
     Ok(failure::ANSWERED)
+}
+
+/// What the agent would be told beside its instruction, if this was the user's message.
+async fn context(
+    setting: &Setting,
+    catalog: &Catalog,
+    agent: &str,
+    session: &SessionId,
+    message: &str,
+) -> Result<Vec<BlockView>, Failure> {
+    let config = setting.config();
+    let (database, journal) = wiring::open_store(config, &setting.home).await?;
+    catalog.connect(config, &database, &journal).await?;
+    let agent = agent.parse().map_err(|_| Failure::usage(format!("{agent:?} is no name")))?;
+    let request = ContextRequest { session, turn: TurnId::generate(), agent: &agent, message };
+    let blocks = collect_context(&wiring::context(config, catalog), request).await;
+    let view = |block: ContextBlock| BlockView { source: block.source, text: block.text };
+    Ok(blocks.into_iter().map(view).collect())
 }

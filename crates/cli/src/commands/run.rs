@@ -18,7 +18,10 @@ use crate::display::Display;
 use crate::failure::Failure;
 use crate::provider::{self, Purpose, ReadyModels};
 use crate::terminal::{Answers, Terminal, TerminalApprover};
-use crate::wiring::{self, Catalog};
+use crate::wiring::{self, Catalog, Kept};
+
+/// How long the work after a turn may keep a program that is done.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The most that is taken from standard input.
 const MAX_INPUT_BYTES: u64 = 1024 * 1024;
@@ -35,6 +38,7 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let request = TurnRequest { session, text, attachment, images, origin: Origin::Run };
     let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
     ready.tell_what_ends(&display);
+    ready.settle(&display).await;
     ready.models.check_recording()?;
     Ok(followed.code)
 }
@@ -57,6 +61,17 @@ impl Ready {
         for command in self.processes.running() {
             let command = lango_tool::visible_short(&command);
             let _ = display.introduce(&format!("ended with this run: {command}"));
+        }
+    }
+
+    /// Waits for what follows from the turns, now that they are answered, and says what could not
+    /// be done. It takes some milliseconds; whoever does not answer is not waited for.
+    pub(super) async fn settle(&self, display: &Display) {
+        let Ok(troubles) = tokio::time::timeout(PATIENCE, self.runtime.settled()).await else {
+            return;
+        };
+        for trouble in troubles {
+            let _ = display.introduce(&trouble);
         }
     }
 
@@ -106,11 +121,12 @@ pub(super) async fn make_ready(
     let purpose = Purpose::Work { for_all: team.model.is_some(), record };
     let models = provider::prepare(config, choice, purpose).await?;
     let (database, journal) = wiring::open_store(config, &setting.home).await?;
-    catalog.records.connect(database.clone()).await?;
+    let retrieval = catalog.connect(config, &database, &journal).await?;
     let rules = wiring::rule_book(config, database).await?;
     let approver = TerminalApprover::new(approve.approve, person);
     let answers = approver.answers();
-    let runtime = wiring::runtime(config, &catalog, journal, rules, &models, Arc::new(approver));
+    let kept = Kept { journal, retrieval, rules };
+    let runtime = wiring::runtime(config, &catalog, kept, &models, Arc::new(approver));
     let unmatched = match &catalog.tree.root {
         Root::Team(team) => team.unmatched.iter().map(|tool| tool.name().to_owned()).collect(),
         Root::Single(_) => Vec::new(),

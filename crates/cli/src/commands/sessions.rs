@@ -1,16 +1,15 @@
 //! `lango sessions`: conversations, read from the journal.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use lango_protocol::{Event, EventBody, SessionId, Timestamp};
 use lango_store::{Journal, SessionSummary};
 use serde::Serialize;
 
 use super::table::table;
-use super::{Setting, print, print_json};
+use super::{Setting, confirmed, print, print_json};
 use crate::arguments::SessionsCommand;
 use crate::failure::{self, Failure};
-use crate::terminal::Terminal;
 use crate::wiring;
 
 /// Events read at a time.
@@ -208,19 +207,10 @@ async fn export(
 
 async fn delete(journal: &Journal, given: &str, yes: bool) -> Result<u8, Failure> {
     let session = find(journal, given).await?;
-    if !yes {
-        if !io::stdin().is_terminal() {
-            return Err(Failure::usage(format!(
-                "deleting {session} cannot be undone. Say --yes if you mean it"
-            )));
-        }
-        print(&format!("Delete {session} and everything in it? [y/N] "))?;
-        io::stdout().flush()?;
-        let answer = Terminal::standard_input().line().await.unwrap_or_default();
-        if !matches!(answer.trim(), "y" | "Y" | "yes") {
-            print("Nothing was deleted.\n")?;
-            return Ok(failure::TURN_FAILED);
-        }
+    let question = format!("Delete {session} and everything in it?");
+    if !yes && !confirmed(&question, &format!("deleting {session}")).await? {
+        print("Nothing was deleted.\n")?;
+        return Ok(failure::TURN_FAILED);
     }
     journal.delete_session(&session).await?;
     print(&format!("Deleted {session}.\n"))?;

@@ -1,14 +1,16 @@
 //! `lango skills` and `lango trust`: what the operator was taught, and who may teach it.
 
-use std::path::Path;
-
+use lango_librarian::LibrarianError;
+use lango_librarian::skills::{Draft, Drafts};
 use lango_operator::{Records, Skill, Skills};
+use lango_tool::{visible, visible_lines};
 use serde::Serialize;
 
 use super::table::table;
-use super::{Setting, print, print_json};
+use super::{Setting, confirmed, print, print_json};
 use crate::arguments::{SkillsCommand, TrustArguments};
 use crate::failure::{self, Failure};
+use crate::knowledge;
 use crate::{config, wiring};
 
 #[derive(Serialize)]
@@ -30,10 +32,79 @@ pub(crate) async fn skills(setting: &Setting, command: SkillsCommand) -> Result<
     let here = wiring::workspace(None)?;
     let trusted = wiring::is_trusted(setting.config(), &here);
     let skills = wiring::skills(setting.config(), &here);
+    let drafts = knowledge::drafts(&setting.home)?;
     match command {
-        SkillsCommand::List { json } => list(&skills, &records, &here, trusted, json)?,
-        SkillsCommand::Show { name } => show(&skills, &records, &name)?,
+        SkillsCommand::List { json } => {
+            list(&skills, &records, &waiting(&drafts)?, json)?;
+            if !json && !trusted && here.join(".agents/skills").is_dir() {
+                print("The skills of this directory are not used. If you trust it: lango trust\n")?;
+            }
+        }
+        SkillsCommand::Show { name } => show(&skills, &records, &waiting(&drafts)?, &name)?,
+        SkillsCommand::Approve { name, yes } => return approve(&drafts, &skills, &name, yes).await,
+        SkillsCommand::Discard { name } => {
+            drafts.discard(&name).map_err(failed)?;
+            print(&format!("Removed {name}. It was never in use.\n"))?;
+        }
     }
+    Ok(failure::ANSWERED)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
+fn failed(error: LibrarianError) -> Failure {
+    Failure::usage(error.to_string())
+}
+
+fn waiting(drafts: &Drafts) -> Result<Vec<Draft>, Failure> {
+    drafts.list().map_err(failed)
+}
+
+#[derive(Serialize)]
+struct DraftView<'a> {
+    name: &'a str,
+    description: String,
+    state: &'static str,
+    files: &'a [(String, String)],
+}
+
+/// Either kind, in one list.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Listed<'a> {
+    Usable(SkillView<'a>),
+    Waiting(DraftView<'a>),
+}
+
+impl<'a> DraftView<'a> {
+    fn of(draft: &'a Draft) -> Self {
+        let (name, files) = (draft.name.as_str(), draft.files.as_slice());
+        Self { name, description: draft.description(), state: "waits for approval", files }
+    }
+}
+
+/// All of a draft, as it would be used.
+fn shown(draft: &Draft) -> String {
+    let file = |(path, text): &(String, String)| {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        format!("{}\n{}\n", visible(path), visible_lines(text, "  | "))
+    };
+    draft.files.iter().map(file).collect()
+}
+
+async fn approve(drafts: &Drafts, skills: &Skills, name: &str, yes: bool) -> Result<u8, Failure> {
+    let draft = drafts.read(name).map_err(failed)?;
+    if skills.found.iter().any(|skill| skill.name == name) {
+        return Err(Failure::usage(format!(
+            "there is another skill {name}, which would hide it. See: lango skills show {name}"
+        )));
+    }
+    print(&shown(&draft))?;
+    if !yes && !confirmed(&format!("Let {name} be used?"), &format!("approving {name}")).await? {
+        print(&format!("{name} still waits. To remove it: lango skills discard {name}\n"))?;
+        return Ok(failure::TURN_FAILED);
+    }
+    let place = drafts.approve(&draft).map_err(failed)?;
+    print(&format!("{name} is in {}. Its first use will be asked about.\n", place.display()))?;
     Ok(failure::ANSWERED)
 }
 
@@ -50,16 +121,12 @@ fn view<'a>(skill: &'a Skill, records: &Records) -> SkillView<'a> {
     }
 }
 
-fn list(
-    skills: &Skills,
-    records: &Records,
-    here: &Path,
-    trusted: bool,
-    json: bool,
-) -> Result<(), Failure> {
+fn list(skills: &Skills, records: &Records, drafts: &[Draft], json: bool) -> Result<(), Failure> {
     let views: Vec<SkillView<'_>> = skills.found.iter().map(|skill| view(skill, records)).collect();
     if json {
-        return print_json(&views);
+        let usable = views.into_iter().map(Listed::Usable);
+        let waiting = drafts.iter().map(|draft| Listed::Waiting(DraftView::of(draft)));
+        return print_json(&usable.chain(waiting).collect::<Vec<_>>());
     }
     let mut text = if views.is_empty() {
         "There are no skills. They are directories with a SKILL.md in ~/.agents/skills.\n"
@@ -73,13 +140,17 @@ fn list(
     for problem in &skills.problems {
         text += &format!("not used: {}\n", lango_tool::visible(problem));
     }
-    if !trusted && here.join(".agents/skills").is_dir() {
-        text += "The skills of this directory are not used. If you trust it: lango trust\n";
+    for draft in drafts {
+        let (name, what) = (&draft.name, visible(&draft.description()));
+        text += &format!("waits for approval: {name}: {what} (lango skills approve {name})\n");
     }
     print(&text)
 }
 
-fn show(skills: &Skills, records: &Records, name: &str) -> Result<(), Failure> {
+fn show(skills: &Skills, records: &Records, drafts: &[Draft], name: &str) -> Result<(), Failure> {
+    if let Some(draft) = drafts.iter().find(|draft| draft.name == name) {
+        return print_json(&DraftView::of(draft));
+    }
     let named = |skill: &&std::sync::Arc<Skill>| skill.name == name || skill.tool_name() == name;
     let skill = skills.found.iter().find(named).ok_or_else(|| {
         Failure::usage(format!("there is no skill {name:?}. See: lango skills list"))

@@ -86,7 +86,7 @@ impl Default for LibrarianConfig {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct SearchConfig {
-    /// A SearXNG server that answers in JSON, such as `https://searx.example.org`. Without it the
+    /// A `SearXNG` server that answers in JSON, such as `https://searx.example.org`. Without it the
     /// web cannot be searched.
     pub(crate) url: Option<String>,
 }

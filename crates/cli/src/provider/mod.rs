@@ -10,10 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_model::scripted::{RecordedServer, Script, ScriptedServer};
-use lango_model::{
-    Chain, Cost, Endpoint, Facts, FactsTable, Health, Link, Options, Recording, RemoteModel,
-    RetryPolicy, Tape, Wire,
-};
+use lango_model::{Chain, Cost, Endpoint, Facts, FactsTable, Health, Link, Model, Options, Recording, RemoteModel, RetryPolicy, Tape, Wire};
 use lango_protocol::{AgentName, Usage};
 use lango_runtime::AgentModel;
 
@@ -30,6 +27,8 @@ pub(crate) struct ReadyModels {
     pub(crate) model: AgentModel,
     /// Of single agents.
     pub(crate) agents: BTreeMap<AgentName, AgentModel>,
+    /// Who observes conversations. None: nobody, and sentences are kept as they are.
+    pub(crate) observer: Option<Arc<dyn Model>>,
     pub(crate) choice: Choice,
     pub(crate) prices: PriceList,
     /// What the user should know about the models.
@@ -247,7 +246,21 @@ async fn serve(
         }
         agents.insert(agent, agent_model);
     }
-    workshop.ready(model, agents, choice, None)
+    let observer = match config.observational_memory.model.as_deref() {
+        Some("none") => None,
+        Some(wanted) if !for_all => {
+            let chosen = named(config, wanted, "observationalMemory.model").await?;
+            match &chosen.source {
+                Source::Server(server) => {
+                    Some(Arc::new(workshop.chain(&chosen, server, &fallbacks)?) as Arc<dyn Model>)
+                }
+                Source::Script(_) | Source::Recording(_) => None,
+            }
+        }
+        _ => Some(Arc::clone(&model.model)),
+    };
+    let ready = workshop.ready(model, agents, choice, None)?;
+    Ok(ReadyModels { observer, ..ready })
 }
 
 fn options(config: &Config, agent: Option<&str>) -> Options {
@@ -309,7 +322,17 @@ impl<'a> Workshop<'a> {
     ) -> Result<ReadyModels, Failure> {
         let prices = PriceList::new(self.config)?;
         let Self { secrets, notices, tape, .. } = self;
-        Ok(ReadyModels { model, agents, choice, prices, notices, secrets, tape, _player: player })
+        Ok(ReadyModels {
+            model,
+            agents,
+            observer: None,
+            choice,
+            prices,
+            notices,
+            secrets,
+            tape,
+            _player: player,
+        })
     }
 
     fn chain(

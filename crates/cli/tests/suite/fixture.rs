@@ -25,6 +25,14 @@ results = 0
 call = [{ name = "transfer_to_agent", arguments = { agent_name = "navigator", task = "Do it." } }]
 "#;
 
+/// The same to the librarian.
+pub(crate) const TO_LIBRARIAN: &str = r#"
+[[reply]]
+agent = "lango-orchestrator"
+results = 0
+call = [{ name = "transfer_to_agent", arguments = { agent_name = "librarian", task = "Do it." } }]
+"#;
+
 /// An agent that makes these calls one after the other, each a name and arguments in TOML, and then
 /// says the last result.
 pub(crate) fn calling(agent: &str, calls: &[(&str, &str)]) -> String {
@@ -70,6 +78,12 @@ impl Lango {
         let script = Script::parse("test", &script.concat()).unwrap();
         let server = ScriptedServer::start(script).await.unwrap();
         Self { directory, server }
+    }
+
+    /// The same home and workspace, with a model that says something else from now on.
+    pub(crate) async fn now_playing(self, script: &[&str]) -> Self {
+        let script = Script::parse("test", &script.concat()).unwrap();
+        Self { server: ScriptedServer::start(script).await.unwrap(), ..self }
     }
 
     /// The model has nothing to say, because nobody will ask it.

@@ -107,7 +107,6 @@ pub(crate) struct Rounded {
 impl Rounded {
     /// Rounds rows of `columns` numbers, in place of what was here.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it takes the caller's instructions")]
     pub(crate) fn set(&mut self, rows: &[f32], columns: usize) {
         self.width = columns / 2;
         self.pairs.resize(rows.len() / 2, 0);
@@ -137,7 +136,6 @@ impl Rounded {
 
 /// The nearest whole number, in a way that every machine computes alike and many at once.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "it takes the caller's instructions")]
 pub(crate) fn whole(number: f32) -> i32 {
     (number + ROUNDER).to_bits().cast_signed() - ROUNDER.to_bits().cast_signed()
 }
@@ -165,7 +163,6 @@ impl<K: Kernel, const PANELS: usize> NullaryFnOnce for Sweep<'_, K, PANELS> {
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "it takes the caller's instructions")]
 fn sweep_part<K: Kernel, const PANELS: usize>(
     kernel: K,
     input: &Rounded,
@@ -202,7 +199,6 @@ struct Task<'a, K, const PANELS: usize> {
 impl<K: Kernel, const PANELS: usize> Task<'_, K, PANELS> {
     /// Multiplies up to eight rows, and says how many those were.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it takes the caller's instructions")]
     fn rows(&self, row: usize, count: usize, output: &mut [f32]) -> usize {
         match count {
             8.. => self.exactly::<8>(row, output),
@@ -217,7 +213,6 @@ impl<K: Kernel, const PANELS: usize> Task<'_, K, PANELS> {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it takes the caller's instructions")]
     fn exactly<const ROWS: usize>(&self, row: usize, output: &mut [f32]) -> usize {
         let rows = std::array::from_fn(|index| self.input.row(row + index));
         let sums = self.kernel.tile::<ROWS, PANELS>(rows, self.panels);

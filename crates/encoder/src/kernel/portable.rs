@@ -83,7 +83,6 @@ impl Kernel for Portable {
 
 /// The two activations of a pair.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "two instructions")]
 #[expect(clippy::cast_possible_truncation, reason = "the halves are what is wanted")]
 fn halves(pair: i32) -> (i16, i16) {
     (pair as i16, (pair >> 16) as i16)

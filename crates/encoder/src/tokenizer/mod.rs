@@ -2,6 +2,9 @@
 //!
 //! The reading is lazy: a text of any size is looked at only as far as tokens are wanted. Names of
 //! control tokens such as `[SEP]` in a text are text; no text can speak with the model's own marks.
+//!
+//! Every character between two letters gives the tokens of the reference library, except for 693 that
+//! Unicode gave out, or gave another kind, after the library's tables were made.
 
 mod normalise;
 mod words;

@@ -56,9 +56,8 @@ impl<'a> Words<'a> {
             let end = start + character.len_utf8();
             let kind = kind(character);
             match kind {
-                Kind::Nothing => {}
                 Kind::Space if self.count > 0 => return true,
-                Kind::Space => {}
+                Kind::Space | Kind::Nothing => {}
                 Kind::Alone | Kind::Letter => {
                     let origin = Origin { at: 0, start, end };
                     fold(character, |part| self.pending.push((part, origin)));

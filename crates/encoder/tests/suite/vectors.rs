@@ -3,8 +3,8 @@
 use lango_encoder::Encoder;
 use serde::Deserialize;
 
-/// How far a similarity may be from that of the model before rounding. The largest seen among
-/// 28,000 pairs of sentences was a third of it.
+/// How far a similarity may be from that of the model before rounding. The largest difference seen
+/// among the 28,680 pairs of 240 texts was 0.017.
 const TOLERANCE: f32 = 0.03;
 
 #[derive(Deserialize)]

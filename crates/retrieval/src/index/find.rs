@@ -1,6 +1,6 @@
 //! Searching.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lango_store::{Dialect, Row, RowView, Statement, StoreError};
 use serde::Serialize;
@@ -119,17 +119,24 @@ impl Retrieval {
                 Err(error) => return Err(error),
             },
         };
+        let words: HashSet<i64> = by_words.iter().map(|(passage, _)| *passage).collect();
         by_meaning.retain(|(passage, similarity)| {
-            *similarity >= search.least_similarity || by_words.contains(passage)
+            *similarity >= search.least_similarity || words.contains(passage)
         });
         let similarities: HashMap<i64, f32> = by_meaning.iter().copied().collect();
-        let meaning: Vec<i64> = by_meaning.iter().map(|(passage, _)| *passage).collect();
-        let mut fused = fuse(&[&meaning, &by_words]);
+        let mut fused = match search.mode {
+            Mode::Words => by_words,
+            Mode::Vectors => {
+                let score = |(passage, similarity)| (passage, f64::from(similarity));
+                by_meaning.into_iter().map(score).collect()
+            }
+            Mode::Hybrid => fuse(&by_meaning, &by_words),
+        };
         fused.truncate(search.limit);
         let mut hits = self.load(&fused).await?;
         for (passage, hit) in &mut hits {
             hit.similarity = similarities.get(passage).copied();
-            hit.by_words = by_words.contains(passage);
+            hit.by_words = words.contains(passage);
         }
         Ok(Found { hits: hits.into_iter().map(|(_, hit)| hit).collect(), words_only })
     }
@@ -151,7 +158,7 @@ impl Retrieval {
         text: &str,
         scopes: &[i64],
         most: usize,
-    ) -> Result<Vec<i64>, StoreError> {
+    ) -> Result<Vec<(i64, f64)>, StoreError> {
         let terms = query::terms(text);
         if terms.is_empty() {
             return Ok(Vec::new());
@@ -171,7 +178,7 @@ impl Retrieval {
             }
         };
         let rows = self.database.query(statement).await?;
-        rows.iter().map(|row| row.integer(0)).collect()
+        rows.iter().map(|row| Ok((row.integer(0)?, row.real(1)?))).collect()
     }
 
     /// The nearest passages with their similarity.
@@ -291,8 +298,8 @@ fn hit(row: &Row, score: f64) -> Result<Option<Hit>, StoreError> {
 }
 
 // The scope's word costs and counts nothing, a heading's word counts more than one of the text.
-const WORDS_SQLITE: &str = "SELECT rowid FROM retrieval_words WHERE retrieval_words MATCH $1 \
-     ORDER BY bm25(retrieval_words, 0.0, 1.5, 1.0, 0.3), rowid LIMIT $2";
+const WORDS_SQLITE: &str = "SELECT rowid, -bm25(retrieval_words, 0.0, 1.5, 1.0, 0.3) AS score \
+     FROM retrieval_words WHERE retrieval_words MATCH $1 ORDER BY score DESC, rowid LIMIT $2";
 
 // PostgreSQL's own ranking knows nothing of how rare a word is, so each word is ranked by itself
 // and weighted with its rarity.
@@ -315,7 +322,7 @@ WITH terms AS ( \
     SELECT term, ln(1 + (total.passages - COUNT(*) + 0.5) / (COUNT(*) + 0.5)) AS weight \
     FROM matches, total GROUP BY term, total.passages \
 ) \
-SELECT m.id FROM matches m JOIN rarity r ON r.term = m.term \
-GROUP BY m.id, m.size \
-ORDER BY SUM(r.weight * m.rank / (m.rank + 0.06 * (0.25 + 0.75 * m.size / 900.0))) DESC, m.id \
-LIMIT $3";
+SELECT m.id, CAST(SUM(r.weight * m.rank / \
+    (m.rank + 0.06 * (0.25 + 0.75 * m.size / 900.0))) AS DOUBLE PRECISION) AS score \
+FROM matches m JOIN rarity r ON r.term = m.term \
+GROUP BY m.id, m.size ORDER BY score DESC, m.id LIMIT $3";

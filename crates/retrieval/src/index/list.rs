@@ -89,6 +89,12 @@ impl Retrieval {
         rows.iter().map(passage).collect()
     }
 
+    /// Whether a space has nothing in it.
+    pub async fn is_empty(&self, space: Space) -> Result<bool, RetrievalError> {
+        let statement = Statement::new("SELECT 1 FROM retrieval_entries WHERE space = $1 LIMIT 1");
+        Ok(self.database.query(statement.bind(space.as_str()).brief()).await?.is_empty())
+    }
+
     /// The collections of a space.
     pub async fn collections(&self, space: Space) -> Result<Vec<SpaceSize>, RetrievalError> {
         let statement = Statement::new(

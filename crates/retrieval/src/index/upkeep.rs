@@ -27,11 +27,12 @@ impl Retrieval {
         Ok(u64::try_from(missing).unwrap_or(0))
     }
 
-    /// Makes the vectors that are missing, some at a time, and says how many. `progress` is told
-    /// after each step. Can be stopped and taken up again at any time; what other models made is
-    /// removed at the end.
+    /// Makes the vectors that are missing, at most so many, and says how many it made. `progress` is
+    /// told after each step. Can be stopped and taken up again at any time; what other models made
+    /// is removed when nothing is missing any more.
     pub async fn embed_missing(
         &self,
+        most: u64,
         cancel: &CancellationToken,
         mut progress: impl FnMut(u64) + Send,
     ) -> Result<u64, RetrievalError> {
@@ -39,7 +40,7 @@ impl Retrieval {
         let mut made = 0;
         let mut after = i64::MIN;
         loop {
-            if cancel.is_cancelled() {
+            if cancel.is_cancelled() || made >= most {
                 return Ok(made);
             }
             let missing = self.missing_after(model, after, embedder.batch()).await?;

@@ -132,7 +132,10 @@ pub(crate) async fn a_changed_model_is_made_up_for_and_old_vectors_go(location: 
     assert_eq!(keys(&retrieval, "oil", Mode::Hybrid).await, ["garage"], "words still find it");
     assert_eq!(retrieval.missing_vectors().await.unwrap(), 5);
     let mut steps = Vec::new();
-    let made = retrieval.embed_missing(&CancellationToken::new(), |made| steps.push(made)).await;
+    let none = CancellationToken::new();
+    assert_eq!(retrieval.embed_missing(0, &none, |_| {}).await.unwrap(), 0);
+    let made =
+        retrieval.embed_missing(100, &CancellationToken::new(), |made| steps.push(made)).await;
     assert_eq!((made.unwrap(), steps), (5, vec![2, 4, 5]));
     assert_eq!(keys(&retrieval, "car", Mode::Vectors).await[0], "garage");
     let count = Statement::new("SELECT COUNT(*) FROM retrieval_vectors");
@@ -140,7 +143,7 @@ pub(crate) async fn a_changed_model_is_made_up_for_and_old_vectors_go(location: 
     assert_eq!(retrieval.check().await.unwrap(), []);
     let stopped = CancellationToken::new();
     stopped.cancel();
-    assert_eq!(retrieval.embed_missing(&stopped, |_| {}).await.unwrap(), 0);
+    assert_eq!(retrieval.embed_missing(100, &stopped, |_| {}).await.unwrap(), 0);
 }
 
 pub(crate) async fn without_a_model_words_are_enough(location: DatabaseLocation) {

@@ -152,7 +152,11 @@ async fn gemini_is_told_what_a_text_is_for() {
 #[tokio::test]
 async fn a_busy_server_is_asked_again() {
     fn busy_once(request: &Received, number: usize) -> (u16, Option<&'static str>, String) {
-        if number == 1 { (429, Some("retry-after: 0"), String::new()) } else { ollama(request, number) }
+        if number == 1 {
+            (429, Some("retry-after: 0"), String::new())
+        } else {
+            ollama(request, number)
+        }
     }
     let (address, received) = server(busy_once).await;
     embedder(RemoteWire::Ollama, &address).embed(&texts(1), Purpose::Query).await.unwrap();

@@ -1,12 +1,15 @@
 //! Documents: files, directories and web pages, read, cut into passages, and kept.
 //!
 //! [`Reader`] makes a [`Document`] of a file, [`passages`] cuts it, [`Ingest`] does that for whole
-//! directories and puts the passages into the index. Finding them again belongs to `lango-retrieval`.
+//! directories and puts the passages into the index, and [`retrieve`] finds them again, there and
+//! through the graph.
 
 mod confinement;
 mod ingest;
 mod passages;
 mod read;
+mod retrieve;
+mod retrieve_tool;
 mod tools;
 mod walk;
 
@@ -15,10 +18,11 @@ pub use ingest::{
     SourceError, check_collection,
 };
 pub use passages::{Passage, passages};
-pub use read::plain;
 pub use read::{
     Block, BlockKind, Content, Document, DocumentKind, READER_ARGUMENT, ReadLimits, Reader, Span,
-    Unit, Unreadable, reader_requested,
+    Unit, Unreadable, plain, reader_requested,
 };
+pub use retrieve::{DocumentSearch, FoundPassage, FoundPassages, retrieve};
+pub(crate) use retrieve_tool::RetrievePassages;
 pub use tools::{Library, register};
 pub use walk::{Step, walk};

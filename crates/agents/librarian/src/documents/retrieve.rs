@@ -6,7 +6,7 @@ use lango_retrieval::{EntryKey, Found, Hit, Mode, Retrieval, Search, Space};
 use serde::Serialize;
 
 use crate::LibrarianError;
-use crate::graph::{self, Graph};
+use crate::graph::Graph;
 
 /// Passages that are less similar in meaning, and share no word, are not an answer.
 const LEAST_SIMILARITY: f32 = 0.15;
@@ -99,24 +99,20 @@ async fn related_passages(
     hits: &[Hit],
 ) -> Result<Vec<FoundPassage>, LibrarianError> {
     let mut seen = HashSet::new();
-    let starts: Vec<graph::EntryKey> = hits
+    let starts: Vec<EntryKey> = hits
         .iter()
-        .filter(|hit| seen.insert(hit.entry.clone()))
-        .map(|hit| graph::EntryKey {
-            space: hit.entry.space.as_str().to_owned(),
-            collection: hit.entry.collection.clone(),
-            key: hit.entry.key.clone(),
-        })
+        .map(|hit| hit.entry.clone())
+        .filter(|entry| seen.insert(entry.clone()))
         .collect();
     let mut passages = Vec::new();
     for found in graph.neighbours_of_entries(&starts, DEPTH, search.related).await? {
         let entry = found.entry;
-        let wanted = search.collections.is_empty() || search.collections.contains(&entry.collection);
-        if entry.space != Space::Documents.as_str() || !wanted {
+        let wanted =
+            search.collections.is_empty() || search.collections.contains(&entry.collection);
+        if entry.space != Space::Documents || !wanted {
             continue;
         }
-        let key = EntryKey::new(Space::Documents, entry.collection, entry.key);
-        if let Some(hit) = retrieval.best_passage(&key, &search.query).await? {
+        if let Some(hit) = retrieval.best_passage(&entry, &search.query).await? {
             passages.push(passage(hit, Some(found.path)));
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use lango_retrieval::Mode;
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible_lines};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible, visible_lines};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -17,7 +17,11 @@ const RELATED: usize = 2;
 /// Characters of the longest query.
 const LONGEST_QUERY: usize = 2_000;
 
-pub(crate) struct RetrievePassages(pub(crate) Holdings);
+pub(crate) struct RetrievePassages {
+    pub(crate) holdings: Holdings,
+    /// Whether what is related through the graph is found too.
+    pub(crate) graph: bool,
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -65,7 +69,8 @@ impl Tool for RetrievePassages {
             mode: Mode::Hybrid,
             related: RELATED,
         };
-        Ok(retrieve(self.0.retrieval()?, self.0.graph_if_enabled(), &search).await?)
+        let graph = if self.graph { Some(self.holdings.graph()?) } else { None };
+        Ok(retrieve(self.holdings.retrieval()?, graph, &search).await?)
     }
 
     fn render(&self, output: &FoundPassages) -> String {
@@ -88,11 +93,10 @@ impl Tool for RetrievePassages {
                 let _ = write!(text, "\nrelated: {through}");
             }
             if !passage.heading.is_empty() {
-                let _ = write!(text, "\nunder: {}", visible_lines(&passage.heading));
+                let _ = write!(text, "\nunder: {}", visible(&passage.heading));
             }
-            for line in visible_lines(&passage.text).lines() {
-                let _ = write!(text, "\n> {line}");
-            }
+            text.push('\n');
+            text.push_str(&visible_lines(&passage.text, "> "));
         }
         text
     }

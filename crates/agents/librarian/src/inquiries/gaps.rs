@@ -112,6 +112,12 @@ fn searches(events: &[Event]) -> (Vec<(&str, String)>, Vec<BTreeSet<String>>) {
 /// Whether a search came back empty. None where that cannot be told, such as for an output that
 /// was too long to be shown whole.
 fn is_empty(output: &str) -> Option<bool> {
+    // `rag_retrieve` counts first and quotes then.
+    if let Some((count, _)) = output.split_once(" passage")
+        && let Ok(count) = count.parse::<u32>()
+    {
+        return Some(count == 0);
+    }
     let output: Value = serde_json::from_str(output).ok()?;
     LISTS.iter().find_map(|list| output[*list].as_array()).map(Vec::is_empty)
 }

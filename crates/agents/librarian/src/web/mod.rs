@@ -1,9 +1,11 @@
 //! The web, through a search server of the user's choice.
 //!
-//! The server is a SearXNG, asked over the guarded way out. There is no built-in one: whom a
+//! The server is a `SearXNG`, asked over the guarded way out. There is no built-in one: whom a
 //! question is sent to is the user's decision, and without it there is no such tool.
 
 mod tool;
+
+use std::fmt;
 
 use lango_egress::{FetchError, GuardedClient, Url};
 use serde::{Deserialize, Serialize};
@@ -53,6 +55,12 @@ pub struct WebHit {
 #[derive(Deserialize)]
 struct Answer {
     results: Vec<WebHit>,
+}
+
+impl fmt::Debug for WebSearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebSearch").field("server", &self.server.as_str()).finish_non_exhaustive()
+    }
 }
 
 impl WebSearch {

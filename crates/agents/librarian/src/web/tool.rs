@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible_lines};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,5 +85,5 @@ impl Tool for SearchWeb {
 /// Text from elsewhere in one line, so that it cannot look like ours.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    visible_lines(&words.join(" "))
+    visible(&words.join(" "))
 }

@@ -60,7 +60,7 @@ pub(crate) async fn connected(
 /// All of the librarian's tools.
 pub(crate) fn tools(holdings: &Holdings, skills: Option<SkillShelf>) -> ToolRegistry {
     let mut tools = ToolRegistry::new();
-    let offered = Offered { graph: true, knowledge: true, skills };
+    let offered = Offered { graph: true, knowledge: true, skills, ..Offered::default() };
     lango_librarian::register(&mut tools, holdings, offered).unwrap();
     tools
 }

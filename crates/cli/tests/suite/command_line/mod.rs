@@ -9,6 +9,7 @@ mod hands;
 mod ingest;
 mod input;
 mod interruption;
+mod knowledge;
 mod memory;
 mod notices;
 mod output;

@@ -3,6 +3,7 @@
 
 mod conversation;
 mod keywords;
+mod knowledge;
 mod limits;
 mod rejection;
 mod routing;

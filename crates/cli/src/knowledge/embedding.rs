@@ -1,4 +1,4 @@
-//! What is known and remembered, put together from the configuration.
+//! Who turns texts into vectors.
 
 use std::env;
 use std::sync::Arc;
@@ -75,9 +75,9 @@ pub(crate) fn embedding(config: &Config) -> Embedding {
         Some(variable) => vec![variable.as_str()],
         None => usual.keys.to_vec(),
     };
-    let key = variables.iter().find_map(|variable| {
-        env::var(variable).ok().filter(|key| !key.trim().is_empty())
-    });
+    let key = variables
+        .iter()
+        .find_map(|variable| env::var(variable).ok().filter(|key| !key.trim().is_empty()));
     if key.is_none() && !variables.is_empty() {
         return Embedding::Absent(format!(
             "embedding.provider is {}, but {} is not set, so texts are found by their words alone",

@@ -1,0 +1,78 @@
+//! `lango documents search`: what an agent would find.
+
+use std::io::{self, Write as _};
+
+use lango_librarian::documents::{DocumentSearch, retrieve};
+use lango_librarian::graph::Graph;
+use lango_retrieval::{Mode, Retrieval};
+
+use super::{print, print_json};
+use crate::arguments::{SearchArguments, SearchMode};
+use crate::config::Config;
+use crate::display::printable;
+use crate::failure::Failure;
+
+/// Passages that are related through the graph, in addition.
+const RELATED: usize = 3;
+
+/// Characters of a passage that are shown.
+const SHOWN: usize = 600;
+
+pub(super) async fn search(
+    config: &Config,
+    retrieval: &Retrieval,
+    arguments: SearchArguments,
+) -> Result<(), Failure> {
+    let SearchArguments { query, collections, limit, mode, json } = arguments;
+    let has_model = retrieval.embedder().is_some();
+    let through_graph = config.graph.enabled && matches!(mode, None | Some(SearchMode::Graph));
+    let mode = match mode {
+        Some(SearchMode::Vectors) => Mode::Vectors,
+        Some(SearchMode::Hybrid | SearchMode::Graph) => Mode::Hybrid,
+        None if has_model => Mode::Hybrid,
+        Some(SearchMode::Words) | None => Mode::Words,
+    };
+    let graph =
+        if through_graph { Some(Graph::open(retrieval.database().clone()).await?) } else { None };
+    let search = DocumentSearch {
+        query: query.join(" "),
+        collections,
+        limit: usize::from(limit),
+        mode,
+        related: RELATED,
+    };
+    let found = retrieve(retrieval, graph.as_ref(), &search)
+        .await
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    if json {
+        return print_json(&found);
+    }
+    if let Some(note) = &found.note {
+        let _ = writeln!(io::stderr(), "{note}");
+    }
+    if !has_model && mode == Mode::Words {
+        let _ = writeln!(io::stderr(), "found by words alone: there is no embedding model");
+    }
+    let mut text = String::new();
+    for (number, passage) in (1..).zip(&found.passages) {
+        let place = if passage.position.is_empty() { "" } else { ", " };
+        text.push_str(&format!(
+            "{number}. {}{place}{}  (score {:.4})\n",
+            printable(&passage.source),
+            passage.position,
+            passage.score
+        ));
+        if let Some(through) = &passage.through {
+            text.push_str(&format!("   related: {}\n", printable(through)));
+        }
+        if !passage.heading.is_empty() {
+            text.push_str(&format!("   {}\n", printable(&passage.heading)));
+        }
+        let cut: String = passage.text.chars().take(SHOWN).collect();
+        for line in cut.lines() {
+            text.push_str(&format!("   | {}\n", printable(line)));
+        }
+        text.push('\n');
+    }
+    print(&text)
+}

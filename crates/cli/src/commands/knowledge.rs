@@ -1,0 +1,150 @@
+//! `lango knowledge`: what the librarian saved, for a person.
+
+use lango_librarian::LibrarianError;
+use lango_librarian::knowledge::{Category, Knowledge, KnowledgeSummary, KnowledgeVersion};
+use lango_retrieval::{Retrieval, RetrievalError};
+use lango_tool::{visible, visible_lines};
+
+use super::sessions::local_time;
+use super::table::table;
+use super::{Setting, confirmed, print, print_json};
+use crate::arguments::{CategoryName, KnowledgeCommand};
+use crate::failure::{self, Failure};
+use crate::wiring;
+
+/// Characters of a text in a list.
+const SHOWN: usize = 80;
+
+pub(crate) async fn knowledge(setting: &Setting, command: KnowledgeCommand) -> Result<u8, Failure> {
+    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
+    // Nothing is looked for by meaning here, so no model is needed.
+    let retrieval = Retrieval::open(database, None).await.map_err(|error| match error {
+        RetrievalError::Store(error) => Failure::from(error),
+        error => Failure::usage(error.to_string()),
+    })?;
+    let knowledge = Knowledge::open(retrieval).await?;
+    match command {
+        KnowledgeCommand::List { category, limit, after, json } => {
+            list(&knowledge, category, &after.unwrap_or_default(), limit, json).await?;
+        }
+        KnowledgeCommand::Show { key, history, json } => {
+            show(&knowledge, &key, history, json).await?;
+        }
+        KnowledgeCommand::Remove { key, yes } => return remove(&knowledge, &key, yes).await,
+    }
+    Ok(failure::ANSWERED)
+}
+
+fn failed(error: LibrarianError) -> Failure {
+    match error {
+        LibrarianError::Store(error) => error.into(),
+        error => Failure::usage(error.to_string()),
+    }
+}
+
+fn category(name: CategoryName) -> Category {
+    match name {
+        CategoryName::Fact => Category::Fact,
+        CategoryName::Rule => Category::Rule,
+        CategoryName::Definition => Category::Definition,
+        CategoryName::Preference => Category::Preference,
+        CategoryName::Pattern => Category::Pattern,
+        CategoryName::Correction => Category::Correction,
+    }
+}
+
+async fn list(
+    knowledge: &Knowledge,
+    kind: Option<CategoryName>,
+    after: &str,
+    limit: u32,
+    json: bool,
+) -> Result<(), Failure> {
+    let more = limit.saturating_add(1);
+    let mut found = knowledge.list(kind.map(category), after, more).await.map_err(failed)?;
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let is_more = found.len() > most;
+    found.truncate(most);
+    if json {
+        return print_json(&found);
+    }
+    if found.is_empty() {
+        return print("Nothing was saved yet. The librarian saves what you ask it to remember.\n");
+    }
+    let row = |one: &KnowledgeSummary| {
+        let mut text: String = visible(&one.content).chars().take(SHOWN).collect();
+        if text.len() < one.content.len() {
+            text.push('…');
+        }
+        vec![
+            visible(&one.key),
+            one.category.clone(),
+            one.version.to_string(),
+            local_time(one.recorded_at),
+            visible(&one.by),
+            text,
+        ]
+    };
+    let rows: Vec<Vec<String>> = found.iter().map(row).collect();
+    let mut text = table(&["KEY", "KIND", "VERSION", "WHEN", "BY", "TEXT"], &rows);
+    if let (true, Some(last)) = (is_more, found.last()) {
+        text += &format!("There are more: lango knowledge list --after {:?}\n", last.key);
+    }
+    print(&text)
+}
+
+async fn show(knowledge: &Knowledge, key: &str, all: bool, json: bool) -> Result<(), Failure> {
+    let mut versions = knowledge.history(key).await.map_err(failed)?;
+    if versions.is_empty() {
+        return Err(unknown(key));
+    }
+    if !all {
+        versions.truncate(1);
+    }
+    if json {
+        return print_json(&versions);
+    }
+    let text: Vec<String> = versions.iter().map(described).collect();
+    print(&text.join("\n"))
+}
+
+fn described(version: &KnowledgeVersion) -> String {
+    let KnowledgeVersion { key, category, tags, provenance, .. } = version;
+    let mut text = format!(
+        "{}, version {} ({category}), by {} on {}\n",
+        visible(key),
+        version.version,
+        visible(&provenance.by),
+        local_time(version.recorded_at)
+    );
+    if !tags.is_empty() {
+        text += &format!("tags: {}\n", visible(&tags.join(", ")));
+    }
+    for (what, value) in [
+        ("source", &provenance.source),
+        ("session", &provenance.session),
+        ("confidence", &version.confidence),
+    ] {
+        if let Some(value) = value {
+            text += &format!("{what}: {}\n", visible(value));
+        }
+    }
+    text + &visible_lines(&version.content, "  ") + "\n"
+}
+
+async fn remove(knowledge: &Knowledge, key: &str, yes: bool) -> Result<u8, Failure> {
+    let versions = knowledge.history(key).await.map_err(failed)?;
+    let Some(newest) = versions.first() else { return Err(unknown(key)) };
+    let what = format!("{:?} and its {} versions", newest.key, versions.len());
+    if !yes && !confirmed(&format!("Remove {what}?"), &format!("removing {what}")).await? {
+        print("Nothing was removed.\n")?;
+        return Ok(failure::TURN_FAILED);
+    }
+    knowledge.remove(key).await.map_err(failed)?;
+    print(&format!("Removed {what}.\n"))?;
+    Ok(failure::ANSWERED)
+}
+
+fn unknown(key: &str) -> Failure {
+    Failure::usage(format!("nothing is known under {key:?}. See: lango knowledge list"))
+}
