@@ -36,7 +36,8 @@ fn main() -> Result<()> {
         ["embed"] => embed::measure(),
         ["embed-worker"] => embed::work(),
         ["graph"] => graph::measure(),
-        ["memory"] => block_on(memory::measure()),
+        ["memory"] => block_on(memory::measure(None)),
+        ["memory", file] => block_on(memory::measure(Some(*file))),
         ["retrieval"] => retrieval::measure(),
         ["sandbox"] => sandbox::measure(),
         ["sandbox-worker", kind] => sandbox::work(kind),
@@ -44,7 +45,9 @@ fn main() -> Result<()> {
         ["serve-calls"] => block_on(serve_calls()),
         ["overhead", wire, address] => block_on(overhead(wire, address)),
         ["worker", name, url] => block_on(worker::run(name, url)),
-        _ => bail!("usage: lango-bench [turn | call | sandbox | approval | embed | graph | retrieval | memory]"),
+        _ => bail!(
+            "usage: lango-bench [turn | call | sandbox | approval | embed | graph | retrieval | memory]"
+        ),
     }
 }
 

@@ -24,9 +24,9 @@ const PERSONAS: u64 = 4;
 /// Turns of each.
 const TURNS: usize = 320;
 
-/// Plays everything and prints a table.
-pub(crate) async fn measure() -> Result<()> {
-    let templates = Templates::read()?;
+/// Plays everything and prints a table. `file` has other templates than the usual ones.
+pub(crate) async fn measure(file: Option<&str>) -> Result<()> {
+    let templates = Templates::read(file)?;
     let mut out = std::io::stdout();
     writeln!(
         out,

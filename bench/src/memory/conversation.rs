@@ -34,9 +34,13 @@ pub(crate) struct Fact {
 }
 
 impl Templates {
-    pub(crate) fn read() -> Result<Self> {
-        toml::from_str(include_str!("../../memory/templates.toml"))
-            .context("bench/memory/templates.toml")
+    /// The committed templates, or those of another file.
+    pub(crate) fn read(file: Option<&str>) -> Result<Self> {
+        let text = match file {
+            None => include_str!("../../memory/templates.toml").to_owned(),
+            Some(file) => std::fs::read_to_string(file).context(file.to_owned())?,
+        };
+        toml::from_str(&text).context("the templates of bench memory")
     }
 }
 
