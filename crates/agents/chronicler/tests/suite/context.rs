@@ -63,5 +63,10 @@ pub(crate) async fn what_is_out_of_sight_comes_back_in_short(location: DatabaseL
         "{prompt}"
     );
     // Another conversation has another past.
-    assert!(!home.prompt(&session("new"), "xyzzy plugh frobnicate").await.contains("conversation memory"));
+    assert!(
+        !home
+            .prompt(&session("new"), "xyzzy plugh frobnicate")
+            .await
+            .contains("conversation memory")
+    );
 }

@@ -23,7 +23,7 @@ fn files_with(directory: &Path, words: &[&str]) -> Vec<String> {
         } else if let Ok(bytes) = std::fs::read(&path) {
             let bytes = bytes.to_ascii_lowercase();
             let holds = |word: &&str| bytes.windows(word.len()).any(|part| part == word.as_bytes());
-            if words.iter().any(|word| holds(&word)) {
+            if words.iter().any(|word| holds(word)) {
                 found.push(path.display().to_string());
             }
         }
@@ -84,8 +84,15 @@ async fn what_was_said_is_remembered_edited_and_forgotten_for_good() {
 async fn mistakes_say_what_to_type() {
     let lango = Lango::silent().await;
     let nothing = run(&lango, &["list"]).await;
-    assert!(nothing.code == 0 && nothing.stdout.contains("Nothing is remembered yet"), "{nothing:?}");
-    for arguments in [&["show", "m_nothing"][..], &["forget", "m_nothing"], &["edit", "m_nothing", "I live in Bern"]] {
+    assert!(
+        nothing.code == 0 && nothing.stdout.contains("Nothing is remembered yet"),
+        "{nothing:?}"
+    );
+    for arguments in [
+        &["show", "m_nothing"][..],
+        &["forget", "m_nothing"],
+        &["edit", "m_nothing", "I live in Bern"],
+    ] {
         let wrong = run(&lango, arguments).await;
         assert!(wrong.code == 2 && wrong.stderr.contains("lango memory list"), "{wrong:?}");
     }
