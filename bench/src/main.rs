@@ -42,7 +42,9 @@ fn main() -> Result<()> {
         ["serve-calls"] => block_on(serve_calls()),
         ["overhead", wire, address] => block_on(overhead(wire, address)),
         ["worker", name, url] => block_on(worker::run(name, url)),
-        _ => bail!("usage: lango-bench [turn | call | sandbox | approval | embed | graph]"),
+        _ => bail!(
+            "usage: lango-bench [turn | call | sandbox | approval | embed | graph | retrieval]"
+        ),
     }
 }
 

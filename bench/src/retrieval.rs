@@ -33,7 +33,8 @@ pub(crate) fn measure() -> Result<()> {
         let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
         block_on(async {
             let embedder = Arc::new(MadeUp { local: LocalEmbedder::new() });
-            let retrieval = Retrieval::open(Database::open(&location).await?, Some(embedder)).await?;
+            let retrieval =
+                Retrieval::open(Database::open(&location).await?, Some(embedder)).await?;
             fill(&retrieval, passages).await?;
             for (what, mode) in
                 [("words", Mode::Words), ("meaning", Mode::Vectors), ("both", Mode::Hybrid)]
@@ -41,8 +42,7 @@ pub(crate) fn measure() -> Result<()> {
                 let mut taken = Vec::with_capacity(REPEATS);
                 for repeat in 0..=REPEATS {
                     let mut chance = Chance::new(1_000 * repeat as u64 + 7);
-                    let queries: Vec<String> =
-                        (0..SEARCHES).map(|_| chance.question()).collect();
+                    let queries: Vec<String> = (0..SEARCHES).map(|_| chance.question()).collect();
                     let before = crate::worker::cpu();
                     for query in queries {
                         let search = Search { mode, ..Search::new(Space::Documents, query, 10) };
