@@ -1,6 +1,6 @@
 //! Benchmarks, in CPU time: what a turn costs the machine, not what the clock says.
 //!
-//! `cargo xtask bench turn`, `call`, `sandbox`, `approval`, `embed` and `graph` run them. Each figure is taken in a process of its
+//! `cargo xtask bench turn`, `call`, `sandbox`, `approval`, `embed`, `graph` and `memory` run them. Each figure is taken in a process of its
 //! own; the scripted model is another process, so that its work is not counted.
 
 mod approval;
@@ -8,6 +8,7 @@ mod call;
 mod embed;
 mod figures;
 mod graph;
+mod memory;
 mod retrieval;
 mod sandbox;
 mod start;
@@ -35,6 +36,7 @@ fn main() -> Result<()> {
         ["embed"] => embed::measure(),
         ["embed-worker"] => embed::work(),
         ["graph"] => graph::measure(),
+        ["memory"] => block_on(memory::measure()),
         ["retrieval"] => retrieval::measure(),
         ["sandbox"] => sandbox::measure(),
         ["sandbox-worker", kind] => sandbox::work(kind),
@@ -43,7 +45,7 @@ fn main() -> Result<()> {
         ["overhead", wire, address] => block_on(overhead(wire, address)),
         ["worker", name, url] => block_on(worker::run(name, url)),
         _ => bail!(
-            "usage: lango-bench [turn | call | sandbox | approval | embed | graph | retrieval]"
+            "usage: lango-bench [turn | call | sandbox | approval | embed | graph | memory | retrieval]"
         ),
     }
 }

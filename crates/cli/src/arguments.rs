@@ -4,6 +4,7 @@ mod eval;
 mod graph;
 mod ingest;
 mod knowledge;
+mod memory;
 
 use std::path::PathBuf;
 
@@ -16,6 +17,7 @@ pub(crate) use graph::{
 };
 pub(crate) use ingest::{DocumentsCommand, IngestArguments, SearchArguments, SearchMode};
 pub(crate) use knowledge::{CategoryName, KnowledgeCommand};
+pub(crate) use memory::{MemoryCommand, MemoryFormat};
 
 /// A team of agents on your own machine, with a runtime that keeps the promises.
 #[derive(Debug, Parser)]
@@ -106,6 +108,11 @@ Text, Markdown, HTML, PDF, DOCX and source code are read, up to 32 MiB each. In 
 files and what .gitignore names are left out, and links are not followed. Of a directory, documents
 go when their files have gone. An ingest that was stopped goes on with the same command.")]
     Ingest(IngestArguments),
+    /// What is remembered about you.
+    Memory {
+        #[command(subcommand)]
+        command: MemoryCommand,
+    },
     /// What was ingested.
     #[command(after_help = "Examples:
   lango documents list

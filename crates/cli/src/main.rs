@@ -78,6 +78,7 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
             commands::knowledge::knowledge(&setting?, command).await
         }
         Some(Command::Ingest(arguments)) => commands::ingest::ingest(&setting?, arguments).await,
+        Some(Command::Memory { command }) => commands::memory::memory(&setting?, command).await,
         Some(Command::Documents { command }) => {
             commands::documents::documents(&setting?, command).await
         }

@@ -94,12 +94,9 @@ fn is_unspaced(character: char) -> bool {
 
 /// The share of these terms that a passage has, from 0 to 1. Endings are not compared.
 pub(crate) fn coverage(terms: &[String], passage: &[&str]) -> f64 {
-    let stems: HashSet<String> = passage
-        .iter()
-        .flat_map(|part| words(part))
-        .map(|word| stem(&word.to_lowercase()))
-        .collect();
-    let found = terms.iter().filter(|term| stems.contains(&stem(term))).count();
+    let text = passage.join(" ").to_lowercase();
+    let stems: HashSet<&str> = words(&text).map(stem).collect();
+    let found = terms.iter().filter(|term| stems.contains(stem(term))).count();
     #[expect(clippy::cast_precision_loss, reason = "a few dozen")]
     let share = found as f64 / terms.len().max(1) as f64;
     share

@@ -230,6 +230,7 @@ impl Shared {
         cancel: CancellationToken,
     ) -> Result<Outcome, TurnError> {
         let mut memory = self.sessions.enter(&request.session).await;
+        self.read_again_after_redaction(&mut memory);
         let session = &request.session;
         let (images, stored) = store_images(turn, &request.images);
         let message = Draft::user(EventBody::UserMessage {
@@ -273,6 +274,7 @@ impl Shared {
         cancel: CancellationToken,
     ) -> Result<Outcome, TurnError> {
         let mut memory = self.sessions.enter(&session).await;
+        self.read_again_after_redaction(&mut memory);
         let claim = self.claim(&session, &cancel).await?;
         let events = self.journal.turn_events(&session, turn).await?;
         let record = TurnRecord::from_events(&events);
@@ -302,7 +304,8 @@ impl Shared {
         let finished = memory.finished + 1;
         let kept = kept_turns(finished, self.settings.history_turns);
         turns.drain(..turns.len().saturating_sub(kept as usize));
-        *memory = Memory { head: ended.head, finished, turns: Arc::new(turns) };
+        let redactions = memory.redactions;
+        *memory = Memory { head: ended.head, finished, turns: Arc::new(turns), redactions };
         Ok(ended.outcome)
     }
 
@@ -342,6 +345,15 @@ impl Shared {
         session::claim(&self.journal, session, &self.workspace, wait, cancel, first).await
     }
 
+    /// Drops what is known of a conversation if words were taken out of the journal since: what was
+    /// forgotten must be in no later prompt.
+    fn read_again_after_redaction(&self, memory: &mut Memory) {
+        let redactions = self.journal.redactions();
+        if memory.redactions != redactions {
+            *memory = Memory { redactions, ..Memory::default() };
+        }
+    }
+
     /// Reads the conversation, unless it is known and nobody else has written since.
     async fn remember(&self, claim: &Claim, memory: &mut Memory) -> Result<(), TurnError> {
         if memory.head == claim.head() {
@@ -351,7 +363,8 @@ impl Shared {
         let kept = kept_turns(finished, self.settings.history_turns);
         let events = self.journal.conversation(claim.session(), kept).await?;
         let turns = Arc::new(self.adapter.past_turns(&events));
-        *memory = Memory { head: claim.head(), finished, turns };
+        let redactions = memory.redactions;
+        *memory = Memory { head: claim.head(), finished, turns, redactions };
         Ok(())
     }
 

@@ -20,6 +20,8 @@ pub(crate) struct Memory {
     /// How many turns of the session have ended.
     pub(crate) finished: u64,
     pub(crate) turns: Arc<Vec<PastTurn>>,
+    /// How often words had been taken out of the journal when it was read.
+    pub(crate) redactions: u64,
 }
 
 type Slot = tokio::sync::Mutex<Memory>;

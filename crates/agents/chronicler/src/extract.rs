@@ -189,6 +189,21 @@ fn kind_of(lower: &str, asked: bool) -> Option<(MemoryKind, Priority)> {
     None
 }
 
+/// Whether what an observer wrote is about this moment, or is a task: nothing that lasts.
+pub(crate) fn is_passing(text: &str) -> bool {
+    let lower = text.to_lowercase().replace('’', "'");
+    let own = lower
+        .replace("the user", "user")
+        .replace("user's", "my")
+        .replace("user is ", "i am ")
+        .replace("user ", "i ");
+    [&ORDER, &HYPOTHETICAL, &FLEETING, &POINTING, &NOT_MINE]
+        .iter()
+        .any(|pattern| is_match(pattern, &own))
+        || own.starts_with("sorry")
+        || own.contains("an error")
+}
+
 /// The kind of a text that an observer wrote.
 pub(crate) fn kind_of_observation(text: &str) -> MemoryKind {
     static WISH: LazyLock<Option<Regex>> = LazyLock::new(|| {

@@ -10,7 +10,7 @@ use regex::Regex;
 use tokio_util::sync::CancellationToken;
 
 use crate::ChroniclerError;
-use crate::extract::{kind_of_observation, stated};
+use crate::extract::{is_passing, kind_of_observation, stated};
 use crate::gate::{self, Evidence, is_duplicate};
 use crate::heard::{Heard, Said, move_mark, noon};
 use crate::memory::Memory;
@@ -196,6 +196,9 @@ fn line_of(line: &str, heard: &Heard, session: &SessionId) -> Option<Observation
         if is_about_user(&content) {
             return None;
         }
+        priority = Priority::Low;
+    }
+    if is_passing(&content) {
         priority = Priority::Low;
     }
     let first = referred.first()?;

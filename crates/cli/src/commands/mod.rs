@@ -13,6 +13,7 @@ pub(crate) mod graph;
 mod image;
 pub(crate) mod ingest;
 pub(crate) mod knowledge;
+pub(crate) mod memory;
 mod meter;
 pub(crate) mod models;
 pub(crate) mod processes;

@@ -50,9 +50,9 @@ impl Tool for ObserveEvent {
             None => Timestamp::now(),
         };
         let opened = self.memory.stores()?;
-        let content = gate::statement(&arguments.content).map_err(ChroniclerError::from)?;
+        let stated = gate::statement(&arguments.content).map_err(ChroniclerError::from)?;
         let known = opened.evidence(&context.session).await?;
-        known.supports(&content).map_err(ChroniclerError::from)?;
+        known.supports(&stated).map_err(ChroniclerError::from)?;
         let events = opened
             .journal
             .turn_events(&context.session, context.turn)
@@ -63,7 +63,7 @@ impl Tool for ObserveEvent {
         let written = Observation {
             id: fresh_id('o'),
             session: context.session.clone(),
-            content,
+            content: stated,
             priority: Priority::High,
             at,
             created_at: Timestamp::now(),

@@ -24,7 +24,7 @@ pub(crate) async fn a_prompt_gets_what_is_relevant_within_its_budget(location: D
     let prompt = home.prompt(&other, "which boat does my friend number 7 own").await;
     assert!(prompt.contains("Boat7"), "{prompt}");
     assert!(prompt.lines().count() > 3 && estimate_tokens(&prompt) < 260, "{prompt}");
-    let prompt = home.prompt(&other, "xyzzy").await;
+    let prompt = home.prompt(&other, "xyzzy plugh frobnicate").await;
     assert!(prompt.contains("Always answer in German") && !prompt.contains("Boat"), "{prompt}");
     // Once in a turn, the same for every agent, but nothing for the one with the secrets.
     let context = MemoryContext::new(home.memory.clone());
@@ -57,11 +57,16 @@ pub(crate) async fn what_is_out_of_sight_comes_back_in_short(location: DatabaseL
     let long = "and so on, with a few more words so that there is enough to be observed here";
     home.play(&work, &["We decided to drop Jenkins in spring", long, long, long]).await;
     home.work(&work).await;
-    let prompt = home.prompt(&work, "xyzzy").await;
+    let prompt = home.prompt(&work, "xyzzy plugh frobnicate").await;
     assert!(
         prompt.contains("<conversation memory>") && prompt.contains("drop Jenkins"),
         "{prompt}"
     );
     // Another conversation has another past.
-    assert!(!home.prompt(&session("new"), "xyzzy").await.contains("conversation memory"));
+    assert!(
+        !home
+            .prompt(&session("new"), "xyzzy plugh frobnicate")
+            .await
+            .contains("conversation memory")
+    );
 }

@@ -34,11 +34,11 @@ impl Embedder for Hashed {
     fn embed<'a>(&'a self, texts: &'a [String], _: Purpose) -> EmbedFuture<'a> {
         self.asked.fetch_add(texts.len(), Ordering::SeqCst);
         let vectors = texts.iter().map(|text| {
-            let mut vector = vec![0.0_f32; 64];
+            let mut vector = vec![0.0_f32; 512];
             for word in text.to_lowercase().split(|c: char| !c.is_alphanumeric()) {
                 let hash =
-                    word.bytes().fold(7_usize, |hash, byte| hash * 31 % 1009 + usize::from(byte));
-                vector[hash % 64] += 1.0;
+                    word.bytes().fold(7_usize, |hash, byte| hash * 31 % 65_521 + usize::from(byte));
+                vector[hash % 512] += 1.0;
             }
             let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
             vector.iter().map(|value| value / length.max(0.001)).collect()

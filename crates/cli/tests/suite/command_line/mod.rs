@@ -10,6 +10,7 @@ mod ingest;
 mod input;
 mod interruption;
 mod knowledge;
+mod memory;
 mod notices;
 mod output;
 mod sessions;

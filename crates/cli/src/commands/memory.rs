@@ -1,0 +1,249 @@
+//! `lango memory`: what is remembered about the user.
+
+use lango_chronicler::{
+    Chronicler, ChroniclerError, Memory, Observation, Reflection, StoredMemory,
+};
+use lango_retrieval::Retrieval;
+use lango_store::Journal;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::ingest::unusable;
+use super::sessions::{find, local_time};
+use super::table::table;
+use super::{Setting, print, print_json};
+use crate::arguments::{MemoryCommand, MemoryFormat};
+use crate::display::one_line;
+use crate::failure::{self, Failure};
+use crate::{knowledge, wiring};
+
+/// The longest text that is shown; memories are shorter.
+const LONGEST: usize = 1_000;
+
+/// Observations and reflections in an export, the latest first.
+const EXPORTED: u32 = 100_000;
+
+#[derive(Serialize)]
+struct ForgottenView {
+    forgotten: String,
+    kind: &'static str,
+    memories: usize,
+    notes: usize,
+    places_in_conversations: u64,
+    pending: bool,
+}
+
+#[derive(Serialize)]
+struct ObservedView {
+    memories: usize,
+    observations: Vec<Observation>,
+    reflections: Vec<Reflection>,
+}
+
+#[derive(Serialize)]
+struct ExportView {
+    memories: Vec<StoredMemory>,
+    observations: Vec<Observation>,
+    reflections: Vec<Reflection>,
+}
+
+pub(crate) async fn memory(setting: &Setting, command: MemoryCommand) -> Result<u8, Failure> {
+    let (memory, journal) = open(setting).await?;
+    match command {
+        MemoryCommand::List { all, json } => list(&memory, all, json).await?,
+        MemoryCommand::Show { id, json } => show(&memory, &id, json).await?,
+        MemoryCommand::Edit { id, text, json } => {
+            let new = memory.edit(&id, &text).await.map_err(failed)?;
+            if json {
+                print_json(&new)?;
+            } else {
+                print(&format!("{} takes the place of {id}.\n", new.id))?;
+            }
+        }
+        MemoryCommand::Forget { id, json } => forget(&memory, &id, json).await?,
+        MemoryCommand::Export { format } => export(&memory, format).await?,
+        MemoryCommand::Observe { session, json } => {
+            observe(&memory, &journal, session.as_deref(), json).await?;
+        }
+    }
+    Ok(failure::ANSWERED)
+}
+
+async fn open(setting: &Setting) -> Result<(Memory, Journal), Failure> {
+    let (database, journal) = wiring::open_store(setting.config(), &setting.home).await?;
+    let embedder = knowledge::embedding(setting.config()).ready();
+    let retrieval = Retrieval::open(database.clone(), embedder).await.map_err(unusable)?;
+    let memory = Memory::default();
+    memory.connect(database, journal.clone(), retrieval).await.map_err(failed)?;
+    Ok((memory, journal))
+}
+
+fn failed(error: ChroniclerError) -> Failure {
+    match error {
+        ChroniclerError::Store(error) => error.into(),
+        ChroniclerError::Retrieval(error) => unusable(error),
+        error @ (ChroniclerError::Unknown(_) | ChroniclerError::Refused(_)) => {
+            Failure::usage(error.to_string())
+        }
+        error @ ChroniclerError::NotConnected => {
+            Failure { code: failure::TURN_FAILED, message: error.to_string() }
+        }
+    }
+}
+
+async fn list(memory: &Memory, all: bool, json: bool) -> Result<(), Failure> {
+    let memories = memory.memories(all).await.map_err(failed)?;
+    if json {
+        return print_json(&memories);
+    }
+    if memories.is_empty() {
+        return print(
+            "Nothing is remembered yet. What you say about yourself in a conversation will be.\n",
+        );
+    }
+    let row = |memory: &StoredMemory| {
+        let state =
+            memory.superseded_by.as_ref().map_or(String::new(), |newer| format!("→ {newer}"));
+        vec![
+            memory.id.clone(),
+            memory.kind.to_string(),
+            local_time(memory.at),
+            memory.origin.in_words().to_owned(),
+            state,
+            one_line(&memory.content, LONGEST),
+        ]
+    };
+    let rows: Vec<Vec<String>> = memories.iter().map(row).collect();
+    print(&table(&["MEMORY", "KIND", "SAID", "ORIGIN", "STATE", "TEXT"], &rows))
+}
+
+async fn show(memory: &Memory, id: &str, json: bool) -> Result<(), Failure> {
+    let found = memory.memory(id).await.map_err(failed)?;
+    let one = found.ok_or_else(|| failed(ChroniclerError::Unknown(id.to_owned())))?;
+    if json {
+        return print_json(&one);
+    }
+    let mut text = format!("{}\n\n", one_line(&one.content, LONGEST));
+    let mut line = |name: &str, value: String| text.push_str(&format!("{name:<12}{value}\n"));
+    line("id", one.id.clone());
+    line("kind", one.kind.to_string());
+    line("origin", one.origin.in_words().to_owned());
+    line("said", local_time(one.at));
+    if !one.about.is_empty() {
+        line("about", one_line(&one.about, LONGEST));
+    }
+    if let Some(session) = &one.session {
+        let messages: Vec<String> =
+            one.sources.iter().map(|source| source.seq.to_string()).collect();
+        line("from", format!("{session}, message {}", messages.join(", ")));
+    }
+    if let Some(newer) = &one.superseded_by {
+        line("superseded", format!("by {newer}"));
+    }
+    let older = memory.memories(true).await.map_err(failed)?;
+    for old in older.iter().filter(|old| old.superseded_by.as_ref() == Some(&one.id)) {
+        line("instead of", format!("{}: {}", old.id, one_line(&old.content, LONGEST)));
+    }
+    print(&text)
+}
+
+async fn forget(memory: &Memory, id: &str, json: bool) -> Result<(), Failure> {
+    let done = memory.forget(id).await.map_err(failed)?;
+    if json {
+        return print_json(&ForgottenView {
+            forgotten: done.memory.id,
+            kind: done.memory.kind.as_str(),
+            memories: done.memories,
+            notes: done.derived,
+            places_in_conversations: done.places,
+            pending: done.pending,
+        });
+    }
+    let mut text = format!(
+        "Forgotten: {} ({}), {} memories, {} notes, {} places in conversations.\n",
+        done.memory.id, done.memory.kind, done.memories, done.derived, done.places
+    );
+    if done.pending {
+        text.push_str(
+            "A turn still runs or was interrupted; its words go when it ends. See: lango resume\n",
+        );
+    }
+    print(&text)
+}
+
+async fn export(memory: &Memory, format: MemoryFormat) -> Result<(), Failure> {
+    let view = ExportView {
+        memories: memory.memories(true).await.map_err(failed)?,
+        observations: memory.observations(None, EXPORTED).await.map_err(failed)?,
+        reflections: memory.reflections(None, EXPORTED).await.map_err(failed)?,
+    };
+    if format == MemoryFormat::Json {
+        return print_json(&view);
+    }
+    let mut text = "# Memories\n\n".to_owned();
+    for memory in &view.memories {
+        let (day, origin) = (local_time(memory.at), memory.origin.in_words());
+        let gone = if memory.superseded_by.is_some() { ", superseded" } else { "" };
+        text.push_str(&format!(
+            "- {} ({day}, {origin}{gone}): {}\n",
+            memory.id,
+            one_line(&memory.content, LONGEST)
+        ));
+    }
+    text.push_str("\n# Observations\n\n");
+    for observation in &view.observations {
+        let (day, session) = (local_time(observation.at), &observation.session);
+        let content = one_line(&observation.content, LONGEST);
+        text.push_str(&format!(
+            "- {} ({day}, {session}, {}): {content}\n",
+            observation.id, observation.priority
+        ));
+    }
+    text.push_str("\n# Reflections\n");
+    for reflection in &view.reflections {
+        text.push_str(&format!(
+            "\n## {} ({})\n\n{}\n",
+            reflection.id, reflection.session, reflection.content
+        ));
+    }
+    print(&text)
+}
+
+async fn observe(
+    memory: &Memory,
+    journal: &Journal,
+    session: Option<&str>,
+    json: bool,
+) -> Result<(), Failure> {
+    let chronicler = Chronicler::new(memory.clone());
+    let never = CancellationToken::new();
+    let report = match session {
+        Some(given) => chronicler.observe_now(&find(journal, given).await?, &never).await,
+        None => chronicler.work_all(&never).await,
+    }
+    .map_err(failed)?;
+    if json {
+        let (memories, observations) = (report.memories, report.observations);
+        return print_json(&ObservedView {
+            memories,
+            observations,
+            reflections: report.reflections,
+        });
+    }
+    let mut text = String::new();
+    for observation in &report.observations {
+        text.push_str(&format!(
+            "{} [{}] {}\n",
+            observation.id,
+            observation.priority,
+            one_line(&observation.content, LONGEST)
+        ));
+    }
+    text.push_str(&format!(
+        "{} new memories, {} new observations, {} new reflections.\n",
+        report.memories,
+        report.observations.len(),
+        report.reflections.len()
+    ));
+    print(&text)
+}

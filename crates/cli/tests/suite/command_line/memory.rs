@@ -1,0 +1,101 @@
+//! `lango memory`, on conversations of the real binary.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::fixture::Lango;
+use crate::invocation::Finished;
+
+const SCRIPT: &str = "[[reply]]\nsay = \"I see: {user}\"\n";
+
+async fn run(lango: &Lango, arguments: &[&str]) -> Finished {
+    lango.command(&[&["memory"], arguments].concat()).run().await
+}
+
+/// The files under a directory that hold one of these words, whatever the case.
+fn files_with(directory: &Path, words: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_with(&path, words));
+        } else if let Ok(bytes) = std::fs::read(&path) {
+            let bytes = bytes.to_ascii_lowercase();
+            let holds = |word: &&str| bytes.windows(word.len()).any(|part| part == word.as_bytes());
+            if words.iter().any(|word| holds(&word)) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_said_is_remembered_edited_and_forgotten_for_good() {
+    let lango = Lango::playing(&[SCRIPT]).await;
+    for said in ["Please remember that the launch code word is PELICAN-7741.", "I live in Bern."] {
+        let turn = lango.ask(said).with(&["--session", "work"]).run().await;
+        assert_eq!(turn.code, 0, "{turn:?}");
+    }
+    let observed = run(&lango, &["observe", "work"]).await;
+    assert_eq!(observed.code, 0, "{observed:?}");
+    let listed = run(&lango, &["list", "--json"]).await;
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    let memories = listed.as_array().unwrap();
+    assert!(memories.len() >= 2, "{memories:?}");
+    let id_of = |words: &str| {
+        let has = |memory: &&Value| memory["content"].as_str().unwrap().contains(words);
+        memories.iter().find(has).unwrap()["id"].as_str().unwrap().to_owned()
+    };
+    let shown = run(&lango, &["show", &id_of("Bern")]).await;
+    assert!(shown.stdout.contains("said by the user"), "{shown:?}");
+    assert!(shown.stdout.contains("from        work, message"), "{shown:?}");
+    let edited = run(&lango, &["edit", &id_of("Bern"), "I live in Basel"]).await;
+    assert_eq!(edited.code, 0, "{edited:?}");
+    let table = run(&lango, &["list"]).await.stdout;
+    assert!(table.contains("I live in Basel") && !table.contains("Bern"), "{table}");
+    assert!(run(&lango, &["list", "--all"]).await.stdout.contains("Bern"));
+
+    assert!(!files_with(&lango.home(), &["pelican"]).is_empty());
+    let forgotten = run(&lango, &["forget", &id_of("PELICAN")]).await;
+    assert_eq!(forgotten.code, 0, "{forgotten:?}");
+    assert!(!forgotten.stdout.to_lowercase().contains("pelican"), "{forgotten:?}");
+    assert_eq!(files_with(&lango.home(), &["pelican", "7741"]), Vec::<String>::new());
+    for command in [
+        &["memory", "export"][..],
+        &["memory", "export", "--format", "markdown"],
+        &["sessions", "export", "work"],
+        &["sessions", "list"],
+        &["sessions", "show", "work"],
+    ] {
+        let output = lango.command(command).run().await;
+        assert_eq!(output.code, 0, "{command:?}: {output:?}");
+        assert!(!output.stdout.to_lowercase().contains("pelican"), "{command:?}: {output:?}");
+    }
+    // The next prompt of that conversation is made without it.
+    lango.ask("and now?").with(&["--session", "work"]).run().await;
+    let last = lango.received().pop().unwrap();
+    let body = format!("{last:?}").to_lowercase();
+    assert!(body.contains("and now?") && !body.contains("pelican"), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mistakes_say_what_to_type() {
+    let lango = Lango::silent().await;
+    let nothing = run(&lango, &["list"]).await;
+    assert!(
+        nothing.code == 0 && nothing.stdout.contains("Nothing is remembered yet"),
+        "{nothing:?}"
+    );
+    for arguments in [
+        &["show", "m_nothing"][..],
+        &["forget", "m_nothing"],
+        &["edit", "m_nothing", "I live in Bern"],
+    ] {
+        let wrong = run(&lango, arguments).await;
+        assert!(wrong.code == 2 && wrong.stderr.contains("lango memory list"), "{wrong:?}");
+    }
+    let wrong = run(&lango, &["observe", "nowhere"]).await;
+    assert!(wrong.code == 2 && wrong.stderr.contains("lango sessions list"), "{wrong:?}");
+}
