@@ -36,8 +36,7 @@ fn main() -> Result<()> {
         ["embed"] => embed::measure(),
         ["embed-worker"] => embed::work(),
         ["graph"] => graph::measure(),
-        ["memory"] => block_on(memory::measure(None)),
-        ["memory", file] => block_on(memory::measure(Some(*file))),
+        ["memory"] => block_on(memory::measure()),
         ["retrieval"] => retrieval::measure(),
         ["sandbox"] => sandbox::measure(),
         ["sandbox-worker", kind] => sandbox::work(kind),
@@ -46,7 +45,7 @@ fn main() -> Result<()> {
         ["overhead", wire, address] => block_on(overhead(wire, address)),
         ["worker", name, url] => block_on(worker::run(name, url)),
         _ => bail!(
-            "usage: lango-bench [turn | call | sandbox | approval | embed | graph | retrieval | memory]"
+            "usage: lango-bench [turn | call | sandbox | approval | embed | graph | memory | retrieval]"
         ),
     }
 }

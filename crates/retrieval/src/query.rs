@@ -4,6 +4,8 @@
 //! up at all, and what they cannot do is made up for: names in code are also taken apart, and
 //! scripts without spaces are cut into pairs.
 
+use std::collections::HashSet;
+
 /// The most words of one query. The first ones count.
 const MOST_TERMS: usize = 32;
 
@@ -90,6 +92,36 @@ fn is_unspaced(character: char) -> bool {
         | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff)
 }
 
+/// The share of these terms that a passage has, from 0 to 1. Endings are not compared.
+pub(crate) fn coverage(terms: &[String], passage: &[&str]) -> f64 {
+    let text = passage.join(" ").to_lowercase();
+    let stems: HashSet<&str> = words(&text).map(stem).collect();
+    let found = terms.iter().filter(|term| stems.contains(stem(term))).count();
+    #[expect(clippy::cast_precision_loss, reason = "a few dozen")]
+    let share = found as f64 / terms.len().max(1) as f64;
+    share
+}
+
+/// Endings of English words, longer ones before those that they end with.
+const ENDINGS: &[&str] = &[
+    "ations", "ation", "ments", "ment", "ings", "edly", "ing", "ers", "ies", "ed", "er", "es",
+    "ly", "s", "e",
+];
+
+/// A word without its ending. Rough, and the same on every database.
+fn stem(word: &str) -> &str {
+    let shorter = ENDINGS.iter().find_map(|ending| word.strip_suffix(ending));
+    let stem = shorter.filter(|stem| stem.len() >= 3).unwrap_or(word);
+    match stem.as_bytes() {
+        [_, _, .., before, last]
+            if before == last && last.is_ascii_alphabetic() && !b"aeiou".contains(last) =>
+        {
+            &stem[..stem.len() - 1]
+        }
+        _ => stem,
+    }
+}
+
 /// Terms as FTS5 reads them: any of them, in any column but the first.
 pub(crate) fn for_fts5(terms: &[String], scopes: &[String]) -> String {
     let any = |words: &[String]| {
@@ -108,6 +140,14 @@ mod tests {
         assert_eq!(terms("How do I reset the password?"), ["reset", "password"]);
         assert_eq!(terms("who are they"), ["who", "are", "they"]);
         assert!(terms("?!").is_empty());
+    }
+
+    #[test]
+    fn coverage_is_the_share_of_the_words() {
+        let terms = terms("resetting forgotten passwords");
+        assert!((coverage(&terms, &["Reset", "a password"]) - 2.0 / 3.0).abs() < 1e-9);
+        assert!(coverage(&terms, &["nothing of it"]).abs() < 1e-9);
+        assert!(coverage(&[], &["x"]).abs() < 1e-9);
     }
 
     #[test]

@@ -160,7 +160,6 @@ async fn ask(
         if let Some(error) = found.words_only.filter(|_| mode == Mode::Hybrid) {
             return Err(Failure::provider(error.to_string()));
         }
-        if let Ok(dump) = std::env::var("LANGO_EVAL_DUMP") { use std::io::Write as _; let mut f = std::fs::OpenOptions::new().create(true).append(true).open(dump)?; let hits: Vec<(String, u64, f64)> = found.hits.iter().map(|h| (h.entry.key.clone(), h.number, h.score)).collect(); writeln!(f, "{}", serde_json::json!({"mode": format!("{mode:?}"), "q": question.id, "hits": hits}))?; }
         let ids: Vec<String> = found.hits.into_iter().map(|hit| hit.entry.key).collect();
         rankings.push((question.id.as_str(), ids));
     }

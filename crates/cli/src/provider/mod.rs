@@ -10,7 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_model::scripted::{RecordedServer, Script, ScriptedServer};
-use lango_model::{Chain, Cost, Endpoint, Facts, FactsTable, Health, Link, Model, Options, Recording, RemoteModel, RetryPolicy, Tape, Wire};
+use lango_model::{
+    Chain, Cost, Endpoint, Facts, FactsTable, Health, Link, Model, Options, Recording, RemoteModel,
+    RetryPolicy, Tape, Wire,
+};
 use lango_protocol::{AgentName, Usage};
 use lango_runtime::AgentModel;
 

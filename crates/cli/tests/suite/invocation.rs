@@ -65,6 +65,13 @@ impl<'a> Invocation<'a> {
         self
     }
 
+    /// Without librarian and chronicler: operator, navigator and planner are left.
+    pub(crate) fn small_team(self) -> Self {
+        self.set("LANGO_LIBRARIAN_ENABLED", "false")
+            .set("LANGO_GRAPH_ENABLED", "false")
+            .set("LANGO_OBSERVATIONALMEMORY_ENABLED", "false")
+    }
+
     /// Without a variable.
     pub(crate) fn unset(mut self, name: &str) -> Self {
         self.command.env_remove(name);

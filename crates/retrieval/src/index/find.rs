@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Retrieval;
 use super::write::scope_word;
-use crate::fusion::fuse;
+use crate::fusion::{WordHit, fuse};
 use crate::vector::{Nearest, Query};
 use crate::{EmbedError, EntryKey, Purpose, RetrievalError, Space, ids, query};
 
@@ -119,13 +119,13 @@ impl Retrieval {
                 Err(error) => return Err(error),
             },
         };
-        let words: HashSet<i64> = by_words.iter().map(|(passage, _)| *passage).collect();
+        let words: HashSet<i64> = by_words.iter().map(|hit| hit.passage).collect();
         by_meaning.retain(|(passage, similarity)| {
             *similarity >= search.least_similarity || words.contains(passage)
         });
         let similarities: HashMap<i64, f32> = by_meaning.iter().copied().collect();
         let mut fused = match search.mode {
-            Mode::Words => by_words,
+            Mode::Words => by_words.iter().map(|hit| (hit.passage, hit.score)).collect(),
             Mode::Vectors => {
                 let score = |(passage, similarity)| (passage, f64::from(similarity));
                 by_meaning.into_iter().map(score).collect()
@@ -158,7 +158,7 @@ impl Retrieval {
         text: &str,
         scopes: &[i64],
         most: usize,
-    ) -> Result<Vec<(i64, f64)>, StoreError> {
+    ) -> Result<Vec<WordHit>, StoreError> {
         let terms = query::terms(text);
         if terms.is_empty() {
             return Ok(Vec::new());
@@ -178,7 +178,14 @@ impl Retrieval {
             }
         };
         let rows = self.database.query(statement).await?;
-        rows.iter().map(|row| Ok((row.integer(0)?, row.real(1)?))).collect()
+        let hit = |row: &Row| {
+            Ok(WordHit {
+                passage: row.integer(0)?,
+                score: row.real(1)?,
+                coverage: query::coverage(&terms, &[row.text(2)?, row.text(3)?, row.text(4)?]),
+            })
+        };
+        rows.iter().map(hit).collect()
     }
 
     /// The nearest passages with their similarity.
@@ -298,8 +305,10 @@ fn hit(row: &Row, score: f64) -> Result<Option<Hit>, StoreError> {
 }
 
 // The scope's word costs and counts nothing, a heading's word counts more than one of the text.
-const WORDS_SQLITE: &str = "SELECT rowid, -bm25(retrieval_words, 0.0, 1.5, 1.0, 0.3) AS score \
-     FROM retrieval_words WHERE retrieval_words MATCH $1 ORDER BY score DESC, rowid LIMIT $2";
+const WORDS_SQLITE: &str = "SELECT p.id, w.score, p.heading, p.body, p.extra FROM \
+     (SELECT rowid AS passage, -bm25(retrieval_words, 0.0, 1.5, 1.0, 0.3) AS score \
+      FROM retrieval_words WHERE retrieval_words MATCH $1 ORDER BY score DESC, rowid LIMIT $2) w \
+     JOIN retrieval_passages p ON p.id = w.passage ORDER BY w.score DESC, p.id";
 
 // PostgreSQL's own ranking knows nothing of how rare a word is, so each word is ranked by itself
 // and weighted with its rarity.
@@ -322,7 +331,9 @@ WITH terms AS ( \
     SELECT term, ln(1 + (total.passages - COUNT(*) + 0.5) / (COUNT(*) + 0.5)) AS weight \
     FROM matches, total GROUP BY term, total.passages \
 ) \
-SELECT m.id, CAST(SUM(r.weight * m.rank / \
-    (m.rank + 0.06 * (0.25 + 0.75 * m.size / 900.0))) AS DOUBLE PRECISION) AS score \
-FROM matches m JOIN rarity r ON r.term = m.term \
-GROUP BY m.id, m.size ORDER BY score DESC, m.id LIMIT $3";
+SELECT p.id, w.score, p.heading, p.body, p.extra FROM ( \
+    SELECT m.id, CAST(SUM(r.weight * m.rank / \
+        (m.rank + 0.06 * (0.25 + 0.75 * m.size / 900.0))) AS DOUBLE PRECISION) AS score \
+    FROM matches m JOIN rarity r ON r.term = m.term \
+    GROUP BY m.id, m.size ORDER BY score DESC, m.id LIMIT $3) w \
+JOIN retrieval_passages p ON p.id = w.id ORDER BY w.score DESC, p.id";

@@ -26,7 +26,8 @@ async fn agents_are_listed_with_their_tools_and_with_those_that_were_not_created
     let view = json(&lango, &["agents", "list", "--json"]).await;
     let agents = view["agents"].as_array().unwrap();
     let names: Vec<&str> = agents.iter().map(|agent| agent["name"].as_str().unwrap()).collect();
-    let team = ["lango-orchestrator", "operator", "navigator", "librarian", "planner", "chronicler"];
+    let team =
+        ["lango-orchestrator", "operator", "navigator", "librarian", "planner", "chronicler"];
     assert_eq!(names, team);
     assert_eq!(agents[0]["tools"], Value::Array(Vec::new()));
     assert_eq!(view["not_created"].as_array().unwrap().len(), 2);

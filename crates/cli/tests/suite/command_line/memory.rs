@@ -23,7 +23,7 @@ fn files_with(directory: &Path, words: &[&str]) -> Vec<String> {
         } else if let Ok(bytes) = std::fs::read(&path) {
             let bytes = bytes.to_ascii_lowercase();
             let holds = |word: &&str| bytes.windows(word.len()).any(|part| part == word.as_bytes());
-            if words.iter().any(|word| holds(word)) {
+            if words.iter().any(holds) {
                 found.push(path.display().to_string());
             }
         }

@@ -20,7 +20,7 @@ say = "That is what we have."
 #[tokio::test(flavor = "multi_thread")]
 async fn r15_after_the_limit_the_hand_over_is_not_offered_and_the_orchestrator_answers() {
     let lango = Lango::playing(&[KEEN]).await;
-    let turn = lango.ask("count").with(&["--max-rounds", "2"]).turn().await;
+    let turn = lango.ask("count").small_team().with(&["--max-rounds", "2"]).turn().await;
     assert_eq!((turn.code, turn.author()), (0, "lango-orchestrator"));
     assert_eq!(turn.answer(), "That is what we have.");
     assert_eq!(turn.transfers().len(), 2);

@@ -31,7 +31,7 @@ say = "[REJECT] this is on no page"
 async fn r18_a_rejected_task_is_routed_to_another_agent() {
     let planner = "[[reply]]\nagent = \"planner\"\nsay = \"1. Begin. 2. End.\"\n";
     let lango = Lango::playing(&[TO_OPERATOR, OPERATOR_REJECTS, THEN_PLANNER, planner]).await;
-    let turn = lango.ask("make a plan").turn().await;
+    let turn = lango.ask("make a plan").small_team().turn().await;
     assert_eq!((turn.code, turn.author(), turn.answer()), (0, "planner", "1. Begin. 2. End."));
     assert_eq!(turn.transfers(), ["operator", "planner"]);
     assert_eq!(turn.count("rejected"), 1);
@@ -53,7 +53,7 @@ result = "Valid names: navigator, planner"
 say = "Nobody of us does that."
 "#;
     let lango = Lango::playing(&[TO_OPERATOR, OPERATOR_REJECTS, again]).await;
-    let turn = lango.ask("make a plan").turn().await;
+    let turn = lango.ask("make a plan").small_team().turn().await;
     assert_eq!((turn.code, turn.author()), (0, "lango-orchestrator"));
     assert_eq!((turn.transfers(), turn.count("transfer_refused")), (vec!["operator"], 1));
     assert_eq!(lango.requests_of("operator").len(), 1);
@@ -64,7 +64,7 @@ async fn r18_when_everybody_rejects_the_user_is_told_plainly() {
     let planner = "[[reply]]\nagent = \"planner\"\nsay = \"**[reject]** there is no goal\"\n";
     let everybody = [TO_OPERATOR, OPERATOR_REJECTS, THEN_PLANNER, planner, THEN_NAVIGATOR];
     let lango = Lango::playing(&everybody).await;
-    let turn = lango.ask("make a plan").turn().await;
+    let turn = lango.ask("make a plan").small_team().turn().await;
     assert_eq!((turn.code, turn.status().as_str(), turn.author()), (1, "rejected", "lango"));
     let told = turn.answer();
     assert!(told.starts_with("No agent could take this task."), "{told}");
@@ -85,7 +85,7 @@ async fn r18_no_dress_of_the_marker_reaches_the_user() {
         );
         let lango =
             Lango::playing(&[TO_OPERATOR, THEN_PLANNER, THEN_NAVIGATOR, &specialists]).await;
-        let turn = lango.ask("make a plan").turn().await;
+        let turn = lango.ask("make a plan").small_team().turn().await;
         let printed = lango.command(&["sessions", "show", turn.events[0].session.as_str()]);
         let printed = printed.run().await.stdout.to_lowercase();
         assert!(!printed.contains("[reject]"), "{said}: {printed}");

@@ -74,7 +74,7 @@ async fn r09_only_the_exact_name_of_an_agent_is_taken() {
         hand_overs(&["operator"])
     );
     let lango = Lango::playing(&[&script]).await;
-    let turn = lango.ask("do it").turn().await;
+    let turn = lango.ask("do it").small_team().turn().await;
     assert_eq!((turn.code, turn.author()), (0, "operator"));
     assert_eq!(turn.count("transfer_refused"), near_misses.len());
     assert_eq!(turn.transfers(), ["operator"]);
@@ -94,7 +94,7 @@ result = "Valid names: operator, navigator, planner"
 say = "I will do without."
 "#;
     let lango = Lango::playing(&[script]).await;
-    let turn = lango.ask("do it").turn().await;
+    let turn = lango.ask("do it").small_team().turn().await;
     assert_eq!((turn.code, turn.answer()), (0, "I will do without."));
     let refused = turn.events.iter().find_map(|event| match &event.body {
         EventBody::TransferRefused { requested, valid, .. } => Some((requested.as_str(), valid)),
