@@ -4,6 +4,7 @@ mod embedding;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use lango_egress::{ClientLimits, GuardedClient};
@@ -114,7 +115,7 @@ impl Librarian {
 
     /// Keeps vectors complete after the embedding model changed, or while it did not answer.
     pub(crate) fn upkeep(retrieval: Retrieval) -> Arc<dyn TurnObserver> {
-        Arc::new(Upkeep(retrieval))
+        Arc::new(Upkeep { retrieval, complete: AtomicBool::new(false) })
     }
 
     /// What it knows about failures.
@@ -127,17 +128,26 @@ impl Librarian {
 /// Passages that are embedded after a turn, where some are missing: a second or two of work.
 const EMBEDDED_AFTER_A_TURN: u64 = 64;
 
-struct Upkeep(Retrieval);
+struct Upkeep {
+    retrieval: Retrieval,
+    /// Nothing was missing when it was last looked at. What is put in later has its vectors, unless
+    /// the model does not answer, which the next process makes up for.
+    complete: AtomicBool,
+}
 
 impl TurnObserver for Upkeep {
     fn finished<'a>(&'a self, _: &'a SessionId, _: TurnId) -> ObserverFuture<'a> {
         Box::pin(async move {
             let told = |error: RetrievalError| error.to_string();
-            if self.0.missing_vectors().await.map_err(told)? == 0 {
+            if self.complete.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            if self.retrieval.missing_vectors().await.map_err(told)? == 0 {
+                self.complete.store(true, Ordering::Relaxed);
                 return Ok(());
             }
             let never = CancellationToken::new();
-            let made = self.0.embed_missing(EMBEDDED_AFTER_A_TURN, &never, |_| {}).await;
+            let made = self.retrieval.embed_missing(EMBEDDED_AFTER_A_TURN, &never, |_| {}).await;
             made.map(drop).map_err(told)
         })
     }

@@ -1,5 +1,6 @@
 //! The model that is part of the program.
 
+use futures_util::stream::{self, StreamExt as _};
 use lango_encoder::Encoder;
 
 use super::{EmbedError, EmbedFuture, Embedder, EmbeddingModel, Purpose};
@@ -11,8 +12,15 @@ pub struct LocalEmbedder {
     model: EmbeddingModel,
 }
 
-/// Texts that are embedded together. More gain nothing and hold up others longer.
+/// Texts that one core embeds together. More gain nothing and hold up others longer.
 const BATCH: usize = 32;
+
+/// Cores that work at once, at most.
+const MOST_WORKERS: usize = 8;
+
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_WORKERS))
+}
 
 impl LocalEmbedder {
     /// The embedder. Costs nothing until it is used.
@@ -33,19 +41,24 @@ impl Embedder for LocalEmbedder {
     }
 
     fn batch(&self) -> usize {
-        BATCH
+        BATCH * workers()
     }
 
     fn embed<'a>(&'a self, texts: &'a [String], _: Purpose) -> EmbedFuture<'a> {
         Box::pin(async move {
-            let mut vectors = Vec::with_capacity(texts.len());
-            for batch in texts.chunks(BATCH) {
-                let batch = batch.to_vec();
-                let encoded = tokio::task::spawn_blocking(move || {
-                    let texts: Vec<&str> = batch.iter().map(String::as_str).collect();
+            let workers = workers();
+            let share = texts.len().div_ceil(workers).clamp(1, BATCH);
+            let shares = stream::iter(texts.chunks(share)).map(|texts| {
+                let texts = texts.to_vec();
+                tokio::task::spawn_blocking(move || {
+                    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
                     Encoder::shared().encode(&texts)
-                });
-                vectors.extend(encoded.await.map_err(|error| EmbedError::Unreadable {
+                })
+            });
+            let mut encoded = shares.buffered(workers);
+            let mut vectors = Vec::with_capacity(texts.len());
+            while let Some(share) = encoded.next().await {
+                vectors.extend(share.map_err(|error| EmbedError::Unreadable {
                     model: self.model.name.clone(),
                     reason: error.to_string(),
                 })?);

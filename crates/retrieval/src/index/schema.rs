@@ -9,7 +9,7 @@ pub(super) const COMPONENT: Component = Component {
 
 // The full-text index keeps no copy of the texts. `secure-delete` takes words out of it when
 // their passage goes, instead of marking them as gone. Vectors lie side by side by model and scope,
-// because a search reads them all.
+// because a search reads them all; the index beside them is for counting, without reading them.
 const SQLITE_1: &str = "
 CREATE TABLE retrieval_entries (
     id INTEGER NOT NULL PRIMARY KEY,
@@ -54,6 +54,7 @@ CREATE TABLE retrieval_vectors (
     vector BLOB NOT NULL,
     PRIMARY KEY (model, scope, passage)
 ) WITHOUT ROWID;
+CREATE INDEX retrieval_vectors_by_passage ON retrieval_vectors (model, passage);
 ";
 
 // Characters that are not seen, such as those that turn the direction of writing, would be taken
@@ -106,4 +107,5 @@ CREATE TABLE retrieval_vectors (
     vector BYTEA NOT NULL,
     PRIMARY KEY (model, scope, passage)
 );
+CREATE INDEX retrieval_vectors_by_passage ON retrieval_vectors (model, passage);
 ";
