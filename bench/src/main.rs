@@ -1,13 +1,14 @@
 //! Benchmarks, in CPU time: what a turn costs the machine, not what the clock says.
 //!
-//! `cargo xtask bench turn`, `call`, `sandbox`, `approval`, `embed`, `graph` and `memory` run them. Each figure is taken in a process of its
-//! own; the scripted model is another process, so that its work is not counted.
+//! `cargo xtask bench turn`, `call`, `sandbox`, `approval`, `embed`, `graph`, `ingest`, `memory` and
+//! `retrieval` run them. Each figure is taken in a process of its own; the scripted model is another process, so that its work is not counted.
 
 mod approval;
 mod call;
 mod embed;
 mod figures;
 mod graph;
+mod ingest;
 mod memory;
 mod retrieval;
 mod sandbox;
@@ -36,8 +37,8 @@ fn main() -> Result<()> {
         ["embed"] => embed::measure(),
         ["embed-worker"] => embed::work(),
         ["graph"] => graph::measure(),
-        ["memory"] => block_on(memory::measure(None)),
-        ["memory", file] => block_on(memory::measure(Some(*file))),
+        ["ingest"] => ingest::measure(),
+        ["memory"] => block_on(memory::measure()),
         ["retrieval"] => retrieval::measure(),
         ["sandbox"] => sandbox::measure(),
         ["sandbox-worker", kind] => sandbox::work(kind),
@@ -46,7 +47,8 @@ fn main() -> Result<()> {
         ["overhead", wire, address] => block_on(overhead(wire, address)),
         ["worker", name, url] => block_on(worker::run(name, url)),
         _ => bail!(
-            "usage: lango-bench [turn | call | sandbox | approval | embed | graph | memory | retrieval]"
+            "usage: lango-bench [turn | call | sandbox | approval | embed | graph | ingest | \
+             memory | retrieval]"
         ),
     }
 }

@@ -85,10 +85,10 @@ async fn fill(retrieval: &Retrieval, passages: usize) -> Result<()> {
 }
 
 /// Numbers that look random and are the same in every run.
-struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
-    fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
@@ -119,7 +119,7 @@ impl Chance {
         word
     }
 
-    fn words(&mut self, count: usize) -> String {
+    pub(crate) fn words(&mut self, count: usize) -> String {
         let words: Vec<String> = (0..count).map(|_| self.word()).collect();
         words.join(" ")
     }

@@ -104,7 +104,7 @@ async fn confined(level: Level) -> Result<f64> {
 }
 
 /// CPU time of this process and of all children that were waited for, in milliseconds.
-fn cpu() -> Result<f64> {
+pub(crate) fn cpu() -> Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     // The name of the program comes before, in parentheses. Then: times of its children, in
     // hundredths of a second, which is fine enough for the sum of many.

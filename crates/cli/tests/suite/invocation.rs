@@ -47,6 +47,8 @@ impl<'a> Invocation<'a> {
             // Nobody waits in a test, and what runs on this machine is not a part of it.
             .env("LANGO_RETRY_FIRSTWAITMILLISECONDS", "1")
             .env("LANGO_MODEL_DISCOVER", "false")
+            // A script says what agents say; who wants an observer too says so.
+            .env("LANGO_OBSERVATIONALMEMORY_MODEL", "none")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);

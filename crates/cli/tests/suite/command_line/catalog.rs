@@ -34,7 +34,8 @@ async fn agents_are_listed_with_their_tools_and_with_those_that_were_not_created
 
     let compact = json(&lango, &["agents", "list", "--json", "--topology", "compact"]).await;
     let created = compact["agents"].as_array().unwrap().iter().map(|a| a["name"].as_str().unwrap());
-    assert_eq!(created.collect::<Vec<_>>(), ["lango-orchestrator", "executor", "planner"]);
+    let team = ["lango-orchestrator", "executor", "researcher", "planner", "memory-manager"];
+    assert_eq!(created.collect::<Vec<_>>(), team);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -79,7 +80,7 @@ async fn tools_are_listed_with_owner_and_level() {
     assert_eq!((&shell["owner"], &shell["level"]), (&"operator".into(), &"dangerous".into()));
     assert_eq!(shell["read_only"], false);
     let text = printed(&lango, &["tools", "list", "--topology", "compact"]).await;
-    assert!(text.contains("executor  dangerous  no"), "{text}");
+    assert!(text.contains("executor        dangerous  no"), "{text}");
     let single =
         lango.command(&["tools", "list"]).set("LANGO_AGENT_MULTIAGENT", "false").run().await;
     assert!(single.stdout.contains("lango-agent"), "{}", single.stdout);
