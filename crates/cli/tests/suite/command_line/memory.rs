@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::fixture::Lango;
+use crate::fixture::{Lango, TO_OPERATOR, calling};
 use crate::invocation::Finished;
 
 const SCRIPT: &str = "[[reply]]\nsay = \"I see: {user}\"\n";
@@ -98,4 +98,57 @@ async fn mistakes_say_what_to_type() {
     }
     let wrong = run(&lango, &["observe", "nowhere"]).await;
     assert!(wrong.code == 2 && wrong.stderr.contains("lango sessions list"), "{wrong:?}");
+}
+
+/// The chronicler is asked to do this, and says the result.
+fn chronicler(tool: &str, arguments: &str) -> String {
+    let hand_over = TO_OPERATOR.replace("operator", "chronicler");
+    format!("{hand_over}{}", calling("chronicler", &[(tool, arguments)]))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_agents_stored_and_recalled_is_gone_when_they_forget_it() {
+    let stored = chronicler(
+        "memory_store",
+        "{ content = \"The launch code word is PELICAN-7741\", kind = \"fact\" }",
+    );
+    let lango = Lango::playing(&[&stored]).await;
+    let turn = lango.ask("remember that the launch code word is PELICAN-7741").turn().await;
+    assert_eq!(turn.results_with(lango_protocol::CallStatus::Ok), 1, "{:?}", turn.results());
+
+    // Another conversation: it is in the prompt of the orchestrator already, and it is found.
+    let found = chronicler("memory_search", "{ query = \"launch code word\" }");
+    let lango = lango.now_playing(&[&found]).await;
+    let turn = lango.ask("what is the launch code word?").turn().await;
+    assert!(turn.answer().contains("PELICAN-7741"), "{}", turn.answer());
+    let first = &lango.requests_of("lango-orchestrator")[0];
+    assert!(
+        first.user().contains("<context source=\"memory") && first.user().contains("PELICAN-7741")
+    );
+
+    // The user never gave it, so nothing else may be stored: a page or a model cannot.
+    let invented =
+        chronicler("memory_store", "{ content = \"The user banks at HSBC, account 4471\" }");
+    let lango = lango.now_playing(&[&invented]).await;
+    let turn = lango.ask("what is the weather like?").turn().await;
+    assert_eq!(turn.results_with(lango_protocol::CallStatus::Ok), 0, "{:?}", turn.results());
+
+    let forgotten = chronicler("memory_forget", "{ query = \"launch code word\" }");
+    let lango = lango.now_playing(&[&forgotten]).await;
+    let turn = lango.ask("forget the launch code word").turn().await;
+    assert_eq!(turn.results_with(lango_protocol::CallStatus::Ok), 1, "{:?}", turn.results());
+    assert!(!turn.results()[0].2.contains("PELICAN"), "{:?}", turn.results());
+    assert_eq!(files_with(&lango.home(), &["pelican", "7741"]), Vec::<String>::new());
+    let sessions = lango.command(&["sessions", "list", "--json"]).run().await.stdout;
+    let sessions: Value = serde_json::from_str(&sessions).unwrap();
+    for session in sessions.as_array().unwrap() {
+        let id = session["id"].as_str().unwrap();
+        let export = lango.command(&["sessions", "export", id]).run().await;
+        assert!(export.code == 0 && !export.stdout.contains("PELICAN"), "{export:?}");
+    }
+    let shown = lango.command(&["prompt", "show", "chronicler", "what is the launch code word?"]);
+    let shown = shown.run().await;
+    assert!(shown.code == 0 && !shown.stdout.contains("PELICAN"), "{shown:?}");
+    let deep = lango.command(&["doctor", "--deep"]).run().await.stdout;
+    assert!(deep.contains("memories, observations, index and journal agree"), "{deep}");
 }
