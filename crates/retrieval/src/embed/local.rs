@@ -48,8 +48,8 @@ impl Embedder for LocalEmbedder {
         Box::pin(async move {
             let workers = workers();
             let share = texts.len().div_ceil(workers).clamp(1, BATCH);
-            let shares = stream::iter(texts.chunks(share)).map(|texts| {
-                let texts = texts.to_vec();
+            let shares: Vec<Vec<String>> = texts.chunks(share).map(<[String]>::to_vec).collect();
+            let shares = stream::iter(shares).map(|texts| {
                 tokio::task::spawn_blocking(move || {
                     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
                     Encoder::shared().encode(&texts)
