@@ -8,6 +8,7 @@ use lango_store::Statement;
 use crate::ChroniclerError;
 use crate::chronicler::Chronicler;
 use crate::memory::Memory;
+use crate::shelf::OBSERVED;
 
 /// Something that does not agree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,10 +77,12 @@ async fn runs(memory: &Memory, problems: &mut Vec<String>) -> Result<(), Chronic
     Ok(())
 }
 
-/// The index has exactly the memories that hold.
+/// The index has exactly the memories that hold, and no observation that is not there.
 async fn index(memory: &Memory, problems: &mut Vec<String>) -> Result<(), ChroniclerError> {
     let mut live: BTreeSet<String> =
         memory.memories(false).await?.into_iter().map(|memory| memory.id).collect();
+    let observed: BTreeSet<String> =
+        memory.observations(None, u32::MAX).await?.into_iter().map(|one| one.id).collect();
     let retrieval = &memory.stores()?.retrieval;
     let mut after = None;
     loop {
@@ -87,8 +90,13 @@ async fn index(memory: &Memory, problems: &mut Vec<String>) -> Result<(), Chroni
         let Some(last) = page.last() else { break };
         after = Some(last.key.clone());
         for entry in &page {
-            if !live.remove(&entry.key.key) {
-                problems.push(format!("the index has {}, which is no memory", entry.key.key));
+            let id = &entry.key.key;
+            let known = match entry.key.collection.as_str() {
+                OBSERVED => observed.contains(id),
+                _ => live.remove(id),
+            };
+            if !known {
+                problems.push(format!("the index has {id}, which is not remembered"));
             }
         }
     }

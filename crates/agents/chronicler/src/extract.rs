@@ -9,7 +9,7 @@ use regex::Regex;
 
 use crate::gate::{self, is_empty_talk};
 use crate::record::{MemoryKind, Priority};
-use crate::text::sentences;
+use crate::text::{distinctive, sentences};
 
 /// A sentence that states something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +29,32 @@ pub(crate) fn stated(message: &str) -> Vec<Stated> {
             && !found.iter().any(|before| before.text == stated.text)
         {
             found.push(stated);
+        }
+    }
+    found
+}
+
+/// The sentences that state something in words that no rule knows: nothing to rely on, but something to
+/// find again. At least a name, a number, or the user themselves must be in them.
+pub(crate) fn mentioned(message: &str) -> Vec<Stated> {
+    let own = own_words(message);
+    let mut found: Vec<Stated> = Vec::new();
+    for (from, to) in sentences(&own) {
+        let sentence = own[from..to].trim_start_matches(['-', '*', '•', ' ']).trim();
+        let lower = sentence.to_lowercase().replace('’', "'");
+        let words = sentence.split_whitespace().count();
+        let passing = [&ORDER, &REQUEST, &HYPOTHETICAL, &REPORTED, &FLEETING, &POINTING, &NOT_MINE];
+        if !(4..=40).contains(&words)
+            || classify(sentence).is_some()
+            || passing.iter().any(|pattern| is_match(pattern, &lower))
+            || (!is_match(&SELF, &lower) && distinctive(sentence).is_empty())
+        {
+            continue;
+        }
+        if let Ok(text) = gate::statement(sentence)
+            && !found.iter().any(|before| before.text == text)
+        {
+            found.push(Stated { text, kind: MemoryKind::Fact, priority: Priority::Low });
         }
     }
     found
@@ -88,6 +114,12 @@ patterns! {
     FLEETING = r"\b(?:right now|at the moment|today|this (?:morning|afternoon|evening|time)|just now|tonight|currently (?:looking|trying|working|debugging|testing|reading))\b|\bi(?:'m| am) (?:\w+ing|tired|sorry|confused|stuck|busy|back|done|ready|happy|sad|glad|afraid|sure|curious|wondering|here|fine|ok|good|bored|hungry|lost|late|new here|not sure|just|also|so|very|really|a (?:bit|little|lot|few))\b|\b(?:is|are) (?:failing|broken|not working|slow|stuck|down|crashing|wrong|ready|done|fine|ok|weird|red|green again|missing|empty|great|nice|cool|perfect|helpful)\b";
     /// Something that points to what was said before, which will not be there.
     POINTING = r"^(?:it|this|that|these|those|he|she|they|there|here|so|which|one|same|and that)\b|\b(?:like|love|hate|prefer|use|want) (?:that|this|it|them|these|those|your|the (?:first|second|last|idea|way|other))\b";
+
+    /// A wish that an order may be hidden in, or an answer to what was said last.
+    REQUEST = r"\b(?:please|can you|could you|would you|let's|let me|go on|i (?:need|want|tried|would like)|we should|any ideas)\b|^(?:ok(?:ay)?|thanks?|sure|yes|yep|no|nope|oh|well|hm+)\b";
+
+    /// The user, or those around them.
+    SELF = r"\b(?:i|my|me|mine|our|ours|we|us)\b";
 
     /// Asked to be remembered.
     ASKED = r"^(?:please |and |also |ok,? |hey,? )*(?:(?:do )?remember|note|keep in mind|make a note|don't forget|for the record|for (?:your|future) (?:information|reference)|fyi|just so you know)[,:]*\s*(?:that )?\s*";

@@ -9,7 +9,7 @@ use lango_store::{Batch, Durability, Redaction as _, Statement};
 use crate::ChroniclerError;
 use crate::memory::{Memory, Stores};
 use crate::record::{SourceMessage, StoredMemory, fresh_id};
-use crate::shelf::{corrupt, json, key};
+use crate::shelf::{corrupt, json, key, observation_key};
 use crate::text::{coverage, sentences, telling};
 use crate::traces::Traces;
 
@@ -136,14 +136,22 @@ impl Memory {
     ) -> Result<usize, ChroniclerError> {
         let mut changed = 0;
         let mut gone = BTreeSet::new();
+        let stores = self.stores()?;
         for observation in self.observations(None, u32::MAX).await? {
             if traces.is_about(&observation.content) {
                 gone.insert(observation.id.clone());
+                for statement in stores.retrieval.removal(&observation_key(&observation.id)) {
+                    batch.push(statement);
+                }
                 batch.push(
                     Statement::new("DELETE FROM observations WHERE id = $1")
                         .bind(observation.id.as_str()),
                 );
             } else if let Some(content) = traces.redact(&observation.content) {
+                // What is left of it is not worth finding.
+                for statement in stores.retrieval.removal(&observation_key(&observation.id)) {
+                    batch.push(statement);
+                }
                 batch.push(
                     Statement::new("UPDATE observations SET content = $2 WHERE id = $1")
                         .bind(observation.id.as_str())

@@ -10,13 +10,13 @@ use regex::Regex;
 use tokio_util::sync::CancellationToken;
 
 use crate::ChroniclerError;
-use crate::extract::{is_passing, kind_of_observation, stated};
+use crate::extract::{is_passing, kind_of_observation, mentioned, stated};
 use crate::gate::{self, Evidence, is_duplicate};
 use crate::heard::{Heard, Said, move_mark, noon};
 use crate::memory::Memory;
 use crate::record::{MemoryOrigin, Observation, Priority, SourceMessage, day, fresh_id};
 use crate::remember::{Admitted, Candidate};
-use crate::shelf::{insert_observation, position};
+use crate::shelf::position;
 use crate::text::{coverage, telling};
 
 /// The most observations that a model writes in one run.
@@ -115,7 +115,9 @@ impl Memory {
             .bind(Timestamp::now().as_microseconds()),
         );
         for observation in &observations {
-            batch.push(insert_observation(observation)?);
+            for statement in stores.observed(observation).await? {
+                batch.push(statement);
+            }
         }
         for new in &admitted {
             for statement in stores.admission(new).await? {
@@ -228,7 +230,7 @@ fn is_about_user(content: &str) -> bool {
 fn extracted(heard: &Heard, session: &SessionId) -> Vec<Observation> {
     let mut observations: Vec<Observation> = Vec::new();
     for said in heard.messages.iter().filter(|said| said.by_user) {
-        for stated in stated(&said.text) {
+        for stated in stated(&said.text).into_iter().chain(mentioned(&said.text)) {
             let known = observations.iter().any(|o| is_duplicate(&o.content, &stated.text, None));
             if known {
                 continue;

@@ -8,6 +8,7 @@ use crate::ChroniclerError;
 use crate::gate::{self, Evidence, Refusal, is_duplicate};
 use crate::memory::{Memory, Stores};
 use crate::record::{MemoryKind, MemoryOrigin, SourceMessage, StoredMemory, fresh_id};
+use crate::shelf::COLLECTION;
 use crate::subject::supersedes;
 
 /// Memories like a new one that are looked at.
@@ -103,8 +104,7 @@ impl Stores {
         &self,
         text: &str,
     ) -> Result<Vec<(StoredMemory, Option<f32>)>, ChroniclerError> {
-        let search =
-            Search { mode: Mode::Hybrid, ..Search::new(Space::Memories, text, NEIGHBOURS) };
+        let search = Search { mode: Mode::Hybrid, ..memories_like(text, NEIGHBOURS) };
         let found = self.retrieval.search(&search).await?;
         let mut memories = Vec::with_capacity(found.hits.len());
         for hit in found.hits {
@@ -216,8 +216,7 @@ impl Memory {
         limit: usize,
     ) -> Result<Vec<(StoredMemory, f64)>, ChroniclerError> {
         let stores = self.stores()?;
-        let found =
-            stores.retrieval.search(&Search::new(Space::Memories, query, limit.min(100))).await?;
+        let found = stores.retrieval.search(&memories_like(query, limit.min(100))).await?;
         let mut memories = Vec::with_capacity(found.hits.len());
         for hit in found.hits {
             if let Some(memory) = stores.memory(&hit.entry.key).await? {
@@ -226,6 +225,11 @@ impl Memory {
         }
         Ok(memories)
     }
+}
+
+/// A search among memories alone.
+pub(crate) fn memories_like(text: &str, limit: usize) -> Search {
+    Search { collections: vec![COLLECTION.to_owned()], ..Search::new(Space::Memories, text, limit) }
 }
 
 /// The event of a message, as a source.

@@ -9,7 +9,10 @@ use crate::memory::{Memory, Stores};
 use crate::record::{Observation, Reflection, StoredMemory};
 
 /// The collection of memories in the index.
-const COLLECTION: &str = "user";
+pub(crate) const COLLECTION: &str = "user";
+
+/// The collection of observations.
+pub(crate) const OBSERVED: &str = "observations";
 
 const MEMORY: &str =
     "id, kind, content, about, origin, superseded_by, at, created_at, session, turn, sources";
@@ -74,6 +77,15 @@ impl Stores {
         Ok(rows.first().map(memory).transpose()?)
     }
 
+    pub(crate) async fn observation(
+        &self,
+        id: &str,
+    ) -> Result<Option<Observation>, ChroniclerError> {
+        let sql = format!("SELECT {OBSERVATION} FROM observations WHERE id = $1");
+        let rows = self.database.query(Statement::new(sql).bind(id).brief()).await?;
+        Ok(rows.first().map(observation).transpose()?)
+    }
+
     /// Observations that went into no reflection, the oldest first.
     pub(crate) async fn uncondensed(
         &self,
@@ -134,6 +146,35 @@ pub(crate) fn key(id: &str) -> EntryKey {
     EntryKey::new(Space::Memories, COLLECTION, id)
 }
 
+/// An observation in the index.
+pub(crate) fn observation_key(id: &str) -> EntryKey {
+    EntryKey::new(Space::Memories, OBSERVED, id)
+}
+
+impl Stores {
+    /// The statements that write an observation, so that it is found.
+    pub(crate) async fn observed(
+        &self,
+        observation: &Observation,
+    ) -> Result<Vec<Statement>, ChroniclerError> {
+        let passage = NewPassage {
+            heading: String::new(),
+            text: observation.content.clone(),
+            position: String::new(),
+        };
+        let entry = NewEntry {
+            key: observation_key(&observation.id),
+            title: String::new(),
+            source: observation.id.clone(),
+            digest: observation.created_at.as_microseconds().to_string(),
+            passages: vec![passage],
+        };
+        let mut statements = vec![insert_observation(observation)?];
+        statements.extend(self.retrieval.prepare(&entry).await?.statements());
+        Ok(statements)
+    }
+}
+
 fn entry(memory: &StoredMemory) -> NewEntry {
     let passage = NewPassage {
         heading: String::new(),
@@ -149,7 +190,7 @@ fn entry(memory: &StoredMemory) -> NewEntry {
     }
 }
 
-pub(crate) fn insert_observation(observation: &Observation) -> Result<Statement, StoreError> {
+fn insert_observation(observation: &Observation) -> Result<Statement, StoreError> {
     Ok(Statement::new(
         "INSERT INTO observations (id, session, content, priority, at, created_at, extractive, \
          first_seq, last_seq, sources, condensed_by) \

@@ -1,6 +1,7 @@
 //! `observe_event`: something of this conversation, written down now.
 
 use lango_protocol::{EventBody, Timestamp};
+use lango_store::Batch;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,6 @@ use crate::heard::time;
 use crate::memory::Memory;
 use crate::record::{Observation, Priority, fresh_id};
 use crate::remember::source;
-use crate::shelf::insert_observation;
 use crate::{ChroniclerError, gate};
 
 pub(crate) struct ObserveEvent {
@@ -73,8 +73,9 @@ impl Tool for ObserveEvent {
             sources: said.map(source).collect(),
             condensed_by: None,
         };
-        let insert = insert_observation(&written).map_err(ChroniclerError::from)?;
-        opened.database.write(insert.into()).await.map_err(ChroniclerError::from)?;
+        let mut batch = Batch::new();
+        opened.observed(&written).await?.into_iter().for_each(|statement| batch.push(statement));
+        opened.database.write(batch).await.map_err(ChroniclerError::from)?;
         Ok(Observed { id: written.id })
     }
 }
