@@ -1,6 +1,6 @@
 //! What a prompt gets of memory: bounded, typed, sourced, chosen once in a turn.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lango_model::{ContextBlock, estimate_tokens};
@@ -10,10 +10,10 @@ use lango_store::Statement;
 
 use crate::ChroniclerError;
 use crate::memory::{Memory, Stores};
-use crate::record::{MemoryKind, Priority, StoredMemory, day};
+use crate::record::{MemoryKind, Observation, Priority, StoredMemory, day};
 use crate::remember::memories_like;
 use crate::shelf::OBSERVED;
-use crate::text::telling;
+use crate::text::{coverage, normalised, telling};
 
 /// The agent that gets no memories: it works with secrets and payments, needs nothing but its task, and
 /// what it does must not depend on what was once said.
@@ -200,6 +200,7 @@ impl Memory {
         let found = stores.retrieval.search(&search).await?;
         let visible =
             stores.journal.position_before(session, self.settings().visible_turns).await?;
+        let outdated = stores.outdated().await?;
         let mut lines: Vec<String> = Vec::new();
         let mut used = 0;
         for hit in found.hits {
@@ -209,6 +210,9 @@ impl Memory {
             let Some(observation) = stores.observation(&hit.entry.key).await? else { continue };
             let in_sight = observation.session == *session && observation.range.1 > visible;
             let content = &observation.content;
+            if outdated.iter().any(|memory| memory.is_in(&observation)) {
+                continue;
+            }
             if in_sight || known.iter().chain(&lines).any(|line| line.contains(content.as_str())) {
                 continue;
             }
@@ -256,7 +260,43 @@ impl Memory {
     }
 }
 
+/// Something that holds no longer.
+struct Outdated {
+    text: String,
+    telling: BTreeSet<String>,
+    /// The messages it came from.
+    sources: BTreeSet<String>,
+}
+
+impl Outdated {
+    /// Whether an observation says it: in the same words, or about the same message in most of them.
+    fn is_in(&self, observation: &Observation) -> bool {
+        let from_there = || observation.sources.iter().any(|s| self.sources.contains(&s.event));
+        normalised(&observation.content) == self.text
+            || (from_there() && coverage(&self.telling, &telling(&observation.content)) >= 0.5)
+    }
+}
+
 impl Stores {
+    /// Memories that others have taken the place of, the latest first.
+    async fn outdated(&self) -> Result<Vec<Outdated>, ChroniclerError> {
+        let ids = Statement::new(
+            "SELECT id FROM memories WHERE superseded_by IS NOT NULL \
+             ORDER BY created_at DESC LIMIT 500",
+        );
+        let mut outdated = Vec::new();
+        for row in self.database.query(ids).await? {
+            if let Some(memory) = self.memory(row.text(0)?).await? {
+                outdated.push(Outdated {
+                    text: normalised(&memory.content),
+                    telling: telling(&memory.content),
+                    sources: memory.sources.into_iter().map(|source| source.event).collect(),
+                });
+            }
+        }
+        Ok(outdated)
+    }
+
     /// The latest preferences that are rules and not tastes; none where nothing at all is remembered.
     async fn standing_preferences(&self) -> Result<Option<Vec<StoredMemory>>, ChroniclerError> {
         let any = Statement::new("SELECT 1 FROM memories WHERE superseded_by IS NULL LIMIT 1");
