@@ -107,8 +107,8 @@ impl Chance {
 
     /// A word; the n-th most common one about n times rarer than the first.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 40,000")]
-    fn word(&mut self) -> String {
-        let rank = VOCABULARY.powf(self.share()) as u64;
+    fn word_from(&mut self, first: f64) -> String {
+        let rank = (first * (VOCABULARY / first).powf(self.share())) as u64;
         // Letters only, so that stemming has something to do.
         let mut word = String::new();
         let mut rest = rank.wrapping_mul(2_654_435_761) % 11_881_376;
@@ -120,13 +120,15 @@ impl Chance {
     }
 
     pub(crate) fn words(&mut self, count: usize) -> String {
-        let words: Vec<String> = (0..count).map(|_| self.word()).collect();
+        let words: Vec<String> = (0..count).map(|_| self.word_from(1.0)).collect();
         words.join(" ")
     }
 
-    /// Seven words, as a person might ask.
+    /// Five words that are not among the hundred most common, as a person might ask. Of those, real
+    /// languages have the words that are left out of a search anyway.
     fn question(&mut self) -> String {
-        format!("how do I {}", self.words(7))
+        let words: Vec<String> = (0..5).map(|_| self.word_from(100.0)).collect();
+        format!("how do I {}", words.join(" "))
     }
 }
 

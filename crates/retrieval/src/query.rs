@@ -122,13 +122,18 @@ fn stem(word: &str) -> &str {
     }
 }
 
-/// Terms as FTS5 reads them: any of them, in any column but the first.
+/// Terms as FTS5 reads them: any of them, in any column but the first, in these scopes or, without
+/// any, in all.
 pub(crate) fn for_fts5(terms: &[String], scopes: &[String]) -> String {
     let any = |words: &[String]| {
         let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
         quoted.join(" OR ")
     };
-    format!("scope_word : ({}) AND {{heading body extra}} : ({})", any(scopes), any(terms))
+    let terms = format!("{{heading body extra}} : ({})", any(terms));
+    if scopes.is_empty() {
+        return terms;
+    }
+    format!("scope_word : ({}) AND {terms}", any(scopes))
 }
 
 #[cfg(test)]

@@ -89,6 +89,9 @@ pub struct Hit {
     pub by_words: bool,
 }
 
+/// Passages with a word, from which on it is common.
+const COMMON: i64 = 5_000;
+
 /// Passages of each ranking that are fused. Deeper ones cannot come first any more.
 const DEPTH: usize = 100;
 
@@ -103,13 +106,14 @@ impl Retrieval {
         let depth = DEPTH.max(search.limit);
         let by_words = match search.mode {
             Mode::Vectors => Vec::new(),
-            Mode::Words | Mode::Hybrid => self.by_words(&search.text, &scopes, depth).await?,
+            Mode::Words | Mode::Hybrid => self.by_words(search, &scopes, depth).await?,
         };
         let mut words_only = None;
         let mut by_meaning = match search.mode {
             Mode::Words => Vec::new(),
-            Mode::Vectors => self.by_meaning(&search.text, &scopes, depth).await?,
-            Mode::Hybrid => match self.by_meaning(&search.text, &scopes, depth).await {
+            Mode::Vectors => self.by_meaning(&search.text, search.space, &scopes, depth).await?,
+            Mode::Hybrid => match self.by_meaning(&search.text, search.space, &scopes, depth).await
+            {
                 Ok(ranked) => ranked,
                 Err(RetrievalError::NoEmbedder) => Vec::new(),
                 Err(RetrievalError::Embed(error)) => {
@@ -155,29 +159,25 @@ impl Retrieval {
 
     async fn by_words(
         &self,
-        text: &str,
+        search: &Search,
         scopes: &[i64],
         most: usize,
     ) -> Result<Vec<WordHit>, StoreError> {
-        let terms = query::terms(text);
+        let terms = query::terms(&search.text);
         if terms.is_empty() {
             return Ok(Vec::new());
         }
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let statement = match self.database.dialect() {
-            Dialect::Sqlite => {
-                let scopes: Vec<String> = scopes.iter().map(|scope| scope_word(*scope)).collect();
-                Statement::new(WORDS_SQLITE).bind(query::for_fts5(&terms, &scopes)).bind(most)
-            }
+        let rows = match self.database.dialect() {
+            Dialect::Sqlite => self.matches_sqlite(search, &terms, scopes, most).await?,
             Dialect::Postgres => {
                 let scopes: Vec<String> = scopes.iter().map(ToString::to_string).collect();
-                Statement::new(WORDS_POSTGRES)
+                let statement = Statement::new(WORDS_POSTGRES)
                     .bind(terms.join(" "))
                     .bind(scopes.join(" "))
-                    .bind(most)
+                    .bind(i64::try_from(most).unwrap_or(i64::MAX));
+                self.database.query(statement).await?
             }
         };
-        let rows = self.database.query(statement).await?;
         let hit = |row: &Row| {
             Ok(WordHit {
                 passage: row.integer(0)?,
@@ -188,10 +188,81 @@ impl Retrieval {
         rows.iter().map(hit).collect()
     }
 
+    /// The rows of [`WORDS_SQLITE`].
+    async fn matches_sqlite(
+        &self,
+        search: &Search,
+        terms: &[String],
+        scopes: &[i64],
+        most: usize,
+    ) -> Result<Vec<Row>, StoreError> {
+        let terms = self.rare_terms(terms).await?;
+        let limit = |rows: usize| i64::try_from(rows).unwrap_or(i64::MAX);
+        // Most of what there is are documents, so that looking for all of them, and leaving out the
+        // rest, is cheaper than comparing each with its scope.
+        if search.space == Space::Documents && search.collections.is_empty() {
+            let statement = Statement::new(WORDS_SQLITE);
+            let statement = statement.bind(query::for_fts5(&terms, &[])).bind(limit(2 * most));
+            let mut rows = self.database.query(statement).await?;
+            let all = rows.len() < 2 * most;
+            let wanted: HashSet<i64> = scopes.iter().copied().collect();
+            rows.retain(|row| row.integer(5).is_ok_and(|scope| wanted.contains(&scope)));
+            if all || rows.len() >= most {
+                rows.truncate(most);
+                return Ok(rows);
+            }
+        }
+        let scopes: Vec<String> = scopes.iter().map(|scope| scope_word(*scope)).collect();
+        let statement = Statement::new(WORDS_SQLITE);
+        let statement = statement.bind(query::for_fts5(&terms, &scopes)).bind(limit(most));
+        self.database.query(statement).await
+    }
+
+    /// The terms without those that so many passages have that they say little and cost much, as long
+    /// as others are left.
+    async fn rare_terms(&self, terms: &[String]) -> Result<Vec<String>, StoreError> {
+        if terms.len() < 2 || !self.is_large().await? {
+            return Ok(terms.to_vec());
+        }
+        let mut rare = Vec::with_capacity(terms.len());
+        for term in terms {
+            let statement = Statement::new(
+                "SELECT COUNT(*) FROM (SELECT 1 FROM retrieval_words \
+                 WHERE retrieval_words MATCH $1 LIMIT $2)",
+            );
+            let query = query::for_fts5(std::slice::from_ref(term), &[]);
+            let rows = self.database.query(statement.bind(query).bind(COMMON)).await?;
+            let count = rows.first().map_or(Ok(0), |row| row.integer(0))?;
+            if count < COMMON {
+                rare.push(term.clone());
+            }
+        }
+        Ok(if rare.is_empty() { terms.to_vec() } else { rare })
+    }
+
+    /// Whether there is so much that a common word costs.
+    async fn is_large(&self) -> Result<bool, StoreError> {
+        let statement = Statement::new("SELECT 1 FROM retrieval_passages LIMIT 1 OFFSET $1");
+        Ok(!self.database.query(statement.bind(4 * COMMON)).await?.is_empty())
+    }
+
+    /// The statement that reads the vectors of a scope. Documents are most of what there is, and are
+    /// read in the order of the table; of the others, the index finds the few.
+    fn vectors_of(&self, space: Space) -> &'static str {
+        match (self.database.dialect(), space) {
+            (Dialect::Sqlite, Space::Documents) => {
+                "SELECT passage, vector FROM retrieval_vectors NOT INDEXED \
+                 WHERE model = $1 AND scope = $2"
+            }
+            _ => "SELECT passage, vector FROM retrieval_vectors WHERE model = $1 AND scope = $2",
+        }
+    }
+
     /// The nearest passages with their similarity.
     async fn by_meaning(
         &self,
         text: &str,
+        space: Space,
         scopes: &[i64],
         most: usize,
     ) -> Result<Vec<(i64, f32)>, RetrievalError> {
@@ -199,9 +270,7 @@ impl Retrieval {
         let vector = self.query_vector(text).await?;
         let mut nearest = Nearest::new(Query::new(&vector), most);
         for scope in scopes {
-            let statement = Statement::new(
-                "SELECT passage, vector FROM retrieval_vectors WHERE model = $1 AND scope = $2",
-            );
+            let statement = Statement::new(self.vectors_of(space));
             let statement = statement.bind(model).bind(*scope);
             nearest = self
                 .database
@@ -221,7 +290,7 @@ impl Retrieval {
     ) -> Result<Option<Hit>, RetrievalError> {
         let statement = Statement::new(
             "SELECT p.id, v.vector FROM retrieval_passages p JOIN retrieval_vectors v \
-             ON v.model = $3 AND v.scope = p.scope AND v.passage = p.id \
+             ON v.passage = p.id AND v.model = $3 \
              WHERE p.entry = (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2)",
         );
         let statement = statement.bind(ids::scope_of(key)).bind(key.key.as_str());
@@ -305,7 +374,7 @@ fn hit(row: &Row, score: f64) -> Result<Option<Hit>, StoreError> {
 }
 
 // The scope's word costs and counts nothing, a heading's word counts more than one of the text.
-const WORDS_SQLITE: &str = "SELECT p.id, w.score, p.heading, p.body, p.extra FROM \
+const WORDS_SQLITE: &str = "SELECT p.id, w.score, p.heading, p.body, p.extra, p.scope FROM \
      (SELECT rowid AS passage, -bm25(retrieval_words, 0.0, 1.5, 1.0, 0.3) AS score \
       FROM retrieval_words WHERE retrieval_words MATCH $1 ORDER BY score DESC, rowid LIMIT $2) w \
      JOIN retrieval_passages p ON p.id = w.passage ORDER BY w.score DESC, p.id";

@@ -8,8 +8,8 @@ pub(super) const COMPONENT: Component = Component {
 };
 
 // The full-text index keeps no copy of the texts. `secure-delete` takes words out of it when
-// their passage goes, instead of marking them as gone. Vectors lie side by side by model and scope,
-// because a search reads them all; the index beside them is for counting, without reading them.
+// their passage goes, instead of marking them as gone. A passage has one vector: a search reads them
+// all, in the order of their table.
 const SQLITE_1: &str = "
 CREATE TABLE retrieval_entries (
     id INTEGER NOT NULL PRIMARY KEY,
@@ -48,13 +48,12 @@ CREATE TABLE retrieval_models (
     name TEXT NOT NULL
 );
 CREATE TABLE retrieval_vectors (
+    passage INTEGER NOT NULL PRIMARY KEY,
     model BIGINT NOT NULL,
     scope BIGINT NOT NULL,
-    passage BIGINT NOT NULL,
-    vector BLOB NOT NULL,
-    PRIMARY KEY (model, scope, passage)
-) WITHOUT ROWID;
-CREATE INDEX retrieval_vectors_by_passage ON retrieval_vectors (model, passage);
+    vector BLOB NOT NULL
+);
+CREATE INDEX retrieval_vectors_by_scope ON retrieval_vectors (model, scope);
 ";
 
 // Characters that are not seen, such as those that turn the direction of writing, would be taken
@@ -101,11 +100,10 @@ CREATE TABLE retrieval_models (
     name TEXT NOT NULL
 );
 CREATE TABLE retrieval_vectors (
+    passage BIGINT NOT NULL PRIMARY KEY,
     model BIGINT NOT NULL,
     scope BIGINT NOT NULL,
-    passage BIGINT NOT NULL,
-    vector BYTEA NOT NULL,
-    PRIMARY KEY (model, scope, passage)
+    vector BYTEA NOT NULL
 );
-CREATE INDEX retrieval_vectors_by_passage ON retrieval_vectors (model, passage);
+CREATE INDEX retrieval_vectors_by_scope ON retrieval_vectors (model, scope);
 ";

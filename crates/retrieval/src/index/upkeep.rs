@@ -81,7 +81,7 @@ impl Retrieval {
         let statement = Statement::new(
             "SELECT p.id, p.scope, p.heading, p.body FROM retrieval_passages p \
              WHERE p.id > $1 AND NOT EXISTS (SELECT 1 FROM retrieval_vectors v \
-             WHERE v.model = $2 AND v.scope = p.scope AND v.passage = p.id) \
+             WHERE v.passage = p.id AND v.model = $2) \
              ORDER BY p.id LIMIT $3",
         );
         let most = i64::try_from(most).unwrap_or(i64::MAX);
@@ -103,13 +103,15 @@ impl Retrieval {
                 "INSERT INTO retrieval_vectors (model, scope, passage, vector) \
                  SELECT $1, $2, $3, $4 \
                  WHERE EXISTS (SELECT 1 FROM retrieval_passages WHERE id = $3) \
-                 ON CONFLICT DO NOTHING"
+                 ON CONFLICT (passage) DO UPDATE SET \
+                 model = excluded.model, scope = excluded.scope, vector = excluded.vector"
             }
             Dialect::Postgres => {
                 "INSERT INTO retrieval_vectors (model, scope, passage, vector) \
                  SELECT $1::BIGINT, $2::BIGINT, $3::BIGINT, $4::BYTEA \
                  WHERE EXISTS (SELECT 1 FROM retrieval_passages WHERE id = $3 FOR SHARE) \
-                 ON CONFLICT DO NOTHING"
+                 ON CONFLICT (passage) DO UPDATE SET \
+                 model = excluded.model, scope = excluded.scope, vector = excluded.vector"
             }
         }
     }

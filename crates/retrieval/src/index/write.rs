@@ -85,9 +85,7 @@ impl Retrieval {
             ));
         }
         statements.push(of_entry(
-            "DELETE FROM retrieval_vectors WHERE scope = $1 \
-             AND model IN (SELECT id FROM retrieval_models) \
-             AND passage IN (SELECT id FROM retrieval_passages WHERE entry = \
+            "DELETE FROM retrieval_vectors WHERE passage IN (SELECT id FROM retrieval_passages WHERE entry = \
              (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2))",
         ));
         statements.push(of_entry(
@@ -201,8 +199,7 @@ impl Retrieval {
             .query(
                 Statement::new(
                     "SELECT p.heading, p.body, v.vector FROM retrieval_passages p \
-                     JOIN retrieval_vectors v \
-                     ON v.model = $3 AND v.scope = p.scope AND v.passage = p.id \
+                     JOIN retrieval_vectors v ON v.passage = p.id AND v.model = $3 \
                      WHERE p.entry = \
                      (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2)",
                 )
