@@ -133,7 +133,7 @@ async fn a_failure_that_comes_back_is_answered_with_what_helped() {
     let again = calling("operator", &[("fs_read", "{ path = \"settings/app.toml\" }")]);
     let lango = lango.now_playing(&[TO_OPERATOR, &again]).await;
     let second = lango.ask("read it once more").turn().await;
-    let told = second.results()[0].2.clone();
+    let told = second.results()[0].2;
     assert!(told.to_lowercase().contains("lesson") && told.contains("README.md"), "{told}");
 }
 
