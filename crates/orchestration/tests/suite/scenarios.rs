@@ -22,6 +22,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
         "turn",
         &[
             include_str!("../../../cli/tests/suite/requirements/keywords.rs"),
+            include_str!("../../../cli/tests/suite/requirements/knowledge.rs"),
             include_str!("../../../cli/tests/suite/requirements/limits.rs"),
             include_str!("../../../cli/tests/suite/requirements/rejection.rs"),
             include_str!("../../../cli/tests/suite/requirements/routing.rs"),
