@@ -15,7 +15,7 @@ on_both! {
     a_turn_is_taken_in_once,
 }
 
-const MISSING: &str = "no such file: /work/src/man.rs";
+const MISSING: &str = "no such file: /srv/app/man.rs";
 
 fn overcome(session: &SessionId, wrong: &str, right: &str) -> Told {
     Told::new(session, "read it")

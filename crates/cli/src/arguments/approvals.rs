@@ -1,0 +1,145 @@
+//! What the commands about permissions, skills and changes take.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApprovalsCommand {
+    /// The questions that wait for an answer, and the rules.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// One question or one rule, whole.
+    Show {
+        /// Its id, or the beginning of it.
+        id: String,
+    },
+    /// Answer a question with yes.
+    Approve {
+        /// Its id, or the beginning of it.
+        id: String,
+        /// Allow exactly this from now on.
+        #[arg(long)]
+        always: bool,
+    },
+    /// Answer a question with no.
+    Deny {
+        /// Its id, or the beginning of it.
+        id: String,
+    },
+    /// Store a rule.
+    Add(RuleArguments),
+    /// Take a stored rule away.
+    Revoke {
+        /// Its id, or the beginning of it.
+        id: String,
+    },
+    /// What would happen to a command, and why.
+    Explain {
+        /// The command, as one text.
+        command: String,
+        /// The directory it would run in; the current one by default.
+        #[arg(long, value_name = "DIR")]
+        workspace: Option<PathBuf>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// A rule on the command line.
+#[derive(Debug, Args)]
+pub(crate) struct RuleArguments {
+    /// What it does.
+    pub(crate) effect: RuleEffect,
+    /// The tool; `*` stands for any characters. `exec_*` where only words are given.
+    #[arg(long)]
+    pub(crate) tool: Option<String>,
+    /// The agent that calls.
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
+    /// The workspace it holds in; the current directory by default, `/` for everywhere.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<String>,
+    /// Take `*` for a plain character.
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// The words of a command, a path or an address; `*` as the last stands for any more.
+    #[arg(last = true)]
+    pub(crate) words: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuleEffect {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// What `trust` takes.
+#[derive(Debug, Args)]
+pub(crate) struct TrustArguments {
+    /// The directory; the current one by default.
+    pub(crate) directory: Option<PathBuf>,
+    /// Trust it no more.
+    #[arg(long)]
+    pub(crate) revoke: bool,
+    /// List the directories that are trusted.
+    #[arg(long, conflicts_with_all = ["directory", "revoke"])]
+    pub(crate) list: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SkillsCommand {
+    /// All skills that can be used here, and why others cannot.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// One skill, as JSON.
+    Show {
+        /// Its name.
+        name: String,
+    },
+    /// Let a skill that the librarian wrote be used.
+    #[command(after_help = "Examples:
+  lango skills list                    what waits for approval
+  lango skills approve release-notes   shows all of it first
+
+It moves to ~/.agents/skills; its first use is asked about like that of any other.")]
+    Approve {
+        /// Its name.
+        name: String,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Remove a skill that waits for approval.
+    Discard {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// What `undo` takes.
+#[derive(Debug, Args)]
+pub(crate) struct UndoArguments {
+    /// The turn, or the beginning of its id; the last one in this workspace by default.
+    pub(crate) turn: Option<String>,
+    /// List the turns that changed files.
+    #[arg(long, conflicts_with = "turn")]
+    pub(crate) list: bool,
+    /// Only say what would happen.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The workspace; the current directory by default.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,131 @@
+//! What the commands that run a turn take.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use lango_protocol::SessionId;
+
+/// What `run` takes.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The message. `-` stands for standard input, which also goes along when it is piped.
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// A picture that goes along (PNG, JPEG, GIF or WebP); may be given several times.
+    #[arg(long = "image", value_name = "FILE")]
+    pub(crate) images: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) session: SessionChoice,
+    #[command(flatten)]
+    pub(crate) team: TeamArguments,
+    #[command(flatten)]
+    pub(crate) approve: ApproveArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// What `chat` takes.
+#[derive(Debug, Args, Default)]
+pub(crate) struct ChatArguments {
+    #[command(flatten)]
+    pub(crate) session: SessionChoice,
+    #[command(flatten)]
+    pub(crate) team: TeamArguments,
+    #[command(flatten)]
+    pub(crate) approve: ApproveArguments,
+}
+
+/// What `resume` takes.
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArguments {
+    /// The session.
+    pub(crate) session: Option<String>,
+    /// The newest unfinished turn.
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) last: bool,
+    #[command(flatten)]
+    pub(crate) team: TeamArguments,
+    #[command(flatten)]
+    pub(crate) approve: ApproveArguments,
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// What `demo` takes.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArguments {
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// Which conversation.
+#[derive(Debug, Args, Default)]
+#[group(multiple = false)]
+pub(crate) struct SessionChoice {
+    /// A conversation, by its id or the beginning of it; made if there is none.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<SessionId>,
+    /// The last conversation.
+    #[arg(long)]
+    pub(crate) last: bool,
+    /// A new conversation (the default).
+    #[arg(long)]
+    pub(crate) new: bool,
+}
+
+/// Which team and model.
+#[derive(Debug, Args, Default)]
+pub(crate) struct TeamArguments {
+    /// `standard`, `compact`, or a directory of AGENT.md files.
+    #[arg(long, value_name = "NAME|DIR")]
+    pub(crate) topology: Option<String>,
+    /// PROVIDER/NAME, PROVIDER or NAME, for all agents; script:FILE for a scripted model,
+    /// replay:FILE for a recording.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Record what is sent to models and what they answer, without keys, for bug reports.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Hand-overs in one turn.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_rounds: Option<u32>,
+    /// The directory the operator works in; the current one by default.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+}
+
+/// Who approves dangerous calls.
+#[derive(Debug, Args, Default)]
+pub(crate) struct ApproveArguments {
+    /// ask: a person at the terminal; wait: whoever answers with `lango approvals`; none: deny;
+    /// all: allow everything, unseen.
+    #[arg(long, value_name = "WHO", default_value = "ask")]
+    pub(crate) approve: Approve,
+}
+
+/// How results are printed.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArguments {
+    /// text: the answer; json: one object at the end; stream-json: one event per line.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) output_format: OutputFormat,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Approve {
+    #[default]
+    Ask,
+    Wait,
+    None,
+    All,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    Text,
+    Json,
+    StreamJson,
+}

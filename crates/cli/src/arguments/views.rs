@@ -1,0 +1,181 @@
+//! What the commands that look at things, and the configuration, take.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use lango_protocol::SessionId;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsCommand {
+    /// All agents, with capabilities and tools, and the tools nobody owns.
+    List(CatalogArguments),
+    /// One agent.
+    Show {
+        /// Its name.
+        name: String,
+        #[command(flatten)]
+        catalog: CatalogArguments,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// All tools.
+    List(CatalogArguments),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PromptCommand {
+    /// The instruction, the tools, what is known and remembered, and their size, exactly as the
+    /// model gets them.
+    #[command(after_help = "Examples:
+  lango prompt show lango-orchestrator
+  lango prompt show librarian where do we deploy to     with what is known about this message")]
+    Show {
+        /// The agent; `lango agents list` shows them.
+        agent: String,
+        /// A message of the user; what is known and remembered is chosen for it.
+        message: Vec<String>,
+        /// The conversation that the message would belong to; a new one when absent.
+        #[arg(long, value_name = "ID")]
+        session: Option<SessionId>,
+        #[command(flatten)]
+        catalog: CatalogArguments,
+    },
+}
+
+/// What commands that only look take.
+#[derive(Debug, Args)]
+pub(crate) struct CatalogArguments {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// `standard`, `compact`, or a directory of AGENT.md files.
+    #[arg(long, value_name = "NAME|DIR")]
+    pub(crate) topology: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// The newest conversations.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        /// How many.
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+    },
+    /// A conversation as it was.
+    Show {
+        /// Its id, or the beginning of it.
+        id: String,
+        /// Print the events as JSON, one array.
+        #[arg(long)]
+        json: bool,
+    },
+    /// All events, one JSON object per line.
+    Export {
+        /// Its id, or the beginning of it.
+        id: String,
+        /// Where to; standard output by default.
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+    },
+    /// Remove a conversation and everything in it.
+    Delete {
+        /// Its id, or the beginning of it.
+        id: String,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// The models of every provider that is set up, or of one.
+    #[command(after_help = "Examples:
+  lango models list
+  lango models list ollama --json")]
+    List {
+        /// The provider.
+        provider: Option<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make real calls and say what works: streaming, tools, parallel tools, images, usage.
+    #[command(after_help = "Examples:
+  lango models test                         the model that `lango run` would use
+  lango models test openai/gpt-5-mini")]
+    Test {
+        /// PROVIDER/NAME; the one that `lango run` would use when absent.
+        model: Option<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What `usage` takes.
+#[derive(Debug, Args)]
+pub(crate) struct UsageArguments {
+    /// One conversation, by its id or the beginning of it.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// The last conversation.
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) last: bool,
+    /// How many days back; a single conversation is shown whole unless this is given.
+    #[arg(long, value_name = "N")]
+    pub(crate) days: Option<u32>,
+    /// What is added up.
+    #[arg(long, value_name = "WHAT", default_value = "model")]
+    pub(crate) by: UsageBy,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UsageBy {
+    Model,
+    Agent,
+    Session,
+    Turn,
+    Call,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// All keys with their values.
+    Show {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        /// Also print where each value comes from, and the variable that overrides it.
+        #[arg(long)]
+        origin: bool,
+    },
+    /// One value.
+    Get {
+        /// Such as agent.topology.
+        key: String,
+    },
+    /// Change a value in the file.
+    #[command(after_help = "Examples:
+  lango config set agent.topology compact
+  lango config set providers.local.baseUrl http://127.0.0.1:1234/v1
+  lango config set model.provider local")]
+    Set {
+        /// Such as agent.topology.
+        key: String,
+        /// TOML, or plain text.
+        value: String,
+    },
+    /// Where the files are.
+    Path,
+    /// The JSON schema of the file.
+    Schema,
+}
