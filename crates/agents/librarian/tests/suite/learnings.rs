@@ -108,7 +108,7 @@ async fn lessons_are_told_and_found(database: Database) {
     let tools = tools(&holdings, None);
     let lesson = json!({
         "trigger": "exec_shell", "fix": "Set CARGO_NET_OFFLINE=true.",
-        "error_pattern": "failed to fetch https://index.crates.io", "diagnosis": "There is no network."
+        "error_pattern": "failed to fetch https://packages.example.org", "diagnosis": "There is no network."
     });
     let first = call(&tools, "save_learning", lesson.clone()).await.unwrap();
     assert_eq!(call(&tools, "save_learning", lesson).await.unwrap(), first, "it is the same one");
