@@ -1,15 +1,13 @@
-//! Searching.
+//! Searching: what is asked for, what is found, and the two rankings made into one.
 
 use std::collections::{HashMap, HashSet};
 
-use lango_store::{Dialect, Row, RowView, Statement, StoreError};
+use lango_store::{Row, Statement, StoreError};
 use serde::Serialize;
 
 use super::Retrieval;
-use super::write::scope_word;
-use crate::fusion::{WordHit, fuse};
-use crate::vector::{Nearest, Query};
-use crate::{EmbedError, EntryKey, Purpose, RetrievalError, Space, ids, query};
+use crate::fusion::fuse;
+use crate::{EmbedError, EntryKey, RetrievalError, Space, ids};
 
 /// How texts are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -89,9 +87,6 @@ pub struct Hit {
     pub by_words: bool,
 }
 
-/// Passages with a word, from which on it is common.
-const COMMON: i64 = 5_000;
-
 /// Passages of each ranking that are fused. Deeper ones cannot come first any more.
 const DEPTH: usize = 100;
 
@@ -157,189 +152,8 @@ impl Retrieval {
         rows.iter().map(|row| Ok(ids::scope(search.space, row.text(0)?))).collect()
     }
 
-    async fn by_words(
-        &self,
-        search: &Search,
-        scopes: &[i64],
-        most: usize,
-    ) -> Result<Vec<WordHit>, StoreError> {
-        let terms = query::terms(&search.text);
-        if terms.is_empty() {
-            return Ok(Vec::new());
-        }
-        let rows = match self.database.dialect() {
-            Dialect::Sqlite => self.matches_sqlite(search, &terms, scopes, most).await?,
-            Dialect::Postgres => {
-                let scopes: Vec<String> = scopes.iter().map(ToString::to_string).collect();
-                let statement = Statement::new(WORDS_POSTGRES)
-                    .bind(terms.join(" "))
-                    .bind(scopes.join(" "))
-                    .bind(i64::try_from(most).unwrap_or(i64::MAX));
-                self.database.query(statement).await?
-            }
-        };
-        let hit = |row: &Row| {
-            Ok(WordHit {
-                passage: row.integer(0)?,
-                score: row.real(1)?,
-                coverage: query::coverage(&terms, &[row.text(2)?, row.text(3)?, row.text(4)?]),
-            })
-        };
-        rows.iter().map(hit).collect()
-    }
-
-    /// The rows of [`WORDS_SQLITE`].
-    async fn matches_sqlite(
-        &self,
-        search: &Search,
-        terms: &[String],
-        scopes: &[i64],
-        most: usize,
-    ) -> Result<Vec<Row>, StoreError> {
-        let terms = self.rare_terms(terms).await?;
-        let limit = |rows: usize| i64::try_from(rows).unwrap_or(i64::MAX);
-        // Most of what there is are documents, so that looking for all of them, and leaving out the
-        // rest, is cheaper than comparing each with its scope.
-        if search.space == Space::Documents && search.collections.is_empty() {
-            let statement = Statement::new(WORDS_SQLITE);
-            let statement = statement.bind(query::for_fts5(&terms, &[])).bind(limit(2 * most));
-            let mut rows = self.database.query(statement).await?;
-            let all = rows.len() < 2 * most;
-            let wanted: HashSet<i64> = scopes.iter().copied().collect();
-            rows.retain(|row| row.integer(5).is_ok_and(|scope| wanted.contains(&scope)));
-            if all || rows.len() >= most {
-                rows.truncate(most);
-                return Ok(rows);
-            }
-        }
-        let scopes: Vec<String> = scopes.iter().map(|scope| scope_word(*scope)).collect();
-        let statement = Statement::new(WORDS_SQLITE);
-        let statement = statement.bind(query::for_fts5(&terms, &scopes)).bind(limit(most));
-        self.database.query(statement).await
-    }
-
-    /// The terms without those that so many passages have that they say little and cost much, as long
-    /// as others are left.
-    async fn rare_terms(&self, terms: &[String]) -> Result<Vec<String>, StoreError> {
-        if terms.len() < 2 || !self.is_large().await? {
-            return Ok(terms.to_vec());
-        }
-        let mut rare = Vec::with_capacity(terms.len());
-        for term in terms {
-            let statement = Statement::new(
-                "SELECT COUNT(*) FROM (SELECT 1 FROM retrieval_words \
-                 WHERE retrieval_words MATCH $1 LIMIT $2)",
-            );
-            let query = query::for_fts5(std::slice::from_ref(term), &[]);
-            let rows = self.database.query(statement.bind(query).bind(COMMON)).await?;
-            let count = rows.first().map_or(Ok(0), |row| row.integer(0))?;
-            if count < COMMON {
-                rare.push(term.clone());
-            }
-        }
-        Ok(if rare.is_empty() { terms.to_vec() } else { rare })
-    }
-
-    /// Whether there is so much that a common word costs.
-    async fn is_large(&self) -> Result<bool, StoreError> {
-        let statement = Statement::new("SELECT 1 FROM retrieval_passages LIMIT 1 OFFSET $1");
-        Ok(!self.database.query(statement.bind(4 * COMMON)).await?.is_empty())
-    }
-
-    /// The statement that reads the vectors of a scope. Documents are most of what there is, and are
-    /// read in the order of the table; of the others, the index finds the few.
-    fn vectors_of(&self, space: Space) -> &'static str {
-        match (self.database.dialect(), space) {
-            (Dialect::Sqlite, Space::Documents) => {
-                "SELECT passage, vector FROM retrieval_vectors NOT INDEXED \
-                 WHERE model = $1 AND scope = $2"
-            }
-            _ => "SELECT passage, vector FROM retrieval_vectors WHERE model = $1 AND scope = $2",
-        }
-    }
-
-    /// The nearest passages with their similarity.
-    async fn by_meaning(
-        &self,
-        text: &str,
-        space: Space,
-        scopes: &[i64],
-        most: usize,
-    ) -> Result<Vec<(i64, f32)>, RetrievalError> {
-        let Some(model) = self.model else { return Err(RetrievalError::NoEmbedder) };
-        let vector = self.query_vector(text).await?;
-        let mut nearest = Nearest::new(Query::new(&vector), most);
-        for scope in scopes {
-            let statement = Statement::new(self.vectors_of(space));
-            let statement = statement.bind(model).bind(*scope);
-            nearest = self
-                .database
-                .fold(statement, nearest, |nearest: &mut Nearest, row| {
-                    nearest.see(row.integer(0)?, row.blob(1)?)
-                })
-                .await?;
-        }
-        Ok(nearest.ranked())
-    }
-
-    /// The passage of one entry that fits a query best; none where the entry is not there.
-    pub async fn best_passage(
-        &self,
-        key: &EntryKey,
-        text: &str,
-    ) -> Result<Option<Hit>, RetrievalError> {
-        let statement = Statement::new(
-            "SELECT p.id, v.vector FROM retrieval_passages p JOIN retrieval_vectors v \
-             ON v.passage = p.id AND v.model = $3 \
-             WHERE p.entry = (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2)",
-        );
-        let statement = statement.bind(ids::scope_of(key)).bind(key.key.as_str());
-        let best = match (self.model, self.query_vector(text).await) {
-            (Some(model), Ok(vector)) => {
-                let nearest = Nearest::new(Query::new(&vector), 1);
-                let see = |nearest: &mut Nearest, row: &RowView<'_>| {
-                    nearest.see(row.integer(0)?, row.blob(1)?)
-                };
-                let nearest = self.database.fold(statement.bind(model), nearest, see).await?;
-                nearest.ranked().first().copied()
-            }
-            // Without a model, how it begins says best what it is about.
-            _ => None,
-        };
-        let similarity = best.map(|(_, similarity)| similarity);
-        let passage = match best {
-            Some((passage, _)) => Some(passage),
-            None => self.first_passage(key).await?,
-        };
-        let Some(passage) = passage else { return Ok(None) };
-        let mut hits = self.load(&[(passage, 0.0)]).await?;
-        Ok(hits.pop().map(|(_, hit)| Hit { similarity, ..hit }))
-    }
-
-    async fn first_passage(&self, key: &EntryKey) -> Result<Option<i64>, StoreError> {
-        let first = Statement::new(
-            "SELECT id FROM retrieval_passages WHERE entry = \
-             (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2) \
-             ORDER BY number LIMIT 1",
-        );
-        let first = first.bind(ids::scope_of(key)).bind(key.key.as_str());
-        self.database.query(first).await?.first().map(|row| row.integer(0)).transpose()
-    }
-
-    /// The vector of a query.
-    pub async fn query_vector(&self, text: &str) -> Result<Vec<f32>, RetrievalError> {
-        if let Some(vector) = self.remembered(text) {
-            return Ok(vector);
-        }
-        let Some(embedder) = &self.embedder else { return Err(RetrievalError::NoEmbedder) };
-        let vectors = embedder.embed(&[text.to_owned()], Purpose::Query).await?;
-        let vector = vectors.into_iter().next().unwrap_or_default();
-        self.remember(text, &vector);
-        Ok(vector)
-    }
-
     /// The passages of these numbers, in this order. One that went away meanwhile is left out.
-    async fn load(&self, ranked: &[(i64, f64)]) -> Result<Vec<(i64, Hit)>, StoreError> {
+    pub(super) async fn load(&self, ranked: &[(i64, f64)]) -> Result<Vec<(i64, Hit)>, StoreError> {
         let mut hits = Vec::with_capacity(ranked.len());
         for (passage, score) in ranked {
             let statement = Statement::new(
@@ -372,37 +186,3 @@ fn hit(row: &Row, score: f64) -> Result<Option<Hit>, StoreError> {
         by_words: false,
     }))
 }
-
-// The scope's word costs and counts nothing, a heading's word counts more than one of the text.
-const WORDS_SQLITE: &str = "SELECT p.id, w.score, p.heading, p.body, p.extra, p.scope FROM \
-     (SELECT rowid AS passage, -bm25(retrieval_words, 0.0, 1.5, 1.0, 0.3) AS score \
-      FROM retrieval_words WHERE retrieval_words MATCH $1 ORDER BY score DESC, rowid LIMIT $2) w \
-     JOIN retrieval_passages p ON p.id = w.passage ORDER BY w.score DESC, p.id";
-
-// PostgreSQL's own ranking knows nothing of how rare a word is, so each word is ranked by itself
-// and weighted with its rarity.
-const WORDS_POSTGRES: &str = "\
-WITH terms AS ( \
-    SELECT plainto_tsquery('english', term) AS term \
-    FROM unnest(string_to_array($1, ' ')) AS term \
-    WHERE numnode(plainto_tsquery('english', term)) > 0 \
-), scopes AS ( \
-    SELECT CAST(scope AS BIGINT) AS scope FROM unnest(string_to_array($2, ' ')) AS scope \
-), total AS ( \
-    SELECT COUNT(*) AS passages FROM retrieval_passages \
-    WHERE scope IN (SELECT scope FROM scopes) \
-), matches AS ( \
-    SELECT p.id, t.term, ts_rank('{0.1, 0.1, 0.1, 0.15}', p.words, t.term) AS rank, \
-           length(p.body) AS size \
-    FROM terms t JOIN retrieval_passages p ON p.words @@ t.term \
-    WHERE p.scope IN (SELECT scope FROM scopes) \
-), rarity AS ( \
-    SELECT term, ln(1 + (total.passages - COUNT(*) + 0.5) / (COUNT(*) + 0.5)) AS weight \
-    FROM matches, total GROUP BY term, total.passages \
-) \
-SELECT p.id, w.score, p.heading, p.body, p.extra FROM ( \
-    SELECT m.id, CAST(SUM(r.weight * m.rank / \
-        (m.rank + 0.06 * (0.25 + 0.75 * m.size / 900.0))) AS DOUBLE PRECISION) AS score \
-    FROM matches m JOIN rarity r ON r.term = m.term \
-    GROUP BY m.id, m.size ORDER BY score DESC, m.id LIMIT $3) w \
-JOIN retrieval_passages p ON p.id = w.id ORDER BY w.score DESC, p.id";

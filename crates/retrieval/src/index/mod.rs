@@ -3,8 +3,10 @@
 mod check;
 mod find;
 mod list;
+mod meaning;
 mod schema;
 mod upkeep;
+mod words;
 mod write;
 
 use std::collections::VecDeque;

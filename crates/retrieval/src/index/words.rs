@@ -1,0 +1,138 @@
+//! Finding passages by their words.
+
+use std::collections::HashSet;
+
+use lango_store::{Dialect, Row, Statement, StoreError};
+
+use super::write::scope_word;
+use super::{Retrieval, Search};
+use crate::fusion::WordHit;
+use crate::{Space, query};
+
+/// Passages with a word, from which on it is common.
+const COMMON: i64 = 5_000;
+
+impl Retrieval {
+    pub(super) async fn by_words(
+        &self,
+        search: &Search,
+        scopes: &[i64],
+        most: usize,
+    ) -> Result<Vec<WordHit>, StoreError> {
+        let terms = query::terms(&search.text);
+        if terms.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = match self.database.dialect() {
+            Dialect::Sqlite => self.matches_sqlite(search, &terms, scopes, most).await?,
+            Dialect::Postgres => {
+                let scopes: Vec<String> = scopes.iter().map(ToString::to_string).collect();
+                let statement = Statement::new(WORDS_POSTGRES)
+                    .bind(terms.join(" "))
+                    .bind(scopes.join(" "))
+                    .bind(i64::try_from(most).unwrap_or(i64::MAX));
+                self.database.query(statement).await?
+            }
+        };
+        let hit = |row: &Row| {
+            Ok(WordHit {
+                passage: row.integer(0)?,
+                score: row.real(1)?,
+                coverage: query::coverage(&terms, &[row.text(2)?, row.text(3)?, row.text(4)?]),
+            })
+        };
+        rows.iter().map(hit).collect()
+    }
+
+    /// The rows of [`WORDS_SQLITE`].
+    async fn matches_sqlite(
+        &self,
+        search: &Search,
+        terms: &[String],
+        scopes: &[i64],
+        most: usize,
+    ) -> Result<Vec<Row>, StoreError> {
+        let terms = self.rare_terms(terms).await?;
+        let limit = |rows: usize| i64::try_from(rows).unwrap_or(i64::MAX);
+        // Most of what there is are documents, so that looking for all of them, and leaving out the
+        // rest, is cheaper than comparing each with its scope.
+        if search.space == Space::Documents && search.collections.is_empty() {
+            let statement = Statement::new(WORDS_SQLITE);
+            let statement = statement.bind(query::for_fts5(&terms, &[])).bind(limit(2 * most));
+            let mut rows = self.database.query(statement).await?;
+            let all = rows.len() < 2 * most;
+            let wanted: HashSet<i64> = scopes.iter().copied().collect();
+            rows.retain(|row| row.integer(5).is_ok_and(|scope| wanted.contains(&scope)));
+            if all || rows.len() >= most {
+                rows.truncate(most);
+                return Ok(rows);
+            }
+        }
+        let scopes: Vec<String> = scopes.iter().map(|scope| scope_word(*scope)).collect();
+        let statement = Statement::new(WORDS_SQLITE);
+        let statement = statement.bind(query::for_fts5(&terms, &scopes)).bind(limit(most));
+        self.database.query(statement).await
+    }
+
+    /// The terms without those that so many passages have that they say little and cost much, as long
+    /// as others are left.
+    async fn rare_terms(&self, terms: &[String]) -> Result<Vec<String>, StoreError> {
+        if terms.len() < 2 || !self.is_large().await? {
+            return Ok(terms.to_vec());
+        }
+        let mut rare = Vec::with_capacity(terms.len());
+        for term in terms {
+            let statement = Statement::new(
+                "SELECT COUNT(*) FROM (SELECT 1 FROM retrieval_words \
+                 WHERE retrieval_words MATCH $1 LIMIT $2)",
+            );
+            let query = query::for_fts5(std::slice::from_ref(term), &[]);
+            let rows = self.database.query(statement.bind(query).bind(COMMON)).await?;
+            let count = rows.first().map_or(Ok(0), |row| row.integer(0))?;
+            if count < COMMON {
+                rare.push(term.clone());
+            }
+        }
+        Ok(if rare.is_empty() { terms.to_vec() } else { rare })
+    }
+
+    /// Whether there is so much that a common word costs.
+    async fn is_large(&self) -> Result<bool, StoreError> {
+        let statement = Statement::new("SELECT 1 FROM retrieval_passages LIMIT 1 OFFSET $1");
+        Ok(!self.database.query(statement.bind(4 * COMMON)).await?.is_empty())
+    }
+}
+
+// The scope's word costs and counts nothing, a heading's word counts more than one of the text.
+const WORDS_SQLITE: &str = "SELECT p.id, w.score, p.heading, p.body, p.extra, p.scope FROM \
+     (SELECT rowid AS passage, -bm25(retrieval_words, 0.0, 1.5, 1.0, 0.3) AS score \
+      FROM retrieval_words WHERE retrieval_words MATCH $1 ORDER BY score DESC, rowid LIMIT $2) w \
+     JOIN retrieval_passages p ON p.id = w.passage ORDER BY w.score DESC, p.id";
+
+// PostgreSQL's own ranking knows nothing of how rare a word is, so each word is ranked by itself
+// and weighted with its rarity.
+const WORDS_POSTGRES: &str = "\
+WITH terms AS ( \
+    SELECT plainto_tsquery('english', term) AS term \
+    FROM unnest(string_to_array($1, ' ')) AS term \
+    WHERE numnode(plainto_tsquery('english', term)) > 0 \
+), scopes AS ( \
+    SELECT CAST(scope AS BIGINT) AS scope FROM unnest(string_to_array($2, ' ')) AS scope \
+), total AS ( \
+    SELECT COUNT(*) AS passages FROM retrieval_passages \
+    WHERE scope IN (SELECT scope FROM scopes) \
+), matches AS ( \
+    SELECT p.id, t.term, ts_rank('{0.1, 0.1, 0.1, 0.15}', p.words, t.term) AS rank, \
+           length(p.body) AS size \
+    FROM terms t JOIN retrieval_passages p ON p.words @@ t.term \
+    WHERE p.scope IN (SELECT scope FROM scopes) \
+), rarity AS ( \
+    SELECT term, ln(1 + (total.passages - COUNT(*) + 0.5) / (COUNT(*) + 0.5)) AS weight \
+    FROM matches, total GROUP BY term, total.passages \
+) \
+SELECT p.id, w.score, p.heading, p.body, p.extra FROM ( \
+    SELECT m.id, CAST(SUM(r.weight * m.rank / \
+        (m.rank + 0.06 * (0.25 + 0.75 * m.size / 900.0))) AS DOUBLE PRECISION) AS score \
+    FROM matches m JOIN rarity r ON r.term = m.term \
+    GROUP BY m.id, m.size ORDER BY score DESC, m.id LIMIT $3) w \
+JOIN retrieval_passages p ON p.id = w.id ORDER BY w.score DESC, p.id";
