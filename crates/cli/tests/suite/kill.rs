@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Output, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -86,17 +87,25 @@ async fn kill_many(backend: Backend) {
     let whole = world.home().whole_run().await;
     let random = Random::new();
     let interrupted = AtomicU64::new(0);
+    // With several at once each is slower than the one that was measured, and how much so changes with
+    // the machine: a kill that came too late brings the following ones forward, one that came too
+    // early puts them off.
+    let latest = Mutex::new(whole.mul_f64(1.8));
     stream::iter(0..KILLS * 5)
         .for_each_concurrent(AT_ONCE, async |number| {
             if interrupted.load(Ordering::Relaxed) >= KILLS {
                 return;
             }
-            // With several at once each is slower than the one that was measured.
-            let after = whole.mul_f64(random.fraction() * 1.8);
+            let after = latest.lock().unwrap().mul_f64(random.fraction());
             let home = world.home();
             let seen = home.killed_run(after).await;
             let resumed = home.check(&seen, number).await;
             interrupted.fetch_add(u64::from(resumed), Ordering::Relaxed);
+            if !resumed {
+                let late = seen.iter().any(|e| matches!(e.body, EventBody::TurnFinished(_)));
+                let mut latest = latest.lock().unwrap();
+                *latest = latest.mul_f64(if late { 0.95 } else { 1.05 });
+            }
         })
         .await;
     let interrupted = interrupted.into_inner();
