@@ -53,7 +53,9 @@ pub(super) fn composition(expansions: bool) -> impl Strategy<Value = Composed> {
                         format!("x=$({text}\n)"),
                         format!("echo a > $({text}\n)"),
                         format!("echo ${{x:-$({text}\n)}}"),
-                        format!("{{ cat <<X\na $({text}\n)\nX\n}}"),
+                        // With the same mark inside, bash ends the text there and dash does not, so
+                        // that there is no one right reading.
+                        format!("{{ cat <<X{0}\na $({text}\n)\nX{0}\n}}", text.len()),
                         format!("cat <({text}\n)"),
                         format!("for x in $({text}\n); do :; done"),
                         format!("echo $((1 + $({text}\n)))"),
