@@ -1,0 +1,1 @@
+//! Tools elsewhere, and these agents as tools for others: the MCP protocol in both directions.

@@ -1,0 +1,1 @@
+//! One HTTP server for every door: A2A, the OpenAI wire, MCP and health.
