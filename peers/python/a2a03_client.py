@@ -138,6 +138,11 @@ async def push_configs(client, task):
 
 async def run(options):
     peer = Peer(options)
+    async with peer.http:
+        await obey(peer, options)
+
+
+async def obey(peer, options):
     command = options.command
     if command == "card":
         lines.line("card", raw=plain(await peer.fetch_card()))

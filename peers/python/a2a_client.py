@@ -150,6 +150,11 @@ async def list_tasks(client, page_size):
 
 async def run(options):
     peer = Peer(options)
+    async with peer.http:
+        await obey(peer, options)
+
+
+async def obey(peer, options):
     command = options.command
     if command == "card":
         lines.line("card", raw=MessageToDict(await peer.fetch_card()))
