@@ -1,12 +1,16 @@
 // An agent made with @a2a-js/sdk 1.x, on JSON-RPC (at /) and HTTP+JSON (under /rest).
 //
-//   a2a_agent.mjs [--port 0] [--token T] [--log] [--binding jsonrpc|rest|both] [--legacy]
+//   a2a_agent.mjs [--port 0] [--token T] [--log FILE] [--binding jsonrpc|rest|both] [--legacy]
+//                 [--proper-card]
 //
 // What it does with messages is in behaviour.mjs. `--binding` says what the card offers, `--legacy` lets
-// the SDK answer protocol 0.3 at the same place. Prints `listening on PORT` once it does; with `--log` a
-// JSON line for each request.
+// the SDK answer protocol 0.3 at the same place. The card is served as the SDK's documentation does it,
+// which in this version writes `securitySchemes` in its internal form ("scheme": {"$case": ...});
+// `--proper-card` writes them as the protocol has them. Prints `listening on PORT` once it does; with
+// `--log FILE` it writes a JSON line for each request there.
 
 import { randomUUID } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
 
 import { act } from './behaviour.mjs';
 import { commandLine } from './command_line.mjs';
@@ -115,7 +119,7 @@ function door({ token, log }) {
   return (request, response, next) => {
     if (log) {
       const entry = { request: `${request.method} ${request.path}`, headers: request.headers };
-      process.stdout.write(`${JSON.stringify(entry)}\n`);
+      appendFileSync(log, `${JSON.stringify(entry)}\n`);
     }
     const known = request.headers.authorization === `Bearer ${token}`;
     if (!token || known || request.path === CARD) return next();
@@ -123,7 +127,7 @@ function door({ token, log }) {
   };
 }
 
-const { options } = commandLine(['port', 'token', 'binding'], ['log', 'legacy']);
+const { options } = commandLine(['port', 'token', 'binding', 'log'], ['legacy', 'proper-card']);
 const application = express();
 const listener = application.listen(Number(options.port ?? 0), '127.0.0.1', () => {
   const { port } = listener.address();
@@ -140,7 +144,9 @@ const listener = application.listen(Number(options.port ?? 0), '127.0.0.1', () =
   const legacyCompat = { enabled: Boolean(options.legacy) };
   const shared = { requestHandler, userBuilder: web.UserBuilder.noAuthentication, legacyCompat };
   application.use(door(options));
-  application.use(CARD, web.agentCardHandler({ agentCardProvider: requestHandler, legacyCompat }));
+  const proper = async () => sdk.AgentCard.toJSON(described);
+  const agentCardProvider = options['proper-card'] ? proper : requestHandler;
+  application.use(CARD, web.agentCardHandler({ agentCardProvider, legacyCompat }));
   application.use('/rest', web.restHandler(shared));
   application.use('/', web.jsonRpcHandler(shared));
   process.stdout.write(`listening on ${port}\n`);

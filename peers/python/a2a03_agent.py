@@ -1,6 +1,6 @@
 """An agent made with the Python a2a-sdk 0.3, on JSON-RPC.
 
-  a2a03_agent.py [--port 0] [--token T] [--log]
+  a2a03_agent.py [--port 0] [--token T] [--log FILE]
 
 What it does with messages is in behaviour.py.
 """

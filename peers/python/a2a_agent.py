@@ -1,6 +1,6 @@
 """An agent made with the Python a2a-sdk 1.x, on JSON-RPC (at /) and HTTP+JSON (under /rest).
 
-  a2a_agent.py [--port 0] [--token T] [--log] [--binding jsonrpc|rest|both] [--legacy]
+  a2a_agent.py [--port 0] [--token T] [--log FILE] [--binding jsonrpc|rest|both] [--legacy]
 
 What it does with messages is in behaviour.py. `--binding` says what the card offers, `--legacy` lets
 the SDK answer protocol 0.3 at the same place. Push notifications are sent wherever it is asked to.

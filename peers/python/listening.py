@@ -1,7 +1,7 @@
 """Serves an ASGI application on 127.0.0.1, for the agents of the tests.
 
 Prints `listening on PORT` once connections are accepted. With a token, everything but the agent's card
-demands it. With `--log`, prints a JSON line for each request:
+demands it. With `--log FILE`, writes a JSON line for each request:
 {"request": "POST /", "headers": {...}}.
 """
 
@@ -19,7 +19,7 @@ def arguments(description):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--token", help="the bearer token to demand")
-    parser.add_argument("--log", action="store_true", help="print a line for each request")
+    parser.add_argument("--log", metavar="FILE", help="where to write a line for each request")
     return parser
 
 
@@ -43,14 +43,14 @@ class Door:
     def __init__(self, application, token, log):
         self.application = application
         self.token = token
-        self.log = log
+        self.log = open(log, "a", buffering=1) if log else None
 
     async def __call__(self, scope, receive, send):
         if scope["type"] == "http":
             headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
             if self.log:
                 line = {"request": f"{scope['method']} {scope['path']}", "headers": headers}
-                print(json.dumps(line), flush=True)
+                print(json.dumps(line), file=self.log)
             if not self.admits(scope["path"], headers):
                 await refuse(send)
                 return
