@@ -102,7 +102,8 @@ class Flood(Plain):
             text = f"flood {number} " + "x" * 200
             params = {"level": "error", "logger": "flood", "data": text}
             session.send({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
-            params = {"progressToken": session.progress_token, "progress": number}
+            token = session.progress_token or "nobody asked"
+            params = {"progressToken": token, "progress": number}
             session.send({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
             changed = "notifications/tools/list_changed"
             session.send({"jsonrpc": "2.0", "method": changed})
@@ -344,7 +345,8 @@ class Stall(Plain):
         number = 0
         while True:
             number += 1
-            params = {"progressToken": session.progress_token, "progress": number}
+            token = session.progress_token or "nobody asked"
+            params = {"progressToken": token, "progress": number}
             session.send({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
             time.sleep(0.2)
 

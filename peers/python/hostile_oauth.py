@@ -13,6 +13,7 @@
   oauth-foreign-scope      asks for the scopes of everything
 """
 
+import json
 import urllib.parse
 
 TOKEN = "token-of-the-hostile-server"
@@ -33,7 +34,7 @@ class Authorization:
         if path.startswith("/.well-known/"):
             self.metadata(handler, path)
         elif path == "/register":
-            handler.reply(201, {"client_id": "client-1", "redirect_uris": []})
+            handler.reply(201, {**json.loads(body), "client_id": "client-1"})
         elif path == "/authorize":
             self.authorize(handler, dict(urllib.parse.parse_qsl(query)))
         elif path == "/token":
