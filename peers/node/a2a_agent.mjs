@@ -10,18 +10,17 @@
 // `--log FILE` it writes a JSON line for each request there.
 
 import { randomUUID } from 'node:crypto';
-import { appendFileSync } from 'node:fs';
 
 import { act } from './behaviour.mjs';
 import { commandLine } from './command_line.mjs';
+import { CARD, door } from './door.mjs';
 import { load } from './packages.mjs';
 
-const express = load('express');
-const sdk = load('@a2a-js/sdk');
-const server = load('@a2a-js/sdk/server');
-const web = load('@a2a-js/sdk/server/express');
+const express = (await load('express')).default;
+const sdk = await load('@a2a-js/sdk');
+const server = await load('@a2a-js/sdk/server');
+const web = await load('@a2a-js/sdk/server/express');
 
-const CARD = '/.well-known/agent-card.json';
 const ASKED = [sdk.TaskState.TASK_STATE_INPUT_REQUIRED, sdk.TaskState.TASK_STATE_AUTH_REQUIRED];
 
 class Executor {
@@ -112,19 +111,6 @@ function card(base, { binding = 'both', token, legacy }) {
     fields.securityRequirements = [{ schemes: { bearer: { list: [] } } }];
   }
   return sdk.AgentCard.fromJSON(fields);
-}
-
-// Demands the token and writes down the requests.
-function door({ token, log }) {
-  return (request, response, next) => {
-    if (log) {
-      const entry = { request: `${request.method} ${request.path}`, headers: request.headers };
-      appendFileSync(log, `${JSON.stringify(entry)}\n`);
-    }
-    const known = request.headers.authorization === `Bearer ${token}`;
-    if (!token || known || request.path === CARD) return next();
-    response.set('WWW-Authenticate', 'Bearer').status(401).json({ error: 'a bearer token is needed' });
-  };
 }
 
 const { options } = commandLine(['port', 'token', 'binding', 'log'], ['legacy', 'proper-card']);

@@ -6,12 +6,14 @@
 
 import { randomUUID } from 'node:crypto';
 
+import * as lines from './client_lines.mjs';
 import { commandLine, fail, line } from './command_line.mjs';
+import { fetchWithToken } from './fetch_with_token.mjs';
 import { load } from './packages.mjs';
-import { sameState, TOKEN, webhook } from './webhook.mjs';
+import { TOKEN, webhook } from './webhook.mjs';
 
-const sdk = load('@a2a-js/sdk');
-const sdkClient = load('@a2a-js/sdk/client');
+const sdk = await load('@a2a-js/sdk');
+const sdkClient = await load('@a2a-js/sdk/client');
 
 const BINDINGS = { jsonrpc: 'JSONRPC', rest: 'HTTP+JSON' };
 
@@ -20,25 +22,9 @@ const { options, words } = commandLine(
   ['legacy'],
 );
 const legacyCompat = { enabled: Boolean(options.legacy) };
-const extra = Object.fromEntries((options.header ?? []).map((header) => header.split(/=(.*)/s)));
-
-// Sends the token with the call, and only where the SDK's own handler says so.
-function fetchWithToken() {
-  const withHeaders = (url, init = {}) => {
-    const headers = new Headers(init.headers);
-    for (const [name, value] of Object.entries(extra)) headers.set(name, value);
-    return fetch(url, { ...init, headers });
-  };
-  if (!options.token) return withHeaders;
-  const authorization = { Authorization: `Bearer ${options.token}` };
-  return sdkClient.createAuthenticatingFetchWithRetry(withHeaders, {
-    headers: async () => authorization,
-    shouldRetryWithHeaders: async () => undefined,
-  });
-}
 
 async function connect(polling = false) {
-  const fetchImpl = fetchWithToken();
+  const fetchImpl = fetchWithToken(sdkClient, options);
   const factories = {
     jsonrpc: new sdkClient.JsonRpcTransportFactory({ fetchImpl, legacyCompat }),
     rest: new sdkClient.RestTransportFactory({ fetchImpl, legacyCompat }),
@@ -59,56 +45,24 @@ function request(text, { taskId, contextId = options.context, configuration } = 
   return sdk.SendMessageRequest.fromJSON({ message, configuration });
 }
 
-const textOf = (parts) => (parts ?? []).map((part) => part.text ?? '').join('');
-
-function showTask(task) {
-  const raw = sdk.Task.toJSON(task);
-  line('task', {
-    task: raw.id,
-    context: raw.contextId ?? null,
-    state: sameState(raw.status?.state),
-    text: textOf(raw.status?.message?.parts),
-    artifacts: (raw.artifacts ?? []).map((artifact) => textOf(artifact.parts)),
-    raw,
-  });
-  return raw.id;
-}
-
-function showMessage(message) {
-  const raw = sdk.Message.toJSON(message);
-  line('message', { context: raw.contextId ?? null, text: textOf(raw.parts), raw });
-  return null;
-}
+const showTask = (task) => lines.showTask(sdk.Task.toJSON(task));
 
 // Prints an event of a stream. Returns the id of its task.
 function show({ payload: { $case: kind, value } }) {
   if (kind === 'task') return showTask(value);
-  if (kind === 'message') return showMessage(value);
-  if (kind === 'statusUpdate') {
-    const raw = sdk.TaskStatusUpdateEvent.toJSON(value);
-    const state = sameState(raw.status.state);
-    const text = textOf(raw.status.message?.parts);
-    line('status', { task: raw.taskId, context: raw.contextId ?? null, state, text, raw });
-    return raw.taskId;
-  }
-  const raw = sdk.TaskArtifactUpdateEvent.toJSON(value);
-  line('artifact', {
-    task: raw.taskId,
-    context: raw.contextId ?? null,
-    artifact: raw.artifact.artifactId,
-    text: textOf(raw.artifact.parts),
-    append: raw.append ?? false,
-    last: raw.lastChunk ?? false,
-    raw,
-  });
-  return raw.taskId;
+  if (kind === 'message') return lines.showMessage(sdk.Message.toJSON(value));
+  if (kind === 'statusUpdate') return lines.showStatus(sdk.TaskStatusUpdateEvent.toJSON(value));
+  return lines.showArtifact(sdk.TaskArtifactUpdateEvent.toJSON(value));
 }
 
 async function showAll(events) {
   for await (const event of events) show(event);
 }
 
-const showResult = (result) => ('messageId' in result ? showMessage(result) : showTask(result));
+function showResult(result) {
+  if ('messageId' in result) return lines.showMessage(sdk.Message.toJSON(result));
+  return showTask(result);
+}
 
 // Drops the connection in the middle, and subscribes to the task with another client.
 async function streamAndCut(text, count) {

@@ -5,7 +5,7 @@
 import { commandLine, line } from './command_line.mjs';
 import { load } from './packages.mjs';
 
-const OpenAI = load('openai');
+const OpenAI = (await load('openai')).default;
 
 // Something that the client's program could do itself. Ours must not mix its own tools up with it.
 const TOOL = {

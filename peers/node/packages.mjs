@@ -1,8 +1,9 @@
 // Loads what `cargo xtask peers` installed. The programs are in the checkout and the packages are not,
 // so a plain `import` would not find them.
 
-import { createRequire } from 'node:module';
+import { registerHooks } from 'node:module';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const directory = process.env.LANGO_PEERS;
 if (!directory) {
@@ -10,4 +11,13 @@ if (!directory) {
   process.exit(2);
 }
 
-export const load = createRequire(join(directory, 'node', 'package.json'));
+// As if this file were where the packages are.
+const there = pathToFileURL(join(directory, 'node', 'package.json')).href;
+registerHooks({
+  resolve(specifier, context, next) {
+    const ours = context.parentURL === import.meta.url;
+    return next(specifier, ours ? { ...context, parentURL: there } : context);
+  },
+});
+
+export const load = (name) => import(name);

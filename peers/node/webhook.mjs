@@ -2,6 +2,7 @@
 
 import { createServer } from 'node:http';
 
+import { sameState } from './client_lines.mjs';
 import { line } from './command_line.mjs';
 
 export const TOKEN = 'token-of-the-webhook';
@@ -10,11 +11,6 @@ const RESTS = ['completed', 'failed', 'canceled', 'rejected', 'input-required', 
 
 // No test waits longer for a notification.
 const PATIENCE_MILLISECONDS = 60_000;
-
-// TASK_STATE_INPUT_REQUIRED and input-required as one word.
-export function sameState(state) {
-  return (state ?? '').replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-');
-}
 
 // Starts it. `untilTheEnd` is done when a notification has said that the task has ended or waits.
 export async function webhook(port) {
