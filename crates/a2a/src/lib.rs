@@ -1,1 +1,3 @@
 //! Agents elsewhere, and this team for agents elsewhere: the A2A protocol in both directions.
+
+pub mod remote;
