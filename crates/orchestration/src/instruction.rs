@@ -132,8 +132,8 @@ pub(crate) fn remote_description(remote: &RemoteAgentSpec) -> String {
         .take(REMOTE_SKILLS)
         .collect();
     if !skills.is_empty() {
-        let separator = if text.is_empty() { "" } else { " " };
-        let _ = write!(text, "{separator}Can: {}", skills.join("; "));
+        let separator = if text.is_empty() { "" } else { "; " };
+        let _ = write!(text, "{separator}can: {}", skills.join("; "));
     }
     text
 }

@@ -5,6 +5,7 @@ use lango_protocol::{ORCHESTRATOR, SessionId};
 use lango_runtime::{ContextFuture, ContextRequest, ContextSource};
 use lango_store::{Database, StoreError};
 
+use super::directory::Directory;
 use super::tasks::TaskBook;
 
 /// Tells the orchestrator whose question the user's message may answer.
@@ -13,9 +14,9 @@ pub struct OpenQuestions {
 }
 
 impl OpenQuestions {
-    /// Of the tasks in this database.
-    pub async fn open(database: Database) -> Result<Self, StoreError> {
-        Ok(Self { tasks: TaskBook::open(database).await? })
+    /// Of the tasks that a directory's agents have.
+    pub fn of(directory: &Directory) -> Self {
+        Self { tasks: directory.tasks.clone() }
     }
 
     async fn text(&self, session: &SessionId) -> String {
