@@ -136,6 +136,7 @@ pub(crate) fn remote_config(
             .collect::<Result<_, _>>()
             .map_err(|error| wrong("allowHosts", format!("{error}")))?,
         rules,
+        streaming: agent.streaming.unwrap_or(true),
         limits: RemoteLimits {
             task: seconds(agent.task_seconds, usual.task).min(budget),
             silence: seconds(agent.silence_seconds, usual.silence),

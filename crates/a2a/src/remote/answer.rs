@@ -26,19 +26,14 @@ impl Results {
         let known = self.artifacts.iter_mut().find(|known| known.id == artifact.id);
         let Some(known) = known else {
             let new = text_of(&artifact.parts);
-            let Artifact { id, parts } = artifact;
-            self.artifacts.push(Collected { id, parts, shown: new.len() });
+            let parts = merged(Vec::new(), artifact.parts);
+            self.artifacts.push(Collected { id: artifact.id, parts, shown: new.len() });
             return new;
         };
         if append {
             let new = text_of(&artifact.parts);
             known.shown += new.len();
-            for part in artifact.parts {
-                match (known.parts.last_mut(), part) {
-                    (Some(Part::Text(end)), Part::Text(more)) => end.push_str(&more),
-                    (_, part) => known.parts.push(part),
-                }
-            }
+            known.parts = merged(std::mem::take(&mut known.parts), artifact.parts);
             return new;
         }
         known.replace(artifact.parts)
@@ -69,12 +64,24 @@ impl Collected {
     /// where the beginning differs, the whole comes at the end.
     fn replace(&mut self, parts: Vec<Part>) -> String {
         let (old, all) = (text_of(&self.parts), text_of(&parts));
-        self.parts = parts;
+        self.parts = merged(Vec::new(), parts);
         let begins_alike = old.get(..self.shown).is_some_and(|shown| all.starts_with(shown));
         let new = if begins_alike { all[self.shown..].to_owned() } else { String::new() };
         self.shown = all.len();
         new
     }
+}
+
+/// Adds parts to others. Texts in a row are one text: an agent that sends a result in pieces keeps
+/// them as parts.
+fn merged(mut parts: Vec<Part>, more: Vec<Part>) -> Vec<Part> {
+    for part in more {
+        match (parts.last_mut(), part) {
+            (Some(Part::Text(end)), Part::Text(more)) => end.push_str(&more),
+            (_, part) => parts.push(part),
+        }
+    }
+    parts
 }
 
 fn text_of(parts: &[Part]) -> String {

@@ -25,6 +25,8 @@ pub struct RemoteConfig {
     pub allow_hosts: Vec<Pattern>,
     /// What the user allowed and denied for everybody.
     pub rules: Rules,
+    /// Whether to listen to it, where its card says that it answers in streams.
+    pub streaming: bool,
     /// How much it may take.
     pub limits: RemoteLimits,
 }
@@ -134,6 +136,7 @@ mod tests {
             token_env: None,
             allow_hosts: allow.iter().map(|text| text.parse().unwrap()).collect(),
             rules: Rules::default(),
+            streaming: true,
             limits: RemoteLimits::default(),
         }
     }

@@ -161,7 +161,7 @@ impl Directory {
             .map_err(|error| RemoteError::BadEndpoint { reason: error.to_string() })?;
         let agent = A2aRemote {
             name: config.name.clone(),
-            streaming: card.streaming,
+            streaming: card.streaming && config.streaming,
             input_modes: card.input_modes.clone(),
             peer: Peer {
                 channel,

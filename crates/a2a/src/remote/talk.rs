@@ -11,7 +11,7 @@ use super::error::Trouble;
 use super::peer::Heard;
 use super::tasks::{Known, Place, Stage};
 use super::trace::traceparent;
-use super::wire::{Names, Outgoing, Part, Picture, State, Status, Update};
+use super::wire::{Names, Outgoing, Part, Picture, State, Status, Task, Update};
 
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -29,6 +29,10 @@ pub(crate) struct Talk<'a> {
     /// What the agent said on the way.
     progress: String,
     events: usize,
+    /// A stream broke off: what came meanwhile may be missing.
+    was_cut: bool,
+    /// A stream begins that answers a question.
+    answers: bool,
 }
 
 impl<'a> Talk<'a> {
@@ -37,7 +41,7 @@ impl<'a> Talk<'a> {
             Place { session: &request.session, agent: &remote.name, call: &request.call };
         let trace = traceparent(request.turn, &request.call);
         let (names, results) = (Names::default(), Results::default());
-        Self { remote, request, place, trace, names, results, progress: String::new(), events: 0 }
+        Self { remote, request, place, trace, names, results, progress: String::new(), events: 0, was_cut: false, answers: false }
     }
 
     /// Hands the task over, or takes it up again, and listens until nothing more comes.
@@ -109,8 +113,7 @@ impl<'a> Talk<'a> {
             return self.send(&message).await;
         };
         let now = self.remote.peer.get(&task, &self.trace).await?;
-        let waits = matches!(now.status.state, State::InputRequired | State::AuthRequired);
-        if waits && known.stage == Stage::Sent {
+        if waits(&now) && known.stage == Stage::Sent {
             // The answer was about to go out, and it did not arrive.
             let message = self.message(Some(&known), Some(&known));
             return self.send(&message).await;
@@ -123,6 +126,7 @@ impl<'a> Talk<'a> {
 
     async fn send(&mut self, message: &Outgoing) -> Result<RemoteReply, Trouble> {
         if self.remote.streaming {
+            self.answers = message.task.is_some();
             let heard = self.remote.peer.stream(message, &self.trace).await?;
             return self.listen(Some(heard)).await;
         }
@@ -151,6 +155,7 @@ impl<'a> Talk<'a> {
                 let unknown = "before it said that it has the task; whether it does it is not known";
                 return Err(Trouble::Broken(unknown.to_owned()));
             };
+            self.was_cut = true;
             heard = match self.remote.peer.subscribe(&task, &self.trace).await {
                 Ok(stream) => Some(stream),
                 Err(Trouble::Unreachable(_) | Trouble::Broken(_)) => {
@@ -216,13 +221,29 @@ impl<'a> Talk<'a> {
                 self.show(new);
                 Ok(None)
             }
-            Update::Status { status, .. } => self.conclude(&status, &[]).await,
-            Update::Task(task) => {
-                let new = self.results.take(&task);
-                self.show(new);
-                self.conclude(&task.status, &task.said).await
+            Update::Status { status, .. } if self.was_cut && status.state.is_settled() => {
+                // Some agents begin a second stream with what comes next: the whole has everything.
+                self.was_cut = false;
+                let task = match self.names.task.clone() {
+                    Some(task) => self.remote.peer.get(&task, &self.trace).await?,
+                    None => return self.conclude(&status, &[]).await,
+                };
+                self.take_task(&task).await
             }
+            Update::Status { status, .. } => self.conclude(&status, &[]).await,
+            Update::Task(task) if self.events == 1 && self.answers && waits(&task) => {
+                // The task as it was before the answer: what comes of that comes next.
+                self.results.take(&task);
+                Ok(None)
+            }
+            Update::Task(task) => self.take_task(&task).await,
         }
+    }
+
+    async fn take_task(&mut self, task: &Task) -> Result<Option<RemoteReply>, Trouble> {
+        let new = self.results.take(task);
+        self.show(new);
+        self.conclude(&task.status, &task.said).await
     }
 
     /// Notes the names of task and conversation as soon as they are known: after a crash, the task is
@@ -318,4 +339,9 @@ impl<'a> Talk<'a> {
         };
         RemoteReply::NeedsInput { question }
     }
+}
+
+/// Whether a task waits for the user.
+fn waits(task: &Task) -> bool {
+    matches!(task.status.state, State::InputRequired | State::AuthRequired)
 }

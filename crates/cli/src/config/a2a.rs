@@ -35,6 +35,9 @@ pub(crate) struct RemoteAgentConfig {
     /// Places beside the card's own host that the agent may be at, such as `api.example.org`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) allow_hosts: Vec<String>,
+    /// false: answers are waited for, although the card says that they can be listened to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) streaming: Option<bool>,
     /// Seconds that one task may take; 120 unless given, and never more than `budget.seconds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) task_seconds: Option<u64>,
