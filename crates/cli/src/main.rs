@@ -10,6 +10,7 @@ mod home;
 mod knowledge;
 mod memory;
 mod provider;
+mod remotes;
 mod terminal;
 mod web;
 mod wiring;

@@ -1,6 +1,5 @@
 //! Putting the parts together: the only place that knows every crate.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +7,9 @@ use std::time::Duration;
 use lango_chronicler::Memory;
 use lango_model::ContextBlock;
 use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
-use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
+use lango_orchestration::{
+    AgentSpec, AgentTree, Config as TreeConfig, PromptSections, RemoteAgentSpec, Topology,
+};
 use lango_protocol::{BudgetLimits, InvalidName};
 use lango_retrieval::Retrieval;
 use lango_runtime::{
@@ -25,6 +26,7 @@ use crate::home::{self, Home};
 use crate::knowledge::{self, Librarian};
 use crate::memory;
 use crate::provider::ReadyModels;
+use crate::remotes::{self, Remotes};
 use crate::web;
 
 /// The agents and tools, without a model or a database.
@@ -32,6 +34,10 @@ pub(crate) struct Catalog {
     pub(crate) tools: ToolRegistry,
     pub(crate) topology: Topology,
     pub(crate) tree: AgentTree,
+    /// What the tree is made of, for when agents come or go.
+    pub(crate) team: TeamMaker,
+    /// The agents elsewhere, once they were looked for.
+    pub(crate) remotes: Option<Remotes>,
     pub(crate) workspace: PathBuf,
     /// What the operator keeps, once it is connected to a database.
     pub(crate) records: Records,
@@ -43,7 +49,46 @@ pub(crate) struct Catalog {
     pub(crate) memory: Option<Memory>,
 }
 
+/// What the agents are made of.
+#[derive(Clone)]
+pub(crate) struct TeamMaker {
+    multi_agent: bool,
+    topology: Topology,
+    tools: ToolRegistry,
+    max_delegation_rounds: u32,
+    prompts: PromptSections,
+}
+
+impl TeamMaker {
+    /// The agents, with these elsewhere.
+    pub(crate) fn tree(&self, remote_agents: Vec<RemoteAgentSpec>) -> Result<AgentTree, Failure> {
+        lango_orchestration::build_agent_tree(TreeConfig {
+            multi_agent: self.multi_agent,
+            topology: &self.topology,
+            tools: &self.tools,
+            max_delegation_rounds: self.max_delegation_rounds,
+            sub_agent_prompt: None,
+            remote_agents,
+            prompts: &self.prompts,
+        })
+        .map_err(|error| Failure::usage(error.to_string()))
+    }
+}
+
 impl Catalog {
+    /// Looks for the agents elsewhere, and takes those that are there into the team.
+    pub(crate) async fn find_remotes(
+        &mut self,
+        config: &Config,
+        database: &Database,
+    ) -> Result<(), Failure> {
+        self.remotes = Remotes::find(config, database).await?;
+        if let Some(remotes) = &self.remotes {
+            self.tree = self.team.tree(remotes.specs())?;
+        }
+        Ok(())
+    }
+
     /// From now on the agents keep everything in this database.
     pub(crate) async fn connect(
         &self,
@@ -91,17 +136,27 @@ pub(crate) fn catalog(
     let memory = memory::register(&mut tools, config)?;
     let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
     let prompts = load_prompts(config)?;
-    let tree = lango_orchestration::build_agent_tree(TreeConfig {
+    let team = TeamMaker {
         multi_agent: config.agent.multi_agent,
-        topology: &topology,
-        tools: &tools,
+        topology: topology.clone(),
+        tools: tools.clone(),
         max_delegation_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
-        sub_agent_prompt: None,
-        remote_agents: Vec::new(),
-        prompts: &prompts,
+        prompts,
+    };
+    let tree = team.tree(Vec::new())?;
+    let remotes = None;
+    Ok(Catalog {
+        tools,
+        topology,
+        tree,
+        team,
+        remotes,
+        workspace,
+        records,
+        processes,
+        librarian,
+        memory,
     })
-    .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Catalog { tools, topology, tree, workspace, records, processes, librarian, memory })
 }
 
 /// The directory to work in, without links.
@@ -240,7 +295,7 @@ pub(crate) fn runtime(
     let Kept { journal, retrieval, rules } = kept;
     let workspace = catalog.workspace.display().to_string();
     let secrets = models.secrets.iter().cloned().chain(database_password(config));
-    let secrets = secrets.chain(knowledge::secrets(config));
+    let secrets = secrets.chain(knowledge::secrets(config)).chain(remotes::secrets(config));
     let mut observers: Vec<Arc<dyn TurnObserver>> = Vec::new();
     observers.extend(catalog.librarian.observer(config, &journal));
     let observer = models.observer.as_ref();
@@ -259,7 +314,7 @@ pub(crate) fn runtime(
         scrubber: Scrubber::new(secrets),
         settings: settings(config),
         workspace,
-        remote_agents: BTreeMap::new(),
+        remote_agents: catalog.remotes.as_ref().map(Remotes::agents).unwrap_or_default(),
     })
 }
 
@@ -269,6 +324,7 @@ pub(crate) fn context(config: &Config, catalog: &Catalog) -> Vec<Box<dyn Context
     let mut sources: Vec<Box<dyn ContextSource>> = vec![Box::new(Surroundings { workspace })];
     sources.extend(catalog.memory.as_ref().map(memory::context));
     sources.extend(catalog.librarian.context(config));
+    sources.extend(catalog.remotes.as_ref().map(Remotes::open_questions));
     sources
 }
 

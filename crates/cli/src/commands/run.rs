@@ -1,6 +1,6 @@
 //! `lango run`: one message, one answer.
 
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,19 +9,24 @@ use lango_orchestration::Root;
 use lango_protocol::{ORCHESTRATOR, Origin, SINGLE_AGENT, SessionId};
 use lango_runtime::{Runtime, TurnRequest};
 use lango_store::Journal;
+use tokio::sync::mpsc;
 
 use super::turn::follow;
 use super::{Setting, image};
 use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArguments};
 use crate::config::Config;
-use crate::display::Display;
+use crate::display::{Display, one_line};
 use crate::failure::Failure;
 use crate::provider::{self, Purpose, ReadyModels};
 use crate::terminal::{Answers, Terminal, TerminalApprover};
-use crate::wiring::{self, Catalog, Kept};
+use crate::remotes::Remotes;
+use crate::wiring::{self, Catalog, Kept, TeamMaker};
 
 /// How long the work after a turn may keep a program that is done.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The longest line about an agent elsewhere.
+pub(super) const NEWS_CHARACTERS: usize = 600;
 
 /// The most that is taken from standard input.
 const MAX_INPUT_BYTES: u64 = 1024 * 1024;
@@ -35,6 +40,7 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let display = Display::new(&arguments.output, ready.answers, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
+    ready.tell_absences(arguments.output.quiet);
     let request =
         TurnRequest { attachment, images, ..TurnRequest::new(session, text, Origin::Run) };
     let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
@@ -54,6 +60,9 @@ pub(super) struct Ready {
     processes: Processes,
     /// Tools that no agent can use.
     unmatched: Vec<String>,
+    /// The agents elsewhere.
+    remotes: Option<Remotes>,
+    team: TeamMaker,
 }
 
 impl Ready {
@@ -73,6 +82,22 @@ impl Ready {
         };
         for trouble in troubles {
             let _ = display.introduce(&trouble);
+        }
+    }
+
+    /// From now on, agents elsewhere that come back are in the team. What changes is told through the
+    /// channel.
+    pub(super) fn watch_remotes(&mut self) -> Option<mpsc::Receiver<String>> {
+        let remotes = self.remotes.take()?;
+        Some(remotes.watch(self.team.clone(), self.runtime.clone()))
+    }
+
+    /// Says who is not in the team, once, wherever the answer goes.
+    pub(super) fn tell_absences(&self, quiet: bool) {
+        let warnings = self.remotes.as_ref().map(Remotes::warnings).unwrap_or_default();
+        for warning in warnings.iter().filter(|_| !quiet) {
+            // With standard error gone there is nobody left to tell.
+            let _ = writeln!(io::stderr(), "lango: {}", one_line(warning, NEWS_CHARACTERS));
         }
     }
 
@@ -109,7 +134,7 @@ pub(super) async fn make_ready(
     person: Option<Terminal>,
 ) -> Result<Ready, Failure> {
     let config = setting.config();
-    let catalog = wiring::catalog(
+    let mut catalog = wiring::catalog(
         config,
         &setting.home,
         team.topology.as_deref(),
@@ -123,6 +148,7 @@ pub(super) async fn make_ready(
     let models = provider::prepare(config, choice, purpose).await?;
     let (database, journal) = wiring::open_store(config, &setting.home).await?;
     let retrieval = catalog.connect(config, &database, &journal).await?;
+    catalog.find_remotes(config, &database).await?;
     let rules = wiring::rule_book(config, database).await?;
     let approver = TerminalApprover::new(approve.approve, person);
     let answers = approver.answers();
@@ -133,7 +159,8 @@ pub(super) async fn make_ready(
         Root::Single(_) => Vec::new(),
     };
     let processes = catalog.processes.clone();
-    Ok(Ready { runtime, models, answers, processes, unmatched })
+    let Catalog { remotes, team, .. } = catalog;
+    Ok(Ready { runtime, models, answers, processes, unmatched, remotes, team })
 }
 
 /// Refuses settings for agents that nobody knows.
