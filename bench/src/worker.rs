@@ -105,18 +105,14 @@ impl Bench {
             scrubber: Scrubber::default(),
             settings: Settings::default(),
             workspace: workspace.display().to_string(),
+            remote_agents: std::collections::BTreeMap::new(),
         });
         Ok(Self { runtime, _directory: directory })
     }
 
     async fn turn(&self, session: &SessionId) -> Result<()> {
-        let request = TurnRequest {
-            session: session.clone(),
-            text: "How large is notes.txt?".to_owned(),
-            attachment: None,
-            images: Vec::new(),
-            origin: Origin::Library,
-        };
+        let request =
+            TurnRequest::new(session.clone(), "How large is notes.txt?", Origin::Library);
         let outcome = self.runtime.start_turn(request).outcome().await?;
         let work = &outcome.work;
         if !outcome.is_done() || work.spent.model_calls != 3 || work.calls_succeeded != 1 {

@@ -155,7 +155,7 @@ async fn write(
     let claim = journal.claim(session, "/w").await?;
     let (attachment, images, origin) = (None, Vec::new(), Origin::Library);
     let mut bodies =
-        vec![EventBody::UserMessage { text: turn.text.clone(), attachment, images, origin }];
+        vec![EventBody::UserMessage { text: turn.text.clone(), attachment, images, origin, sender: None }];
     let mut answer = templates.answers[number % templates.answers.len()].clone();
     if let Some(page) = &turn.page {
         bodies.push(EventBody::ToolResult {

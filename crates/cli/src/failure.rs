@@ -90,7 +90,7 @@ pub(crate) fn code_of(outcome: &Outcome) -> u8 {
         OutcomeStatus::Failed { class: FailureClass::Provider, .. } => PROVIDER_FAILED,
         OutcomeStatus::Failed { .. } | OutcomeStatus::Rejected { .. } => TURN_FAILED,
         OutcomeStatus::Done if outcome.work.calls_denied > 0 => NOT_APPROVED,
-        OutcomeStatus::Done => ANSWERED,
+        OutcomeStatus::Done | OutcomeStatus::NeedsInput => ANSWERED,
     }
 }
 

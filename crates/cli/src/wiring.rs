@@ -1,5 +1,6 @@
 //! Putting the parts together: the only place that knows every crate.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -258,6 +259,7 @@ pub(crate) fn runtime(
         scrubber: Scrubber::new(secrets),
         settings: settings(config),
         workspace,
+        remote_agents: BTreeMap::new(),
     })
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentName, CallId, EventId, Outcome, SessionId, Timestamp, TurnId};
+use crate::{AgentName, CallId, Caller, EventId, Outcome, SessionId, Timestamp, TurnId};
 
 /// One thing that happened. The author is stored with it and never derived later.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,6 +51,9 @@ pub enum EventBody {
         images: Vec<ImageReference>,
         /// Through which door it came.
         origin: Origin,
+        /// Who sent it, where it was not the person whose team this is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sender: Option<Sender>,
     },
     /// A piece of a message as the model streams it. Never journalled.
     TextDelta {
@@ -264,6 +267,23 @@ pub enum Origin {
     Chat,
     /// A program that uses the runtime as a library.
     Library,
+    /// Another agent, over A2A.
+    A2a,
+    /// A program that speaks to `/v1`.
+    Openai,
+    /// A program that speaks MCP.
+    Mcp,
+}
+
+/// Who sent a message through a door that others use. Its words are a stranger's: they are answered,
+/// and not taken for what the user says about themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sender {
+    /// Under which name it is let in.
+    pub caller: Caller,
+    /// What it calls the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// How a call ended.
@@ -309,6 +329,8 @@ pub enum DelegationStatus {
     Failed,
     /// The turn was stopped.
     Cancelled,
+    /// The agent needs an answer from the user.
+    NeedsInput,
 }
 
 /// What was decided about a call.

@@ -158,6 +158,26 @@ impl FromStr for AgentName {
 }
 
 text_id! {
+    /// Somebody who is let in by the server, under the name that the user gave them.
+    Caller
+}
+
+impl FromStr for Caller {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let first = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+        if first && text.len() <= 64 && text.chars().all(allowed) {
+            Ok(Self(text.into()))
+        } else {
+            let rule = "use 1 to 64 lower-case letters, digits or '-', not starting with '-'";
+            Err(InvalidName::new("caller", text, rule))
+        }
+    }
+}
+
+text_id! {
     /// One call of a tool or one transfer. Generated here, never taken from a model, so that a
     /// model that repeats an id cannot make two calls look like one. Nine letters or digits,
     /// because that is the narrowest form any provider asks for.

@@ -12,9 +12,9 @@ mod time;
 pub use budget::{BudgetKind, BudgetLimits, Spent};
 pub use event::{
     ApprovalDecision, CallStatus, DelegationStatus, Event, EventBody, ImageReference, Origin,
-    Usage, WarningCode,
+    Sender, Usage, WarningCode,
 };
-pub use ids::{AgentName, CallId, EventId, InvalidName, SessionId, TurnId};
+pub use ids::{AgentName, CallId, Caller, EventId, InvalidName, SessionId, TurnId};
 pub use outcome::{FailureClass, Outcome, OutcomeStatus, WorkDone};
 pub use time::Timestamp;
 

@@ -4,12 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AgentName, BudgetKind, Spent};
 
-/// The five ways a turn can end.
+/// The ways a turn can end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum OutcomeStatus {
     /// Answered.
     Done,
+    /// Answered with a question: an agent cannot go on without the user.
+    NeedsInput,
     /// No agent took the task.
     Rejected {
         /// The reasons the agents gave.
@@ -74,8 +76,8 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether the user got an answer.
+    /// Whether the user got an answer, be it a question.
     pub fn is_done(&self) -> bool {
-        self.status == OutcomeStatus::Done
+        matches!(self.status, OutcomeStatus::Done | OutcomeStatus::NeedsInput)
     }
 }

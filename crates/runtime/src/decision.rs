@@ -19,6 +19,8 @@ pub(crate) struct Reply {
 pub(crate) enum Decision {
     /// It is the answer.
     Answer(String),
+    /// It is a question, without whose answer the agent cannot go on.
+    Ask(String),
     /// The task is not this agent's.
     Reject(String),
     /// It wants to do something: the events that say what, refusals included.
@@ -56,6 +58,13 @@ pub(crate) fn decide(reply: Reply, rules: &Rules<'_>) -> Decision {
     }
     let text = marker::without_marker(&reply.text);
     if reply.calls.is_empty() {
+        if let Some(question) = marker::question(&text) {
+            return if question.is_empty() {
+                Decision::Nothing
+            } else {
+                Decision::Ask(question)
+            };
+        }
         return if text.trim().is_empty() {
             Decision::Nothing
         } else {

@@ -15,7 +15,7 @@ use crate::output::{Bounded, bound};
 use crate::permission::{self, Permission};
 use crate::record::PendingCall;
 use crate::recorder::{Along, Draft, Voice};
-use crate::runtime::Agent;
+use crate::team::Agent;
 use crate::turn::{Flow, Stop, Turn};
 use crate::words;
 

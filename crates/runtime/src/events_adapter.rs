@@ -81,6 +81,9 @@ impl EventsAdapter {
                     delegation.result = match status {
                         lango_protocol::DelegationStatus::Answered => format!("{to} answered."),
                         lango_protocol::DelegationStatus::Rejected => format!("{to} rejected it."),
+                        lango_protocol::DelegationStatus::NeedsInput => {
+                            format!("{to} asked the user something.")
+                        }
                         lango_protocol::DelegationStatus::Failed
                         | lango_protocol::DelegationStatus::Cancelled => {
                             format!("{to} could not finish.")
@@ -181,7 +184,7 @@ mod tests {
     fn asked(text: &str) -> Event {
         let origin = Origin::Library;
         let (attachment, images) = (None, Vec::new());
-        event(None, EventBody::UserMessage { text: text.into(), attachment, images, origin })
+        event(None, EventBody::UserMessage { text: text.into(), attachment, images, origin, sender: None })
     }
 
     /// Documents 000 and 003, "Multi-agent mode with stored author".

@@ -8,11 +8,13 @@
 //! it says is a `decision` checked against that offer; a call runs only through `dispatch`.
 
 mod approval;
+mod caller;
 mod context;
 mod decision;
 mod dispatch;
 mod events_adapter;
 mod handle;
+mod live;
 mod loop_guard;
 mod marker;
 mod observer;
@@ -21,10 +23,12 @@ mod output;
 mod permission;
 mod record;
 mod recorder;
+mod remote;
 mod runtime;
 mod scrub;
 mod session;
 mod settings;
+mod team;
 mod turn;
 mod words;
 
@@ -32,12 +36,15 @@ pub use approval::{
     ApprovalAnswer, ApprovalFuture, ApprovalPolicy, ApprovalRequest, Approver, Case, Effect,
     NobodyToAsk, Rule, RuleBook, StoredRule, Verdict, Words, decide,
 };
+pub use caller::Teams;
 pub use context::{ContextFuture, ContextRequest, ContextSource, collect_context};
 pub use events_adapter::{EventsAdapter, PastTurn};
 pub use handle::{TurnError, TurnHandle};
+pub use live::Following;
 pub use observer::{AdviceFuture, Advisor, ObserverFuture, TurnObserver};
 pub use offer::{TRANSFER_TOOL, offered_tools};
 pub use record::TurnRecord;
+pub use remote::{RemoteAgent, RemoteFuture, RemoteReply, RemoteRequest};
 pub use runtime::{AgentModel, Runtime, RuntimeParts, TurnRequest};
 pub use scrub::Scrubber;
 pub use settings::Settings;

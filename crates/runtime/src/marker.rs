@@ -1,12 +1,24 @@
-//! The `[REJECT]` marker: found in what specialists say, and never shown to a user.
+//! The markers of agents, never shown to a user: `[REJECT]`, found anywhere in what specialists say,
+//! and `[ASK]`, which means something only at the very beginning.
 
 const MARKER: &str = "[reject]";
+const ASK: &str = "[ask]";
+/// What models put around a marker.
+const DRESS: [char; 8] = [' ', '\t', '*', '_', '`', '>', '#', '-'];
+
+/// The question, if `text` begins with the marker for one; empty where none follows.
+pub(crate) fn question(text: &str) -> Option<String> {
+    let text = text.trim_start().trim_start_matches(DRESS);
+    let start = text.get(..ASK.len())?;
+    let question = text[ASK.len()..].trim_start_matches([' ', '*', '_', '`', ':', '-']).trim();
+    start.eq_ignore_ascii_case(ASK).then(|| question.to_owned())
+}
 
 /// The reason, if `text` rejects a task: a line that begins with the marker, whatever its case
 /// and however it is emphasised.
 pub(crate) fn rejection_reason(text: &str) -> Option<String> {
     for line in text.lines() {
-        let line = line.trim_start_matches([' ', '\t', '*', '_', '`', '>', '#', '-']);
+        let line = line.trim_start_matches(DRESS);
         if starts_with_marker(line) {
             // Whoever says it twice means it once; the reason is shown to the user.
             let reason = without_marker(&line[MARKER.len()..]);
@@ -45,14 +57,22 @@ fn starts_with_marker(text: &str) -> bool {
     text.get(..MARKER.len()).is_some_and(|start| start.eq_ignore_ascii_case(MARKER))
 }
 
+/// Whether a marker could still become of it.
+fn is_beginning(text: &str, marker: &str) -> bool {
+    text.len() < marker.len()
+        && marker.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text))
+}
+
 fn find_marker(text: &str) -> Option<usize> {
     text.match_indices('[').map(|(at, _)| at).find(|at| starts_with_marker(&text[*at..]))
 }
 
-/// Passes streamed text on, but never a marker nor what follows it.
+/// Passes streamed text on, but never a rejection nor what follows it, nor the marker of a question.
 #[derive(Debug, Default)]
 pub(crate) struct DeltaFilter {
     held: String,
+    /// Something was shown: a question can only be at the beginning.
+    begun: bool,
     closed: bool,
 }
 
@@ -69,14 +89,27 @@ impl DeltaFilter {
             self.held.clear();
             return shown;
         }
+        if !self.begun {
+            let bare = self.held.trim_start().trim_start_matches(DRESS);
+            if is_beginning(bare, ASK) {
+                return String::new();
+            }
+            if bare.get(..ASK.len()).is_some_and(|start| start.eq_ignore_ascii_case(ASK)) {
+                let rest = bare[ASK.len()..].trim_start_matches([' ', '*', '_', '`', ':', '-']);
+                self.held = rest.to_owned();
+                if self.held.is_empty() {
+                    return String::new();
+                }
+            }
+            self.begun = true;
+        }
         // An unfinished marker at the end waits for the next piece.
         let keep_from = self
             .held
             .match_indices('[')
             .map(|(at, _)| at)
             .find(|at| {
-                let tail = &self.held[*at..];
-                MARKER.get(..tail.len()).is_some_and(|start| start.eq_ignore_ascii_case(tail))
+                is_beginning(&self.held[*at..], MARKER)
             })
             .unwrap_or(self.held.len());
         let later = self.held.split_off(keep_from);
@@ -116,7 +149,33 @@ mod tests {
         assert_eq!(without_marker("[REJ[REJECT]ECT] no"), "no");
     }
 
+    #[test]
+    fn a_question_is_one_only_at_the_beginning() {
+        for text in ["[ASK] Which city?", " **[ask]:** Which city?", "> [Ask] - Which city?"] {
+            assert_eq!(question(text).as_deref(), Some("Which city?"), "{text}");
+        }
+        assert_eq!(question("[ASK]").as_deref(), Some(""));
+        assert_eq!(question("Use args[ask] for it."), None);
+        assert_eq!(question("[asking]"), None);
+        assert_eq!(question("[asé"), None);
+    }
+
     proptest! {
+        #[test]
+        fn the_marker_of_a_question_is_never_streamed(
+            before in "[ *\n]{0,3}", after in "[A-Z][a-z ]{0,12}", size in 1_usize..5,
+        ) {
+            let text = format!("{before}[ASK] {after}");
+            let mut filter = DeltaFilter::default();
+            let mut shown = String::new();
+            let characters: Vec<char> = text.chars().collect();
+            for piece in characters.chunks(size) {
+                shown.push_str(&filter.push(&piece.iter().collect::<String>()));
+            }
+            shown.push_str(&filter.finish());
+            prop_assert_eq!(shown.trim(), after.trim());
+        }
+
         #[test]
         fn a_marker_is_never_streamed(before in "[a-z\\[ ]{0,12}", after in ".{0,12}", size in 1_usize..5) {
             let text = format!("{before}[REJECT]{after}");
@@ -133,7 +192,7 @@ mod tests {
 
         #[test]
         fn text_without_a_marker_passes_whole(text in "[a-z\\[\\]re ]{0,30}", size in 1_usize..5) {
-            prop_assume!(find_marker(&text).is_none());
+            prop_assume!(find_marker(&text).is_none() && question(&text).is_none());
             let mut filter = DeltaFilter::default();
             let mut shown = String::new();
             let characters: Vec<char> = text.chars().collect();

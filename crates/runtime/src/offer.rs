@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lango_orchestration::{AgentTree, Root, SubAgent, SubAgentKind};
+use lango_orchestration::{AgentTree, Root};
 use lango_protocol::AgentName;
 use lango_tool::{RegisteredTool, ToolDeclaration};
 use serde::{Deserialize, Serialize};
@@ -81,8 +81,7 @@ impl Offer {
 pub fn offered_tools(tree: &AgentTree, agent: &str) -> Option<Vec<ToolDeclaration>> {
     let (tools, targets) = match &tree.root {
         Root::Team(team) if team.name == *agent => {
-            let local = |sub: &&SubAgent| matches!(sub.kind, SubAgentKind::Local { .. });
-            let targets = team.sub_agents.iter().filter(local).map(|sub| sub.name.clone());
+            let targets = team.sub_agents.iter().map(|sub| sub.name.clone());
             (Vec::new(), targets.collect())
         }
         Root::Single(single) if single.name == *agent => (single.tools.clone(), Vec::new()),

@@ -14,7 +14,7 @@ use crate::approval::{self, ApprovalAnswer, ApprovalRequest, Case, Rule, Verdict
 use crate::dispatch::Finished;
 use crate::record::PendingCall;
 use crate::recorder::{Draft, Voice};
-use crate::runtime::Agent;
+use crate::team::Agent;
 use crate::turn::{Stop, Turn};
 
 /// How often the journal is looked at for an answer from another process.

@@ -8,8 +8,9 @@ use lango_protocol::{
     Timestamp, TurnId,
 };
 use lango_store::{Append, Claim, Durability, Journal, StoreError, StoredOutput};
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::Mutex;
 
+use crate::live::Listener;
 use crate::record::TurnRecord;
 use crate::words;
 
@@ -124,7 +125,7 @@ pub(crate) struct Recorder {
     /// positions must reach the journal in order.
     state: Mutex<State>,
     head: AtomicU64,
-    listener: mpsc::Sender<Event>,
+    listener: Listener,
 }
 
 impl Recorder {
@@ -133,7 +134,7 @@ impl Recorder {
         claim: Claim,
         turn: TurnId,
         earlier: &[Event],
-        listener: mpsc::Sender<Event>,
+        listener: Listener,
     ) -> Self {
         let head = AtomicU64::new(claim.head());
         let mut state = State::default();
@@ -246,8 +247,7 @@ impl Recorder {
     /// Tells the listener of events that are written.
     pub(crate) async fn tell(&self, events: Vec<Event>) {
         for event in events {
-            // A listener that is gone does not stop a turn.
-            let _ = self.listener.send(event).await;
+            self.listener.tell(event).await;
         }
     }
 
@@ -255,7 +255,7 @@ impl Recorder {
     pub(crate) async fn show(&self, voice: &Voice, step: u32, text: String) {
         let draft = Draft::of(voice, step, EventBody::TextDelta { text });
         let event = self.event(draft, self.head(), Timestamp::now());
-        let _ = self.listener.send(event).await;
+        self.listener.tell(event).await;
     }
 
     /// Keeps the session while nothing is written.

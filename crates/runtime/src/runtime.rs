@@ -1,16 +1,16 @@
 //! The front door: messages in, turns out.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use lango_model::{Image, Model, Options};
-use lango_orchestration::{AgentTree, Root, SubAgentKind};
+use lango_orchestration::AgentTree;
 use lango_protocol::{
-    AgentName, Event, EventBody, ImageReference, Origin, Outcome, SessionId, Timestamp, TurnId,
-    WarningCode,
+    AgentName, Event, EventBody, ImageReference, Origin, Outcome, Sender, SessionId, Timestamp,
+    TurnId, WarningCode,
 };
 use lango_store::{Claim, Journal, StoredOutput};
 use lango_tool::RegisteredTool;
@@ -19,11 +19,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::ContextSource;
 use crate::events_adapter::EventsAdapter;
+use crate::live::{Following, Listener, LiveTurns};
 use crate::observer::Afterwards;
 use crate::output::OutputRead;
 use crate::record::TurnRecord;
 use crate::recorder::{Along, Draft, Recorder};
+use crate::remote::RemoteAgent;
 use crate::session::{self, Memory, Sessions};
+use crate::team::{Makings, Team};
 use crate::turn::Turn;
 use crate::{Advisor, Approver, RuleBook, Scrubber, Settings, TurnError, TurnHandle, TurnObserver};
 
@@ -53,6 +56,8 @@ pub struct RuntimeParts {
     pub settings: Settings,
     /// The directory the session belongs to, for lists.
     pub workspace: String,
+    /// How the remote agents of the tree are reached.
+    pub remote_agents: BTreeMap<AgentName, Arc<dyn RemoteAgent>>,
 }
 
 /// Whom an agent asks, and how.
@@ -67,6 +72,8 @@ pub struct AgentModel {
 /// A message for an agent.
 #[derive(Debug, Clone)]
 pub struct TurnRequest {
+    /// What the turn will be called; [`TurnId::generate`], unless somebody has to know it before.
+    pub turn: TurnId,
     /// The conversation it belongs to.
     pub session: SessionId,
     /// What the user typed.
@@ -77,6 +84,23 @@ pub struct TurnRequest {
     pub images: Vec<Image>,
     /// Through which door.
     pub origin: Origin,
+    /// Who sent it, where it was not the user.
+    pub sender: Option<Sender>,
+}
+
+impl TurnRequest {
+    /// A message of the user, with nothing beside it.
+    pub fn new(session: SessionId, text: impl Into<String>, origin: Origin) -> Self {
+        Self {
+            turn: TurnId::generate(),
+            session,
+            text: text.into(),
+            attachment: None,
+            images: Vec::new(),
+            origin,
+            sender: None,
+        }
+    }
 }
 
 /// Runs turns. Clones share everything.
@@ -85,32 +109,12 @@ pub struct Runtime {
     shared: Arc<Shared>,
 }
 
-/// An agent, ready to be asked.
-pub(crate) struct Agent {
-    pub(crate) name: AgentName,
-    pub(crate) system_prompt: Arc<str>,
-    pub(crate) tools: Vec<Arc<RegisteredTool>>,
-    pub(crate) model: AgentModel,
-}
-
-impl Agent {
-    /// Its tool of exactly this name.
-    pub(crate) fn tool(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
-        self.tools.iter().find(|tool| tool.name() == name)
-    }
-
-    /// Whether it has nothing but its model: it plans, and others act.
-    pub(crate) fn only_thinks(&self) -> bool {
-        self.tools.is_empty()
-    }
-}
-
 /// What all turns share.
 pub(crate) struct Shared {
-    pub(crate) root: Agent,
-    /// The specialists, in the order of the tree.
-    pub(crate) specialists: Vec<Agent>,
-    pub(crate) round_limit: u32,
+    /// The agents of the next turn. A lock that is held to copy a pointer.
+    team: RwLock<Arc<Team>>,
+    makings: Makings,
+    live: LiveTurns,
     pub(crate) journal: Journal,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) rules: RuleBook,
@@ -132,36 +136,18 @@ impl Runtime {
     pub fn new(parts: RuntimeParts) -> Self {
         let output_read =
             Arc::new(RegisteredTool::new(OutputRead { journal: parts.journal.clone() }));
-        let agent = |name: &AgentName, prompt: &Arc<str>, tools: &[Arc<RegisteredTool>]| {
-            let mut tools = tools.to_vec();
-            // Every agent that has tools can read what was too long to show.
-            if !tools.is_empty() {
-                tools.push(Arc::clone(&output_read));
-            }
-            let model = parts.agent_models.get(name).unwrap_or(&parts.model).clone();
-            Agent { name: name.clone(), system_prompt: Arc::clone(prompt), tools, model }
-        };
+        let makings =
+            Makings { model: parts.model, agent_models: parts.agent_models, output_read };
+        let team = makings.team(&parts.tree, &parts.remote_agents);
         let mut settings = parts.settings;
-        let (root, specialists) = match &parts.tree.root {
-            Root::Single(single) => {
-                (agent(&single.name, &single.system_prompt, &single.tools), Vec::new())
-            }
-            Root::Team(team) => {
-                settings.limits.delegation_rounds = team.max_delegation_rounds;
-                let local = team.sub_agents.iter().filter_map(|sub| match &sub.kind {
-                    SubAgentKind::Local { tools } => {
-                        Some(agent(&sub.name, &sub.system_prompt, tools))
-                    }
-                    SubAgentKind::Remote => None,
-                });
-                (agent(&team.name, &team.system_prompt, &[]), local.collect())
-            }
-        };
+        if let Some(rounds) = team.round_limit {
+            settings.limits.delegation_rounds = rounds;
+        }
         let shared = Shared {
-            adapter: EventsAdapter::new(root.name.clone()),
-            root,
-            specialists,
-            round_limit: settings.limits.delegation_rounds,
+            adapter: EventsAdapter::new(team.root.name.clone()),
+            team: RwLock::new(Arc::new(team)),
+            makings,
+            live: LiveTurns::default(),
             journal: parts.journal,
             approver: parts.approver,
             rules: parts.rules,
@@ -187,9 +173,39 @@ impl Runtime {
         self.shared.afterwards.settled().await
     }
 
+    /// From the next turn on, these are the agents: tools or agents elsewhere came or went.
+    pub fn replace_team(
+        &self,
+        tree: &AgentTree,
+        remote_agents: &BTreeMap<AgentName, Arc<dyn RemoteAgent>>,
+    ) {
+        let team = Arc::new(self.shared.makings.team(tree, remote_agents));
+        *self.shared.team.write().unwrap_or_else(PoisonError::into_inner) = team;
+    }
+
+    /// Follows a turn, in this process or another, from after a position of the journal. A turn that
+    /// was interrupted is followed until somebody resumes or closes it.
+    pub fn follow(&self, session: SessionId, turn: TurnId, after: u64) -> Following {
+        let journal = self.shared.journal.clone();
+        Following::new(journal, self.shared.live.clone(), session, turn, after)
+    }
+
+    /// Stops a turn, wherever it came from. One that no process runs is closed.
+    pub async fn cancel_turn(&self, session: &SessionId, turn: TurnId) -> Result<(), TurnError> {
+        if self.shared.live.cancel(turn) {
+            return Ok(());
+        }
+        // Waits for the session, as a message would.
+        let _memory = self.shared.sessions.enter(session).await;
+        let claim = self.shared.claim(session, &CancellationToken::new()).await?;
+        let claim = self.shared.close_unfinished(claim).await?;
+        self.shared.journal.release(claim).await?;
+        Ok(())
+    }
+
     /// Starts a turn. A second one in the same session waits until the first is over.
     pub fn start_turn(&self, request: TurnRequest) -> TurnHandle {
-        let turn = TurnId::generate();
+        let turn = request.turn;
         let session = request.session.clone();
         self.spawn(session, turn, |shared, listener, cancel| async move {
             shared.run_new(turn, request, listener, cancel).await
@@ -206,27 +222,33 @@ impl Runtime {
 
     fn spawn<F, R>(&self, session: SessionId, turn: TurnId, run: F) -> TurnHandle
     where
-        F: FnOnce(Arc<Shared>, mpsc::Sender<Event>, CancellationToken) -> R,
+        F: FnOnce(Arc<Shared>, Listener, CancellationToken) -> R,
         R: Future<Output = Result<Outcome, TurnError>> + Send + 'static,
     {
-        let (listener, events) = mpsc::channel(LISTENER_LAG);
+        let (starter, events) = mpsc::channel(LISTENER_LAG);
         let cancel = CancellationToken::new();
-        let task = tokio::spawn(run(Arc::clone(&self.shared), listener, cancel.clone()));
+        let (listener, lives) = self.shared.live.begin(turn, starter, cancel.clone());
+        let running = run(Arc::clone(&self.shared), listener, cancel.clone());
+        let task = tokio::spawn(async move {
+            let outcome = running.await;
+            drop(lives);
+            outcome
+        });
         TurnHandle { session, turn, events, cancel, task }
     }
 }
 
 impl Shared {
-    /// A specialist by name.
-    pub(crate) fn specialist(&self, name: &AgentName) -> Option<&Agent> {
-        self.specialists.iter().find(|agent| agent.name == *name)
+    /// The agents of a turn that begins now.
+    pub(crate) fn team(&self) -> Arc<Team> {
+        Arc::clone(&self.team.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     async fn run_new(
         self: Arc<Self>,
         turn: TurnId,
         request: TurnRequest,
-        listener: mpsc::Sender<Event>,
+        listener: Listener,
         cancel: CancellationToken,
     ) -> Result<Outcome, TurnError> {
         let mut memory = self.sessions.enter(&request.session).await;
@@ -238,6 +260,7 @@ impl Shared {
             attachment: request.attachment.map(|text| self.scrubber.scrub(&text).into_owned()),
             images,
             origin: request.origin,
+            sender: request.sender,
         });
         let known = memory.head;
         // In a session whose state is known the message is written along with the claim; one that
@@ -270,7 +293,7 @@ impl Shared {
         self: Arc<Self>,
         session: SessionId,
         turn: TurnId,
-        listener: mpsc::Sender<Event>,
+        listener: Listener,
         cancel: CancellationToken,
     ) -> Result<Outcome, TurnError> {
         let mut memory = self.sessions.enter(&session).await;
@@ -374,9 +397,8 @@ impl Shared {
         let session = claim.session().clone();
         for unfinished in self.journal.unfinished_turns(Some(&session)).await? {
             let events = self.journal.turn_events(&session, unfinished.turn).await?;
-            let (listener, _) = mpsc::channel(1);
             let recorder =
-                Recorder::new(self.journal.clone(), claim, unfinished.turn, &events, listener);
+                Recorder::new(self.journal.clone(), claim, unfinished.turn, &events, Listener::nobody());
             recorder.change(TurnRecord::stop_clock).await;
             let cancelled = CancellationToken::new();
             cancelled.cancel();

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use lango_model::Shortened;
-use lango_protocol::{FailureClass, Outcome, OutcomeStatus, WorkDone};
+use lango_protocol::{FailureClass, Outcome, OutcomeStatus, Sender, WorkDone};
 
 /// The words that end a turn which no agent's answer ended.
 pub(crate) fn account(outcome: &Outcome) -> String {
     let mut text = match &outcome.status {
         OutcomeStatus::Done => "Done.".to_owned(),
+        OutcomeStatus::NeedsInput => "I need an answer from you.".to_owned(),
         OutcomeStatus::Rejected { reason } => {
             format!("No agent could take this task. {}.", reason.trim_end_matches('.'))
         }
@@ -27,6 +28,16 @@ pub(crate) fn account(outcome: &Outcome) -> String {
     text.push(' ');
     text.push_str(&work(&outcome.work));
     text
+}
+
+/// What agents are told about a message that is not the user's.
+pub(crate) fn sender(sender: &Sender) -> String {
+    let named = sender.message.as_deref().map(|id| format!(", message {id:?}")).unwrap_or_default();
+    format!(
+        "This message was sent by {} (a program or agent that the user let in{named}), not by the \
+         user.",
+        sender.caller
+    )
 }
 
 fn work(work: &WorkDone) -> String {

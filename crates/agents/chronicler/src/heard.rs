@@ -108,7 +108,7 @@ impl Stores {
 /// What an event says; nothing for remarks on the way.
 fn said(event: &Event) -> Option<Said> {
     let (by_user, text) = match &event.body {
-        EventBody::UserMessage { text, .. } => (true, text),
+        EventBody::UserMessage { text, sender, .. } => (sender.is_none(), text),
         EventBody::Message { text, answer: true } => (false, text),
         _ => return None,
     };

@@ -128,8 +128,12 @@ impl Stores {
             after = last.seq;
             for event in &events {
                 match &event.body {
-                    EventBody::UserMessage { text, attachment, .. } => {
-                        evidence.said(text);
+                    EventBody::UserMessage { text, attachment, sender, .. } => {
+                        // What somebody else sent is not the user's word.
+                        match sender {
+                            None => evidence.said(text),
+                            Some(_) => evidence.read(text),
+                        }
                         if let Some(text) = attachment {
                             evidence.read(text);
                         }

@@ -51,13 +51,7 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
                 super::print(&format!("unknown command {command}; /help lists them\n"))?;
             }
             text => {
-                let request = TurnRequest {
-                    session: session.clone(),
-                    text: text.to_owned(),
-                    attachment: None,
-                    images: Vec::new(),
-                    origin: Origin::Chat,
-                };
+                let request = TurnRequest::new(session.clone(), text, Origin::Chat);
                 let turn = ready.runtime.start_turn(request);
                 let (followed, shown) = follow(turn, display).await?;
                 display = shown;

@@ -39,13 +39,7 @@ pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result
     let display = Display::new(&arguments.output, Answers::Beforehand, models.prices.clone());
     let _ = display.introduce(&super::run::introduction(&models, &session));
     let _ = display.introduce(&format!("you: {QUESTION}"));
-    let request = TurnRequest {
-        session: session.clone(),
-        text: QUESTION.to_owned(),
-        attachment: None,
-        images: Vec::new(),
-        origin: Origin::Run,
-    };
+    let request = TurnRequest::new(session.clone(), QUESTION, Origin::Run);
     let (followed, _) = follow(runtime.start_turn(request), display).await?;
     if followed.outcome.is_done() && !arguments.output.quiet {
         let next = format!(

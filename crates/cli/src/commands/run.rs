@@ -35,7 +35,8 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let display = Display::new(&arguments.output, ready.answers, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
-    let request = TurnRequest { session, text, attachment, images, origin: Origin::Run };
+    let request =
+        TurnRequest { attachment, images, ..TurnRequest::new(session, text, Origin::Run) };
     let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
     ready.tell_what_ends(&display);
     ready.settle(&display).await;

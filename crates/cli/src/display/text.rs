@@ -162,6 +162,7 @@ impl TextDisplay {
         let work = &outcome.work;
         let how = match &outcome.status {
             OutcomeStatus::Done => "done",
+            OutcomeStatus::NeedsInput => "waits for your answer",
             OutcomeStatus::Rejected { .. } => "rejected",
             OutcomeStatus::Failed { .. } => "failed",
             OutcomeStatus::TimedOut => "timed out",

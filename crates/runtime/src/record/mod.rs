@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use lango_protocol::{
     AgentName, ApprovalDecision, CallId, CallStatus, DelegationStatus, Event, EventBody,
-    ImageReference, Outcome, OutcomeStatus, Spent, Timestamp, WarningCode, WorkDone,
+    ImageReference, Outcome, OutcomeStatus, Sender, Spent, Timestamp, WarningCode, WorkDone,
 };
 
 use crate::loop_guard::LoopGuard;
@@ -45,6 +45,8 @@ pub(crate) enum Phase {
 pub struct TurnRecord {
     pub(crate) user_text: String,
     pub(crate) images: Vec<ImageReference>,
+    /// Who sent the message, where it was not the user.
+    pub(crate) sender: Option<Sender>,
     pub(crate) root: Transcript,
     pub(crate) branches: HashMap<CallId, Transcript>,
     pub(crate) spent: Spent,
@@ -86,7 +88,8 @@ impl TurnRecord {
         self.count(event);
         self.note_repetition(event);
         match &event.body {
-            EventBody::UserMessage { text, attachment, images, .. } => {
+            EventBody::UserMessage { text, attachment, images, sender, .. } => {
+                self.sender.clone_from(sender);
                 self.user_text.clone_from(text);
                 self.images.clone_from(images);
                 if let Some(attachment) = attachment {
@@ -103,7 +106,7 @@ impl TurnRecord {
                     self.excluded.insert(to.clone());
                     self.rejections.push(format!("{to}: {text}"));
                 }
-                DelegationStatus::Answered => self.reported.push(to.clone()),
+                DelegationStatus::Answered | DelegationStatus::NeedsInput => self.reported.push(to.clone()),
                 DelegationStatus::Failed | DelegationStatus::Cancelled => {}
             },
             EventBody::ApprovalRequested { call, digest, .. } => {

@@ -43,6 +43,7 @@ fn whole_turn() -> Vec<Event> {
                 attachment: None,
                 images: Vec::new(),
                 origin: Origin::Library,
+                sender: None,
             },
         ),
         usage(1, root, None),

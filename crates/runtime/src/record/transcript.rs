@@ -103,6 +103,9 @@ impl Transcript {
                 DelegationStatus::Rejected => {
                     format!("{to} rejected the task: {text}. Choose another agent, or answer.")
                 }
+                DelegationStatus::NeedsInput => {
+                    format!("{to} needs an answer from the user. It asks:\n{text}")
+                }
                 DelegationStatus::Failed => format!("{to} could not finish: {text}"),
                 DelegationStatus::Cancelled => format!("{to} was stopped: {text}"),
             });

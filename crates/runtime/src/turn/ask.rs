@@ -12,7 +12,7 @@ use super::{Stop, Turn};
 use crate::marker::DeltaFilter;
 use crate::output::cut_at;
 use crate::recorder::{Draft, Voice};
-use crate::runtime::Agent;
+use crate::team::Agent;
 use crate::words;
 
 /// The most reasoning that is kept of one reply. It is for people; models never see it again.

@@ -6,7 +6,7 @@ use lango_protocol::{DelegationStatus, EventBody};
 use super::{Flow, Role, Stop, Turn};
 use crate::record::{Delegation, Phase};
 use crate::recorder::{Draft, Voice};
-use crate::runtime::Agent;
+use crate::team::{Agent, Specialist};
 
 impl Turn {
     /// Lets the specialists of one reply work, all at the same time.
@@ -32,7 +32,7 @@ impl Turn {
         self.recorder
             .look(|record| {
                 let alone = record.root.hand_overs_beside(&delegation.call) == 1;
-                let plans = |name| self.shared.specialist(name).is_some_and(Agent::only_thinks);
+                let plans = |name| self.team.specialist(name).is_some_and(Specialist::only_thinks);
                 let plan_under_way = record.reported.iter().any(plans);
                 alone && !delegation.returns && !plan_under_way
             })
@@ -40,10 +40,16 @@ impl Turn {
     }
 
     async fn branch(&self, delegation: &Delegation, direct: bool) -> Result<Flow, Stop> {
-        let Some(agent) = self.shared.specialist(&delegation.to) else {
-            // Only after a restart with other agents than before.
-            let gone = format!("there is no agent {} any more", delegation.to);
-            return self.give_up(delegation, gone).await;
+        let agent = match self.team.specialist(&delegation.to) {
+            Some(Specialist::Local(agent)) => agent,
+            Some(Specialist::Remote { name, agent }) => {
+                return self.ask_remote(name, agent.as_ref(), delegation, direct).await;
+            }
+            None => {
+                // Only after a restart with other agents than before.
+                let gone = format!("there is no agent {} any more", delegation.to);
+                return self.give_up(delegation, gone).await;
+            }
         };
         let voice = Voice { agent: agent.name.clone(), branch: Some(delegation.call.clone()) };
         match self.speak(agent, &voice, Role::Specialist { delegation, direct }).await {
@@ -75,7 +81,7 @@ impl Turn {
         }
     }
 
-    async fn give_up(&self, delegation: &Delegation, reason: String) -> Result<Flow, Stop> {
+    pub(super) async fn give_up(&self, delegation: &Delegation, reason: String) -> Result<Flow, Stop> {
         let body = EventBody::TransferFinished {
             call: delegation.call.clone(),
             to: delegation.to.clone(),

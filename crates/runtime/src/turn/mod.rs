@@ -5,6 +5,7 @@
 
 mod ask;
 mod delegate;
+mod remote;
 mod think;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use crate::events_adapter::PastTurn;
 use crate::record::{PendingCall, Phase};
 use crate::recorder::{Draft, Ended, Recorder, Voice};
 use crate::runtime::Shared;
+use crate::team::Team;
 use crate::words;
 
 pub(crate) use think::Role;
@@ -65,6 +67,7 @@ pub(crate) enum Flow {
 /// One turn under way.
 pub(crate) struct Turn {
     pub(crate) shared: Arc<Shared>,
+    pub(crate) team: Arc<Team>,
     pub(crate) recorder: Recorder,
     pub(crate) past: Arc<Vec<PastTurn>>,
     /// What came with the user's message.
@@ -88,8 +91,10 @@ impl Turn {
         images: Vec<Image>,
         cancel: CancellationToken,
     ) -> Self {
+        let team = shared.team();
         Self {
             shared,
+            team,
             recorder,
             past,
             images,
@@ -97,6 +102,11 @@ impl Turn {
             timed_out: AtomicBool::new(false),
             context: Mutex::default(),
         }
+    }
+
+    /// The most rounds of hand-overs.
+    pub(crate) fn round_limit(&self) -> u32 {
+        self.team.round_limit.unwrap_or(self.limits().delegation_rounds)
     }
 
     pub(crate) fn limits(&self) -> &BudgetLimits {
@@ -117,7 +127,7 @@ impl Turn {
     }
 
     async fn root(&self) -> Result<Box<Ended>, Stop> {
-        let agent = &self.shared.root;
+        let agent = &self.team.root;
         let voice = Voice { agent: agent.name.clone(), branch: None };
         loop {
             if self.cancel.is_cancelled() {

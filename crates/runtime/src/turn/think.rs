@@ -10,7 +10,7 @@ use crate::events_adapter::within;
 use crate::offer::Offer;
 use crate::record::{Delegation, TurnRecord};
 use crate::recorder::{Draft, Voice};
-use crate::runtime::Agent;
+use crate::team::{Agent, Specialist};
 use crate::words;
 
 /// As whom an agent speaks.
@@ -72,7 +72,7 @@ impl Turn {
                         agent: agent.name.as_str(),
                         may_reject: matches!(role, Role::Specialist { .. }),
                         rounds: plan.rounds,
-                        round_limit: self.shared.round_limit,
+                        round_limit: self.round_limit(),
                         calls_left: plan.calls_left,
                         calls_per_reply: self.shared.settings.calls_per_reply,
                         is_repetition: &|tool, arguments| {
@@ -91,6 +91,7 @@ impl Turn {
         }
         match decision {
             Decision::Answer(text) => self.answer(voice, role, plan.step, text, drafts).await,
+            Decision::Ask(text) => self.ask_user(voice, role, plan.step, text, drafts).await,
             Decision::Reject(reason) => {
                 drafts.push(of(EventBody::Rejected { reason: reason.clone() }));
                 drafts.extend(hand_back(voice, role, DelegationStatus::Rejected, reason));
@@ -123,19 +124,23 @@ impl Turn {
         if let Some(blocks) = found.get(&agent.name) {
             return blocks.clone();
         }
-        let message = self.recorder.look(|record| record.user_text.clone()).await;
+        let (message, sender) =
+            self.recorder.look(|record| (record.user_text.clone(), record.sender.clone())).await;
         let request = ContextRequest {
             session: self.recorder.session(),
             turn: self.recorder.turn(),
             agent: &agent.name,
             message: &message,
         };
-        let blocks = collect_context(&self.shared.context, request).await;
+        let mut blocks = collect_context(&self.shared.context, request).await;
+        blocks.extend(
+            sender.map(|sender| ContextBlock { source: "sender", text: words::sender(&sender) }),
+        );
         found.insert(agent.name.clone(), blocks.clone());
         blocks
     }
 
-    async fn answer(
+    pub(super) async fn answer(
         &self,
         voice: &Voice,
         role: Role<'_>,
@@ -143,16 +148,58 @@ impl Turn {
         text: String,
         mut drafts: Vec<Draft>,
     ) -> Result<Flow, Stop> {
-        let ends_turn = !matches!(role, Role::Specialist { direct: false, .. });
-        let message = EventBody::Message { text: text.clone(), answer: ends_turn };
+        let message = EventBody::Message { text: text.clone(), answer: ends_turn(role) };
         drafts.push(Draft::of(voice, step, message));
         drafts.extend(hand_back(voice, role, DelegationStatus::Answered, text));
-        if ends_turn {
-            let ended = self.recorder.record_end(drafts, OutcomeStatus::Done).await?;
+        self.end_part(role, drafts, OutcomeStatus::Done).await
+    }
+
+    /// The agent cannot go on without the user: whoever talks to the user asks.
+    pub(super) async fn ask_user(
+        &self,
+        voice: &Voice,
+        role: Role<'_>,
+        step: u32,
+        question: String,
+        mut drafts: Vec<Draft>,
+    ) -> Result<Flow, Stop> {
+        let message = EventBody::Message { text: question.clone(), answer: ends_turn(role) };
+        drafts.push(Draft::of(voice, step, message));
+        drafts.extend(hand_back(voice, role, DelegationStatus::NeedsInput, question));
+        self.end_part(role, drafts, OutcomeStatus::NeedsInput).await
+    }
+
+    async fn end_part(
+        &self,
+        role: Role<'_>,
+        drafts: Vec<Draft>,
+        status: OutcomeStatus,
+    ) -> Result<Flow, Stop> {
+        if ends_turn(role) {
+            let ended = self.recorder.record_end(drafts, status).await?;
             return Ok(Flow::Finished(Box::new(ended)));
         }
         self.recorder.record(drafts).await?;
         Ok(Flow::Ended)
+    }
+
+    /// Takes one call from the budget, and says which of the turn it is. The last one belongs to
+    /// whoever speaks to the user.
+    pub(super) fn spend_call(
+        &self,
+        record: &mut TurnRecord,
+        role: Role<'_>,
+    ) -> Result<u32, Stop> {
+        let limits = self.limits();
+        let left = limits.model_calls.saturating_sub(record.spent.model_calls);
+        if left <= u32::from(!ends_turn(role)) {
+            return Err(Stop::Budget(BudgetKind::ModelCalls));
+        }
+        if record.spent.tokens >= limits.tokens {
+            return Err(Stop::Budget(BudgetKind::Tokens));
+        }
+        record.spent.model_calls += 1;
+        Ok(record.spent.model_calls)
     }
 
     /// Decides what this call may do, and spends it.
@@ -163,21 +210,15 @@ impl Turn {
         voice: &Voice,
         role: Role<'_>,
     ) -> Result<Plan, Stop> {
+        let step = self.spend_call(record, role)?;
         let limits = self.limits();
         let calls_left = limits.model_calls.saturating_sub(record.spent.model_calls);
-        // The last call belongs to whoever speaks to the user.
-        let reserved = u32::from(matches!(role, Role::Specialist { direct: false, .. }));
-        if calls_left <= reserved {
-            return Err(Stop::Budget(BudgetKind::ModelCalls));
-        }
-        if record.spent.tokens >= limits.tokens {
-            return Err(Stop::Budget(BudgetKind::Tokens));
-        }
+        let reserved = u32::from(!ends_turn(role));
         let mut offer = self.offer(record, agent, role);
         if matches!(role, Role::Root)
             && offer.targets.is_empty()
             && !record.rejections.is_empty()
-            && record.excluded.len() == self.shared.specialists.len()
+            && record.excluded.len() == self.team.specialists.len()
         {
             return Err(Stop::Rejected(record.rejections.join("; ")));
         }
@@ -185,9 +226,9 @@ impl Turn {
         let tool_calls_left = limits.tool_calls.saturating_sub(record.spent.tool_calls);
         let rounds = record.spent.delegation_rounds;
         let out_of_rounds = matches!(role, Role::Root)
-            && !self.shared.specialists.is_empty()
-            && rounds >= self.shared.round_limit;
-        let last_word = if calls_left == reserved + 1 {
+            && !self.team.specialists.is_empty()
+            && rounds >= self.round_limit();
+        let last_word = if calls_left == reserved {
             Some(Stop::Budget(BudgetKind::ModelCalls))
         } else if tool_calls_left == 0 {
             Some(Stop::Budget(BudgetKind::ToolCalls))
@@ -213,9 +254,8 @@ impl Turn {
         let mut messages = self.view(record, agent, role);
         messages.extend(transcript.messages());
         let empty_replies = transcript.empty_replies();
-        record.spent.model_calls += 1;
         Ok(Plan {
-            step: record.spent.model_calls,
+            step,
             offer,
             messages,
             note,
@@ -228,9 +268,9 @@ impl Turn {
 
     fn offer(&self, record: &TurnRecord, agent: &Agent, role: Role<'_>) -> Offer {
         let may_hand_over =
-            matches!(role, Role::Root) && record.spent.delegation_rounds < self.shared.round_limit;
+            matches!(role, Role::Root) && record.spent.delegation_rounds < self.round_limit();
         let targets = if may_hand_over {
-            let specialists = self.shared.specialists.iter().map(|specialist| &specialist.name);
+            let specialists = self.team.specialists.iter().map(Specialist::name);
             specialists.filter(|name| !record.excluded.contains(*name)).cloned().collect()
         } else {
             Vec::new()
@@ -253,6 +293,11 @@ impl Turn {
     }
 }
 
+/// Whether an agent's last words go to the user.
+fn ends_turn(role: Role<'_>) -> bool {
+    !matches!(role, Role::Specialist { direct: false, .. })
+}
+
 /// What a specialist is given: the user's words, and the task where it says something else.
 fn handed(user: &str, task: &str) -> String {
     let task = task.trim();
@@ -263,7 +308,7 @@ fn handed(user: &str, task: &str) -> String {
 }
 
 /// The end of a hand-over, where there was one.
-fn hand_back(
+pub(super) fn hand_back(
     voice: &Voice,
     role: Role<'_>,
     status: DelegationStatus,

@@ -200,7 +200,10 @@ fn redacted(mut body: EventBody, redaction: &dyn Redaction) -> Option<EventBody>
             OutcomeStatus::Rejected { reason } | OutcomeStatus::Failed { reason, .. } => {
                 text(reason);
             }
-            OutcomeStatus::Done | OutcomeStatus::TimedOut | OutcomeStatus::Cancelled => {}
+            OutcomeStatus::Done
+            | OutcomeStatus::NeedsInput
+            | OutcomeStatus::TimedOut
+            | OutcomeStatus::Cancelled => {}
         },
         EventBody::ToolStarted { .. } | EventBody::Usage { .. } => {}
     }

@@ -31,7 +31,7 @@ pub(crate) fn append(events: Vec<Event>) -> Append<'static> {
 
 pub(crate) fn user(text: &str) -> EventBody {
     let (attachment, images) = (None, Vec::new());
-    EventBody::UserMessage { text: text.into(), attachment, images, origin: Origin::Run }
+    EventBody::UserMessage { text: text.into(), attachment, images, origin: Origin::Run, sender: None }
 }
 
 pub(crate) fn message(text: &str) -> EventBody {
@@ -89,6 +89,7 @@ pub(crate) fn every_body() -> Vec<EventBody> {
                 reference: hard.into(),
             }],
             origin: Origin::Chat,
+            sender: None,
         },
         EventBody::Message { text: hard.into(), answer: false },
         EventBody::ToolCall {

@@ -98,7 +98,7 @@ impl Inquiries {
         events: &[Event],
     ) -> Result<Option<Recognised>, LibrarianError> {
         let said = events.iter().find_map(|event| match &event.body {
-            EventBody::UserMessage { text, .. } => Some((event, text.trim())),
+            EventBody::UserMessage { text, sender: None, .. } => Some((event, text.trim())),
             _ => None,
         });
         let Some((event, message)) = said else { return Ok(None) };

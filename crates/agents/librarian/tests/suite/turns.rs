@@ -22,6 +22,7 @@ impl Told {
                 attachment: None,
                 images: Vec::new(),
                 origin: Origin::Chat,
+                sender: None,
             },
         );
         told

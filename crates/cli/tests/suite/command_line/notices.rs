@@ -28,6 +28,7 @@ async fn interrupted_turn(lango: &Lango, session: &str) {
             attachment: None,
             images: Vec::new(),
             origin: Origin::Run,
+            sender: None,
         },
     };
     let append = Append { events: vec![event].into(), release: true, ..Append::default() };

@@ -74,16 +74,10 @@ async fn turn(tools: &[&str], script: &str, text: &str) -> (Vec<Event>, Vec<Requ
         scrubber: Scrubber::default(),
         settings: Settings::default(),
         workspace: String::new(),
+        remote_agents: std::collections::BTreeMap::new(),
     });
     let session = SessionId::generate();
-    let text = text.to_owned();
-    let request = TurnRequest {
-        session: session.clone(),
-        text,
-        attachment: None,
-        images: Vec::new(),
-        origin: Origin::Library,
-    };
+    let request = TurnRequest::new(session.clone(), text, Origin::Library);
     runtime.start_turn(request).outcome().await.unwrap();
     let events = runtime.journal().events(&session, 0, 1000).await.unwrap();
     assert_valid_journal(&events);

@@ -101,6 +101,7 @@ pub(crate) async fn however_a_turn_ends_it_is_not_open_any_more(fixture: Fixture
     let reason = || "because".to_owned();
     let statuses = [
         OutcomeStatus::Done,
+        OutcomeStatus::NeedsInput,
         OutcomeStatus::Rejected { reason: reason() },
         OutcomeStatus::Failed { class: FailureClass::Provider, reason: reason() },
         OutcomeStatus::TimedOut,

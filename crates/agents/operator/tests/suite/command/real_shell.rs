@@ -136,17 +136,22 @@ fn is_call(step: &Step, call: &[String]) -> bool {
             word.trim_start_matches(|first: char| first.is_ascii_digit() || first == '&');
         operator.starts_with(['<', '>'])
     };
-    let words = step.words.iter().skip_while(|word| word.contains('='));
-    let words: Vec<_> = words.take_while(|word| !is_operator(word)).collect();
+    let words: Vec<_> = step.words.iter().skip_while(|word| word.contains('=')).collect();
+    let same = |words: &[&String]| {
+        words.len() == call.len()
+            && words.iter().zip(call).skip(1).all(|(word, argument)| *word == argument)
+            && base(words[0]) == call[0]
+    };
+    // In quotes, an operator is a word like any other.
+    if same(&words) {
+        return true;
+    }
+    let words: Vec<_> = words.into_iter().take_while(|word| !is_operator(word)).collect();
     let mark = step.words.iter().find_map(|word| word.strip_prefix("<*")?.strip_suffix('>'));
     let filled_in: Vec<usize> = mark
         .map(|mark| mark.split(',').map(|at| at.parse().unwrap()).collect())
         .unwrap_or_default();
-    let Some(first) = filled_in.first() else {
-        return words.len() == call.len()
-            && words.iter().zip(call).skip(1).all(|(word, argument)| *word == argument)
-            && base(words[0]) == call[0];
-    };
+    let Some(first) = filled_in.first() else { return same(&words) };
     call.len() >= words.len()
         && base(words[0]) == call[0]
         && words[1..*first] == call[1..*first].iter().collect::<Vec<_>>()

@@ -1,0 +1,110 @@
+//! Who takes part in a turn. A turn keeps the team that it began with.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lango_orchestration::{AgentTree, Root, SubAgentKind};
+use lango_protocol::AgentName;
+use lango_tool::RegisteredTool;
+
+use crate::remote::RemoteAgent;
+use crate::runtime::AgentModel;
+
+/// An agent, ready to be asked.
+pub(crate) struct Agent {
+    pub(crate) name: AgentName,
+    pub(crate) system_prompt: Arc<str>,
+    pub(crate) tools: Vec<Arc<RegisteredTool>>,
+    pub(crate) model: AgentModel,
+}
+
+impl Agent {
+    /// Its tool of exactly this name.
+    pub(crate) fn tool(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
+        self.tools.iter().find(|tool| tool.name() == name)
+    }
+}
+
+/// Somebody that the orchestrator can hand over to.
+pub(crate) enum Specialist {
+    Local(Agent),
+    Remote { name: AgentName, agent: Arc<dyn RemoteAgent> },
+}
+
+impl Specialist {
+    pub(crate) fn name(&self) -> &AgentName {
+        match self {
+            Self::Local(agent) => &agent.name,
+            Self::Remote { name, .. } => name,
+        }
+    }
+
+    /// Whether it has nothing but its model: it plans, and others act.
+    pub(crate) fn only_thinks(&self) -> bool {
+        matches!(self, Self::Local(agent) if agent.tools.is_empty())
+    }
+}
+
+/// Everybody who can speak in a turn.
+pub(crate) struct Team {
+    pub(crate) root: Agent,
+    /// In the order of the tree.
+    pub(crate) specialists: Vec<Specialist>,
+    /// None where there is nobody to hand over to.
+    pub(crate) round_limit: Option<u32>,
+}
+
+/// What agents are made with.
+pub(crate) struct Makings {
+    pub(crate) model: AgentModel,
+    pub(crate) agent_models: BTreeMap<AgentName, AgentModel>,
+    pub(crate) output_read: Arc<RegisteredTool>,
+}
+
+impl Makings {
+    fn agent(&self, name: &AgentName, prompt: &Arc<str>, tools: &[Arc<RegisteredTool>]) -> Agent {
+        let mut tools = tools.to_vec();
+        // Every agent that has tools can read what was too long to show.
+        if !tools.is_empty() {
+            tools.push(Arc::clone(&self.output_read));
+        }
+        let model = self.agent_models.get(name).unwrap_or(&self.model).clone();
+        Agent { name: name.clone(), system_prompt: Arc::clone(prompt), tools, model }
+    }
+
+    /// The agents of a tree. A remote agent that nobody knows how to reach is left out.
+    pub(crate) fn team(
+        &self,
+        tree: &AgentTree,
+        remote: &BTreeMap<AgentName, Arc<dyn RemoteAgent>>,
+    ) -> Team {
+        let team = match &tree.root {
+            Root::Single(single) => {
+                let root = self.agent(&single.name, &single.system_prompt, &single.tools);
+                return Team { root, specialists: Vec::new(), round_limit: None };
+            }
+            Root::Team(team) => team,
+        };
+        let specialists = team.sub_agents.iter().filter_map(|sub| match &sub.kind {
+            SubAgentKind::Local { tools } => {
+                Some(Specialist::Local(self.agent(&sub.name, &sub.system_prompt, tools)))
+            }
+            SubAgentKind::Remote => remote.get(&sub.name).map(|agent| Specialist::Remote {
+                name: sub.name.clone(),
+                agent: Arc::clone(agent),
+            }),
+        });
+        Team {
+            root: self.agent(&team.name, &team.system_prompt, &[]),
+            specialists: specialists.collect(),
+            round_limit: Some(team.max_delegation_rounds),
+        }
+    }
+}
+
+impl Team {
+    /// A specialist by name.
+    pub(crate) fn specialist(&self, name: &AgentName) -> Option<&Specialist> {
+        self.specialists.iter().find(|specialist| specialist.name() == name)
+    }
+}
