@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use lango_protocol::AgentName;
 use lango_tool::SafetyLevel;
-use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use super::ClientError;
@@ -214,28 +213,24 @@ impl ServerConfig {
     /// What would be started or reached, as a digest: another one is another server. The values
     /// of variables and headers are left out, because tokens change.
     pub(crate) fn definition(&self) -> String {
-        let mut hasher = Sha256::new();
-        let mut part = |text: &str| {
-            hasher.update((text.len() as u64).to_le_bytes());
-            hasher.update(text.as_bytes());
-        };
+        let mut parts: Vec<&str> = Vec::new();
+        let directory;
         match &self.transport {
             TransportConfig::Stdio(program) => {
-                part("stdio");
-                part(&program.command);
-                program.arguments.iter().for_each(|argument| part(argument));
-                part("with");
-                program.environment.keys().for_each(|name| part(name));
-                part(&program.directory.as_ref().map(|d| d.display().to_string()).unwrap_or_default());
-                part(if program.sandbox { "confined" } else { "free" });
+                directory = program.directory.as_ref().map(|path| path.display().to_string());
+                parts.extend(["stdio", &program.command]);
+                parts.extend(program.arguments.iter().map(String::as_str));
+                parts.push("with");
+                parts.extend(program.environment.keys().map(String::as_str));
+                parts.push(directory.as_deref().unwrap_or_default());
+                parts.push(if program.sandbox { "confined" } else { "free" });
             }
             TransportConfig::Http(address) => {
-                part("http");
-                part(address.url.as_str());
-                address.headers.keys().for_each(|name| part(name));
+                parts.extend(["http", address.url.as_str()]);
+                parts.extend(address.headers.keys().map(String::as_str));
             }
         }
-        super::pin::hexadecimal(&hasher.finalize())
+        super::pin::digest_of(&parts)
     }
 
     /// The values that must not be shown or recorded.

@@ -46,19 +46,12 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// A call begins. What is remarked until it ends is asked for with the number.
-    pub(crate) fn begin(&self) -> u64 {
+    /// A call begins.
+    pub(crate) fn open(&self) -> OpenCall<'_> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let number = open.last().map_or(0, |(last, _)| last + 1);
         open.push((number, Vec::new()));
-        number
-    }
-
-    /// A call is over.
-    pub(crate) fn end(&self, number: u64) -> Vec<String> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = open.iter().position(|(known, _)| *known == number);
-        place.map(|place| open.remove(place).1).unwrap_or_default()
+        OpenCall { calls: self, number }
     }
 
     /// Something to be said with the result of whatever is under way: which call the server did
@@ -69,6 +62,36 @@ impl Calls {
             remarks.push(text.to_owned());
         }
         !open.is_empty()
+    }
+
+    fn end(&self, number: u64) -> Vec<String> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = open.iter().position(|(known, _)| *known == number);
+        place.map(|place| open.remove(place).1).unwrap_or_default()
+    }
+}
+
+/// A call that is under way, until this is dropped.
+pub(crate) struct OpenCall<'a> {
+    calls: &'a Calls,
+    number: u64,
+}
+
+impl OpenCall<'_> {
+    /// Whether no other call is under way.
+    pub(crate) fn is_only(&self) -> bool {
+        self.calls.open.lock().unwrap_or_else(PoisonError::into_inner).len() == 1
+    }
+
+    /// It is over. What was remarked meanwhile.
+    pub(crate) fn close(self) -> Vec<String> {
+        self.calls.end(self.number)
+    }
+}
+
+impl Drop for OpenCall<'_> {
+    fn drop(&mut self) {
+        self.calls.end(self.number);
     }
 }
 

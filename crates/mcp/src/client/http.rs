@@ -44,20 +44,21 @@ pub(crate) enum HttpError {
     TooLong,
 }
 
-/// The places that may be reached on behalf of one server: its own address, public ones, and for
-/// a server on this machine or in a private network, the same host at other ports, where its
-/// authorization server may be.
+/// The places that may be reached on behalf of one server: public ones, and where the user typed
+/// an address that is not, that one, at any port, because its authorization server may be beside
+/// it. A name that leads to such an address is not enough: tomorrow it may lead elsewhere.
 pub(crate) fn guard_for(url: &Url, rules: &Rules) -> Result<Guard, EgressError> {
     let (_, destination) = Destination::of_url(url.as_str())?;
     let host = match (destination.name(), destination.address()) {
-        (Some(name), _) => name.to_owned(),
-        (_, Some(address)) if address.is_ipv6() => format!("[{address}]"),
-        (_, Some(address)) => address.to_string(),
-        (None, None) => String::new(),
+        (_, Some(address)) if address.is_ipv6() => Some(format!("[{address}]")),
+        (_, Some(address)) => Some(address.to_string()),
+        (Some(name), None) if name == "localhost" || name.ends_with(".localhost") => {
+            Some(name.to_owned())
+        }
+        _ => None,
     };
     let mut rules = rules.clone();
-    // What the user typed as the address is meant.
-    rules.allow_private.extend(host.parse::<Pattern>().ok());
+    rules.allow_private.extend(host.and_then(|host| host.parse::<Pattern>().ok()));
     Ok(Guard::new(rules))
 }
 
@@ -106,17 +107,8 @@ impl GuardedHttp {
     ) -> Result<Response, HttpError> {
         let mut url = Url::parse(address).map_err(|error| HttpError::Broken(error.to_string()))?;
         for _ in 0..=MOST_REDIRECTS {
-            let destination = Destination::of_parsed(&url).map_err(EgressError::from)?;
-            self.guard.resolve(&destination).await?;
-            let mut request = self.client.request(method.clone(), url.clone());
-            for (name, value) in headers {
-                request = request.header(name, value);
-            }
-            if let Some(body) = &body {
-                request = request.body(body.clone());
-            }
             let response =
-                request.send().await.map_err(|error| HttpError::Broken(chain(&error)))?;
+                self.send_once(method.clone(), url.as_str(), headers, body.clone()).await?;
             let keeps_all = matches!(
                 response.status(),
                 StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
@@ -134,6 +126,26 @@ impl GuardedHttp {
             }
         }
         Err(HttpError::Broken(format!("more than {MOST_REDIRECTS} redirects")))
+    }
+
+    /// Sends a request to a place that may be reached, and follows it nowhere.
+    pub(crate) async fn send_once(
+        &self,
+        method: Method,
+        address: &str,
+        headers: &[(HeaderName, HeaderValue)],
+        body: Option<Vec<u8>>,
+    ) -> Result<Response, HttpError> {
+        let (url, destination) = Destination::of_url(address).map_err(EgressError::from)?;
+        self.guard.resolve(&destination).await?;
+        let mut request = self.client.request(method, url);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        request.send().await.map_err(|error| HttpError::Broken(chain(&error)))
     }
 
     /// The whole body, as far as it is taken.

@@ -116,9 +116,10 @@ impl Link {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        let client = oauth::AuthorizedHttp::new(config, address, outside).await?;
+        let client = oauth::client(config, address, outside).await?;
         let mut settings = StreamableHttpClientTransportConfig::with_uri(address.url.as_str());
         settings.custom_headers = headers;
+        settings.auth_header.clone_from(&address.bearer_token);
         settings.max_sse_event_size = LONGEST_MESSAGE;
         let conduct = Arc::new(Conduct::default());
         let transport = Watched {

@@ -55,12 +55,7 @@ impl ToolVersion {
         // A NUL cannot be kept by every database, and means nothing to anybody.
         let [name, description, schema, annotations] =
             [name, description, schema, annotations].map(|text| text.replace('\0', "\u{fffd}"));
-        let mut hasher = Sha256::new();
-        for part in [&name, &description, &schema] {
-            hasher.update((part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
-        }
-        let digest = hexadecimal(&hasher.finalize());
+        let digest = digest_of(&[&name, &description, &schema]);
         Self { name, description, schema, annotations, digest }
     }
 
@@ -118,8 +113,14 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// SHA-256 over several parts, each behind its length.
+pub(crate) fn digest_of(parts: &[&str]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
