@@ -16,7 +16,7 @@ use lango_runtime::{
     Runtime, RuntimeParts, Scrubber, Settings, TurnObserver, Words,
 };
 use lango_store::{Database, DatabaseLocation, Journal, StoreError};
-use lango_tool::ToolRegistry;
+use lango_tool::{RegisteredTool, ToolRegistry};
 
 use crate::config::{Config, EffectName, PolicyName, RuleConfig};
 use crate::confinement;
@@ -32,6 +32,10 @@ pub(crate) struct Catalog {
     pub(crate) tools: ToolRegistry,
     pub(crate) topology: Topology,
     pub(crate) tree: AgentTree,
+    /// What trees are made of, for when tools come or go.
+    pub(crate) team: TeamParts,
+    /// What must not be shown or recorded, of those who bring tools from elsewhere.
+    pub(crate) secrets: Vec<String>,
     pub(crate) workspace: PathBuf,
     /// What the operator keeps, once it is connected to a database.
     pub(crate) records: Records,
@@ -43,7 +47,48 @@ pub(crate) struct Catalog {
     pub(crate) memory: Option<Memory>,
 }
 
+/// What trees are made of, beside the tools that come and go.
+#[derive(Clone)]
+pub(crate) struct TeamParts {
+    own: ToolRegistry,
+    topology: Topology,
+    prompts: PromptSections,
+    multi_agent: bool,
+    max_rounds: u32,
+}
+
+impl TeamParts {
+    /// All tools with these, and the agents that have them.
+    pub(crate) fn build(
+        &self,
+        others: Vec<RegisteredTool>,
+    ) -> Result<(ToolRegistry, AgentTree), Failure> {
+        let wrong = |error: String| Failure::usage(error);
+        let mut tools = self.own.clone();
+        for tool in others {
+            tools.add_registered(tool).map_err(|error| wrong(error.to_string()))?;
+        }
+        let tree = lango_orchestration::build_agent_tree(TreeConfig {
+            multi_agent: self.multi_agent,
+            topology: &self.topology,
+            tools: &tools,
+            max_delegation_rounds: self.max_rounds,
+            sub_agent_prompt: None,
+            remote_agents: Vec::new(),
+            prompts: &self.prompts,
+        })
+        .map_err(|error| wrong(error.to_string()))?;
+        Ok((tools, tree))
+    }
+}
+
 impl Catalog {
+    /// These tools come from elsewhere.
+    pub(crate) fn add_tools(&mut self, others: Vec<RegisteredTool>) -> Result<(), Failure> {
+        (self.tools, self.tree) = self.team.build(others)?;
+        Ok(())
+    }
+
     /// From now on the agents keep everything in this database.
     pub(crate) async fn connect(
         &self,
@@ -91,17 +136,27 @@ pub(crate) fn catalog(
     let memory = memory::register(&mut tools, config)?;
     let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
     let prompts = load_prompts(config)?;
-    let tree = lango_orchestration::build_agent_tree(TreeConfig {
+    let team = TeamParts {
+        own: tools,
+        topology: topology.clone(),
+        prompts,
         multi_agent: config.agent.multi_agent,
-        topology: &topology,
-        tools: &tools,
-        max_delegation_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
-        sub_agent_prompt: None,
-        remote_agents: Vec::new(),
-        prompts: &prompts,
+        max_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
+    };
+    let (tools, tree) = team.build(Vec::new())?;
+    let secrets = Vec::new();
+    Ok(Catalog {
+        tools,
+        topology,
+        tree,
+        team,
+        secrets,
+        workspace,
+        records,
+        processes,
+        librarian,
+        memory,
     })
-    .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Catalog { tools, topology, tree, workspace, records, processes, librarian, memory })
 }
 
 /// The directory to work in, without links.
@@ -116,7 +171,7 @@ pub(crate) fn workspace(given: Option<&Path>) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Whether this very directory may bring skills of its own.
+/// Whether this very directory may bring skills and MCP servers of its own.
 pub(crate) fn is_trusted(config: &Config, workspace: &Path) -> bool {
     config.trust.directories.iter().any(|directory| Path::new(directory) == workspace)
 }
@@ -240,7 +295,7 @@ pub(crate) fn runtime(
     let Kept { journal, retrieval, rules } = kept;
     let workspace = catalog.workspace.display().to_string();
     let secrets = models.secrets.iter().cloned().chain(database_password(config));
-    let secrets = secrets.chain(knowledge::secrets(config));
+    let secrets = secrets.chain(knowledge::secrets(config)).chain(catalog.secrets.iter().cloned());
     let mut observers: Vec<Arc<dyn TurnObserver>> = Vec::new();
     observers.extend(catalog.librarian.observer(config, &journal));
     let observer = models.observer.as_ref();

@@ -14,12 +14,14 @@ mod error;
 mod expand;
 mod folded;
 mod http;
+mod json;
 mod lines;
 mod link;
 mod naming;
 mod oauth;
 mod person;
 mod pin;
+mod reading;
 mod result;
 mod sampling;
 mod server;
@@ -40,10 +42,12 @@ pub use config::{
 };
 pub use error::ClientError;
 pub use expand::expand;
+pub use json::{FoundEntry, JsonEntry, LONGEST_FILE, read_servers};
 pub use naming::tool_name;
 pub use oauth::{Login, is_signed_in, logout};
 pub use person::{AnswerFuture, Field, Filled, Form, Nobody, Person};
 pub use pin::ToolVersion;
+pub use reading::{Introduction, PromptView, ResourceView};
 pub use server::Server;
 pub use servers::{Offer, Servers};
 

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use similar::TextDiff;
 
 /// Tools of one server that are looked at.
-pub const MOST_TOOLS: usize = 500;
+pub(crate) const MOST_TOOLS: usize = 500;
 /// Bytes of a name that is taken.
 const LONGEST_NAME: usize = 128;
 /// Bytes of a description that is taken.
