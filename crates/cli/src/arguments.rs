@@ -197,6 +197,12 @@ Every call of its tools is asked about, unless mcp_servers.NAME.safety or a rule
         #[command(subcommand)]
         command: McpCommand,
     },
+    /// Play the client in a scenario of the protocol's own conformance suite.
+    #[command(name = "__mcp-conformance-client", hide = true)]
+    McpConformanceClient {
+        /// The server of the scenario.
+        url: String,
+    },
     /// The models that can be used.
     Models {
         #[command(subcommand)]

@@ -93,6 +93,9 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Approvals { command }) => {
             commands::approvals::approvals(&setting?, command).await
         }
+        Some(Command::McpConformanceClient { url }) => {
+            commands::mcp::conformance::client(&url).await
+        }
         Some(Command::Mcp { command }) => commands::mcp::mcp(&setting?, command).await,
         Some(Command::Models { command }) => commands::models::models(&setting?, command).await,
         Some(Command::Eval { command }) => commands::eval::eval(&setting?, command).await,

@@ -135,10 +135,14 @@ Servers that are configured already are left as they are. Nothing is started.")]
     },
     /// Sign in to a server at an address.
     #[command(after_help = "Examples:
-  lango mcp login docs")]
+  lango mcp login docs
+  lango mcp login docs --scope \"files:write\"    beside what was granted before")]
     Login {
         /// Its name.
         name: String,
+        /// What to ask for, with spaces between.
+        #[arg(long)]
+        scope: Option<String>,
     },
     /// Forget the tokens of a server.
     #[command(after_help = "Examples:

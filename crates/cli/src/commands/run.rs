@@ -43,6 +43,7 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
     ready.tell_what_ends(&display);
     ready.settle(&display).await;
+    ready.end_servers().await;
     ready.models.check_recording()?;
     Ok(followed.code)
 }
@@ -59,11 +60,18 @@ pub(super) struct Ready {
     unmatched: Vec<String>,
     /// What to say about the MCP servers that are not used, or not whole.
     mcp_notices: Vec<String>,
-    /// Ends with this: the servers' programs go with it.
-    _mcp: Option<Servers>,
+    /// The MCP servers, whose programs end with this.
+    mcp: Option<Servers>,
 }
 
 impl Ready {
+    /// Ends the programs of the MCP servers.
+    pub(super) async fn end_servers(&self) {
+        if let Some(servers) = &self.mcp {
+            servers.stop().await;
+        }
+    }
+
     /// What ends with this process although nobody stopped it.
     pub(super) fn tell_what_ends(&self, display: &Display) {
         for command in self.processes.running() {
@@ -150,7 +158,7 @@ pub(super) async fn make_ready(
         Root::Single(_) => Vec::new(),
     };
     let processes = catalog.processes.clone();
-    Ok(Ready { runtime, models, answers, processes, unmatched, mcp_notices, _mcp: servers })
+    Ok(Ready { runtime, models, answers, processes, unmatched, mcp_notices, mcp: servers })
 }
 
 /// From now on the agents have what the servers offer, whenever that changes.

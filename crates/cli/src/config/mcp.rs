@@ -67,7 +67,8 @@ pub(crate) struct McpServerConfig {
     pub(crate) sandbox: bool,
     /// Whether a confined program may reach the network.
     pub(crate) network: bool,
-    /// What a confined program may write to, beside the workspace and the usual caches.
+    /// What a confined program may write to, beside the usual caches: `.` is the workspace, `~` the
+    /// home directory.
     pub(crate) writable: Vec<String>,
     /// true: it is told which directory is worked in.
     pub(crate) roots: bool,

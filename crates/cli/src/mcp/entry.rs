@@ -1,13 +1,13 @@
 //! From the configuration, or a project's file, to a server.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lango_egress::Url;
 use lango_mcp::client::{
     HttpConfig, JsonEntry, OauthConfig, SamplingBudget, ServerConfig, ServerName, Source,
     StdioConfig, TransportConfig, expand,
 };
-use lango_egress::Url;
 
 use crate::config::McpServerConfig;
 use crate::home;
@@ -30,7 +30,7 @@ pub(crate) fn configured(name: &str, given: &McpServerConfig) -> Result<ServerCo
             writable: given
                 .writable
                 .iter()
-                .map(|path| home::expand(&whole(path)?))
+                .map(|path| place(&whole(path)?))
                 .collect::<Result<_, _>>()?,
             network: given.network,
         }),
@@ -40,6 +40,7 @@ pub(crate) fn configured(name: &str, given: &McpServerConfig) -> Result<ServerCo
             bearer_token: variable(given.bearer_token_env_var.as_deref())?,
             oauth: OauthConfig {
                 client_id: given.oauth_client_id.clone(),
+                client_metadata_url: None,
                 client_secret: variable(given.oauth_client_secret_env_var.as_deref())?,
                 scopes: given.oauth_scopes.clone(),
             },
@@ -113,6 +114,11 @@ fn address(text: &str) -> Result<Url, String> {
         ));
     }
     Ok(url)
+}
+
+/// A path that may be relative to the workspace.
+fn place(text: &str) -> Result<PathBuf, String> {
+    if text.starts_with(['/', '~']) { home::expand(text) } else { Ok(PathBuf::from(text)) }
 }
 
 fn whole(text: &str) -> Result<String, String> {

@@ -50,6 +50,8 @@ pub(crate) fn servers(config: &Config, workspace: &Path) -> Configured {
     let file = workspace.join(PROJECT_FILE);
     match read(&file) {
         Ok(None) => {}
+        // What stands in for it while a command runs is empty.
+        Ok(Some(text)) if text.trim().is_empty() => {}
         _ if !wiring::is_trusted(config, workspace) => found.notices.push(format!(
             "{PROJECT_FILE} of this directory is not used, because the directory is not trusted. \
              Look at it, then: lango trust"

@@ -21,6 +21,8 @@ const KEPT: usize = 64 * 1024;
 const SHOWN: usize = 2000;
 /// How long a program that closed its output may take to end.
 const ENDING: Duration = Duration::from_secs(2);
+/// How long a program whose input was closed may take to end by itself.
+const GRACE: Duration = Duration::from_millis(500);
 /// CPU time of a program that runs as long as Lango does.
 const CPU_SECONDS: u64 = 30 * 24 * 3600;
 
@@ -103,6 +105,18 @@ impl Child {
     }
 }
 
+impl Child {
+    /// Lets a program end that was told to, and ends it where it does not; waits until everything
+    /// that it started is gone.
+    pub(crate) async fn end(mut self) {
+        let ended = tokio::time::timeout(GRACE, self.confined.wait()).await;
+        if ended.is_err() {
+            // Whatever is left of it is ended again when the process ends.
+            let _ = self.confined.end().await;
+        }
+    }
+}
+
 impl Said {
     async fn listen(self: Arc<Self>, mut errors: ChildStderr) {
         let mut piece = vec![0; 8 * 1024];
@@ -138,8 +152,10 @@ fn bounds(config: &StdioConfig, surroundings: &Surroundings, directory: &Path) -
     policy.limits = Limits { cpu_seconds: CPU_SECONDS, ..policy.limits };
     let mut bounds = policy.bounds(&surroundings.workspace);
     let caches = policy.home.iter().flat_map(|home| CACHES.map(|name| home.join(name)));
-    // What is not there cannot be granted.
-    bounds.writable.extend(caches.chain(config.writable.iter().cloned()).filter(|p| p.exists()));
+    let named = config.writable.iter().map(|path| surroundings.workspace.join(path));
+    // Not the workspace, unless it is named: a server runs for as long as Lango does, and what is
+    // protected there would have stand-ins all that time. What is not there cannot be granted.
+    bounds.writable = caches.chain(named).filter(|path| path.exists()).collect();
     bounds.readable.push(directory.to_owned());
     bounds
 }

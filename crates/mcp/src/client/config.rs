@@ -94,7 +94,7 @@ pub struct StdioConfig {
     pub directory: Option<PathBuf>,
     /// Whether the sandbox confines it.
     pub sandbox: bool,
-    /// What it may write to beside the workspace.
+    /// What it may write to beside the usual caches; relative paths lie in the workspace.
     pub writable: Vec<PathBuf>,
     /// Whether it may reach the network, where the sandbox confines it.
     pub network: bool,
@@ -118,6 +118,8 @@ pub struct HttpConfig {
 pub struct OauthConfig {
     /// A client that was registered by hand.
     pub client_id: Option<String>,
+    /// The address of a document that describes this client, for servers that take one.
+    pub client_metadata_url: Option<String>,
     /// Its secret.
     pub client_secret: Option<String>,
     /// What to ask for; what the server names when empty.

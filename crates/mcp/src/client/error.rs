@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use lango_store::StoreError;
 
+use super::http::scope_in;
+
 /// Why a server, or one of its tools, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
@@ -104,9 +106,14 @@ pub enum ClientError {
     /// Whoever asked does not want it any more.
     #[error("stopped because the turn was cancelled")]
     Cancelled,
-    /// It wants to know who we are.
-    #[error("the MCP server {0} asks for a login: lango mcp login {0}")]
-    LoginNeeded(String),
+    /// It wants to know who we are, or that we may do more.
+    #[error("the MCP server {server} asks for a login: lango mcp login {server}{}", scopes(.challenge))]
+    LoginNeeded {
+        /// Its name.
+        server: String,
+        /// What it said about that; a header of the protocol.
+        challenge: String,
+    },
     /// Signing in did not work.
     #[error("signing in to the MCP server {server} failed: {reason}")]
     Login {
@@ -118,4 +125,10 @@ pub enum ClientError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// What a challenge asks for, as the option of the command.
+fn scopes(challenge: &str) -> String {
+    let scope = scope_in(challenge).map(|scope| lango_tool::visible_short(&scope));
+    scope.map(|scope| format!(" --scope \"{scope}\"")).unwrap_or_default()
 }

@@ -28,6 +28,8 @@ use super::{ClientError, Outside};
 const PATIENCE: u32 = 10;
 /// Pages of a list that are asked for.
 const MOST_PAGES: usize = 50;
+/// How long saying goodbye may take.
+const CLOSING: Duration = Duration::from_secs(2);
 /// Calls of one server at the same time; others wait.
 const AT_ONCE: usize = 16;
 
@@ -40,8 +42,8 @@ pub(crate) struct Link {
     slots: tokio::sync::Semaphore,
     /// Taken by whoever finds out how it ended. A lock, because several calls may find the end.
     child: Mutex<Option<Child>>,
-    /// Dropped last: it ends the tasks of the connection.
-    _service: RunningService<RoleClient, Arc<Conversation>>,
+    /// The tasks of the connection. Taken to close it. A lock, for the same reason.
+    service: Mutex<Option<RunningService<RoleClient, Arc<Conversation>>>>,
 }
 
 impl Link {
@@ -128,8 +130,9 @@ impl Link {
         };
         match Arc::clone(&conversation).serve(transport).await {
             Ok(service) => Ok(Self::new(config, service, conversation, conduct, None)),
-            Err(error) if error.is_authorization_required() => {
-                Err(ClientError::LoginNeeded(config.name.to_string()))
+            Err(error) if challenge_in(&error).is_some() => {
+                let challenge = challenge_in(&error).unwrap_or_default();
+                Err(ClientError::LoginNeeded { server: config.name.to_string(), challenge })
             }
             Err(error) => Err(failed(causes(&error))),
         }
@@ -149,7 +152,7 @@ impl Link {
             conduct,
             slots: tokio::sync::Semaphore::new(AT_ONCE),
             child: Mutex::new(child),
-            _service: service,
+            service: Mutex::new(Some(service)),
         }
     }
 
@@ -166,6 +169,19 @@ impl Link {
     /// The server's notes about its calls.
     pub(crate) fn calls(&self) -> &Calls {
         &self.conversation.calls
+    }
+
+    /// Closes the connection, and ends the program behind it.
+    pub(crate) async fn close(&self) {
+        let service = self.service.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(mut service) = service {
+            // Whether it closed well or not, it is over.
+            let _ = service.close_with_timeout(CLOSING).await;
+        }
+        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(child) = child {
+            child.end().await;
+        }
     }
 
     /// How it ended. Only the first who asks hears what the program said.
@@ -260,8 +276,9 @@ impl Link {
                 server: self.server.clone(),
                 reason: "the connection ended".to_owned(),
             },
-            ServiceError::TransportSend(error) if wants_login(error) => {
-                ClientError::LoginNeeded(self.server.clone())
+            ServiceError::TransportSend(error) if challenge_in(error).is_some() => {
+                let challenge = challenge_in(error).unwrap_or_default();
+                ClientError::LoginNeeded { server: self.server.clone(), challenge }
             }
             ServiceError::TransportClosed => ClientError::Gone {
                 server: self.server.clone(),
@@ -272,16 +289,24 @@ impl Link {
     }
 }
 
-fn wants_login(error: &(dyn std::error::Error + 'static)) -> bool {
-    use rmcp::transport::streamable_http_client::AuthRequiredError;
+/// What a server said about a login that it wants, if that is what is wrong.
+fn challenge_in(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    use rmcp::transport::auth::AuthError;
+    use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientScopeError};
     let mut current = Some(error);
     while let Some(error) = current {
-        if error.is::<AuthRequiredError>() {
-            return true;
+        if let Some(wanted) = error.downcast_ref::<AuthRequiredError>() {
+            return Some(wanted.www_authenticate_header.clone());
+        }
+        if let Some(wanted) = error.downcast_ref::<InsufficientScopeError>() {
+            return Some(wanted.www_authenticate_header.clone());
+        }
+        if let Some(AuthError::AuthorizationRequired) = error.downcast_ref::<AuthError>() {
+            return Some(String::new());
         }
         current = error.source();
     }
-    false
+    None
 }
 
 /// An error with its causes, bounded.

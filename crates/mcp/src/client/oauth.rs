@@ -111,11 +111,13 @@ pub struct Login {
 
 impl Login {
     /// Asks the server how to sign in, registers where that is needed, and opens a door on this
-    /// machine for the answer. `challenge` is what the server said when it refused, if anything.
+    /// machine for the answer. `challenge` is what the server said when it refused, if anything;
+    /// `scopes` are asked for beside those that were granted before.
     pub async fn begin(
         config: &ServerConfig,
         outside: &Outside,
         challenge: Option<&str>,
+        scopes: &[String],
     ) -> Result<Self, ClientError> {
         let TransportConfig::Http(address) = &config.transport else {
             let reason = "it is a program on this machine, and nobody signs in to it".to_owned();
@@ -124,6 +126,9 @@ impl Login {
         let failed = |error: AuthError| login_failed(config, &error);
         let http = guarded(config, address, outside)?;
         let tokens = TokenFile::new(config, address, &outside.tokens);
+        // Who asks for more keeps what there was.
+        let known = tokens.read().ok().flatten().filter(|_| !scopes.is_empty());
+        let known_scopes = known.map(|known| known.granted_scopes).unwrap_or_default();
         let mut manager = manager(config, address, &http, tokens).await?;
         let resolved = match challenge {
             Some(_) => manager.resolve_metadata_from_challenge(challenge).await,
@@ -140,8 +145,13 @@ impl Login {
             .with_client_name("Lango")
             .with_initial_scope_selection();
         let oauth = &address.oauth;
-        if !oauth.scopes.is_empty() {
-            request = request.with_scopes(oauth.scopes.clone());
+        let scopes = scopes.iter().chain(&oauth.scopes).cloned();
+        let scopes: Vec<String> = scopes.chain(known_scopes).collect();
+        if !scopes.is_empty() {
+            request = request.with_scopes(scopes);
+        }
+        if let Some(document) = &oauth.client_metadata_url {
+            request = request.with_client_metadata_url(document.clone());
         }
         if let Some(client) = &oauth.client_id {
             request = request.with_preregistered_client(client.clone());

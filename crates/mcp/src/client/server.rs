@@ -140,7 +140,7 @@ impl Server {
                 Ok(link)
             }
             // Nothing is wrong with it: it wants to know who we are.
-            Err(error @ ClientError::LoginNeeded(_)) => Err(error),
+            Err(error @ ClientError::LoginNeeded { .. }) => Err(error),
             Err(error) => {
                 state.fail(&reason_of(&error), false);
                 Err(error)
@@ -263,6 +263,14 @@ impl Server {
         (self.judge(&link, answer).await, remarks)
     }
 
+    /// Calls a tool for a person, who typed it. The text of the answer.
+    pub async fn ask(&self, tool: &str, arguments: JsonObject) -> Result<String, ClientError> {
+        let digest = self.current_digest(tool);
+        let never = CancellationToken::new();
+        let (answer, _) = self.call(tool, &digest, arguments, &never).await;
+        answer.map(|answer| super::result::text_of(&answer))
+    }
+
     /// What an answer says about the server.
     async fn judge(
         &self,
@@ -281,6 +289,7 @@ impl Server {
                 let mut state = self.state.lock().await;
                 state.silent += 1;
                 if state.silent >= MOST_SILENT {
+                    link.close().await;
                     state.fail(&format!("{MOST_SILENT} calls in a row got no answer"), false);
                 }
                 Err(error)
@@ -319,7 +328,7 @@ impl Server {
     pub async fn stop(&self) {
         let link = self.state.lock().await.link.take();
         if let Some(link) = link {
-            link.end().await;
+            link.close().await;
         }
     }
 }

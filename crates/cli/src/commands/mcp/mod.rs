@@ -1,6 +1,7 @@
 //! `lango mcp`: servers elsewhere.
 
 mod change;
+pub(crate) mod conformance;
 mod look;
 
 use std::sync::Arc;
@@ -53,7 +54,7 @@ pub(crate) async fn mcp(setting: &Setting, command: McpCommand) -> Result<u8, Fa
         McpCommand::Test { name, json } => {
             with(setting, &name, async |server| test(&server, json).await).await?;
         }
-        McpCommand::Login { name } => login(setting, &name).await?,
+        McpCommand::Login { name, scope } => login(setting, &name, scope.as_deref()).await?,
         McpCommand::Logout { name } => {
             let (servers, outside) = servers(setting).await?;
             let forgotten = logout(&servers.get(&name)?.config, &outside)?;
@@ -121,7 +122,7 @@ async fn test(server: &Server, json: bool) -> Result<(), Failure> {
     print(&text)
 }
 
-async fn login(setting: &Setting, name: &str) -> Result<(), Failure> {
+async fn login(setting: &Setting, name: &str, scope: Option<&str>) -> Result<(), Failure> {
     let (servers, outside) = servers(setting).await?;
     let server = servers.get(name)?;
     if let TransportConfig::Http(address) = &server.config.transport
@@ -131,7 +132,9 @@ async fn login(setting: &Setting, name: &str) -> Result<(), Failure> {
             "{name} has a token of its own (bearer_token_env_var); nobody signs in to it"
         )));
     }
-    let login = Login::begin(&server.config, &outside, None).await?;
+    let scopes: Vec<String> =
+        scope.unwrap_or_default().split_whitespace().map(str::to_owned).collect();
+    let login = Login::begin(&server.config, &outside, None, &scopes).await?;
     print(&format!(
         "Open this in a browser to sign in to {name}:\n\n  {}\n\nWaiting for the answer…\n",
         login.url()
