@@ -130,8 +130,8 @@ impl Link {
         };
         match Arc::clone(&conversation).serve(transport).await {
             Ok(service) => Ok(Self::new(config, service, conversation, conduct, None)),
-            Err(error) if challenge_in(&error).is_some() => {
-                let challenge = challenge_in(&error).unwrap_or_default();
+            Err(error) if error.is_authorization_required() || error.auth_challenge().is_some() => {
+                let challenge = error.auth_challenge().unwrap_or_default().to_owned();
                 Err(ClientError::LoginNeeded { server: config.name.to_string(), challenge })
             }
             Err(error) => Err(failed(causes(&error))),

@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::config::{HttpConfig, ServerConfig, TransportConfig};
-use super::http::{GuardedHttp, guard_for};
+use super::http::{GuardedHttp, guard_for, scope_in};
 use super::{ClientError, Outside};
 
 /// Bytes of a request to our own door that are read.
@@ -126,6 +126,10 @@ impl Login {
         let failed = |error: AuthError| login_failed(config, &error);
         let http = guarded(config, address, outside)?;
         let tokens = TokenFile::new(config, address, &outside.tokens);
+        let more = challenge.filter(|challenge| challenge.contains("insufficient_scope"));
+        let more = more.and_then(scope_in).unwrap_or_default();
+        let mut scopes = scopes.to_vec();
+        scopes.extend(more.split_whitespace().map(str::to_owned));
         // Who asks for more keeps what there was.
         let known = tokens.read().ok().flatten().filter(|_| !scopes.is_empty());
         let known_scopes = known.map(|known| known.granted_scopes).unwrap_or_default();
@@ -146,7 +150,9 @@ impl Login {
             .with_initial_scope_selection();
         let oauth = &address.oauth;
         let scopes = scopes.iter().chain(&oauth.scopes).cloned();
-        let scopes: Vec<String> = scopes.chain(known_scopes).collect();
+        let mut scopes: Vec<String> = scopes.chain(known_scopes).collect();
+        scopes.sort();
+        scopes.dedup();
         if !scopes.is_empty() {
             request = request.with_scopes(scopes);
         }

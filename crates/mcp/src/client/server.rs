@@ -128,6 +128,10 @@ impl Server {
                 let link = Arc::new(link);
                 state.followed = *link.conversation.tools_changed.borrow();
                 if let Err(error) = self.compare(&link).await {
+                    if matches!(error, ClientError::LoginNeeded { .. }) {
+                        link.close().await;
+                        return Err(error);
+                    }
                     let is_misconduct = link.conduct.fault().is_some();
                     let reason = if link.is_alive() { error.to_string() } else { link.end().await };
                     state.fail(&reason, is_misconduct);
