@@ -12,6 +12,7 @@ mod hostile;
 mod invocation;
 mod journal;
 mod kill;
+mod mcp;
 mod models;
 mod navigator;
 mod request;

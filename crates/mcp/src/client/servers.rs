@@ -52,7 +52,7 @@ impl Servers {
     }
 
     /// All of them, by name.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Server>> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Server>> {
         self.servers.iter()
     }
 
