@@ -1,22 +1,17 @@
 //! From the configuration to the agents elsewhere.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_a2a::remote::{
-    Directory, OpenQuestions, RemoteConfig, RemoteLimits, Standing, card_url, team,
-};
+use lango_a2a::remote::{Directory, OpenQuestions, RemoteConfig, RemoteLimits, Standing, card_url};
 use lango_egress::{HeaderValue, Rules};
-use lango_orchestration::RemoteAgentSpec;
-use lango_protocol::AgentName;
-use lango_runtime::{ContextSource, RemoteAgent, Runtime};
+use lango_runtime::ContextSource;
 use lango_store::Database;
 use tokio::sync::mpsc;
 
 use crate::config::{Config, RemoteAgentConfig};
 use crate::failure::Failure;
-use crate::wiring::TeamMaker;
+use crate::team::{Elsewhere, Upkeep};
 
 /// More agents elsewhere than a team can use.
 const MOST_AGENTS: usize = 64;
@@ -31,7 +26,10 @@ pub(crate) struct Remotes {
 
 impl Remotes {
     /// Looks for them, where there are any.
-    pub(crate) async fn find(config: &Config, database: &Database) -> Result<Option<Self>, Failure> {
+    pub(crate) async fn find(
+        config: &Config,
+        database: &Database,
+    ) -> Result<Option<Self>, Failure> {
         let is_used = config.a2a.enabled && config.agent.multi_agent;
         if !is_used || config.a2a.remote_agents.is_empty() {
             return Ok(None);
@@ -41,14 +39,9 @@ impl Remotes {
         Ok(Some(Self { directory, standings }))
     }
 
-    /// Those that are there, as the orchestrator knows them.
-    pub(crate) fn specs(&self) -> Vec<RemoteAgentSpec> {
-        team(&self.standings).0
-    }
-
-    /// Those that are there, as they are reached.
-    pub(crate) fn agents(&self) -> BTreeMap<AgentName, Arc<dyn RemoteAgent>> {
-        team(&self.standings).1
+    /// Those that are there.
+    pub(crate) fn elsewhere(&self) -> Elsewhere {
+        Elsewhere::of(&self.standings)
     }
 
     /// One line for each that is not there.
@@ -60,20 +53,13 @@ impl Remotes {
         Box::new(OpenQuestions::of(&self.directory))
     }
 
-    /// Looks again as long as the program runs: the runtime has whoever is there. What changes is told
+    /// Looks again as long as the program runs: the team has whoever is there. What changes is told
     /// through the channel.
-    pub(crate) fn watch(self, team_maker: TeamMaker, runtime: Runtime) -> mpsc::Receiver<String> {
+    pub(crate) fn watch(self, upkeep: Upkeep) -> mpsc::Receiver<String> {
         let (news, told) = mpsc::channel(NEWS);
         let changed = move |standings: &[Standing], lines: Vec<String>| {
-            let (specs, agents) = team(standings);
-            let line = match team_maker.tree(specs) {
-                Ok(tree) => {
-                    runtime.replace_team(&tree, &agents);
-                    None
-                }
-                Err(failure) => Some(failure.message),
-            };
-            for line in lines.into_iter().chain(line) {
+            let trouble = upkeep.meet(Elsewhere::of(standings)).err();
+            for line in lines.into_iter().chain(trouble.map(|failure| failure.message)) {
                 // Nobody reads: then nobody misses it.
                 let _ = news.try_send(line);
             }
@@ -95,7 +81,8 @@ pub(crate) async fn open_directory(
             given.len()
         )));
     }
-    let configs: Result<Vec<_>, _> = given.iter().map(|agent| remote_config(config, agent)).collect();
+    let configs: Result<Vec<_>, _> =
+        given.iter().map(|agent| remote_config(config, agent)).collect();
     let patience = Duration::from_secs(config.a2a.timeout_seconds.clamp(1, 60));
     Ok(Directory::open(database.clone(), configs?, patience).await?)
 }

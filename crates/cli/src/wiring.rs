@@ -7,9 +7,7 @@ use std::time::Duration;
 use lango_chronicler::Memory;
 use lango_model::ContextBlock;
 use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
-use lango_orchestration::{
-    AgentSpec, AgentTree, Config as TreeConfig, PromptSections, RemoteAgentSpec, Topology,
-};
+use lango_orchestration::{AgentSpec, AgentTree, PromptSections, Topology};
 use lango_protocol::{BudgetLimits, InvalidName};
 use lango_retrieval::Retrieval;
 use lango_runtime::{
@@ -17,7 +15,7 @@ use lango_runtime::{
     Runtime, RuntimeParts, Scrubber, Settings, TurnObserver, Words,
 };
 use lango_store::{Database, DatabaseLocation, Journal, StoreError};
-use lango_tool::ToolRegistry;
+use lango_tool::{RegisteredTool, ToolRegistry};
 
 use crate::config::{Config, EffectName, PolicyName, RuleConfig};
 use crate::confinement;
@@ -27,6 +25,7 @@ use crate::knowledge::{self, Librarian};
 use crate::memory;
 use crate::provider::ReadyModels;
 use crate::remotes::{self, Remotes};
+use crate::team::{Elsewhere, TeamParts};
 use crate::web;
 
 /// The agents and tools, without a model or a database.
@@ -34,10 +33,12 @@ pub(crate) struct Catalog {
     pub(crate) tools: ToolRegistry,
     pub(crate) topology: Topology,
     pub(crate) tree: AgentTree,
-    /// What the tree is made of, for when agents come or go.
-    pub(crate) team: TeamMaker,
+    /// What trees are made of, for when tools or agents come or go.
+    pub(crate) team: TeamParts,
     /// The agents elsewhere, once they were looked for.
     pub(crate) remotes: Option<Remotes>,
+    /// What must not be shown or recorded, of those who bring tools from elsewhere.
+    pub(crate) secrets: Vec<String>,
     pub(crate) workspace: PathBuf,
     /// What the operator keeps, once it is connected to a database.
     pub(crate) records: Records,
@@ -49,32 +50,6 @@ pub(crate) struct Catalog {
     pub(crate) memory: Option<Memory>,
 }
 
-/// What the agents are made of.
-#[derive(Clone)]
-pub(crate) struct TeamMaker {
-    multi_agent: bool,
-    topology: Topology,
-    tools: ToolRegistry,
-    max_delegation_rounds: u32,
-    prompts: PromptSections,
-}
-
-impl TeamMaker {
-    /// The agents, with these elsewhere.
-    pub(crate) fn tree(&self, remote_agents: Vec<RemoteAgentSpec>) -> Result<AgentTree, Failure> {
-        lango_orchestration::build_agent_tree(TreeConfig {
-            multi_agent: self.multi_agent,
-            topology: &self.topology,
-            tools: &self.tools,
-            max_delegation_rounds: self.max_delegation_rounds,
-            sub_agent_prompt: None,
-            remote_agents,
-            prompts: &self.prompts,
-        })
-        .map_err(|error| Failure::usage(error.to_string()))
-    }
-}
-
 impl Catalog {
     /// Looks for the agents elsewhere, and takes those that are there into the team.
     pub(crate) async fn find_remotes(
@@ -83,9 +58,17 @@ impl Catalog {
         database: &Database,
     ) -> Result<(), Failure> {
         self.remotes = Remotes::find(config, database).await?;
-        if let Some(remotes) = &self.remotes {
-            self.tree = self.team.tree(remotes.specs())?;
-        }
+        self.add_tools(Vec::new())
+    }
+
+    /// The agents elsewhere that are there.
+    pub(crate) fn elsewhere(&self) -> Elsewhere {
+        self.remotes.as_ref().map(Remotes::elsewhere).unwrap_or_default()
+    }
+
+    /// These tools come from elsewhere.
+    pub(crate) fn add_tools(&mut self, others: Vec<RegisteredTool>) -> Result<(), Failure> {
+        (self.tools, self.tree) = self.team.build(others, self.elsewhere().specs)?;
         Ok(())
     }
 
@@ -136,14 +119,15 @@ pub(crate) fn catalog(
     let memory = memory::register(&mut tools, config)?;
     let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
     let prompts = load_prompts(config)?;
-    let team = TeamMaker {
-        multi_agent: config.agent.multi_agent,
+    let team = TeamParts {
+        own: tools,
         topology: topology.clone(),
-        tools: tools.clone(),
-        max_delegation_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
         prompts,
+        multi_agent: config.agent.multi_agent,
+        max_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
     };
-    let tree = team.tree(Vec::new())?;
+    let (tools, tree) = team.build(Vec::new(), Vec::new())?;
+    let secrets = Vec::new();
     let remotes = None;
     Ok(Catalog {
         tools,
@@ -151,6 +135,7 @@ pub(crate) fn catalog(
         tree,
         team,
         remotes,
+        secrets,
         workspace,
         records,
         processes,
@@ -171,7 +156,7 @@ pub(crate) fn workspace(given: Option<&Path>) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Whether this very directory may bring skills of its own.
+/// Whether this very directory may bring skills and MCP servers of its own.
 pub(crate) fn is_trusted(config: &Config, workspace: &Path) -> bool {
     config.trust.directories.iter().any(|directory| Path::new(directory) == workspace)
 }
@@ -296,6 +281,7 @@ pub(crate) fn runtime(
     let workspace = catalog.workspace.display().to_string();
     let secrets = models.secrets.iter().cloned().chain(database_password(config));
     let secrets = secrets.chain(knowledge::secrets(config)).chain(remotes::secrets(config));
+    let secrets = secrets.chain(catalog.secrets.iter().cloned());
     let mut observers: Vec<Arc<dyn TurnObserver>> = Vec::new();
     observers.extend(catalog.librarian.observer(config, &journal));
     let observer = models.observer.as_ref();
@@ -314,7 +300,7 @@ pub(crate) fn runtime(
         scrubber: Scrubber::new(secrets),
         settings: settings(config),
         workspace,
-        remote_agents: catalog.remotes.as_ref().map(Remotes::agents).unwrap_or_default(),
+        remote_agents: catalog.elsewhere().agents,
     })
 }
 

@@ -62,10 +62,8 @@ impl Directory {
     ) -> Result<Self, StoreError> {
         let cards = CardBook::open(database.clone()).await?;
         let tasks = TaskBook::open(database).await?;
-        let members = configs
-            .into_iter()
-            .map(|config| Member { config, circuit: Arc::default() })
-            .collect();
+        let members =
+            configs.into_iter().map(|config| Member { config, circuit: Arc::default() }).collect();
         Ok(Self { members, cards, tasks, patience })
     }
 
@@ -110,9 +108,8 @@ impl Directory {
         let config = &member.config;
         let url = config.card_url.as_str();
         let known = self.trusted(config).await?;
-        let is_fresh = |known: &&TrustedCard| {
-            known.offered.is_none() && known.fresh_until > Timestamp::now()
-        };
+        let is_fresh =
+            |known: &&TrustedCard| known.offered.is_none() && known.fresh_until > Timestamp::now();
         if let Some(known) = known.as_ref().filter(is_fresh) {
             return self.present(member, Card::read(url, known.body.as_bytes())?);
         }

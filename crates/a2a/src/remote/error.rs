@@ -79,7 +79,9 @@ impl Trouble {
 impl From<FetchError> for Trouble {
     fn from(error: FetchError) -> Self {
         match error {
-            FetchError::Egress(EgressError::Unresolved { .. } | EgressError::Unreachable { .. })
+            FetchError::Egress(
+                EgressError::Unresolved { .. } | EgressError::Unreachable { .. },
+            )
             | FetchError::Egress(EgressError::Refused(_))
             | FetchError::Redirect { .. }
             | FetchError::Broken { .. } => Self::Unreachable(error.to_string()),

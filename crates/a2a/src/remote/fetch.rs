@@ -38,8 +38,7 @@ pub(crate) async fn fetch(
     let client = GuardedClient::new(config.guard()?, limits);
     let mut headers = conditions(known);
     let get = |headers: HeaderMap| client.send(Method::GET, &url, headers, Vec::new());
-    let mut fetched =
-        get(headers.clone()).await.map_err(|error| unreachable(error.to_string()))?;
+    let mut fetched = get(headers.clone()).await.map_err(|error| unreachable(error.to_string()))?;
     let is_closed = matches!(fetched.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     if let (true, Some(token)) = (is_closed, &config.token) {
         // Most cards are public: the token is shown only where it is asked for.

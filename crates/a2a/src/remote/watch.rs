@@ -76,7 +76,8 @@ impl Directory {
                 let Some(old) = watched.iter_mut().find(|old| old.standing.name == new.name) else {
                     continue;
                 };
-                let (is_there, warning, name) = (new.found.is_ok(), new.warning(), new.name.clone());
+                let (is_there, warning, name) =
+                    (new.found.is_ok(), new.warning(), new.name.clone());
                 if old.take(new) {
                     news.extend(warning);
                     if is_there {

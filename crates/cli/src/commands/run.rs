@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_mcp::client::Servers;
 use lango_operator::Processes;
 use lango_orchestration::Root;
 use lango_protocol::{ORCHESTRATOR, Origin, SINGLE_AGENT, SessionId};
@@ -17,10 +18,12 @@ use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArgume
 use crate::config::Config;
 use crate::display::{Display, one_line};
 use crate::failure::Failure;
+use crate::mcp;
 use crate::provider::{self, Purpose, ReadyModels};
-use crate::terminal::{Answers, Terminal, TerminalApprover};
 use crate::remotes::Remotes;
-use crate::wiring::{self, Catalog, Kept, TeamMaker};
+use crate::team::Upkeep;
+use crate::terminal::{Answers, Terminal, TerminalApprover};
+use crate::wiring::{self, Catalog, Kept};
 
 /// How long the work after a turn may keep a program that is done.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -46,6 +49,7 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
     ready.tell_what_ends(&display);
     ready.settle(&display).await;
+    ready.end_servers().await;
     ready.models.check_recording()?;
     Ok(followed.code)
 }
@@ -62,10 +66,21 @@ pub(super) struct Ready {
     unmatched: Vec<String>,
     /// The agents elsewhere.
     remotes: Option<Remotes>,
-    team: TeamMaker,
+    upkeep: Upkeep,
+    /// What to say about the MCP servers that are not used, or not whole.
+    mcp_notices: Vec<String>,
+    /// The MCP servers, whose programs end with this.
+    mcp: Option<Servers>,
 }
 
 impl Ready {
+    /// Ends the programs of the MCP servers.
+    pub(super) async fn end_servers(&self) {
+        if let Some(servers) = &self.mcp {
+            servers.stop().await;
+        }
+    }
+
     /// What ends with this process although nobody stopped it.
     pub(super) fn tell_what_ends(&self, display: &Display) {
         for command in self.processes.running() {
@@ -89,7 +104,7 @@ impl Ready {
     /// channel.
     pub(super) fn watch_remotes(&mut self) -> Option<mpsc::Receiver<String>> {
         let remotes = self.remotes.take()?;
-        Some(remotes.watch(self.team.clone(), self.runtime.clone()))
+        Some(remotes.watch(self.upkeep.clone()))
     }
 
     /// Says who is not in the team, once, wherever the answer goes.
@@ -115,6 +130,9 @@ impl Ready {
             let _ = display.introduce(&line);
         }
         for notice in &self.models.notices {
+            let _ = display.introduce(notice);
+        }
+        for notice in &self.mcp_notices {
             let _ = display.introduce(notice);
         }
         if !self.unmatched.is_empty() {
@@ -149,7 +167,11 @@ pub(super) async fn make_ready(
     let (database, journal) = wiring::open_store(config, &setting.home).await?;
     let retrieval = catalog.connect(config, &database, &journal).await?;
     catalog.find_remotes(config, &database).await?;
-    let rules = wiring::rule_book(config, database).await?;
+    let rules = wiring::rule_book(config, database.clone()).await?;
+    let asked = mcp::person(approve.approve, person.clone());
+    let model = Arc::clone(&models.model.model);
+    let (servers, mcp_notices) =
+        mcp::join(setting, &mut catalog, database, asked, Some(model)).await?;
     let approver = TerminalApprover::new(approve.approve, person);
     let answers = approver.answers();
     let kept = Kept { journal, retrieval, rules };
@@ -159,8 +181,10 @@ pub(super) async fn make_ready(
         Root::Single(_) => Vec::new(),
     };
     let processes = catalog.processes.clone();
-    let Catalog { remotes, team, .. } = catalog;
-    Ok(Ready { runtime, models, answers, processes, unmatched, remotes, team })
+    let team = catalog.team.clone();
+    let upkeep = Upkeep::begin(team, runtime.clone(), servers.clone(), catalog.elsewhere());
+    let (remotes, mcp) = (catalog.remotes, servers);
+    Ok(Ready { runtime, models, answers, processes, unmatched, remotes, upkeep, mcp_notices, mcp })
 }
 
 /// Refuses settings for agents that nobody knows.

@@ -13,6 +13,7 @@ mod hostile;
 mod invocation;
 mod journal;
 mod kill;
+mod mcp;
 mod models;
 mod navigator;
 mod request;
