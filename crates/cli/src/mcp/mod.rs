@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use lango_mcp::client::{
     Catalogue, ClientError, LONGEST_FILE, Nobody, Outside, Person, Server, ServerConfig, Servers,
-    Surroundings, ToolState,
-    read_servers,
+    Surroundings, ToolState, read_servers,
 };
 use lango_model::Model;
 use lango_store::Database;
@@ -78,9 +77,9 @@ fn project(text: &str, workspace: &Path, found: &mut Configured) {
             found.notices.push(format!("{name} of {PROJECT_FILE} is not used: {why}"));
             continue;
         }
-        let server = given.entry.and_then(|entry| {
-            entry::of_project(&given.name, &entry, &given.unknown, workspace)
-        });
+        let server = given
+            .entry
+            .and_then(|entry| entry::of_project(&given.name, &entry, &given.unknown, workspace));
         match server {
             Ok(server) => found.servers.push(server),
             Err(why) => {

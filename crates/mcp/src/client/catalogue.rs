@@ -191,23 +191,23 @@ impl Catalogue {
             });
             known.current = Some(version.clone());
         }
-        let changed: Vec<&KnownTool> = after
+        let different: Vec<&KnownTool> = after
             .tools
             .values()
             .filter(|tool| before.as_ref().and_then(|b| b.tools.get(&tool.name)) != Some(tool))
             .collect();
-        let frozen: Vec<String> = changed
+        let frozen: Vec<String> = different
             .iter()
             .filter(|tool| tool.state() == ToolState::Frozen)
             .map(|tool| tool.name.clone())
             .collect();
-        let changes = Changes { is_new, frozen, any: is_new || !changed.is_empty() };
+        let changes = Changes { is_new, frozen, any: is_new || !different.is_empty() };
         if changes.any {
-            let mut batch = Batch::with_capacity(changed.len() + 1);
+            let mut batch = Batch::with_capacity(different.len() + 1);
             if is_new {
                 batch.push(insert_server(config, now));
             }
-            for tool in changed {
+            for tool in different {
                 batch.push(write_tool(config, tool));
             }
             self.database.write(batch).await?;

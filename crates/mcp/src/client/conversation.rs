@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
     ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode,
-    FormElicitationCapability, Implementation, ListRootsResult, ProtocolVersion, Root, RootsCapabilities,
-    SamplingCapability,
+    FormElicitationCapability, Implementation, ListRootsResult, ProtocolVersion, Root,
+    RootsCapabilities, SamplingCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};

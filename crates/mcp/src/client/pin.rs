@@ -51,7 +51,8 @@ impl ToolVersion {
         Ok(Self::new(name, description, &schema, &annotations))
     }
 
-    pub(crate) fn new(name: &str, description: &str, schema: &str, annotations: &str) -> Self {
+    /// From its parts.
+    pub fn new(name: &str, description: &str, schema: &str, annotations: &str) -> Self {
         // A NUL cannot be kept by every database, and means nothing to anybody.
         let [name, description, schema, annotations] =
             [name, description, schema, annotations].map(|text| text.replace('\0', "\u{fffd}"));
@@ -90,7 +91,8 @@ pub(crate) fn read_all(tools: &[Tool]) -> (Vec<ToolVersion>, Vec<String>) {
                 problems.push(format!("{shown} is there twice; the first one counts"));
             }
             Ok(_) if taken.len() == MOST_TOOLS => {
-                problems.push(format!("it has more than {MOST_TOOLS} tools; the others are left out"));
+                problems
+                    .push(format!("it has more than {MOST_TOOLS} tools; the others are left out"));
                 break;
             }
             Ok(version) => taken.push(version),

@@ -9,8 +9,20 @@ async fn a_server_is_added_looked_at_and_removed() {
     let script = super::peer::hostile_directory().join("hostile_mcp.py").display().to_string();
     let cwd = super::peer::hostile_directory().display().to_string();
     let add = [
-        "mcp", "add", "greeter", "--agent", "operator", "--env", "A=${B:-c}", "--cwd", &cwd, "--",
-        "python3", &script, "--manner", "plain",
+        "mcp",
+        "add",
+        "greeter",
+        "--agent",
+        "operator",
+        "--env",
+        "A=${B:-c}",
+        "--cwd",
+        &cwd,
+        "--",
+        "python3",
+        &script,
+        "--manner",
+        "plain",
     ];
     let added = lango.command(&add).run().await;
     assert_eq!(added.code, 0, "{added:?}");
@@ -69,9 +81,15 @@ async fn servers_of_other_programs_are_taken_over() {
     assert!(dry.code == 0 && !lango.config_file().exists(), "{dry:?}");
     let imported = lango.command(&["mcp", "import"]).run().await;
     let text = &imported.stdout;
-    assert!(text.contains("time: imported") && text.contains("not understood: alwaysAllow"), "{text}");
+    assert!(
+        text.contains("time: imported") && text.contains("not understood: alwaysAllow"),
+        "{text}"
+    );
     assert!(text.contains("docs: imported") && text.contains("unheard_of"), "{text}");
-    assert!(text.contains("old: not imported") && text.contains("bad name: not imported"), "{text}");
+    assert!(
+        text.contains("old: not imported") && text.contains("bad name: not imported"),
+        "{text}"
+    );
     assert!(text.contains("time: configured already"), "{text}");
     let listed = lango.command(&["mcp", "list", "--json"]).run().await.stdout;
     assert!(listed.contains("uvx mcp-server-time") && listed.contains("example.org"), "{listed}");

@@ -35,7 +35,8 @@ async fn a_flood_a_gigabyte_and_silence_end_a_call_and_nothing_else() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_over_http() {
-    for (manner, reason) in [("flood", ""), ("huge", ""), ("silence", "did not answer within 1 s")] {
+    for (manner, reason) in [("flood", ""), ("huge", ""), ("silence", "did not answer within 1 s")]
+    {
         let listening = Listening::hostile(&[manner]).await;
         let bad = listening.entry("bad", "tool_timeout_sec = 1");
         let turn = beside_a_good_one(&bad, ("mcp_bad_greet", "{}")).await;
@@ -48,7 +49,11 @@ async fn the_same_over_http() {
 #[tokio::test(flavor = "multi_thread")]
 async fn trouble_at_the_start_leaves_the_server_out_and_the_rest_works() {
     for (manner, more, reason) in [
-        (&["slow-start", "--seconds", "60"][..], "startup_timeout_sec = 1", "was not ready within 1 s"),
+        (
+            &["slow-start", "--seconds", "60"][..],
+            "startup_timeout_sec = 1",
+            "was not ready within 1 s",
+        ),
         (&["flood", "--at", "start"], "startup_timeout_sec = 5", "bad"),
         (&["huge", "--at", "initialize"], "startup_timeout_sec = 20", "8 MiB"),
         (&["silence", "--at", "list"], "startup_timeout_sec = 1", "bad"),
@@ -113,7 +118,8 @@ async fn names_and_descriptions_of_all_kinds_are_bounded() {
             .map(|tool| tool["name"].as_str().unwrap().to_owned())
             .collect();
         let is_sound = |name: &String| {
-            name.len() <= 64 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
+            name.len() <= 64
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
         };
         assert!(names.iter().all(is_sound), "{names:?}");
         let listed = lango.command(&["mcp", "tools", "bad"]).run().await.stdout;

@@ -107,7 +107,8 @@ async fn f7_what_does_not_belong_together_ends_the_login() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f7_nothing_is_asked_at_private_addresses() {
-    for manner in ["oauth-metadata-redirect", "oauth-server-elsewhere", "oauth-endpoint-elsewhere"] {
+    for manner in ["oauth-metadata-redirect", "oauth-server-elsewhere", "oauth-endpoint-elsewhere"]
+    {
         let listening = Listening::hostile(&[manner, "--to", "http://169.254.169.254"]).await;
         let lango = lango_with(&listening.entry("guarded", ""), &[]).await;
         let ended = login(&lango).await;

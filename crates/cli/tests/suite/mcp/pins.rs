@@ -27,7 +27,10 @@ async fn f1_a_tool_that_changes_is_frozen_until_a_person_looks() {
     // The first list is agreed to, the one that follows is not: the call is refused, unsent.
     let turn = lango.ask("weather?").with(&["--approve", "all"]).turn().await;
     let refused: Vec<&str> = turn.results().iter().map(|(.., output)| *output).collect();
-    assert!(refused.iter().all(|text| text.contains("lango mcp approve sky weather")), "{refused:?}");
+    assert!(
+        refused.iter().all(|text| text.contains("lango mcp approve sky weather")),
+        "{refused:?}"
+    );
     assert_eq!(turn.results_with(CallStatus::Ok), 0, "{refused:?}");
     let listed = lango.command(&["mcp", "list"]).run().await;
     assert!(listed.stdout.contains("1 frozen"), "{}", listed.stdout);
@@ -48,7 +51,8 @@ async fn f1_a_tool_that_changes_is_frozen_until_a_person_looks() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f1_an_update_between_two_runs_is_seen_before_anything_is_sent() {
-    let lango = lango_with(&hostile("sky", &["rug-pull"], ""), &[("mcp_sky_weather", WEATHER)]).await;
+    let lango =
+        lango_with(&hostile("sky", &["rug-pull"], ""), &[("mcp_sky_weather", WEATHER)]).await;
     let log = lango.workspace().join("log");
     let logged = log.display().to_string();
     let plain = hostile("sky", &["plain", "--log", &logged], "writable = [\".\"]");

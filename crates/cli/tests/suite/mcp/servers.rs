@@ -2,7 +2,9 @@
 
 use lango_protocol::CallStatus;
 
-use super::peer::{Listening, hostile, lango_with, node_programs, on_node, program, python_program};
+use super::peer::{
+    Listening, hostile, lango_with, node_programs, on_node, program, python_program,
+};
 use crate::fixture::Lango;
 use crate::journal::Turn;
 use crate::site::{Site, page};
@@ -33,8 +35,14 @@ async fn time_and_memory_answer_in_one_turn() {
         "writable = [\".\"]\nenv = { MEMORY_FILE_PATH = \"${NOTES}\" }",
     );
     let calls = [
-        ("mcp_time_convert_time", r#"{ source_timezone = "UTC", time = "12:00", target_timezone = "Asia/Tokyo" }"#),
-        ("mcp_memory_create_entities", r#"{ entities = [{ name = "Basel", entityType = "city", observations = ["on the Rhine"] }] }"#),
+        (
+            "mcp_time_convert_time",
+            r#"{ source_timezone = "UTC", time = "12:00", target_timezone = "Asia/Tokyo" }"#,
+        ),
+        (
+            "mcp_memory_create_entities",
+            r#"{ entities = [{ name = "Basel", entityType = "city", observations = ["on the Rhine"] }] }"#,
+        ),
         ("mcp_memory_read_graph", "{}"),
     ];
     let lango = lango_with(&(time + &memory), &calls).await;
@@ -56,8 +64,7 @@ async fn git_and_filesystem_work_in_the_workspace_and_nowhere_else() {
     let status = made.args(["-c", commit]).current_dir(&workspace).status().unwrap();
     assert!(status.success());
     let git = program("git", &[&python_program("mcp-server-git"), "--repository", &workspace], "");
-    let files =
-        on_node("files", "mcp-server-filesystem", &[&workspace], "writable = [\".\"]");
+    let files = on_node("files", "mcp-server-filesystem", &[&workspace], "writable = [\".\"]");
     super::peer::configure(&lango, &(git + &files));
     let inside = format!("{workspace}/new.txt");
     let calls = [
@@ -66,7 +73,8 @@ async fn git_and_filesystem_work_in_the_workspace_and_nowhere_else() {
         ("mcp_files_read_text_file", format!("{{ path = {inside:?} }}")),
         ("mcp_files_read_text_file", "{ path = \"/etc/hostname\" }".to_owned()),
     ];
-    let calls: Vec<(&str, &str)> = calls.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let calls: Vec<(&str, &str)> =
+        calls.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let script = crate::fixture::calling("operator", &calls);
     let lango = lango.now_playing(&[crate::fixture::TO_OPERATOR, &script]).await;
     let turn = ask(&lango).await;
@@ -84,7 +92,11 @@ async fn git_and_filesystem_work_in_the_workspace_and_nowhere_else() {
 async fn fetch_reads_a_page() {
     let site = Site::with(vec![("/", page("<p>A page about rain.</p>"))]).await;
     let url = site.url("/");
-    let arguments = [python_program("mcp-server-fetch"), "--allow-private-ips".into(), "--ignore-robots-txt".into()];
+    let arguments = [
+        python_program("mcp-server-fetch"),
+        "--allow-private-ips".into(),
+        "--ignore-robots-txt".into(),
+    ];
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let fetch = program("fetch", &arguments, "");
     let call = format!("{{ url = {url:?}, raw = true }}");
@@ -99,7 +111,12 @@ async fn everything_is_called_over_pipes_and_over_http_and_sees_nothing_of_ours(
     let loopback = super::peer::hostile_directory().join("../node/on_loopback.mjs");
     let served = Listening::start(
         node_programs().join("node"),
-        &["--import", &loopback.display().to_string(), &script.display().to_string(), "streamableHttp"],
+        &[
+            "--import",
+            &loopback.display().to_string(),
+            &script.display().to_string(),
+            "streamableHttp",
+        ],
     )
     .await;
     let config = on_node("pipe", "mcp-server-everything", &[], "env = { OWN = \"${GIVEN}\" }")
@@ -131,7 +148,10 @@ async fn everything_is_called_over_pipes_and_over_http_and_sees_nothing_of_ours(
     }
     assert!(outputs[3].contains("[an image (image/png"), "{}", outputs[3]);
     assert!(outputs[4].contains("temperature"), "{}", outputs[4]);
-    assert!(outputs[5].contains("through the web") && outputs[6].contains("completed"), "{outputs:?}");
+    assert!(
+        outputs[5].contains("through the web") && outputs[6].contains("completed"),
+        "{outputs:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
