@@ -11,6 +11,8 @@ mod knowledge;
 mod mcp;
 mod memory;
 mod provider;
+mod remotes;
+mod team;
 mod terminal;
 mod web;
 mod wiring;

@@ -1,6 +1,5 @@
 //! Putting the parts together: the only place that knows every crate.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +7,7 @@ use std::time::Duration;
 use lango_chronicler::Memory;
 use lango_model::ContextBlock;
 use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
-use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
+use lango_orchestration::{AgentSpec, AgentTree, PromptSections, Topology};
 use lango_protocol::{BudgetLimits, InvalidName};
 use lango_retrieval::Retrieval;
 use lango_runtime::{
@@ -25,6 +24,8 @@ use crate::home::{self, Home};
 use crate::knowledge::{self, Librarian};
 use crate::memory;
 use crate::provider::ReadyModels;
+use crate::remotes::{self, Remotes};
+use crate::team::{Elsewhere, TeamParts};
 use crate::web;
 
 /// The agents and tools, without a model or a database.
@@ -32,8 +33,10 @@ pub(crate) struct Catalog {
     pub(crate) tools: ToolRegistry,
     pub(crate) topology: Topology,
     pub(crate) tree: AgentTree,
-    /// What trees are made of, for when tools come or go.
+    /// What trees are made of, for when tools or agents come or go.
     pub(crate) team: TeamParts,
+    /// The agents elsewhere, once they were looked for.
+    pub(crate) remotes: Option<Remotes>,
     /// What must not be shown or recorded, of those who bring tools from elsewhere.
     pub(crate) secrets: Vec<String>,
     pub(crate) workspace: PathBuf,
@@ -47,45 +50,25 @@ pub(crate) struct Catalog {
     pub(crate) memory: Option<Memory>,
 }
 
-/// What trees are made of, beside the tools that come and go.
-#[derive(Clone)]
-pub(crate) struct TeamParts {
-    own: ToolRegistry,
-    topology: Topology,
-    prompts: PromptSections,
-    multi_agent: bool,
-    max_rounds: u32,
-}
-
-impl TeamParts {
-    /// All tools with these, and the agents that have them.
-    pub(crate) fn build(
-        &self,
-        others: Vec<RegisteredTool>,
-    ) -> Result<(ToolRegistry, AgentTree), Failure> {
-        let wrong = |error: String| Failure::usage(error);
-        let mut tools = self.own.clone();
-        for tool in others {
-            tools.add_registered(tool).map_err(|error| wrong(error.to_string()))?;
-        }
-        let tree = lango_orchestration::build_agent_tree(TreeConfig {
-            multi_agent: self.multi_agent,
-            topology: &self.topology,
-            tools: &tools,
-            max_delegation_rounds: self.max_rounds,
-            sub_agent_prompt: None,
-            remote_agents: Vec::new(),
-            prompts: &self.prompts,
-        })
-        .map_err(|error| wrong(error.to_string()))?;
-        Ok((tools, tree))
-    }
-}
-
 impl Catalog {
+    /// Looks for the agents elsewhere, and takes those that are there into the team.
+    pub(crate) async fn find_remotes(
+        &mut self,
+        config: &Config,
+        database: &Database,
+    ) -> Result<(), Failure> {
+        self.remotes = Remotes::find(config, database).await?;
+        self.add_tools(Vec::new())
+    }
+
+    /// The agents elsewhere that are there.
+    pub(crate) fn elsewhere(&self) -> Elsewhere {
+        self.remotes.as_ref().map(Remotes::elsewhere).unwrap_or_default()
+    }
+
     /// These tools come from elsewhere.
     pub(crate) fn add_tools(&mut self, others: Vec<RegisteredTool>) -> Result<(), Failure> {
-        (self.tools, self.tree) = self.team.build(others)?;
+        (self.tools, self.tree) = self.team.build(others, self.elsewhere().specs)?;
         Ok(())
     }
 
@@ -143,13 +126,15 @@ pub(crate) fn catalog(
         multi_agent: config.agent.multi_agent,
         max_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
     };
-    let (tools, tree) = team.build(Vec::new())?;
+    let (tools, tree) = team.build(Vec::new(), Vec::new())?;
     let secrets = Vec::new();
+    let remotes = None;
     Ok(Catalog {
         tools,
         topology,
         tree,
         team,
+        remotes,
         secrets,
         workspace,
         records,
@@ -295,7 +280,8 @@ pub(crate) fn runtime(
     let Kept { journal, retrieval, rules } = kept;
     let workspace = catalog.workspace.display().to_string();
     let secrets = models.secrets.iter().cloned().chain(database_password(config));
-    let secrets = secrets.chain(knowledge::secrets(config)).chain(catalog.secrets.iter().cloned());
+    let secrets = secrets.chain(knowledge::secrets(config)).chain(remotes::secrets(config));
+    let secrets = secrets.chain(catalog.secrets.iter().cloned());
     let mut observers: Vec<Arc<dyn TurnObserver>> = Vec::new();
     observers.extend(catalog.librarian.observer(config, &journal));
     let observer = models.observer.as_ref();
@@ -314,7 +300,7 @@ pub(crate) fn runtime(
         scrubber: Scrubber::new(secrets),
         settings: settings(config),
         workspace,
-        remote_agents: BTreeMap::new(),
+        remote_agents: catalog.elsewhere().agents,
     })
 }
 
@@ -324,6 +310,7 @@ pub(crate) fn context(config: &Config, catalog: &Catalog) -> Vec<Box<dyn Context
     let mut sources: Vec<Box<dyn ContextSource>> = vec![Box::new(Surroundings { workspace })];
     sources.extend(catalog.memory.as_ref().map(memory::context));
     sources.extend(catalog.librarian.context(config));
+    sources.extend(catalog.remotes.as_ref().map(Remotes::open_questions));
     sources
 }
 

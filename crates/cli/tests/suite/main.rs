@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod a2a;
 mod approvals;
 mod bad_input;
 mod command_line;
