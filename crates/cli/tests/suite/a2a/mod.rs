@@ -1,7 +1,9 @@
 //! Whole turns with agents elsewhere. The model is a script; the agents are real, and made by others.
 
+mod cutting;
 mod peer;
 mod talking;
+mod trouble;
 
 pub(crate) use peer::{Kind, Peer};
 

@@ -1,0 +1,93 @@
+//! A line that can be cut, between Lango and an agent.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Passes connections on. Those that ask for a stream are cut after so many bytes of the answer, the
+/// first times.
+pub(crate) struct Line {
+    address: SocketAddr,
+    cuts: Arc<AtomicUsize>,
+    requests: Arc<AtomicUsize>,
+}
+
+impl Line {
+    /// To the agent on this port; a stream is cut when its answer has had these words, `times` times.
+    pub(crate) async fn to(port: u16, words: &'static str, times: usize) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (cuts, requests) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+        let (counted, seen) = (Arc::clone(&cuts), Arc::clone(&requests));
+        tokio::spawn(async move {
+            loop {
+                let (client, _) = listener.accept().await.unwrap();
+                let (counted, seen) = (Arc::clone(&counted), Arc::clone(&seen));
+                tokio::spawn(pass(client, port, words, times, counted, seen));
+            }
+        });
+        Self { address, cuts, requests }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// How often a stream was cut.
+    pub(crate) fn cuts(&self) -> usize {
+        self.cuts.load(Ordering::SeqCst)
+    }
+
+    /// How many requests to send a message went through.
+    pub(crate) fn messages(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+}
+
+async fn pass(
+    client: TcpStream,
+    port: u16,
+    words: &str,
+    times: usize,
+    cuts: Arc<AtomicUsize>,
+    messages: Arc<AtomicUsize>,
+) {
+    let server = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let own = client.local_addr().unwrap().port().to_string();
+    let (mut from_client, mut to_client) = client.into_split();
+    let (mut from_server, mut to_server) = server.into_split();
+    let up = tokio::spawn(async move {
+        let mut piece = vec![0; 64 * 1024];
+        while let Ok(length @ 1..) = from_client.read(&mut piece).await {
+            let text = String::from_utf8_lossy(&piece[..length]);
+            let sends = ["SendStreamingMessage", "message/stream", "message:stream"];
+            if sends.iter().any(|method| text.contains(method)) {
+                messages.fetch_add(1, Ordering::SeqCst);
+            }
+            if to_server.write_all(&piece[..length]).await.is_err() {
+                return;
+            }
+        }
+    });
+    let mut heard = String::new();
+    let mut piece = vec![0; 64 * 1024];
+    while let Ok(length @ 1..) = from_server.read(&mut piece).await {
+        // The card names the agent's own port: here it is this one.
+        let text = String::from_utf8_lossy(&piece[..length]).into_owned();
+        let text = text.replace(&format!(":{port}"), &format!(":{own}"));
+        heard.push_str(&text);
+        if to_client.write_all(text.as_bytes()).await.is_err() {
+            break;
+        }
+        if heard.contains("text/event-stream")
+            && heard.contains(words)
+            && cuts.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| (n < times).then_some(n + 1)).is_ok()
+        {
+            break;
+        }
+    }
+    up.abort();
+}
