@@ -69,7 +69,7 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Chat(arguments)) => commands::chat::chat(&setting?, arguments).await,
         Some(Command::Resume(arguments)) => commands::resume::resume(&setting?, arguments).await,
         Some(Command::Demo(arguments)) => commands::demo::demo(&setting?, &arguments).await,
-        Some(Command::Agents { command }) => commands::agents::agents(&setting?, command),
+        Some(Command::Agents { command }) => commands::agents::agents(&setting?, command).await,
         Some(Command::Tools { command }) => commands::agents::tools(&setting?, command),
         Some(Command::Prompt { command }) => commands::prompt::prompt(&setting?, command).await,
         Some(Command::Sessions { command }) => {
@@ -93,6 +93,7 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Approvals { command }) => {
             commands::approvals::approvals(&setting?, command).await
         }
+        Some(Command::A2a { command }) => commands::a2a::a2a(&setting?, command).await,
         Some(Command::Models { command }) => commands::models::models(&setting?, command).await,
         Some(Command::Eval { command }) => commands::eval::eval(&setting?, command).await,
         Some(Command::Usage(arguments)) => commands::usage::usage(&setting?, arguments).await,

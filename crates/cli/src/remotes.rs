@@ -7,6 +7,7 @@ use std::time::Duration;
 use lango_a2a::remote::{
     Directory, OpenQuestions, RemoteConfig, RemoteLimits, Standing, card_url, team,
 };
+use lango_a2a::signature::TrustedKey;
 use lango_egress::{HeaderValue, Rules};
 use lango_orchestration::RemoteAgentSpec;
 use lango_protocol::AgentName;
@@ -16,6 +17,7 @@ use tokio::sync::mpsc;
 
 use crate::config::{Config, RemoteAgentConfig};
 use crate::failure::Failure;
+use crate::home;
 use crate::wiring::TeamMaker;
 
 /// More agents elsewhere than a team can use.
@@ -135,6 +137,7 @@ pub(crate) fn remote_config(
             .map(|text| text.parse())
             .collect::<Result<_, _>>()
             .map_err(|error| wrong("allowHosts", format!("{error}")))?,
+        card_keys: card_keys(agent).map_err(|why| wrong("cardKeys", why))?,
         rules,
         streaming: agent.streaming.unwrap_or(true),
         limits: RemoteLimits {
@@ -143,6 +146,29 @@ pub(crate) fn remote_config(
             ..usual
         },
     })
+}
+
+/// The keys in the files, each of which holds one or a set.
+fn card_keys(agent: &RemoteAgentConfig) -> Result<Vec<TrustedKey>, String> {
+    let mut keys = Vec::new();
+    for path in &agent.card_keys {
+        let file = home::expand(path)?;
+        let text = std::fs::read_to_string(&file).map_err(|error| format!("{path}: {error}"))?;
+        let wrong = |error: &dyn std::fmt::Display| format!("{path}: {error}");
+        let value: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+        let found = match value.get("keys").and_then(serde_json::Value::as_array) {
+            Some(set) => set.clone(),
+            None => vec![value],
+        };
+        for key in found {
+            keys.push(TrustedKey::from_jwk(&key.to_string()).map_err(|error| wrong(&error))?);
+        }
+    }
+    if keys.is_empty() && !agent.card_keys.is_empty() {
+        return Err("there is no key in them".to_owned());
+    }
+    Ok(keys)
 }
 
 fn token(agent: &RemoteAgentConfig) -> Option<String> {

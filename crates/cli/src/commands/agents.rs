@@ -1,7 +1,9 @@
 //! `lango agents` and `lango tools`: who can do what.
 
-use lango_orchestration::{Root, UnmatchedPolicy, capability_description, tool_capability};
-use lango_tool::{RegisteredTool, SafetyLevel};
+use lango_orchestration::{
+    Root, SubAgentKind, UnmatchedPolicy, capability_description, tool_capability,
+};
+use lango_tool::{RegisteredTool, SafetyLevel, visible};
 use serde::Serialize;
 
 use super::table::table;
@@ -42,19 +44,33 @@ struct AgentsView {
     unmatched_tools: Vec<UnmatchedView>,
 }
 
-pub(crate) fn agents(setting: &Setting, command: AgentsCommand) -> Result<u8, Failure> {
+pub(crate) async fn agents(setting: &Setting, command: AgentsCommand) -> Result<u8, Failure> {
     match command {
-        AgentsCommand::List(arguments) => list(setting, &arguments),
-        AgentsCommand::Show { name, catalog } => show(setting, &name, &catalog),
+        AgentsCommand::List(arguments) => list(setting, &arguments).await,
+        AgentsCommand::Show { name, catalog } => show(setting, &name, &catalog).await,
     }
+}
+
+/// The catalog with the agents elsewhere, where there are any.
+async fn whole_catalog(
+    setting: &Setting,
+    arguments: &CatalogArguments,
+) -> Result<Catalog, Failure> {
+    let mut catalog = catalog(setting, arguments)?;
+    let config = setting.config();
+    if config.a2a.enabled && !config.a2a.remote_agents.is_empty() {
+        let (database, _) = wiring::open_store(config, &setting.home).await?;
+        catalog.find_remotes(config, &database).await?;
+    }
+    Ok(catalog)
 }
 
 fn catalog(setting: &Setting, arguments: &CatalogArguments) -> Result<Catalog, Failure> {
     wiring::catalog(setting.config(), &setting.home, arguments.topology.as_deref(), None, None)
 }
 
-fn list(setting: &Setting, arguments: &CatalogArguments) -> Result<u8, Failure> {
-    let view = view(&catalog(setting, arguments)?);
+async fn list(setting: &Setting, arguments: &CatalogArguments) -> Result<u8, Failure> {
+    let view = view(&whole_catalog(setting, arguments).await?);
     if arguments.json {
         print_json(&view)?;
         return Ok(failure::ANSWERED);
@@ -88,8 +104,8 @@ fn list(setting: &Setting, arguments: &CatalogArguments) -> Result<u8, Failure> 
     Ok(failure::ANSWERED)
 }
 
-fn show(setting: &Setting, name: &str, arguments: &CatalogArguments) -> Result<u8, Failure> {
-    let catalog = catalog(setting, arguments)?;
+async fn show(setting: &Setting, name: &str, arguments: &CatalogArguments) -> Result<u8, Failure> {
+    let catalog = whole_catalog(setting, arguments).await?;
     let view = view(&catalog);
     let Some(agent) = view.agents.iter().find(|agent| agent.name == name) else {
         let names: Vec<&str> = view.agents.iter().map(|agent| agent.name.as_str()).collect();
@@ -159,7 +175,11 @@ fn view(catalog: &Catalog) -> AgentsView {
     for sub_agent in catalog.tree.sub_agents() {
         let tools = names(sub_agent.tools());
         let name = sub_agent.name.as_str();
-        let mut agent = plain(name, "specialist", sub_agent.description.clone(), tools);
+        let role = match sub_agent.kind {
+            SubAgentKind::Local { .. } => "specialist",
+            SubAgentKind::Remote => "specialist elsewhere",
+        };
+        let mut agent = plain(name, role, sub_agent.description.clone(), tools);
         if let Some(spec) = catalog.topology.agent(name) {
             agent.keywords.clone_from(&spec.keywords);
             agent.accepts.clone_from(&spec.accepts);
@@ -184,13 +204,22 @@ fn view(catalog: &Catalog) -> AgentsView {
     };
     AgentsView {
         topology: catalog.topology.name().to_owned(),
-        not_created: not_created.collect(),
+        not_created: not_created.chain(absent(catalog)).collect(),
         unmatched_tools: unmatched
             .iter()
             .map(|tool| UnmatchedView { tool: tool.name().to_owned(), why: nobody.to_owned() })
             .collect(),
         agents,
     }
+}
+
+/// The agents elsewhere that are not there.
+fn absent(catalog: &Catalog) -> impl Iterator<Item = MissingView> {
+    let standings = catalog.remotes.iter().flat_map(|remotes| &remotes.standings);
+    standings.filter_map(|standing| {
+        let error = standing.found.as_ref().err()?;
+        Some(MissingView { agent: standing.name.to_string(), why: visible(&error.to_string()) })
+    })
 }
 
 #[derive(Serialize)]

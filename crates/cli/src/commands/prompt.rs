@@ -32,13 +32,16 @@ struct BlockView {
 
 pub(crate) async fn prompt(setting: &Setting, command: PromptCommand) -> Result<u8, Failure> {
     let PromptCommand::Show { agent, message, session, catalog: arguments } = command;
-    let catalog = wiring::catalog(
+    let mut catalog = wiring::catalog(
         setting.config(),
         &setting.home,
         arguments.topology.as_deref(),
         None,
         None,
     )?;
+    let (database, journal) = wiring::open_store(setting.config(), &setting.home).await?;
+    catalog.connect(setting.config(), &database, &journal).await?;
+    catalog.find_remotes(setting.config(), &database).await?;
     let tree = &catalog.tree;
     let root = match &tree.root {
         Root::Team(team) => (team.name.as_str(), &team.system_prompt),
@@ -98,8 +101,6 @@ async fn context(
     message: &str,
 ) -> Result<Vec<BlockView>, Failure> {
     let config = setting.config();
-    let (database, journal) = wiring::open_store(config, &setting.home).await?;
-    catalog.connect(config, &database, &journal).await?;
     let agent = agent.parse().map_err(|_| Failure::usage(format!("{agent:?} is no name")))?;
     let request = ContextRequest { session, turn: TurnId::generate(), agent: &agent, message };
     let blocks = collect_context(&wiring::context(config, catalog), request).await;
