@@ -33,7 +33,10 @@ pub(crate) struct Remotes {
 
 impl Remotes {
     /// Looks for them, where there are any.
-    pub(crate) async fn find(config: &Config, database: &Database) -> Result<Option<Self>, Failure> {
+    pub(crate) async fn find(
+        config: &Config,
+        database: &Database,
+    ) -> Result<Option<Self>, Failure> {
         let is_used = config.a2a.enabled && config.agent.multi_agent;
         if !is_used || config.a2a.remote_agents.is_empty() {
             return Ok(None);
@@ -62,22 +65,22 @@ impl Remotes {
         Box::new(OpenQuestions::of(&self.directory))
     }
 
-    /// Looks again as long as the program runs: the runtime has whoever is there. What changes is told
-    /// through the channel.
+    /// Looks again as long as the program runs: the runtime has whoever is there. Who comes is told
+    /// through the channel, who goes with the next turn.
     pub(crate) fn watch(self, team_maker: TeamMaker, runtime: Runtime) -> mpsc::Receiver<String> {
         let (news, told) = mpsc::channel(NEWS);
-        let changed = move |standings: &[Standing], lines: Vec<String>| {
+        let changed = move |standings: &[Standing], changes: &[Standing]| {
             let (specs, agents) = team(standings);
-            let line = match team_maker.tree(specs) {
-                Ok(tree) => {
-                    runtime.replace_team(&tree, &agents);
-                    None
+            match team_maker.tree(specs) {
+                Ok(tree) => runtime.replace_team(&tree, &agents),
+                Err(failure) => runtime.tell_absence(failure.message),
+            }
+            for change in changes {
+                match change.warning() {
+                    Some(warning) => runtime.tell_absence(warning),
+                    // Nobody reads: then nobody misses it.
+                    None => _ = news.try_send(format!("{} is in the team now", change.name)),
                 }
-                Err(failure) => Some(failure.message),
-            };
-            for line in lines.into_iter().chain(line) {
-                // Nobody reads: then nobody misses it.
-                let _ = news.try_send(line);
             }
         };
         tokio::spawn(self.directory.watch(self.standings, changed));
@@ -97,7 +100,8 @@ pub(crate) async fn open_directory(
             given.len()
         )));
     }
-    let configs: Result<Vec<_>, _> = given.iter().map(|agent| remote_config(config, agent)).collect();
+    let configs: Result<Vec<_>, _> =
+        given.iter().map(|agent| remote_config(config, agent)).collect();
     let patience = Duration::from_secs(config.a2a.timeout_seconds.clamp(1, 60));
     Ok(Directory::open(database.clone(), configs?, patience).await?)
 }

@@ -48,8 +48,7 @@ impl Channel {
             let scheme = origin.scheme().to_owned();
             return Err(EgressError::from(Refusal::Scheme { scheme }).into());
         }
-        let broken =
-            |reason: String| FetchError::Broken { url: origin.clone(), reason };
+        let broken = |reason: String| FetchError::Broken { url: origin.clone(), reason };
         let checking = Checking { guard: guard.clone(), destination: destination.clone() };
         let mut builder = reqwest::Client::builder()
             .redirect(redirect::Policy::none())
@@ -89,10 +88,10 @@ impl Channel {
             let _ = spelt.set_host(Some(name));
         }
         let request = self.client.request(method, spelt).headers(headers).body(body);
-        let response = request.send().await.map_err(|error| FetchError::Broken {
-            url: url.clone(),
-            reason: chain(&error),
-        })?;
+        let response = request
+            .send()
+            .await
+            .map_err(|error| FetchError::Broken { url: url.clone(), reason: chain(&error) })?;
         let (status, headers) = (response.status(), response.headers().clone());
         if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
             let reason = "and is not followed: what is sent here is for this place only".to_owned();

@@ -77,7 +77,8 @@ impl Talk<'_> {
     async fn stop(&self, patience: Duration) {
         if let Some(task) = &self.names.task {
             // Best effort: whether it stops is its own affair, and nothing of it is heard here.
-            let _ = tokio::time::timeout(patience, self.remote.peer.cancel(task, &self.trace)).await;
+            let _ =
+                tokio::time::timeout(patience, self.remote.peer.cancel(task, &self.trace)).await;
         }
         // A row that stays is looked at again when this very hand-over is, and never otherwise.
         let _ = self.note(Stage::Over, "").await;

@@ -327,8 +327,12 @@ mod tests {
 
     #[test]
     fn a_digest_changes_with_what_matters_and_with_nothing_else() {
-        let first = card(r#"{"name":"a","description":"d","skills":[{"id":"x","tags":["t"]}],"version":"1"}"#);
-        let same = card(r#"{"skills":[{"tags":["t"],"id":"x"}], "version":"2","description":"d","name":"a","iconUrl":"i"}"#);
+        let first = card(
+            r#"{"name":"a","description":"d","skills":[{"id":"x","tags":["t"]}],"version":"1"}"#,
+        );
+        let same = card(
+            r#"{"skills":[{"tags":["t"],"id":"x"}], "version":"2","description":"d","name":"a","iconUrl":"i"}"#,
+        );
         assert_eq!(first.digest(), same.digest());
         assert_eq!(first.digest().len(), 64);
         for other in [

@@ -158,7 +158,8 @@ mod tests {
         let url = |text: &str| card_url(text).unwrap().to_string();
         assert_eq!(url("https://a.example"), "https://a.example/.well-known/agent-card.json");
         assert_eq!(url("http://127.0.0.1:1/x/card.json"), "http://127.0.0.1:1/x/card.json");
-        for wrong in ["a.example", "file:///etc/passwd", "ws://a.example/", "http://u:p@a.example/"] {
+        for wrong in ["a.example", "file:///etc/passwd", "ws://a.example/", "http://u:p@a.example/"]
+        {
             assert!(card_url(wrong).is_err(), "{wrong}");
         }
     }

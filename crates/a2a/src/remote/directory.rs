@@ -62,10 +62,8 @@ impl Directory {
     ) -> Result<Self, StoreError> {
         let cards = CardBook::open(database.clone()).await?;
         let tasks = TaskBook::open(database).await?;
-        let members = configs
-            .into_iter()
-            .map(|config| Member { config, circuit: Arc::default() })
-            .collect();
+        let members =
+            configs.into_iter().map(|config| Member { config, circuit: Arc::default() }).collect();
         Ok(Self { members, cards, tasks, patience })
     }
 
@@ -109,21 +107,21 @@ impl Directory {
     async fn find(&self, member: &Member) -> Result<Present, RemoteError> {
         let config = &member.config;
         let known = self.trusted(config).await?;
-        let is_fresh = |known: &&TrustedCard| {
-            known.offered.is_none() && known.fresh_until > Timestamp::now()
-        };
+        let is_fresh =
+            |known: &&TrustedCard| known.offered.is_none() && known.fresh_until > Timestamp::now();
         if let Some(known) = known.as_ref().filter(is_fresh) {
-            return self.from_memory(member, known);
+            return self.remembered(member, known);
         }
         let (body, marks) = match (fetch(config, known.as_ref(), self.patience).await?, &known) {
             (Came::Body { body, marks }, _) => (body, marks),
             (Came::Unchanged { marks }, Some(known)) => {
                 self.cards.seen(&config.name, &known.body, &marks).await?;
-                return self.from_memory(member, known);
+                return self.remembered(member, known);
             }
             (Came::Unchanged { .. }, None) => {
                 let url = config.card_url.to_string();
-                let reason = "nothing is known, and the server says that nothing changed".to_owned();
+                let reason =
+                    "nothing is known, and the server says that nothing changed".to_owned();
                 return Err(RemoteError::NotACard { url, reason });
             }
         };
@@ -142,7 +140,7 @@ impl Directory {
     }
 
     /// A card that was seen before. What the user configured since then holds for it, too.
-    fn from_memory(&self, member: &Member, known: &TrustedCard) -> Result<Present, RemoteError> {
+    fn remembered(&self, member: &Member, known: &TrustedCard) -> Result<Present, RemoteError> {
         let card = Card::read(&known.card_url, known.body.as_bytes())?;
         card.verify(&member.config.card_keys)?;
         member.config.check_endpoint(card.interface()?)?;

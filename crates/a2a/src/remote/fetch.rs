@@ -13,7 +13,7 @@ use super::config::RemoteConfig;
 use super::error::RemoteError;
 
 /// A card is looked at again after this time, whatever its server says.
-const LONGEST_FRESH: Duration = Duration::from_secs(3600);
+const LONGEST_FRESH: Duration = Duration::from_hours(1);
 const REDIRECTS: usize = 3;
 /// A mark that is longer than this is not kept.
 const LONGEST_MARK: usize = 500;
@@ -77,8 +77,7 @@ pub(crate) async fn fetch(
     let client = GuardedClient::new(config.guard()?, limits);
     let mut headers = conditions(known);
     let get = |headers: HeaderMap| client.send(Method::GET, &url, headers, Vec::new());
-    let mut fetched =
-        get(headers.clone()).await.map_err(|error| unreachable(error.to_string()))?;
+    let mut fetched = get(headers.clone()).await.map_err(|error| unreachable(error.to_string()))?;
     let is_closed = matches!(fetched.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     if let (true, Some(token)) = (is_closed, &config.token) {
         // Most cards are public: the token is shown only where it is asked for.

@@ -94,9 +94,8 @@ impl Peer {
         }
         // One that does not stream after all says everything at once.
         let collected = answer.collect(self.limits.body_bytes);
-        let body = self
-            .within_silence(async { collected.await.map_err(after_the_beginning) })
-            .await?;
+        let body =
+            self.within_silence(async { collected.await.map_err(after_the_beginning) }).await?;
         heard.waiting = vec![body].into_iter();
         Ok(heard)
     }
@@ -153,15 +152,21 @@ impl Peer {
         };
         set("a2a-version", self.interface.version.as_str());
         set("traceparent", trace);
-        set("content-type", match self.interface.binding {
-            Binding::JsonRpc => "application/json",
-            Binding::HttpJson => MEDIA_TYPE,
-        });
-        set("accept", if operation.is_streaming() {
-            "text/event-stream, application/json"
-        } else {
-            "application/a2a+json, application/json"
-        });
+        set(
+            "content-type",
+            match self.interface.binding {
+                Binding::JsonRpc => "application/json",
+                Binding::HttpJson => MEDIA_TYPE,
+            },
+        );
+        set(
+            "accept",
+            if operation.is_streaming() {
+                "text/event-stream, application/json"
+            } else {
+                "application/a2a+json, application/json"
+            },
+        );
         if let Some(token) = &self.token {
             headers.insert(HeaderName::from_static("authorization"), token.clone());
         }

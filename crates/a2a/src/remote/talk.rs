@@ -37,11 +37,21 @@ pub(crate) struct Talk<'a> {
 
 impl<'a> Talk<'a> {
     pub(crate) fn new(remote: &'a A2aRemote, request: &'a RemoteRequest) -> Self {
-        let place =
-            Place { session: &request.session, agent: &remote.name, call: &request.call };
+        let place = Place { session: &request.session, agent: &remote.name, call: &request.call };
         let trace = traceparent(request.turn, &request.call);
         let (names, results) = (Names::default(), Results::default());
-        Self { remote, request, place, trace, names, results, progress: String::new(), events: 0, was_cut: false, answers: false }
+        Self {
+            remote,
+            request,
+            place,
+            trace,
+            names,
+            results,
+            progress: String::new(),
+            events: 0,
+            was_cut: false,
+            answers: false,
+        }
     }
 
     /// Hands the task over, or takes it up again, and listens until nothing more comes.
@@ -154,7 +164,8 @@ impl<'a> Talk<'a> {
                 wait = (wait * 3).min(LONGEST_WAIT);
             }
             let Some(task) = self.names.task.clone() else {
-                let unknown = "before it said that it has the task; whether it does it is not known";
+                let unknown =
+                    "before it said that it has the task; whether it does it is not known";
                 return Err(Trouble::Broken(unknown.to_owned()));
             };
             self.was_cut = true;
@@ -256,7 +267,10 @@ impl<'a> Talk<'a> {
     /// found by them.
     async fn learn(&mut self, names: Names) -> Result<(), Trouble> {
         let first = self.events == 1;
-        if !first && names.task.is_some() && names.task != self.names.task && self.names.task.is_some()
+        if !first
+            && names.task.is_some()
+            && names.task != self.names.task
+            && self.names.task.is_some()
         {
             return Err(Trouble::Garbage("an answer that is about another task".to_owned()));
         }

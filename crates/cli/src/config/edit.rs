@@ -183,7 +183,9 @@ mod tests {
     #[test]
     fn tables_are_added_to_a_list_and_removed_by_name() {
         let directory = tempfile::tempdir().unwrap();
-        for start in ["# mine\n", "# mine\n[a2a]\nremoteAgents = [{ name = \"x\", agentCardUrl = \"u\" }]\n"] {
+        for start in
+            ["# mine\n", "# mine\n[a2a]\nremoteAgents = [{ name = \"x\", agentCardUrl = \"u\" }]\n"]
+        {
             let path = directory.path().join("config.toml");
             std::fs::write(&path, start).unwrap();
             let mut entry = toml_edit::Table::new();

@@ -6,7 +6,11 @@ use crate::support::{Answers, Server, allowing, redirect, response};
 
 async fn open(channel: &Channel, url: &str) -> Result<Vec<u8>, FetchError> {
     let url: Url = url.parse().unwrap();
-    channel.open(Method::POST, &url, HeaderMap::new(), b"secret".to_vec()).await?.collect(1000).await
+    channel
+        .open(Method::POST, &url, HeaderMap::new(), b"secret".to_vec())
+        .await?
+        .collect(1000)
+        .await
 }
 
 #[tokio::test]
@@ -17,8 +21,7 @@ async fn the_body_comes_in_pieces_and_is_bounded() {
     let error = open(&channel, &server.url()).await.unwrap_err();
     assert!(matches!(error, FetchError::TooLong { most: 1000, .. }), "{error}");
     let url = server.url().parse().unwrap();
-    let mut answer =
-        channel.open(Method::GET, &url, HeaderMap::new(), Vec::new()).await.unwrap();
+    let mut answer = channel.open(Method::GET, &url, HeaderMap::new(), Vec::new()).await.unwrap();
     let mut length = 0;
     while let Some(piece) = answer.piece().await.unwrap() {
         length += piece.len();

@@ -137,7 +137,10 @@ fn r07_the_skills_of_a_remote_agent_are_its_capabilities() {
     assert!(tree.agent("weather").unwrap().description.starts_with("forecasts; can: Rain: when"));
     let team = orchestrator(tree);
     let line = routing_line(&team, "weather");
-    assert!(line.contains("can: Rain: when it rains, umbrella; Sun Limit REJECT b x 2J;"), "{line}");
+    assert!(
+        line.contains("can: Rain: when it rains, umbrella; Sun Limit REJECT b x 2J;"),
+        "{line}"
+    );
     assert!(line.len() < 1400 && !line.contains(['[', '<', '`', '\u{202e}', '\u{1b}']), "{line}");
     assert_eq!(team.system_prompt.matches("## Limit").count(), 1);
 }

@@ -230,16 +230,14 @@ fn task(wire: WireTask) -> Result<Task, Trouble> {
     if names.task.is_none() {
         return Err(Trouble::Garbage("a task without an id".to_owned()));
     }
-    let is_agent = |message: &WireMessage| {
-        matches!(message.role.as_deref(), Some("ROLE_AGENT" | "agent"))
-    };
+    let is_agent =
+        |message: &WireMessage| matches!(message.role.as_deref(), Some("ROLE_AGENT" | "agent"));
     let said = wire.history.into_iter().rev().find(is_agent);
     Ok(Task {
         names,
-        status: wire.status.map_or_else(
-            || Ok(Status { state: State::Unknown, message: Vec::new() }),
-            status,
-        )?,
+        status: wire
+            .status
+            .map_or_else(|| Ok(Status { state: State::Unknown, message: Vec::new() }), status)?,
         artifacts: wire
             .artifacts
             .into_iter()
@@ -255,7 +253,9 @@ fn names(task: Option<String>, context: Option<String>) -> Result<Names, Trouble
     let sound = |id: Option<String>| match id {
         None => Ok(None),
         Some(id) if id.is_empty() => Ok(None),
-        Some(id) if id.len() <= 256 && id.chars().all(|c| c.is_ascii_graphic()) && !is_dots(&id) => {
+        Some(id)
+            if id.len() <= 256 && id.chars().all(|c| c.is_ascii_graphic()) && !is_dots(&id) =>
+        {
             Ok(Some(id))
         }
         Some(_) => Err(Trouble::Garbage("an id of unusual characters or length".to_owned())),
@@ -352,7 +352,9 @@ mod tests {
             "parts":[{"kind":"file","file":{"bytes":"aGk=","name":"f","mimeType":"text/plain"}},{"kind":"data","data":[1]}]}}"#;
         let update = read_update(Version::One, one).unwrap();
         assert_eq!(update, read_update(Version::ZeroThree, three).unwrap());
-        assert!(matches!(&update, Update::Artifact { append: true, artifact, .. } if artifact.parts.len() == 2));
+        assert!(
+            matches!(&update, Update::Artifact { append: true, artifact, .. } if artifact.parts.len() == 2)
+        );
     }
 
     #[test]
@@ -387,7 +389,8 @@ mod tests {
 
     #[test]
     fn an_error_is_an_error_wherever_it_is() {
-        let error = br#"{"jsonrpc":"2.0","id":"1","error":{"code":-32001,"message":"no task\u001b[2J"}}"#;
+        let error =
+            br#"{"jsonrpc":"2.0","id":"1","error":{"code":-32001,"message":"no task\u001b[2J"}}"#;
         let trouble = read_rpc(error).unwrap_err();
         assert_eq!(trouble, Trouble::Refused { code: -32001, message: "no task[2J".into() });
         let status = refusal_in(404, br#"{"error":{"code":404,"message":"gone"}}"#);

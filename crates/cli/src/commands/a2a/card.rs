@@ -9,8 +9,8 @@ const SKILLS: usize = 20;
 /// Who, where, what, and whether it is signed.
 pub(super) fn in_words(config: &RemoteConfig, seen: &Sighting) -> String {
     let card = &seen.card;
-    let mut text =
-        format!("{} {}\n", visible_short(&card.name), visible_short(&card.version)).replace(" \n", "\n");
+    let mut text = format!("{} {}\n", visible_short(&card.name), visible_short(&card.version))
+        .replace(" \n", "\n");
     let mut line = |what: &str, value: &str| {
         if !value.is_empty() {
             text.push_str(&format!("  {what:<12}{value}\n"));

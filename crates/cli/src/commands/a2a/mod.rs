@@ -124,7 +124,8 @@ async fn add(
     catalog.team.tree(vec![spec])?;
     let seen = look(setting, &remote).await?;
     print(&card::in_words(&remote, &seen))?;
-    if !yes && !confirmed(&format!("Take {name} into the team?"), &format!("adding {name}")).await? {
+    if !yes && !confirmed(&format!("Take {name} into the team?"), &format!("adding {name}")).await?
+    {
         print("Nothing was changed.\n")?;
         return Ok(failure::TURN_FAILED);
     }
@@ -183,7 +184,9 @@ async fn list(setting: &Setting, json: bool) -> Result<u8, Failure> {
     let rows: Vec<Vec<String>> = views.iter().map(row).collect();
     let mut text = table(&["AGENT", "STATE", "SEEN (UTC)", "WHO OR WHY"], &rows);
     if !config.a2a.enabled {
-        text.push_str("\nNone of them is in the team. To change that: lango config set a2a.enabled true\n");
+        text.push_str(
+            "\nNone of them is in the team. To change that: lango config set a2a.enabled true\n",
+        );
     } else if !config.agent.multi_agent {
         text.push_str(
             "\nNone of them is used: there is no team. To change that: \

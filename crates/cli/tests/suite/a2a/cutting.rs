@@ -11,8 +11,14 @@ use tokio::net::{TcpListener, TcpStream};
 /// first times.
 pub(crate) struct Line {
     address: SocketAddr,
-    cuts: Arc<AtomicUsize>,
-    requests: Arc<AtomicUsize>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    cuts: AtomicUsize,
+    messages: AtomicUsize,
+    heard: AtomicUsize,
 }
 
 impl Line {
@@ -20,16 +26,15 @@ impl Line {
     pub(crate) async fn to(port: u16, words: &'static str, times: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (cuts, requests) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
-        let (counted, seen) = (Arc::clone(&cuts), Arc::clone(&requests));
+        let counts = Arc::<Counts>::default();
+        let counted = Arc::clone(&counts);
         tokio::spawn(async move {
             loop {
                 let (client, _) = listener.accept().await.unwrap();
-                let (counted, seen) = (Arc::clone(&counted), Arc::clone(&seen));
-                tokio::spawn(pass(client, port, words, times, counted, seen));
+                tokio::spawn(pass(client, port, words, times, Arc::clone(&counted)));
             }
         });
-        Self { address, cuts, requests }
+        Self { address, counts }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -38,34 +43,33 @@ impl Line {
 
     /// How often a stream was cut.
     pub(crate) fn cuts(&self) -> usize {
-        self.cuts.load(Ordering::SeqCst)
+        self.counts.cuts.load(Ordering::SeqCst)
     }
 
     /// How many requests to send a message went through.
     pub(crate) fn messages(&self) -> usize {
-        self.requests.load(Ordering::SeqCst)
+        self.counts.messages.load(Ordering::SeqCst)
+    }
+
+    /// How many streams had the words in them.
+    pub(crate) fn heard(&self) -> usize {
+        self.counts.heard.load(Ordering::SeqCst)
     }
 }
 
-async fn pass(
-    client: TcpStream,
-    port: u16,
-    words: &str,
-    times: usize,
-    cuts: Arc<AtomicUsize>,
-    messages: Arc<AtomicUsize>,
-) {
+async fn pass(client: TcpStream, port: u16, words: &str, times: usize, counts: Arc<Counts>) {
     let server = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let own = client.local_addr().unwrap().port().to_string();
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = server.into_split();
+    let messages = Arc::clone(&counts);
     let up = tokio::spawn(async move {
         let mut piece = vec![0; 64 * 1024];
         while let Ok(length @ 1..) = from_client.read(&mut piece).await {
             let text = String::from_utf8_lossy(&piece[..length]);
             let sends = ["SendStreamingMessage", "message/stream", "message:stream"];
             if sends.iter().any(|method| text.contains(method)) {
-                messages.fetch_add(1, Ordering::SeqCst);
+                messages.messages.fetch_add(1, Ordering::SeqCst);
             }
             if to_server.write_all(&piece[..length]).await.is_err() {
                 return;
@@ -73,6 +77,7 @@ async fn pass(
         }
     });
     let mut heard = String::new();
+    let mut noted = false;
     let mut piece = vec![0; 64 * 1024];
     while let Ok(length @ 1..) = from_server.read(&mut piece).await {
         // The card names the agent's own port: here it is this one.
@@ -82,11 +87,14 @@ async fn pass(
         if to_client.write_all(text.as_bytes()).await.is_err() {
             break;
         }
-        if heard.contains("text/event-stream")
-            && heard.contains(words)
-            && cuts.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| (n < times).then_some(n + 1)).is_ok()
-        {
-            break;
+        if heard.contains("text/event-stream") && heard.to_lowercase().contains(words) {
+            if !std::mem::replace(&mut noted, true) {
+                counts.heard.fetch_add(1, Ordering::SeqCst);
+            }
+            let more = |cuts| (cuts < times).then_some(cuts + 1);
+            if counts.cuts.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_ok() {
+                break;
+            }
         }
     }
     up.abort();

@@ -1,6 +1,9 @@
 //! Whole turns with agents elsewhere. The model is a script; the agents are real, and made by others.
 
+mod commands;
 mod cutting;
+mod hostile;
+mod membership;
 mod peer;
 mod talking;
 mod trouble;

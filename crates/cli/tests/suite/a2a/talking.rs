@@ -18,7 +18,7 @@ const TASKS: &[(&str, &str)] = &[
 ];
 
 /// How the hand-over ended, and with which words.
-fn hand_over(turn: &Turn) -> (DelegationStatus, String) {
+pub(super) fn hand_over(turn: &Turn) -> (DelegationStatus, String) {
     let ended = turn.events.iter().find_map(|event| match &event.body {
         EventBody::TransferFinished { status, text, .. } => Some((*status, text.clone())),
         _ => None,
@@ -63,7 +63,9 @@ async fn talk(kind: Kind, more: &str) {
     assert_eq!(headers["a2a-version"], if three { "0.3" } else { "1.0" }, "{kind:?}");
     assert!(headers["user-agent"].as_str().unwrap().starts_with("lango/"), "{kind:?}");
 
-    for (message, words) in [("The colour, please.", "Which colour?"), ("Sign in.", "Sign in, then go on.")] {
+    for (message, words) in
+        [("The colour, please.", "Which colour?"), ("Sign in.", "Sign in, then go on.")]
+    {
         let asked = lango.ask(message).with(&["--session", "q"]).turn().await;
         assert_eq!(asked.outcome().status, OutcomeStatus::NeedsInput, "{kind:?}");
         assert!(asked.answer().contains(words), "{kind:?}: {}", asked.answer());

@@ -21,10 +21,6 @@ fn chunks(count: u32) -> String {
     (1..=count).map(|number| format!("chunk {number} ")).collect()
 }
 
-async fn log_of(lango: &Lango) -> String {
-    std::fs::read_to_string(lango.path("log")).unwrap_or_default()
-}
-
 #[tokio::test]
 async fn a_stream_that_is_cut_is_taken_up_again_and_nothing_is_lost_or_repeated() {
     for kind in KINDS {
@@ -43,7 +39,7 @@ async fn a_stream_that_is_cut_is_taken_up_again_and_nothing_is_lost_or_repeated(
 #[tokio::test]
 async fn a_stream_that_is_always_cut_is_asked_about_instead() {
     let peer = Peer::start(Kind::PythonRpc, &[]).await;
-    let line = Line::to(peer.port(), "WORKING", usize::MAX).await;
+    let line = Line::to(peer.port(), "working", usize::MAX).await;
     let lango = Lango::playing(&[&handing(&[("count", "stream 4 0.1")])]).await;
     configure(&lango, &line.url(), "");
     let turn = lango.ask("Count.").turn().await;
@@ -58,18 +54,14 @@ async fn a_stopped_turn_stops_the_task_elsewhere() {
         let lango = Lango::playing(&[&handing(&[("wait", "slow 50")])]).await;
         let log = lango.file("log", "");
         let peer = Peer::start(kind, &["--log", &log]).await;
-        configure(&lango, &peer.url(), "");
+        let line = Line::to(peer.port(), "working", 0).await;
+        configure(&lango, &line.url(), "");
         let running = lango.ask("Wait.").start();
-        until("the task begins", || {
-            let text = std::fs::read_to_string(&log).unwrap();
-            text.lines().filter(|line| line.contains("POST")).count() == 1
-        })
-        .await;
-        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        until("the task begins", || line.heard() == 1).await;
         running.signal(Signal::INT);
         let finished = running.finish().await;
         assert_eq!(finished.code, 130, "{kind:?}: {finished:?}");
-        let text = log_of(&lango).await;
+        let text = std::fs::read_to_string(&log).unwrap();
         let posts = text.lines().filter(|line| line.contains("POST")).count();
         assert_eq!(posts, 2, "{kind:?}: a message and a cancellation: {text}");
         assert_eq!(events_in(&finished.stdout).last().unwrap().body.type_name(), "turn_finished");
@@ -80,12 +72,11 @@ async fn a_stopped_turn_stops_the_task_elsewhere() {
 async fn after_a_kill_the_task_is_taken_up_and_not_sent_again() {
     for kind in KINDS {
         let peer = Peer::start(kind, &[]).await;
-        let line = Line::to(peer.port(), "never", 0).await;
+        let line = Line::to(peer.port(), "chunk 3 ", 0).await;
         let lango = Lango::playing(&[&handing(&[("count", "stream 8 0.3")])]).await;
         configure(&lango, &line.url(), "");
         let running = lango.ask("Count.").start();
-        until("the task begins", || line.messages() == 1).await;
-        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+        until("the task is under way", || line.heard() == 1).await;
         running.kill().await;
         let resumed = lango.command(&["resume", "--output-format", "stream-json"]).run().await;
         assert_eq!(resumed.code, 0, "{kind:?}: {resumed:?}");
@@ -114,7 +105,9 @@ async fn a_token_is_shown_where_it_belongs_and_nowhere_else() {
         let cards = std::fs::read_to_string(&log).unwrap();
         let card = cards.lines().find(|line| line.contains("agent-card.json")).unwrap();
         assert!(!card.contains("canary-token-7"), "{card}");
-        for (value, advice) in [(None, "WEATHER_TOKEN is not set"), (Some("x"), "does not take the token")] {
+        for (value, advice) in
+            [(None, "WEATHER_TOKEN is not set"), (Some("x"), "does not take the token")]
+        {
             let invocation = lango.ask("Say it.");
             let invocation = match value {
                 Some(value) => invocation.set("WEATHER_TOKEN", value),
