@@ -60,7 +60,9 @@ pub(crate) async fn a_question_is_kept_until_the_user_answers_and_forgotten_with
     let again = ask(&directory, request(&session, turn, &CallId::generate(), "red")).await;
     assert_eq!((again, sent(&files.path().join("log"))), (question, before));
     let text = told(&directory, &session, ORCHESTRATOR).await;
-    assert!(text.contains("weather waits for the user's answer to its question: \"Which  colour ?\""));
+    assert!(
+        text.contains("weather waits for the user's answer to its question: \"Which  colour ?\"")
+    );
     assert_eq!(told(&directory, &session, "operator").await, "");
     assert_eq!(told(&directory, &SessionId::generate(), ORCHESTRATOR).await, "");
     let next = request(&session, TurnId::generate(), &CallId::generate(), "blue");

@@ -8,7 +8,7 @@ use crate::invocation::until;
 use crate::journal::Turn;
 
 /// The warnings about agents that are not there.
-pub(super) fn absences(turn: &Turn) -> Vec<&str> {
+pub(crate) fn absences(turn: &Turn) -> Vec<&str> {
     fn text(event: &Event) -> Option<&str> {
         match &event.body {
             EventBody::Warning { code: WarningCode::AgentAbsent, text } => Some(text),
@@ -19,7 +19,7 @@ pub(super) fn absences(turn: &Turn) -> Vec<&str> {
 }
 
 /// A port that nobody listens on.
-fn closed_port() -> u16 {
+pub(crate) fn closed_port() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
 }
@@ -106,4 +106,23 @@ async fn g2_a_changed_card_is_not_used_until_a_person_has_looked() {
     assert_eq!(approved.code, 0, "{approved:?}");
     let turn = lango.ask("Say it.").turn().await;
     assert_eq!((turn.answer(), absences(&turn).len()), ("hello", 0));
+}
+
+#[tokio::test]
+async fn what_is_denied_for_everybody_is_denied_for_agents_elsewhere() {
+    let peer = Peer::start(Kind::Hostile, &["--manner", "plain"]).await;
+    let lango = Lango::playing(&[&handing(&[])]).await;
+    configure(&lango, &peer.url(), "");
+    let turn = lango.ask("Hello.").set("LANGO_EGRESS_DENY", "127.0.0.1").turn().await;
+    let told = absences(&turn);
+    assert!(told.len() == 1 && told[0].contains("egress.deny"), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_single_agent_works_alone() {
+    let peer = Peer::start(Kind::Hostile, &["--manner", "plain"]).await;
+    let lango = Lango::playing(&["[[reply]]\nsay = \"Alone.\"\n"]).await;
+    configure(&lango, &peer.url(), "");
+    let turn = lango.ask("Hello.").set("LANGO_AGENT_MULTIAGENT", "false").turn().await;
+    assert_eq!((turn.answer(), absences(&turn).len()), ("Alone.", 0));
 }

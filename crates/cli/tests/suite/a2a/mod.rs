@@ -8,6 +8,7 @@ mod peer;
 mod talking;
 mod trouble;
 
+pub(crate) use membership::{absences, closed_port};
 pub(crate) use peer::{Kind, Peer};
 
 use crate::fixture::Lango;
