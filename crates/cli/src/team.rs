@@ -97,6 +97,10 @@ impl Upkeep {
         upkeep
     }
 
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
     /// Agents elsewhere have come or gone.
     pub(crate) fn meet(&self, elsewhere: Elsewhere) -> Result<(), Failure> {
         *self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner) = elsewhere;
