@@ -101,8 +101,7 @@ impl Tasks {
         loaded.row.status_at = at;
         loaded.row.revealed = projection.is_revealed();
         for attempt in 1..=ATTEMPTS {
-            let stored =
-                self.tables.set_state(&loaded.row.id, &now, at, loaded.row.revealed).await;
+            let stored = self.tables.set_state(&loaded.row.id, &now, at, loaded.row.revealed).await;
             if stored.is_ok() || attempt == ATTEMPTS {
                 return;
             }
@@ -120,16 +119,16 @@ impl Tasks {
         let news = !updates.is_empty();
         state.tell(updates);
         let Some(loaded) = &state.loaded else { return };
-        let stage = loaded.stage();
+        let reached = loaded.stage();
         if news && let Some(notifier) = &self.notifier {
             notifier.wake(&loaded.row.id);
         }
-        if stage == Stage::Ended {
+        if reached == Stage::Ended {
             state.dismiss();
         }
         live.stage.send_if_modified(|known| {
-            let changed = *known != stage;
-            *known = stage;
+            let changed = *known != reached;
+            *known = reached;
             changed
         });
     }
