@@ -368,7 +368,7 @@ impl Projection {
         let rest = answer.strip_prefix(sent.as_str()).filter(|rest| !rest.is_empty());
         match rest {
             Some(rest) if !sent.is_empty() && is_text(parts) => {
-                self.say(rest.to_owned(), true, out)
+                self.say(rest.to_owned(), true, out);
             }
             _ => out.push(self.artifact_update(parts.to_vec(), false, true)),
         }
@@ -436,3 +436,6 @@ impl Projection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -51,12 +51,9 @@ say = "Done with it: {result}"
 
 [[reply]]
 agent = "lango-orchestrator"
-offers = "transfer_to_agent"
 user = "reject"
-call = [
-    { name = "transfer_to_agent", arguments = { agent_name = "operator", task = "x" } },
-    { name = "transfer_to_agent", arguments = { agent_name = "planner", task = "x" } },
-]
+results = 0
+call = [{ name = "transfer_to_agent", arguments = { agent_name = "operator", task = "x" } }]
 
 [[reply]]
 agent = "lango-orchestrator"
@@ -317,11 +314,16 @@ impl Server {
 
     /// A stream over JSON-RPC.
     pub(crate) async fn stream(&self, method: &str, params: Value) -> Events {
+        self.stream_if_any(method, params).await.expect("a stream")
+    }
+
+    /// The same, where it may be refused.
+    pub(crate) async fn stream_if_any(&self, method: &str, params: Value) -> Option<Events> {
         let body = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
         let version = if method.contains('/') { "0.3" } else { "1.0" };
         let request = self.client.post(format!("{}/a2a", self.url)).header("A2A-Version", version);
         let request = request.header("content-type", "application/json").body(body.to_string());
-        Events::of(request.send().await.unwrap())
+        Events::if_any(request.send().await.unwrap())
     }
 
     /// A stream over HTTP+JSON.
@@ -353,17 +355,21 @@ pub(crate) struct Events {
 
 impl Events {
     fn of(answer: reqwest::Response) -> Self {
-        let kind = answer.headers()["content-type"].to_str().unwrap().to_owned();
-        assert_eq!(kind, "text/event-stream");
-        Self { body: answer.bytes_stream().boxed(), buffer: String::new() }
+        Self::if_any(answer).expect("a stream")
+    }
+
+    /// None where the answer is no stream.
+    fn if_any(answer: reqwest::Response) -> Option<Self> {
+        let is_stream = answer.headers()["content-type"] == "text/event-stream";
+        is_stream.then(|| Self { body: answer.bytes_stream().boxed(), buffer: String::new() })
     }
 
     /// The next event, without the envelope of JSON-RPC; none at the end.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
-            if let Some((event, rest)) = self.buffer.split_once("\n\n") {
-                let data = event.strip_prefix("data: ").map(str::to_owned);
-                self.buffer = rest.to_owned();
+            if let Some((event, _)) = self.buffer.split_once("\n\n") {
+                let (data, length) = (event.strip_prefix("data: ").map(str::to_owned), event.len());
+                self.buffer.drain(..length + 2);
                 let Some(data) = data else { continue };
                 let mut event: Value = serde_json::from_str(&data).unwrap();
                 if event.get("jsonrpc").is_some() {

@@ -12,8 +12,8 @@ fn old(text: &str) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_conversation_in_the_old_version() {
     let (server, _directory) = Server::new().await;
-    let talk = server.rpc("message/send", old("small talk")).await;
-    assert_eq!((&talk["kind"], &talk["role"]), (&json!("message"), &json!("agent")));
+    let greeting = server.rpc("message/send", old("small talk")).await;
+    assert_eq!((&greeting["kind"], &greeting["role"]), (&json!("message"), &json!("agent")));
     let task = server.rpc("message/send", old("a question")).await;
     assert_eq!(
         (&task["kind"], &task["status"]["state"]),

@@ -1,6 +1,6 @@
 //! The A2A server through its front door: real HTTP on loopback, a real runtime, a scripted model.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod bindings;
 mod cards;

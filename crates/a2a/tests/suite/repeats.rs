@@ -47,17 +47,17 @@ pub(crate) async fn a_message_that_comes_many_times_at_once_runs_once(location: 
 
 pub(crate) async fn a_message_is_still_known_after_a_restart(location: DatabaseLocation) {
     let request = json!({ "message": message("before", "do something") });
-    let talk = json!({ "message": message("talk", "small talk") });
+    let greeting = json!({ "message": message("talk", "small talk") });
     let first = serve(&location, Wanted::default()).await;
     let (task, answer) = (
         first.rpc("SendMessage", request.clone()).await,
-        first.rpc("SendMessage", talk.clone()).await,
+        first.rpc("SendMessage", greeting.clone()).await,
     );
     first.door.close().await;
     drop(first);
     let second = serve(&location, Wanted::default()).await;
     assert_eq!(second.rpc("SendMessage", request).await, task);
-    assert_eq!(second.rpc("SendMessage", talk).await, answer);
+    assert_eq!(second.rpc("SendMessage", greeting).await, answer);
     assert_eq!(asked(&second), 0);
 }
 

@@ -16,10 +16,12 @@ fn words(task: &Value) -> &str {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn small_talk_is_a_message_and_work_is_a_task() {
     let (server, _directory) = Server::new().await;
-    let talk = server.rpc("SendMessage", send("small talk")).await;
-    assert_eq!(talk["message"]["parts"][0]["text"], "Hello to you.");
-    assert_eq!(talk["message"]["role"], "ROLE_AGENT");
-    assert!(talk["message"]["contextId"].is_string() && talk["message"].get("taskId").is_none());
+    let greeting = server.rpc("SendMessage", send("small talk")).await;
+    assert_eq!(greeting["message"]["parts"][0]["text"], "Hello to you.");
+    assert_eq!(greeting["message"]["role"], "ROLE_AGENT");
+    assert!(
+        greeting["message"]["contextId"].is_string() && greeting["message"].get("taskId").is_none()
+    );
     let work = server.rpc("SendMessage", send("do something")).await;
     assert_eq!(work["task"]["status"]["state"], "TASK_STATE_COMPLETED");
     assert_eq!(work["task"]["artifacts"][0]["parts"], json!([{ "text": "The answer." }]));
