@@ -89,3 +89,29 @@ async fn where_callers_are_not_told_apart_only_a_named_context_makes_a_repetitio
     let first = server.rpc("SendMessage", named.clone()).await;
     assert_eq!(first, server.rpc("SendMessage", named).await);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_caller_that_hangs_up_finds_its_answer() {
+    use tokio::io::AsyncWriteExt as _;
+    let (server, _directory) = Server::new().await;
+    let address = server.url.trim_start_matches("http://");
+    for number in 0..20_u64 {
+        let request = json!({ "message": message(&format!("hung-up-{number}"), "do something") });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": request })
+            .to_string();
+        let head = format!(
+            "POST /a2a HTTP/1.1\r\nhost: x\r\na2a-version: 1.0\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n\r\n",
+            body.len()
+        );
+        let mut connection = tokio::net::TcpStream::connect(address).await.unwrap();
+        connection.write_all((head + &body).as_bytes()).await.unwrap();
+        // Sooner or later in what is done with it.
+        tokio::time::sleep(std::time::Duration::from_micros(300 * number)).await;
+        drop(connection);
+        let answer = server.rpc("SendMessage", request).await;
+        assert_eq!(answer["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{number}");
+    }
+    assert_eq!(server.rpc("ListTasks", json!({})).await["totalSize"], 20);
+    assert_eq!(asked(&server), 40, "each of them ran once");
+}

@@ -49,6 +49,15 @@ impl Play {
         play
     }
 
+    fn of(acts: &[Act], status: OutcomeStatus) -> Self {
+        let mut play = Self::new("hello");
+        for act in acts {
+            play.act(act);
+        }
+        play.finish(status);
+        play
+    }
+
     fn add(&mut self, body: EventBody) {
         self.seq += u64::from(body.is_durable());
         let session: SessionId = "test".parse().unwrap();
@@ -211,9 +220,7 @@ proptest! {
     fn a_snapshot_and_what_follows_it_are_the_task(
         acts in acts(), status in statuses(), revealed: bool,
     ) {
-        let mut play = Play::new("hello");
-        acts.iter().for_each(|act| play.act(act));
-        play.finish(status.clone());
+        let play = Play::of(&acts, status.clone());
         let (whole, said) = fold(&play.events, revealed);
         if whole.message().is_some() {
             prop_assert_eq!(said.len(), 1, "a message is alone");
@@ -237,9 +244,7 @@ proptest! {
     /// What is streamed makes no difference in the end: the journal alone gives the same task.
     #[test]
     fn the_journal_alone_gives_the_same_task(acts in acts(), status in statuses()) {
-        let mut play = Play::new("hello");
-        acts.iter().for_each(|act| play.act(act));
-        play.finish(status);
+        let play = Play::of(&acts, status);
         let kept: Vec<Event> =
             play.events.iter().filter(|event| event.body.is_durable()).cloned().collect();
         let (live, _) = fold(&play.events, false);
@@ -251,9 +256,7 @@ proptest! {
     /// States only go forward, and the last one is said.
     #[test]
     fn states_never_go_back(acts in acts(), status in statuses()) {
-        let mut play = Play::new("hello");
-        acts.iter().for_each(|act| play.act(act));
-        play.finish(status);
+        let play = Play::of(&acts, status);
         let (_, said) = fold(&play.events, true);
         let rank = |state: &TaskState| match state {
             TaskState::Submitted => 0,
