@@ -1,6 +1,5 @@
 //! Putting the parts together: the only place that knows every crate.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +7,7 @@ use std::time::Duration;
 use lango_chronicler::Memory;
 use lango_model::ContextBlock;
 use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
-use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
+use lango_orchestration::{AgentSpec, AgentTree, PromptSections, Topology};
 use lango_protocol::{BudgetLimits, InvalidName};
 use lango_retrieval::Retrieval;
 use lango_runtime::{
@@ -16,7 +15,7 @@ use lango_runtime::{
     Runtime, RuntimeParts, Scrubber, Settings, TurnObserver, Words,
 };
 use lango_store::{Database, DatabaseLocation, Journal, StoreError};
-use lango_tool::ToolRegistry;
+use lango_tool::{RegisteredTool, ToolRegistry};
 
 use crate::config::{Config, EffectName, PolicyName, RuleConfig};
 use crate::confinement;
@@ -25,6 +24,8 @@ use crate::home::{self, Home};
 use crate::knowledge::{self, Librarian};
 use crate::memory;
 use crate::provider::ReadyModels;
+use crate::remotes::{self, Remotes};
+use crate::team::{Elsewhere, TeamParts};
 use crate::web;
 
 /// The agents and tools, without a model or a database.
@@ -32,6 +33,12 @@ pub(crate) struct Catalog {
     pub(crate) tools: ToolRegistry,
     pub(crate) topology: Topology,
     pub(crate) tree: AgentTree,
+    /// What trees are made of, for when tools or agents come or go.
+    pub(crate) team: TeamParts,
+    /// The agents elsewhere, once they were looked for.
+    pub(crate) remotes: Option<Remotes>,
+    /// What must not be shown or recorded, of those who bring tools from elsewhere.
+    pub(crate) secrets: Vec<String>,
     pub(crate) workspace: PathBuf,
     /// What the operator keeps, once it is connected to a database.
     pub(crate) records: Records,
@@ -44,6 +51,27 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
+    /// Looks for the agents elsewhere, and takes those that are there into the team.
+    pub(crate) async fn find_remotes(
+        &mut self,
+        config: &Config,
+        database: &Database,
+    ) -> Result<(), Failure> {
+        self.remotes = Remotes::find(config, database).await?;
+        self.add_tools(Vec::new())
+    }
+
+    /// The agents elsewhere that are there.
+    pub(crate) fn elsewhere(&self) -> Elsewhere {
+        self.remotes.as_ref().map(Remotes::elsewhere).unwrap_or_default()
+    }
+
+    /// These tools come from elsewhere.
+    pub(crate) fn add_tools(&mut self, others: Vec<RegisteredTool>) -> Result<(), Failure> {
+        (self.tools, self.tree) = self.team.build(others, self.elsewhere().specs)?;
+        Ok(())
+    }
+
     /// From now on the agents keep everything in this database.
     pub(crate) async fn connect(
         &self,
@@ -91,17 +119,29 @@ pub(crate) fn catalog(
     let memory = memory::register(&mut tools, config)?;
     let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
     let prompts = load_prompts(config)?;
-    let tree = lango_orchestration::build_agent_tree(TreeConfig {
+    let team = TeamParts {
+        own: tools,
+        topology: topology.clone(),
+        prompts,
         multi_agent: config.agent.multi_agent,
-        topology: &topology,
-        tools: &tools,
-        max_delegation_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
-        sub_agent_prompt: None,
-        remote_agents: Vec::new(),
-        prompts: &prompts,
+        max_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
+    };
+    let (tools, tree) = team.build(Vec::new(), Vec::new())?;
+    let secrets = Vec::new();
+    let remotes = None;
+    Ok(Catalog {
+        tools,
+        topology,
+        tree,
+        team,
+        remotes,
+        secrets,
+        workspace,
+        records,
+        processes,
+        librarian,
+        memory,
     })
-    .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Catalog { tools, topology, tree, workspace, records, processes, librarian, memory })
 }
 
 /// The directory to work in, without links.
@@ -116,7 +156,7 @@ pub(crate) fn workspace(given: Option<&Path>) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Whether this very directory may bring skills of its own.
+/// Whether this very directory may bring skills and MCP servers of its own.
 pub(crate) fn is_trusted(config: &Config, workspace: &Path) -> bool {
     config.trust.directories.iter().any(|directory| Path::new(directory) == workspace)
 }
@@ -240,7 +280,8 @@ pub(crate) fn runtime(
     let Kept { journal, retrieval, rules } = kept;
     let workspace = catalog.workspace.display().to_string();
     let secrets = models.secrets.iter().cloned().chain(database_password(config));
-    let secrets = secrets.chain(knowledge::secrets(config));
+    let secrets = secrets.chain(knowledge::secrets(config)).chain(remotes::secrets(config));
+    let secrets = secrets.chain(catalog.secrets.iter().cloned());
     let mut observers: Vec<Arc<dyn TurnObserver>> = Vec::new();
     observers.extend(catalog.librarian.observer(config, &journal));
     let observer = models.observer.as_ref();
@@ -259,7 +300,7 @@ pub(crate) fn runtime(
         scrubber: Scrubber::new(secrets),
         settings: settings(config),
         workspace,
-        remote_agents: BTreeMap::new(),
+        remote_agents: catalog.elsewhere().agents,
     })
 }
 
@@ -269,6 +310,7 @@ pub(crate) fn context(config: &Config, catalog: &Catalog) -> Vec<Box<dyn Context
     let mut sources: Vec<Box<dyn ContextSource>> = vec![Box::new(Surroundings { workspace })];
     sources.extend(catalog.memory.as_ref().map(memory::context));
     sources.extend(catalog.librarian.context(config));
+    sources.extend(catalog.remotes.as_ref().map(Remotes::open_questions));
     sources
 }
 

@@ -136,8 +136,7 @@ impl Runtime {
     pub fn new(parts: RuntimeParts) -> Self {
         let output_read =
             Arc::new(RegisteredTool::new(OutputRead { journal: parts.journal.clone() }));
-        let makings =
-            Makings { model: parts.model, agent_models: parts.agent_models, output_read };
+        let makings = Makings { model: parts.model, agent_models: parts.agent_models, output_read };
         let team = makings.team(&parts.tree, &parts.remote_agents);
         let mut settings = parts.settings;
         if let Some(rounds) = team.round_limit {
@@ -397,8 +396,13 @@ impl Shared {
         let session = claim.session().clone();
         for unfinished in self.journal.unfinished_turns(Some(&session)).await? {
             let events = self.journal.turn_events(&session, unfinished.turn).await?;
-            let recorder =
-                Recorder::new(self.journal.clone(), claim, unfinished.turn, &events, Listener::nobody());
+            let recorder = Recorder::new(
+                self.journal.clone(),
+                claim,
+                unfinished.turn,
+                &events,
+                Listener::nobody(),
+            );
             recorder.change(TurnRecord::stop_clock).await;
             let cancelled = CancellationToken::new();
             cancelled.cancel();

@@ -1,27 +1,35 @@
 //! `lango run`: one message, one answer.
 
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_mcp::client::Servers;
 use lango_operator::Processes;
 use lango_orchestration::Root;
 use lango_protocol::{ORCHESTRATOR, Origin, SINGLE_AGENT, SessionId};
 use lango_runtime::{Runtime, TurnRequest};
 use lango_store::Journal;
+use tokio::sync::mpsc;
 
 use super::turn::follow;
 use super::{Setting, image};
 use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArguments};
 use crate::config::Config;
-use crate::display::Display;
+use crate::display::{Display, one_line};
 use crate::failure::Failure;
+use crate::mcp;
 use crate::provider::{self, Purpose, ReadyModels};
+use crate::remotes::Remotes;
+use crate::team::Upkeep;
 use crate::terminal::{Answers, Terminal, TerminalApprover};
 use crate::wiring::{self, Catalog, Kept};
 
 /// How long the work after a turn may keep a program that is done.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The longest line about an agent elsewhere.
+pub(super) const NEWS_CHARACTERS: usize = 600;
 
 /// The most that is taken from standard input.
 const MAX_INPUT_BYTES: u64 = 1024 * 1024;
@@ -35,11 +43,13 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let display = Display::new(&arguments.output, ready.answers, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
+    ready.tell_absences(arguments.output.quiet);
     let request =
         TurnRequest { attachment, images, ..TurnRequest::new(session, text, Origin::Run) };
     let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
     ready.tell_what_ends(&display);
     ready.settle(&display).await;
+    ready.end_servers().await;
     ready.models.check_recording()?;
     Ok(followed.code)
 }
@@ -54,9 +64,23 @@ pub(super) struct Ready {
     processes: Processes,
     /// Tools that no agent can use.
     unmatched: Vec<String>,
+    /// The agents elsewhere.
+    remotes: Option<Remotes>,
+    upkeep: Upkeep,
+    /// What to say about the MCP servers that are not used, or not whole.
+    mcp_notices: Vec<String>,
+    /// The MCP servers, whose programs end with this.
+    mcp: Option<Servers>,
 }
 
 impl Ready {
+    /// Ends the programs of the MCP servers.
+    pub(super) async fn end_servers(&self) {
+        if let Some(servers) = &self.mcp {
+            servers.stop().await;
+        }
+    }
+
     /// What ends with this process although nobody stopped it.
     pub(super) fn tell_what_ends(&self, display: &Display) {
         for command in self.processes.running() {
@@ -76,6 +100,22 @@ impl Ready {
         }
     }
 
+    /// From now on, agents elsewhere that come back are in the team. What changes is told through the
+    /// channel.
+    pub(super) fn watch_remotes(&mut self) -> Option<mpsc::Receiver<String>> {
+        let remotes = self.remotes.take()?;
+        Some(remotes.watch(self.upkeep.clone()))
+    }
+
+    /// Says who is not in the team, once, wherever the answer goes.
+    pub(super) fn tell_absences(&self, quiet: bool) {
+        let warnings = self.remotes.as_ref().map(Remotes::warnings).unwrap_or_default();
+        for warning in warnings.iter().filter(|_| !quiet) {
+            // With standard error gone there is nobody left to tell.
+            let _ = writeln!(io::stderr(), "lango: {}", one_line(warning, NEWS_CHARACTERS));
+        }
+    }
+
     /// What a user should know before anything else: what was interrupted, and what is out of
     /// reach.
     pub(super) async fn tell_notices(&self, display: &Display) -> Result<(), Failure> {
@@ -90,6 +130,9 @@ impl Ready {
             let _ = display.introduce(&line);
         }
         for notice in &self.models.notices {
+            let _ = display.introduce(notice);
+        }
+        for notice in &self.mcp_notices {
             let _ = display.introduce(notice);
         }
         if !self.unmatched.is_empty() {
@@ -109,7 +152,7 @@ pub(super) async fn make_ready(
     person: Option<Terminal>,
 ) -> Result<Ready, Failure> {
     let config = setting.config();
-    let catalog = wiring::catalog(
+    let mut catalog = wiring::catalog(
         config,
         &setting.home,
         team.topology.as_deref(),
@@ -123,7 +166,12 @@ pub(super) async fn make_ready(
     let models = provider::prepare(config, choice, purpose).await?;
     let (database, journal) = wiring::open_store(config, &setting.home).await?;
     let retrieval = catalog.connect(config, &database, &journal).await?;
-    let rules = wiring::rule_book(config, database).await?;
+    catalog.find_remotes(config, &database).await?;
+    let rules = wiring::rule_book(config, database.clone()).await?;
+    let asked = mcp::person(approve.approve, person.clone());
+    let model = Arc::clone(&models.model.model);
+    let (servers, mcp_notices) =
+        mcp::join(setting, &mut catalog, database, asked, Some(model)).await?;
     let approver = TerminalApprover::new(approve.approve, person);
     let answers = approver.answers();
     let kept = Kept { journal, retrieval, rules };
@@ -133,7 +181,10 @@ pub(super) async fn make_ready(
         Root::Single(_) => Vec::new(),
     };
     let processes = catalog.processes.clone();
-    Ok(Ready { runtime, models, answers, processes, unmatched })
+    let team = catalog.team.clone();
+    let upkeep = Upkeep::begin(team, runtime.clone(), servers.clone(), catalog.elsewhere());
+    let (remotes, mcp) = (catalog.remotes, servers);
+    Ok(Ready { runtime, models, answers, processes, unmatched, remotes, upkeep, mcp_notices, mcp })
 }
 
 /// Refuses settings for agents that nobody knows.

@@ -1,9 +1,11 @@
 //! The configuration: one TOML file, overridden by `LANGO_…` variables, overridden by flags.
 
+mod a2a;
 mod edit;
 mod keys;
 mod knowledge;
 mod load;
+mod mcp;
 mod sandbox;
 mod web;
 
@@ -14,13 +16,15 @@ use lango_model::ModelEntry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use edit::{check, set};
+pub(crate) use a2a::{A2aConfig, RemoteAgentConfig};
+pub(crate) use edit::{add_to_list, check, remove_from_list, set, unset};
 pub(crate) use keys::{known_keys, schema};
 pub(crate) use knowledge::{
     EmbeddingConfig, EmbeddingProvider, GraphConfig, LibrarianConfig, ObservationalMemoryConfig,
     SearchConfig,
 };
 pub(crate) use load::{ConfigError, Loaded, Origin, load};
+pub(crate) use mcp::{McpConfig, McpServerConfig};
 pub(crate) use sandbox::{LevelName, PartName, SandboxConfig};
 pub(crate) use web::{EgressConfig, NavigatorConfig};
 
@@ -60,8 +64,15 @@ pub(crate) struct Config {
     pub(crate) librarian: LibrarianConfig,
     /// Searching the web.
     pub(crate) search: SearchConfig,
+    /// MCP servers that bring tools, by a name of your choice.
+    #[serde(rename = "mcp_servers")]
+    pub(crate) mcp_servers: BTreeMap<String, McpServerConfig>,
+    /// What holds for all MCP servers.
+    pub(crate) mcp: McpConfig,
     /// Memory of the user and of past conversations.
     pub(crate) observational_memory: ObservationalMemoryConfig,
+    /// Agents elsewhere that the team works with.
+    pub(crate) a2a: A2aConfig,
     /// Where everything is kept.
     pub(crate) database: DatabaseConfig,
     /// Earlier turns shown to a model.
