@@ -111,8 +111,7 @@ impl Bench {
     }
 
     async fn turn(&self, session: &SessionId) -> Result<()> {
-        let request =
-            TurnRequest::new(session.clone(), "How large is notes.txt?", Origin::Library);
+        let request = TurnRequest::new(session.clone(), "How large is notes.txt?", Origin::Library);
         let outcome = self.runtime.start_turn(request).outcome().await?;
         let work = &outcome.work;
         if !outcome.is_done() || work.spent.model_calls != 3 || work.calls_succeeded != 1 {

@@ -154,8 +154,13 @@ async fn write(
 ) -> Result<()> {
     let claim = journal.claim(session, "/w").await?;
     let (attachment, images, origin) = (None, Vec::new(), Origin::Library);
-    let mut bodies =
-        vec![EventBody::UserMessage { text: turn.text.clone(), attachment, images, origin, sender: None }];
+    let mut bodies = vec![EventBody::UserMessage {
+        text: turn.text.clone(),
+        attachment,
+        images,
+        origin,
+        sender: None,
+    }];
     let mut answer = templates.answers[number % templates.answers.len()].clone();
     if let Some(page) = &turn.page {
         bodies.push(EventBody::ToolResult {

@@ -59,11 +59,7 @@ pub(crate) fn decide(reply: Reply, rules: &Rules<'_>) -> Decision {
     let text = marker::without_marker(&reply.text);
     if reply.calls.is_empty() {
         if let Some(question) = marker::question(&text) {
-            return if question.is_empty() {
-                Decision::Nothing
-            } else {
-                Decision::Ask(question)
-            };
+            return if question.is_empty() { Decision::Nothing } else { Decision::Ask(question) };
         }
         return if text.trim().is_empty() {
             Decision::Nothing

@@ -184,7 +184,10 @@ mod tests {
     fn asked(text: &str) -> Event {
         let origin = Origin::Library;
         let (attachment, images) = (None, Vec::new());
-        event(None, EventBody::UserMessage { text: text.into(), attachment, images, origin, sender: None })
+        event(
+            None,
+            EventBody::UserMessage { text: text.into(), attachment, images, origin, sender: None },
+        )
     }
 
     /// Documents 000 and 003, "Multi-agent mode with stored author".

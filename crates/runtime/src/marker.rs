@@ -108,9 +108,7 @@ impl DeltaFilter {
             .held
             .match_indices('[')
             .map(|(at, _)| at)
-            .find(|at| {
-                is_beginning(&self.held[*at..], MARKER)
-            })
+            .find(|at| is_beginning(&self.held[*at..], MARKER))
             .unwrap_or(self.held.len());
         let later = self.held.split_off(keep_from);
         std::mem::replace(&mut self.held, later)

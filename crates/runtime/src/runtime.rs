@@ -136,8 +136,7 @@ impl Runtime {
     pub fn new(parts: RuntimeParts) -> Self {
         let output_read =
             Arc::new(RegisteredTool::new(OutputRead { journal: parts.journal.clone() }));
-        let makings =
-            Makings { model: parts.model, agent_models: parts.agent_models, output_read };
+        let makings = Makings { model: parts.model, agent_models: parts.agent_models, output_read };
         let team = makings.team(&parts.tree, &parts.remote_agents);
         let mut settings = parts.settings;
         if let Some(rounds) = team.round_limit {
@@ -188,6 +187,16 @@ impl Runtime {
     pub fn follow(&self, session: SessionId, turn: TurnId, after: u64) -> Following {
         let journal = self.shared.journal.clone();
         Following::new(journal, self.shared.live.clone(), session, turn, after)
+    }
+
+    /// Whether this runtime runs the turn.
+    pub fn is_under_way(&self, turn: TurnId) -> bool {
+        self.shared.live.has(turn)
+    }
+
+    /// How many turns it runs.
+    pub fn turns_under_way(&self) -> usize {
+        self.shared.live.count()
     }
 
     /// Stops a turn, wherever it came from. One that no process runs is closed.
@@ -397,8 +406,13 @@ impl Shared {
         let session = claim.session().clone();
         for unfinished in self.journal.unfinished_turns(Some(&session)).await? {
             let events = self.journal.turn_events(&session, unfinished.turn).await?;
-            let recorder =
-                Recorder::new(self.journal.clone(), claim, unfinished.turn, &events, Listener::nobody());
+            let recorder = Recorder::new(
+                self.journal.clone(),
+                claim,
+                unfinished.turn,
+                &events,
+                Listener::nobody(),
+            );
             recorder.change(TurnRecord::stop_clock).await;
             let cancelled = CancellationToken::new();
             cancelled.cancel();

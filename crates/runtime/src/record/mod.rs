@@ -106,7 +106,9 @@ impl TurnRecord {
                     self.excluded.insert(to.clone());
                     self.rejections.push(format!("{to}: {text}"));
                 }
-                DelegationStatus::Answered | DelegationStatus::NeedsInput => self.reported.push(to.clone()),
+                DelegationStatus::Answered | DelegationStatus::NeedsInput => {
+                    self.reported.push(to.clone())
+                }
                 DelegationStatus::Failed | DelegationStatus::Cancelled => {}
             },
             EventBody::ApprovalRequested { call, digest, .. } => {

@@ -81,7 +81,11 @@ impl Turn {
         }
     }
 
-    pub(super) async fn give_up(&self, delegation: &Delegation, reason: String) -> Result<Flow, Stop> {
+    pub(super) async fn give_up(
+        &self,
+        delegation: &Delegation,
+        reason: String,
+    ) -> Result<Flow, Stop> {
         let body = EventBody::TransferFinished {
             call: delegation.call.clone(),
             to: delegation.to.clone(),

@@ -185,11 +185,7 @@ impl Turn {
 
     /// Takes one call from the budget, and says which of the turn it is. The last one belongs to
     /// whoever speaks to the user.
-    pub(super) fn spend_call(
-        &self,
-        record: &mut TurnRecord,
-        role: Role<'_>,
-    ) -> Result<u32, Stop> {
+    pub(super) fn spend_call(&self, record: &mut TurnRecord, role: Role<'_>) -> Result<u32, Stop> {
         let limits = self.limits();
         let left = limits.model_calls.saturating_sub(record.spent.model_calls);
         if left <= u32::from(!ends_turn(role)) {

@@ -31,7 +31,13 @@ pub(crate) fn append(events: Vec<Event>) -> Append<'static> {
 
 pub(crate) fn user(text: &str) -> EventBody {
     let (attachment, images) = (None, Vec::new());
-    EventBody::UserMessage { text: text.into(), attachment, images, origin: Origin::Run, sender: None }
+    EventBody::UserMessage {
+        text: text.into(),
+        attachment,
+        images,
+        origin: Origin::Run,
+        sender: None,
+    }
 }
 
 pub(crate) fn message(text: &str) -> EventBody {

@@ -147,7 +147,13 @@ impl Home {
         let (attachment, images, origin) = (None, Vec::new(), Origin::Run);
         turn.write(
             "user",
-            EventBody::UserMessage { text: message.into(), attachment, images, origin, sender: None },
+            EventBody::UserMessage {
+                text: message.into(),
+                attachment,
+                images,
+                origin,
+                sender: None,
+            },
         )
         .await;
         turn
