@@ -6,6 +6,7 @@ mod graph;
 mod ingest;
 mod knowledge;
 mod memory;
+mod serve;
 mod turns;
 mod views;
 
@@ -23,6 +24,7 @@ pub(crate) use graph::{
 pub(crate) use ingest::{DocumentsCommand, IngestArguments, SearchArguments, SearchMode};
 pub(crate) use knowledge::{CategoryName, KnowledgeCommand};
 pub(crate) use memory::{MemoryCommand, MemoryFormat};
+pub(crate) use serve::{CallersCommand, ServeArguments, ServeCommand};
 pub(crate) use turns::{
     Approve, ApproveArguments, ChatArguments, DemoArguments, OutputArguments, OutputFormat,
     ResumeArguments, RunArguments, SessionChoice, TeamArguments,
@@ -80,6 +82,22 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
     Resume(ResumeArguments),
     /// Run a whole turn with a scripted model: no key, no configuration, real tools.
     Demo(DemoArguments),
+    /// Let programs and other agents talk to the team: A2A, the OpenAI wire, MCP.
+    #[command(args_conflicts_with_subcommands = true, after_help = "Examples:
+  lango serve                                  for programs on this machine
+  lango serve --port 0 --expose librarian      any free port, one agent alone
+  lango serve callers add laptop               a token for somebody else, printed once
+  curl http://127.0.0.1:8787/health
+
+Any OpenAI client: base URL http://127.0.0.1:8787/v1, model lango, the token as its key. Calls that
+need your approval wait for it: lango approvals list. Ctrl-C ends the server; turns have 10 seconds
+to end, and the rest can be gone on with: lango resume.")]
+    Serve {
+        #[command(subcommand)]
+        command: Option<ServeCommand>,
+        #[command(flatten)]
+        arguments: ServeArguments,
+    },
     /// Who is in the team, and who owns which tool.
     Agents {
         #[command(subcommand)]

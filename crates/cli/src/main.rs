@@ -10,6 +10,7 @@ mod home;
 mod knowledge;
 mod memory;
 mod provider;
+mod teams;
 mod terminal;
 mod web;
 mod wiring;
@@ -68,6 +69,12 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Chat(arguments)) => commands::chat::chat(&setting?, arguments).await,
         Some(Command::Resume(arguments)) => commands::resume::resume(&setting?, arguments).await,
         Some(Command::Demo(arguments)) => commands::demo::demo(&setting?, &arguments).await,
+        Some(Command::Serve { command: None, arguments }) => {
+            commands::serve::serve(&setting?, arguments).await
+        }
+        Some(Command::Serve { command: Some(command), .. }) => {
+            commands::callers::callers(&setting?, command).await
+        }
         Some(Command::Agents { command }) => commands::agents::agents(&setting?, command),
         Some(Command::Tools { command }) => commands::agents::tools(&setting?, command),
         Some(Command::Prompt { command }) => commands::prompt::prompt(&setting?, command).await,

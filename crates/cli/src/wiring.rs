@@ -1,6 +1,6 @@
 //! Putting the parts together: the only place that knows every crate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use lango_chronicler::Memory;
 use lango_model::ContextBlock;
 use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
 use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
-use lango_protocol::{BudgetLimits, InvalidName};
+use lango_protocol::{AgentName, BudgetLimits, InvalidName};
 use lango_retrieval::Retrieval;
 use lango_runtime::{
     ApprovalPolicy, Approver, ContextFuture, ContextRequest, ContextSource, Effect, Rule, RuleBook,
@@ -27,7 +27,8 @@ use crate::memory;
 use crate::provider::ReadyModels;
 use crate::web;
 
-/// The agents and tools, without a model or a database.
+/// The agents and tools, without a model or a database. Clones share what is kept.
+#[derive(Clone)]
 pub(crate) struct Catalog {
     pub(crate) tools: ToolRegistry,
     pub(crate) topology: Topology,
@@ -102,6 +103,38 @@ pub(crate) fn catalog(
     })
     .map_err(|error| Failure::usage(error.to_string()))?;
     Ok(Catalog { tools, topology, tree, workspace, records, processes, librarian, memory })
+}
+
+/// The same catalog with these agents alone. Each keeps the tools that it has in the whole team, and
+/// what the others own goes to nobody.
+pub(crate) fn exposing(
+    config: &Config,
+    catalog: &Catalog,
+    agents: &BTreeSet<AgentName>,
+    max_rounds: Option<u32>,
+) -> Result<Catalog, Failure> {
+    let wrong = |error: lango_orchestration::OrchestrationError| Failure::usage(error.to_string());
+    let owned: BTreeSet<&str> = catalog
+        .tree
+        .sub_agents()
+        .iter()
+        .filter(|agent| agents.contains(&agent.name))
+        .flat_map(|agent| agent.tools().iter().map(|tool| tool.name()))
+        .collect();
+    let tools = catalog.tools.only(|name| owned.contains(name));
+    let topology = catalog.topology.clone().only(agents).map_err(wrong)?;
+    let prompts = load_prompts(config)?;
+    let tree = lango_orchestration::build_agent_tree(TreeConfig {
+        multi_agent: config.agent.multi_agent,
+        topology: &topology,
+        tools: &tools,
+        max_delegation_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
+        sub_agent_prompt: None,
+        remote_agents: Vec::new(),
+        prompts: &prompts,
+    })
+    .map_err(wrong)?;
+    Ok(Catalog { tools, topology, tree, ..catalog.clone() })
 }
 
 /// The directory to work in, without links.
@@ -222,7 +255,8 @@ pub(crate) async fn open_store(
     Ok((database, journal))
 }
 
-/// What a runtime reads and writes.
+/// What a runtime reads and writes. Clones share it.
+#[derive(Clone)]
 pub(crate) struct Kept {
     pub(crate) journal: Journal,
     pub(crate) retrieval: Retrieval,
@@ -267,8 +301,14 @@ pub(crate) fn runtime(
 pub(crate) fn context(config: &Config, catalog: &Catalog) -> Vec<Box<dyn ContextSource>> {
     let workspace = catalog.workspace.display().to_string();
     let mut sources: Vec<Box<dyn ContextSource>> = vec![Box::new(Surroundings { workspace })];
-    sources.extend(catalog.memory.as_ref().map(memory::context));
-    sources.extend(catalog.librarian.context(config));
+    // Whoever does not reach the agent that keeps something is not told what it keeps either.
+    let reaches = |prefix: &str| catalog.tools.names().any(|name| name.starts_with(prefix));
+    if reaches("memory_") {
+        sources.extend(catalog.memory.as_ref().map(memory::context));
+    }
+    if reaches("save_knowledge") {
+        sources.extend(catalog.librarian.context(config));
+    }
     sources
 }
 

@@ -108,6 +108,8 @@ pub struct Following {
     seen: u64,
     waiting: VecDeque<Event>,
     live: Option<broadcast::Receiver<Event>>,
+    /// Something may be in the journal that was not given out and will not come live.
+    missing: bool,
     ended: bool,
 }
 
@@ -122,23 +124,12 @@ impl Following {
         // Before the journal is read, so that nothing falls between the two.
         let live = live_turns.follow(turn);
         let waiting = VecDeque::new();
-        let mut following = Self {
-            journal,
-            live_turns,
-            session,
-            turn,
-            seen: after,
-            waiting,
-            live: None,
-            ended: false,
-        };
-        following.live = live;
-        following
+        let (missing, ended) = (true, false);
+        Self { journal, live_turns, session, turn, seen: after, waiting, live, missing, ended }
     }
 
     /// The next event; `None` when the turn is over and everything was given out.
     pub async fn next_event(&mut self) -> Result<Option<Event>, StoreError> {
-        let mut look = true;
         loop {
             if let Some(event) = self.waiting.pop_front() {
                 self.seen = self.seen.max(event.seq);
@@ -148,12 +139,12 @@ impl Following {
             if self.ended {
                 return Ok(None);
             }
-            if look {
+            if self.missing {
                 self.read_journal().await?;
-                look = false;
-                continue;
+                self.missing = false;
+            } else {
+                self.missing = self.listen().await;
             }
-            look = self.listen().await;
         }
     }
 

@@ -8,7 +8,7 @@ const DRESS: [char; 8] = [' ', '\t', '*', '_', '`', '>', '#', '-'];
 
 /// The question, if `text` begins with the marker for one; empty where none follows.
 pub(crate) fn question(text: &str) -> Option<String> {
-    let text = text.trim_start().trim_start_matches(DRESS);
+    let text = undressed(text);
     let start = text.get(..ASK.len())?;
     let question = text[ASK.len()..].trim_start_matches([' ', '*', '_', '`', ':', '-']).trim();
     start.eq_ignore_ascii_case(ASK).then(|| question.to_owned())
@@ -57,6 +57,11 @@ fn starts_with_marker(text: &str) -> bool {
     text.get(..MARKER.len()).is_some_and(|start| start.eq_ignore_ascii_case(MARKER))
 }
 
+/// Without what comes before the first word.
+fn undressed(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c.is_whitespace() || DRESS.contains(&c))
+}
+
 /// Whether a marker could still become of it.
 fn is_beginning(text: &str, marker: &str) -> bool {
     text.len() < marker.len()
@@ -90,7 +95,7 @@ impl DeltaFilter {
             return shown;
         }
         if !self.begun {
-            let bare = self.held.trim_start().trim_start_matches(DRESS);
+            let bare = undressed(&self.held);
             if is_beginning(bare, ASK) {
                 return String::new();
             }

@@ -1,6 +1,7 @@
 //! Who is let in: names, hashes of their tokens, and what each reaches.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use lango_protocol::{AgentName, Caller, InvalidName, Timestamp};
 use lango_runtime::OWNER;
@@ -82,13 +83,17 @@ pub struct CallerRecord {
 #[derive(Clone)]
 pub struct Callers {
     database: Database,
+    /// As of the last read, for those who cannot wait for the database. A lock that is held to copy.
+    known: Arc<RwLock<BTreeMap<Caller, CallerRecord>>>,
 }
 
 impl Callers {
     /// Takes a database and brings the table up to date.
     pub async fn open(database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT).await?;
-        Ok(Self { database })
+        let callers = Self { database, known: Arc::default() };
+        callers.read().await?;
+        Ok(callers)
     }
 
     /// Lets somebody in, and gives the token, which nobody can read again.
@@ -142,9 +147,9 @@ impl Callers {
         Ok(self.read().await?.into_iter().map(|(record, _)| record).collect())
     }
 
-    /// One caller.
-    pub async fn get(&self, name: &Caller) -> Result<Option<CallerRecord>, StoreError> {
-        Ok(self.list().await?.into_iter().find(|record| record.name == *name))
+    /// One caller, as of the last request of anybody.
+    pub fn known(&self, name: &Caller) -> Option<CallerRecord> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
     /// Whose token this is. All are compared, whichever it is.
@@ -184,7 +189,10 @@ impl Callers {
             "SELECT name, token, agents, doors, created_at FROM callers ORDER BY name",
         );
         let rows = self.database.query(statement.brief()).await?;
-        rows.iter().map(record).collect()
+        let read: Vec<_> = rows.iter().map(record).collect::<Result<_, _>>()?;
+        let known = read.iter().map(|(record, _)| (record.name.clone(), record.clone())).collect();
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        Ok(read)
     }
 }
 

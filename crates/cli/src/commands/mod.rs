@@ -2,6 +2,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod approvals;
+pub(crate) mod callers;
 pub(crate) mod chat;
 pub(crate) mod config;
 pub(crate) mod demo;
@@ -20,6 +21,7 @@ pub(crate) mod processes;
 pub(crate) mod prompt;
 pub(crate) mod resume;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod skills;
 mod table;

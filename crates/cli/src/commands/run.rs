@@ -137,7 +137,7 @@ pub(super) async fn make_ready(
 }
 
 /// Refuses settings for agents that nobody knows.
-fn check_agents(config: &Config, catalog: &Catalog) -> Result<(), Failure> {
+pub(super) fn check_agents(config: &Config, catalog: &Catalog) -> Result<(), Failure> {
     let roots = [ORCHESTRATOR, SINGLE_AGENT];
     let is_known = |name: &str| {
         roots.contains(&name) || catalog.topology.agents().iter().any(|a| a.name.as_str() == name)

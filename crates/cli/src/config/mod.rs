@@ -5,6 +5,7 @@ mod keys;
 mod knowledge;
 mod load;
 mod sandbox;
+mod server;
 mod web;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ pub(crate) use knowledge::{
 };
 pub(crate) use load::{ConfigError, Loaded, Origin, load};
 pub(crate) use sandbox::{LevelName, PartName, SandboxConfig};
+pub(crate) use server::ServerConfig;
 pub(crate) use web::{EgressConfig, NavigatorConfig};
 
 /// Everything that can be configured. Every field has a default that works.
@@ -62,6 +64,8 @@ pub(crate) struct Config {
     pub(crate) search: SearchConfig,
     /// Memory of the user and of past conversations.
     pub(crate) observational_memory: ObservationalMemoryConfig,
+    /// Programs and agents that talk to the team through `lango serve`.
+    pub(crate) server: ServerConfig,
     /// Where everything is kept.
     pub(crate) database: DatabaseConfig,
     /// Earlier turns shown to a model.

@@ -84,6 +84,26 @@ impl Turn {
         self.events.iter().filter(|event| event.body.type_name() == type_name).count()
     }
 
+    /// How each hand-over ended.
+    pub(crate) fn transfer_ends(&self) -> Vec<String> {
+        let status = |event: &Event| match &event.body {
+            EventBody::TransferFinished { status, .. } => {
+                serde_json::to_value(status).unwrap().as_str().map(str::to_owned)
+            }
+            _ => None,
+        };
+        self.events.iter().filter_map(status).collect()
+    }
+
+    /// The pieces that were shown while it ran.
+    pub(crate) fn shown(&self) -> String {
+        let piece = |event: &Event| match &event.body {
+            EventBody::TextDelta { text } => Some(text.clone()),
+            _ => None,
+        };
+        self.events.iter().filter_map(piece).collect()
+    }
+
     /// The agents that were handed something, in order.
     pub(crate) fn transfers(&self) -> Vec<&str> {
         self.events

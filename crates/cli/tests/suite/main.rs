@@ -7,6 +7,7 @@ mod approvals;
 mod bad_input;
 mod command_line;
 mod fixture;
+mod following;
 mod hostile;
 mod invocation;
 mod journal;

@@ -107,7 +107,7 @@ impl TurnRecord {
                     self.rejections.push(format!("{to}: {text}"));
                 }
                 DelegationStatus::Answered | DelegationStatus::NeedsInput => {
-                    self.reported.push(to.clone())
+                    self.reported.push(to.clone());
                 }
                 DelegationStatus::Failed | DelegationStatus::Cancelled => {}
             },

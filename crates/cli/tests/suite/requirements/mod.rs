@@ -5,6 +5,7 @@ mod conversation;
 mod keywords;
 mod knowledge;
 mod limits;
+mod questions;
 mod rejection;
 mod routing;
 mod teamwork;
