@@ -83,7 +83,9 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
     /// Run a whole turn with a scripted model: no key, no configuration, real tools.
     Demo(DemoArguments),
     /// Let programs and other agents talk to the team: A2A, the OpenAI wire, MCP.
-    #[command(args_conflicts_with_subcommands = true, after_help = "Examples:
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_help = "Examples:
   lango serve                                  for programs on this machine
   lango serve --port 0 --expose librarian      any free port, one agent alone
   lango serve callers add laptop               a token for somebody else, printed once
@@ -91,7 +93,8 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
 
 Any OpenAI client: base URL http://127.0.0.1:8787/v1, model lango, the token as its key. Calls that
 need your approval wait for it: lango approvals list. Ctrl-C ends the server; turns have 10 seconds
-to end, and the rest can be gone on with: lango resume.")]
+to end, and the rest can be gone on with: lango resume."
+    )]
     Serve {
         #[command(subcommand)]
         command: Option<ServeCommand>,

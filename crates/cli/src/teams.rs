@@ -105,9 +105,7 @@ impl ServedTeams {
         let approver = Arc::clone(&self.approver);
         let kept = self.kept.clone();
         match reach {
-            None => {
-                Ok(wiring::runtime(&self.config, &self.catalog, kept, &self.models, approver))
-            }
+            None => Ok(wiring::runtime(&self.config, &self.catalog, kept, &self.models, approver)),
             Some(agents) => {
                 let catalog =
                     wiring::exposing(&self.config, &self.catalog, agents, self.max_rounds)?;

@@ -27,7 +27,10 @@ pub(crate) async fn callers(setting: &Setting, command: ServeCommand) -> Result<
             let doors: BTreeSet<Door> =
                 if doors.is_empty() { Door::ALL.into() } else { doors.into_iter().collect() };
             let token = callers.add(&name, agents.as_ref(), &doors).await.map_err(failed)?;
-            print(&format!("The token of {name}, which is not shown again:\n{}\n", token.reveal()))?;
+            print(&format!(
+                "The token of {name}, which is not shown again:\n{}\n",
+                token.reveal()
+            ))?;
         }
         CallersCommand::List { json } => list(&callers.list().await?, json)?,
         CallersCommand::Remove { name } => {

@@ -22,10 +22,10 @@ use super::turn::Signals;
 use crate::arguments::ServeArguments;
 use crate::config::ServerConfig;
 use crate::failure::{self, Failure};
+use crate::home;
 use crate::provider::{self, Purpose};
 use crate::teams::{ServedTeams, ServedTeamsParts};
 use crate::wiring::{self, Kept};
-use crate::home;
 
 /// How long turns have to end when the server is told to.
 const GRACE: Duration = Duration::from_secs(10);
@@ -41,7 +41,8 @@ pub(crate) async fn serve(setting: &Setting, arguments: ServeArguments) -> Resul
     let teams = Arc::new(teams);
     let owner = owner_token(&config.server, &arguments, &callers).await?;
 
-    let listener = Listener::bind(address).await.map_err(|error| Failure::usage(error.to_string()))?;
+    let listener =
+        Listener::bind(address).await.map_err(|error| Failure::usage(error.to_string()))?;
     let access = Access::new(AccessParts {
         gate: Gate::new(&config.server.allowed_hosts, &config.server.allowed_origins),
         callers,
@@ -227,10 +228,8 @@ pub(super) fn failed(error: CallersError) -> Failure {
 /// What is offered, and how one is let in.
 fn introduction(address: SocketAddr, owner: &OwnerToken) -> String {
     let mut text = format!("Lango serves at http://{address}\n");
-    let places = [
-        ("OpenAI wire", "/v1", "any OpenAI client, model lango"),
-        ("health", "/health", ""),
-    ];
+    let places =
+        [("OpenAI wire", "/v1", "any OpenAI client, model lango"), ("health", "/health", "")];
     for (name, path, what) in places {
         let line = format!("  {name:<12} http://{address}{path:<8} {what}");
         // Writing to a string cannot fail.
