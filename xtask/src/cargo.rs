@@ -41,6 +41,18 @@ pub(crate) fn check(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Runs a command and shows what it said only where it failed.
+pub(crate) fn quietly(command: &mut Command) -> Result<()> {
+    let output = command.stdin(Stdio::null()).output();
+    let output =
+        output.with_context(|| format!("could not run {}", command.get_program().display()))?;
+    if !output.status.success() {
+        let said = [output.stdout, output.stderr].concat();
+        bail!("{}", String::from_utf8_lossy(&said).trim());
+    }
+    Ok(())
+}
+
 /// Whether cargo has this subcommand.
 pub(crate) fn has_subcommand(name: &str) -> Result<bool> {
     let mut command = command(&[name, "--version"])?;

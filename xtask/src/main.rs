@@ -12,6 +12,7 @@ mod dependency_list;
 mod encoder_weights;
 mod manifests;
 mod packages;
+mod peers;
 mod postgres;
 mod steps;
 mod test;
@@ -29,12 +30,15 @@ Usage: cargo xtask <TASK>
 Tasks:
   test [--fast] [FILTER…]   Everything that must hold before a change is merged: format, lints,
                             dependencies, tests (on SQLite and PostgreSQL), documentation,
-                            licences and bans. Installs PostgreSQL, bubblewrap, Chromium and
-                            cargo-deny where missing.
+                            licences and bans. Installs PostgreSQL, bubblewrap, Chromium,
+                            cargo-deny and the peers where missing.
                             --fast runs the tests and the check of dependencies alone.
                             Filters are parts of test names.
   postgres -- COMMAND…      Runs a command with a private PostgreSQL server, whose address is in
-                            LANGO_TEST_POSTGRES.
+                            LANGO_TEST_POSTGRES, and with LANGO_PEERS where the peers are
+                            installed.
+  peers                     Installs the agents, servers and clients of others that the tests talk to,
+                            in LANGO_PEERS or the user's cache, and prints where they are.
   bench [NAME] [ARGUMENT…]  Builds in release mode and runs a benchmark; `turn` by default.
   check-dependencies        Checks that the crates depend on each other in one direction, and that
                             docs/dependencies.md has every other dependency.
@@ -69,6 +73,10 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
     match task {
         "test" => test::run(&test::Options::parse(rest)?)?,
         "postgres" => return with_postgres(rest),
+        "peers" => {
+            no_more(rest)?;
+            println!("{}", peers::ensure()?.description());
+        }
         "bench" => bench::run(rest)?,
         "check-dependencies" => {
             no_more(rest)?;
@@ -111,11 +119,13 @@ fn with_postgres(arguments: &[String]) -> Result<ExitCode> {
         bail!("no command given. Example: cargo xtask postgres -- cargo test -p lango-store");
     };
     let server = postgres::PrivateServer::start()?;
-    let status = Command::new(program)
-        .args(rest)
-        .env(postgres::URL_VARIABLE, server.url())
-        .status()
-        .with_context(|| format!("could not run {program:?}"))?;
+    let mut command = Command::new(program);
+    command.args(rest).env(postgres::URL_VARIABLE, server.url());
+    // So that a failed test can be repeated by the command that `test` prints.
+    if let Some(peers) = peers::installed()? {
+        command.env(peers::DIRECTORY_VARIABLE, peers.directory());
+    }
+    let status = command.status().with_context(|| format!("could not run {program:?}"))?;
     drop(server);
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(1)))

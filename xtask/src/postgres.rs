@@ -14,6 +14,8 @@ use anyhow::{Context as _, Result, bail};
 
 use installation::{Installation, ensure_installed};
 
+use crate::cargo::quietly;
+
 /// Where tests find the address of the server.
 pub(crate) const URL_VARIABLE: &str = "LANGO_TEST_POSTGRES";
 
@@ -110,18 +112,6 @@ fn start_server(
 fn free_port() -> Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?;
     Ok(listener.local_addr()?.port())
-}
-
-/// Runs a command and shows what it said only where it failed.
-fn quietly(command: &mut Command) -> Result<()> {
-    let output = command.stdin(Stdio::null()).output();
-    let output =
-        output.with_context(|| format!("could not run {}", command.get_program().display()))?;
-    if !output.status.success() {
-        let said = [output.stdout, output.stderr].concat();
-        bail!("{}", String::from_utf8_lossy(&said).trim());
-    }
-    Ok(())
 }
 
 /// Clears up after this process, even if it is killed: a shell that waits for its input to end,

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 
 use crate::postgres::{PrivateServer, URL_VARIABLE};
 use crate::steps::Steps;
-use crate::{cargo, packages, tools};
+use crate::{cargo, packages, peers, tools};
 
 /// What to run.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -81,6 +81,7 @@ fn typed(arguments: &[&str]) -> String {
 fn tests(options: &Options, steps: &mut Steps) -> Result<()> {
     packages::ensure_bubblewrap()?;
     packages::ensure_chromium()?;
+    let peers = steps.take("peers", "cargo xtask peers", peers::ensure)?;
     let start = "cargo xtask postgres -- true";
     let server = steps.take("PostgreSQL server", start, PrivateServer::start)?;
     let filters: Vec<&str> = options.filters.iter().map(String::as_str).collect();
@@ -88,7 +89,9 @@ fn tests(options: &Options, steps: &mut Steps) -> Result<()> {
         let arguments = [arguments, &filters].concat();
         let repeat = format!("cargo xtask postgres -- {}", typed(&arguments));
         steps.take(name, &repeat, || {
-            cargo::check(cargo::command(&arguments)?.env(URL_VARIABLE, server.url()))
+            let mut command = cargo::command(&arguments)?;
+            command.env(URL_VARIABLE, server.url());
+            cargo::check(command.env(peers::DIRECTORY_VARIABLE, peers.directory()))
         })
     };
     if !tools::has_nextest()? {

@@ -5,6 +5,7 @@ mod eval;
 mod graph;
 mod ingest;
 mod knowledge;
+mod mcp;
 mod memory;
 mod serve;
 mod turns;
@@ -23,6 +24,7 @@ pub(crate) use graph::{
 };
 pub(crate) use ingest::{DocumentsCommand, IngestArguments, SearchArguments, SearchMode};
 pub(crate) use knowledge::{CategoryName, KnowledgeCommand};
+pub(crate) use mcp::{McpAddArguments, McpCommand};
 pub(crate) use memory::{MemoryCommand, MemoryFormat};
 pub(crate) use serve::{CallersCommand, ServeArguments, ServeCommand};
 pub(crate) use turns::{
@@ -161,7 +163,7 @@ go when their files have gone. An ingest that was stopped goes on with the same 
         #[command(subcommand)]
         command: SkillsCommand,
     },
-    /// Let a directory bring skills of its own.
+    /// Let a directory bring skills and MCP servers of its own.
     #[command(after_help = "Examples:
   lango trust              this directory
   lango trust --revoke     not any more
@@ -200,6 +202,27 @@ over allow; what no rule decides, approvals.policy does.")]
     Approvals {
         #[command(subcommand)]
         command: ApprovalsCommand,
+    },
+    /// MCP servers: tools, resources and prompts from elsewhere.
+    #[command(after_help = "Examples:
+  lango mcp add time --agent operator -- uvx mcp-server-time
+  lango mcp add docs --url https://example.org/mcp
+  lango mcp import                       from Claude, Cursor, VS Code and Codex
+  lango mcp list                         which there are, and what is frozen
+  lango mcp test time                    start it, and say what it is
+  lango mcp approve time                 look at what changed, and agree to it
+
+A server's tools are pinned when it is first seen. What it changes later is frozen until you look.
+Every call of its tools is asked about, unless mcp_servers.NAME.safety or a rule says otherwise.")]
+    Mcp {
+        #[command(subcommand)]
+        command: McpCommand,
+    },
+    /// Play the client in a scenario of the protocol's own conformance suite.
+    #[command(name = "__mcp-conformance-client", hide = true)]
+    McpConformanceClient {
+        /// The server of the scenario.
+        url: String,
     },
     /// The models that can be used.
     Models {

@@ -8,6 +8,7 @@ mod display;
 mod failure;
 mod home;
 mod knowledge;
+mod mcp;
 mod memory;
 mod provider;
 mod teams;
@@ -75,8 +76,8 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Serve { command: Some(command), .. }) => {
             commands::callers::callers(&setting?, command).await
         }
-        Some(Command::Agents { command }) => commands::agents::agents(&setting?, command),
-        Some(Command::Tools { command }) => commands::agents::tools(&setting?, command),
+        Some(Command::Agents { command }) => commands::agents::agents(&setting?, command).await,
+        Some(Command::Tools { command }) => commands::agents::tools(&setting?, command).await,
         Some(Command::Prompt { command }) => commands::prompt::prompt(&setting?, command).await,
         Some(Command::Sessions { command }) => {
             commands::sessions::sessions(&setting?, command).await
@@ -99,6 +100,10 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Approvals { command }) => {
             commands::approvals::approvals(&setting?, command).await
         }
+        Some(Command::McpConformanceClient { url }) => {
+            commands::mcp::conformance::client(&url).await
+        }
+        Some(Command::Mcp { command }) => commands::mcp::mcp(&setting?, command).await,
         Some(Command::Models { command }) => commands::models::models(&setting?, command).await,
         Some(Command::Eval { command }) => commands::eval::eval(&setting?, command).await,
         Some(Command::Usage(arguments)) => commands::usage::usage(&setting?, arguments).await,

@@ -107,8 +107,7 @@ impl ServedTeams {
         match reach {
             None => Ok(wiring::runtime(&self.config, &self.catalog, kept, &self.models, approver)),
             Some(agents) => {
-                let catalog =
-                    wiring::exposing(&self.config, &self.catalog, agents, self.max_rounds)?;
+                let catalog = self.catalog.exposing(agents)?;
                 Ok(wiring::runtime(&self.config, &catalog, kept, &self.models, approver))
             }
         }

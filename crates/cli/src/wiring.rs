@@ -16,7 +16,7 @@ use lango_runtime::{
     Runtime, RuntimeParts, Scrubber, Settings, TurnObserver, Words,
 };
 use lango_store::{Database, DatabaseLocation, Journal, StoreError};
-use lango_tool::ToolRegistry;
+use lango_tool::{RegisteredTool, ToolRegistry};
 
 use crate::config::{Config, EffectName, PolicyName, RuleConfig};
 use crate::confinement;
@@ -33,6 +33,10 @@ pub(crate) struct Catalog {
     pub(crate) tools: ToolRegistry,
     pub(crate) topology: Topology,
     pub(crate) tree: AgentTree,
+    /// What trees are made of, for when tools come or go.
+    pub(crate) team: TeamParts,
+    /// What must not be shown or recorded, of those who bring tools from elsewhere.
+    pub(crate) secrets: Vec<String>,
     pub(crate) workspace: PathBuf,
     /// What the operator keeps, once it is connected to a database.
     pub(crate) records: Records,
@@ -44,7 +48,67 @@ pub(crate) struct Catalog {
     pub(crate) memory: Option<Memory>,
 }
 
+/// What trees are made of, beside the tools that come and go.
+#[derive(Clone)]
+pub(crate) struct TeamParts {
+    own: ToolRegistry,
+    topology: Topology,
+    prompts: PromptSections,
+    multi_agent: bool,
+    max_rounds: u32,
+}
+
+impl TeamParts {
+    /// All tools with these, and the agents that have them.
+    pub(crate) fn build(
+        &self,
+        others: Vec<RegisteredTool>,
+    ) -> Result<(ToolRegistry, AgentTree), Failure> {
+        let wrong = |error: String| Failure::usage(error);
+        let mut tools = self.own.clone();
+        for tool in others {
+            tools.add_registered(tool).map_err(|error| wrong(error.to_string()))?;
+        }
+        let tree = lango_orchestration::build_agent_tree(TreeConfig {
+            multi_agent: self.multi_agent,
+            topology: &self.topology,
+            tools: &tools,
+            max_delegation_rounds: self.max_rounds,
+            sub_agent_prompt: None,
+            remote_agents: Vec::new(),
+            prompts: &self.prompts,
+        })
+        .map_err(|error| wrong(error.to_string()))?;
+        Ok((tools, tree))
+    }
+}
+
 impl Catalog {
+    /// These tools come from elsewhere.
+    pub(crate) fn add_tools(&mut self, others: Vec<RegisteredTool>) -> Result<(), Failure> {
+        (self.tools, self.tree) = self.team.build(others)?;
+        Ok(())
+    }
+
+    /// The same with these agents alone. Each keeps the tools that it has in the whole team, and what
+    /// the others own goes to nobody.
+    pub(crate) fn exposing(&self, agents: &BTreeSet<AgentName>) -> Result<Self, Failure> {
+        let wrong =
+            |error: lango_orchestration::OrchestrationError| Failure::usage(error.to_string());
+        let owned: BTreeSet<&str> = self
+            .tree
+            .sub_agents()
+            .iter()
+            .filter(|agent| agents.contains(&agent.name))
+            .flat_map(|agent| agent.tools().iter().map(|tool| tool.name()))
+            .collect();
+        let own = self.tools.only(|name| owned.contains(name));
+        let topology = self.team.topology.clone().only(agents).map_err(wrong)?;
+        let team = TeamParts { own, topology: topology.clone(), ..self.team.clone() };
+        let (tools, tree) = team.build(Vec::new())?;
+        Ok(Self { tools, topology, tree, team, ..self.clone() })
+    }
+
     /// From now on the agents keep everything in this database.
     pub(crate) async fn connect(
         &self,
@@ -92,49 +156,27 @@ pub(crate) fn catalog(
     let memory = memory::register(&mut tools, config)?;
     let topology = load_topology(config, topology.unwrap_or(&config.agent.topology))?;
     let prompts = load_prompts(config)?;
-    let tree = lango_orchestration::build_agent_tree(TreeConfig {
+    let team = TeamParts {
+        own: tools,
+        topology: topology.clone(),
+        prompts,
         multi_agent: config.agent.multi_agent,
-        topology: &topology,
-        tools: &tools,
-        max_delegation_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
-        sub_agent_prompt: None,
-        remote_agents: Vec::new(),
-        prompts: &prompts,
+        max_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
+    };
+    let (tools, tree) = team.build(Vec::new())?;
+    let secrets = Vec::new();
+    Ok(Catalog {
+        tools,
+        topology,
+        tree,
+        team,
+        secrets,
+        workspace,
+        records,
+        processes,
+        librarian,
+        memory,
     })
-    .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Catalog { tools, topology, tree, workspace, records, processes, librarian, memory })
-}
-
-/// The same catalog with these agents alone. Each keeps the tools that it has in the whole team, and
-/// what the others own goes to nobody.
-pub(crate) fn exposing(
-    config: &Config,
-    catalog: &Catalog,
-    agents: &BTreeSet<AgentName>,
-    max_rounds: Option<u32>,
-) -> Result<Catalog, Failure> {
-    let wrong = |error: lango_orchestration::OrchestrationError| Failure::usage(error.to_string());
-    let owned: BTreeSet<&str> = catalog
-        .tree
-        .sub_agents()
-        .iter()
-        .filter(|agent| agents.contains(&agent.name))
-        .flat_map(|agent| agent.tools().iter().map(|tool| tool.name()))
-        .collect();
-    let tools = catalog.tools.only(|name| owned.contains(name));
-    let topology = catalog.topology.clone().only(agents).map_err(wrong)?;
-    let prompts = load_prompts(config)?;
-    let tree = lango_orchestration::build_agent_tree(TreeConfig {
-        multi_agent: config.agent.multi_agent,
-        topology: &topology,
-        tools: &tools,
-        max_delegation_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
-        sub_agent_prompt: None,
-        remote_agents: Vec::new(),
-        prompts: &prompts,
-    })
-    .map_err(wrong)?;
-    Ok(Catalog { tools, topology, tree, ..catalog.clone() })
 }
 
 /// The directory to work in, without links.
@@ -149,7 +191,7 @@ pub(crate) fn workspace(given: Option<&Path>) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Whether this very directory may bring skills of its own.
+/// Whether this very directory may bring skills and MCP servers of its own.
 pub(crate) fn is_trusted(config: &Config, workspace: &Path) -> bool {
     config.trust.directories.iter().any(|directory| Path::new(directory) == workspace)
 }
@@ -274,7 +316,7 @@ pub(crate) fn runtime(
     let Kept { journal, retrieval, rules } = kept;
     let workspace = catalog.workspace.display().to_string();
     let secrets = models.secrets.iter().cloned().chain(database_password(config));
-    let secrets = secrets.chain(knowledge::secrets(config));
+    let secrets = secrets.chain(knowledge::secrets(config)).chain(catalog.secrets.iter().cloned());
     let mut observers: Vec<Arc<dyn TurnObserver>> = Vec::new();
     observers.extend(catalog.librarian.observer(config, &journal));
     let observer = models.observer.as_ref();

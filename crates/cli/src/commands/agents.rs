@@ -8,6 +8,7 @@ use super::table::table;
 use super::{Setting, print, print_json};
 use crate::arguments::{AgentsCommand, CatalogArguments, ToolsCommand};
 use crate::failure::{self, Failure};
+use crate::mcp;
 use crate::wiring::{self, Catalog};
 
 #[derive(Serialize)]
@@ -42,19 +43,22 @@ struct AgentsView {
     unmatched_tools: Vec<UnmatchedView>,
 }
 
-pub(crate) fn agents(setting: &Setting, command: AgentsCommand) -> Result<u8, Failure> {
+pub(crate) async fn agents(setting: &Setting, command: AgentsCommand) -> Result<u8, Failure> {
     match command {
-        AgentsCommand::List(arguments) => list(setting, &arguments),
-        AgentsCommand::Show { name, catalog } => show(setting, &name, &catalog),
+        AgentsCommand::List(arguments) => list(setting, &arguments).await,
+        AgentsCommand::Show { name, catalog } => show(setting, &name, &catalog).await,
     }
 }
 
-fn catalog(setting: &Setting, arguments: &CatalogArguments) -> Result<Catalog, Failure> {
-    wiring::catalog(setting.config(), &setting.home, arguments.topology.as_deref(), None, None)
+async fn catalog(setting: &Setting, arguments: &CatalogArguments) -> Result<Catalog, Failure> {
+    let topology = arguments.topology.as_deref();
+    let mut catalog = wiring::catalog(setting.config(), &setting.home, topology, None, None)?;
+    mcp::add_known(setting, &mut catalog).await?;
+    Ok(catalog)
 }
 
-fn list(setting: &Setting, arguments: &CatalogArguments) -> Result<u8, Failure> {
-    let view = view(&catalog(setting, arguments)?);
+async fn list(setting: &Setting, arguments: &CatalogArguments) -> Result<u8, Failure> {
+    let view = view(&catalog(setting, arguments).await?);
     if arguments.json {
         print_json(&view)?;
         return Ok(failure::ANSWERED);
@@ -88,8 +92,8 @@ fn list(setting: &Setting, arguments: &CatalogArguments) -> Result<u8, Failure> 
     Ok(failure::ANSWERED)
 }
 
-fn show(setting: &Setting, name: &str, arguments: &CatalogArguments) -> Result<u8, Failure> {
-    let catalog = catalog(setting, arguments)?;
+async fn show(setting: &Setting, name: &str, arguments: &CatalogArguments) -> Result<u8, Failure> {
+    let catalog = catalog(setting, arguments).await?;
     let view = view(&catalog);
     let Some(agent) = view.agents.iter().find(|agent| agent.name == name) else {
         let names: Vec<&str> = view.agents.iter().map(|agent| agent.name.as_str()).collect();
@@ -203,9 +207,9 @@ struct ToolView<'a> {
     description: &'a str,
 }
 
-pub(crate) fn tools(setting: &Setting, command: ToolsCommand) -> Result<u8, Failure> {
+pub(crate) async fn tools(setting: &Setting, command: ToolsCommand) -> Result<u8, Failure> {
     let ToolsCommand::List(arguments) = command;
-    let catalog = catalog(setting, &arguments)?;
+    let catalog = catalog(setting, &arguments).await?;
     let owner = |name: &str| match &catalog.tree.root {
         Root::Single(single) => Some(single.name.as_str()),
         Root::Team(team) => team

@@ -14,6 +14,7 @@ pub(crate) mod graph;
 mod image;
 pub(crate) mod ingest;
 pub(crate) mod knowledge;
+pub(crate) mod mcp;
 pub(crate) mod memory;
 mod meter;
 pub(crate) mod models;
@@ -70,6 +71,12 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
     }
+}
+
+/// Says something beside the answer, on standard error.
+pub(crate) fn tell(text: &str) {
+    // With standard error gone there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "lango: {text}");
 }
 
 /// Asks a person for a yes. Without one at the terminal, whatever `what` says needs `--yes`.

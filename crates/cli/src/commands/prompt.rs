@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::{Setting, print, print_json};
 use crate::arguments::PromptCommand;
 use crate::failure::{self, Failure};
+use crate::mcp;
 use crate::wiring::{self, Catalog};
 
 #[derive(Serialize)]
@@ -32,13 +33,14 @@ struct BlockView {
 
 pub(crate) async fn prompt(setting: &Setting, command: PromptCommand) -> Result<u8, Failure> {
     let PromptCommand::Show { agent, message, session, catalog: arguments } = command;
-    let catalog = wiring::catalog(
+    let mut catalog = wiring::catalog(
         setting.config(),
         &setting.home,
         arguments.topology.as_deref(),
         None,
         None,
     )?;
+    mcp::add_known(setting, &mut catalog).await?;
     let tree = &catalog.tree;
     let root = match &tree.root {
         Root::Team(team) => (team.name.as_str(), &team.system_prompt),

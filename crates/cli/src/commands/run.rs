@@ -1,9 +1,11 @@
 //! `lango run`: one message, one answer.
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_mcp::client::Servers;
 use lango_operator::Processes;
 use lango_orchestration::Root;
 use lango_protocol::{ORCHESTRATOR, Origin, SINGLE_AGENT, SessionId};
@@ -16,6 +18,7 @@ use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArgume
 use crate::config::Config;
 use crate::display::Display;
 use crate::failure::Failure;
+use crate::mcp;
 use crate::provider::{self, Purpose, ReadyModels};
 use crate::terminal::{Answers, Terminal, TerminalApprover};
 use crate::wiring::{self, Catalog, Kept};
@@ -40,6 +43,7 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
     ready.tell_what_ends(&display);
     ready.settle(&display).await;
+    ready.end_servers().await;
     ready.models.check_recording()?;
     Ok(followed.code)
 }
@@ -54,9 +58,20 @@ pub(super) struct Ready {
     processes: Processes,
     /// Tools that no agent can use.
     unmatched: Vec<String>,
+    /// What to say about the MCP servers that are not used, or not whole.
+    mcp_notices: Vec<String>,
+    /// The MCP servers, whose programs end with this.
+    mcp: Option<Servers>,
 }
 
 impl Ready {
+    /// Ends the programs of the MCP servers.
+    pub(super) async fn end_servers(&self) {
+        if let Some(servers) = &self.mcp {
+            servers.stop().await;
+        }
+    }
+
     /// What ends with this process although nobody stopped it.
     pub(super) fn tell_what_ends(&self, display: &Display) {
         for command in self.processes.running() {
@@ -92,6 +107,9 @@ impl Ready {
         for notice in &self.models.notices {
             let _ = display.introduce(notice);
         }
+        for notice in &self.mcp_notices {
+            let _ = display.introduce(notice);
+        }
         if !self.unmatched.is_empty() {
             let tools = self.unmatched.join(", ");
             let line = format!("no agent can use {tools}; the reasons: lango agents list");
@@ -109,7 +127,7 @@ pub(super) async fn make_ready(
     person: Option<Terminal>,
 ) -> Result<Ready, Failure> {
     let config = setting.config();
-    let catalog = wiring::catalog(
+    let mut catalog = wiring::catalog(
         config,
         &setting.home,
         team.topology.as_deref(),
@@ -123,17 +141,38 @@ pub(super) async fn make_ready(
     let models = provider::prepare(config, choice, purpose).await?;
     let (database, journal) = wiring::open_store(config, &setting.home).await?;
     let retrieval = catalog.connect(config, &database, &journal).await?;
-    let rules = wiring::rule_book(config, database).await?;
+    let rules = wiring::rule_book(config, database.clone()).await?;
+    let asked = mcp::person(approve.approve, person.clone());
+    let model = Arc::clone(&models.model.model);
+    let (servers, mcp_notices) =
+        mcp::join(setting, &mut catalog, database, asked, Some(model)).await?;
     let approver = TerminalApprover::new(approve.approve, person);
     let answers = approver.answers();
     let kept = Kept { journal, retrieval, rules };
     let runtime = wiring::runtime(config, &catalog, kept, &models, Arc::new(approver));
+    if let Some(servers) = &servers {
+        keep_team(&runtime, servers, &catalog);
+    }
     let unmatched = match &catalog.tree.root {
         Root::Team(team) => team.unmatched.iter().map(|tool| tool.name().to_owned()).collect(),
         Root::Single(_) => Vec::new(),
     };
     let processes = catalog.processes.clone();
-    Ok(Ready { runtime, models, answers, processes, unmatched })
+    Ok(Ready { runtime, models, answers, processes, unmatched, mcp_notices, mcp: servers })
+}
+
+/// From now on the agents have what the servers offer, whenever that changes.
+fn keep_team(runtime: &Runtime, servers: &Servers, catalog: &Catalog) {
+    let (runtime, servers, team) = (runtime.clone(), servers.clone(), catalog.team.clone());
+    let mut changes = servers.changes();
+    tokio::spawn(async move {
+        while changes.changed().await.is_ok() {
+            // What cannot be built is as it was: a name that is taken is reported at the start.
+            if let Ok((_, tree)) = team.build(servers.offer().tools) {
+                runtime.replace_team(&tree, &BTreeMap::new());
+            }
+        }
+    });
 }
 
 /// Refuses settings for agents that nobody knows.

@@ -4,6 +4,7 @@ mod edit;
 mod keys;
 mod knowledge;
 mod load;
+mod mcp;
 mod sandbox;
 mod server;
 mod web;
@@ -15,13 +16,14 @@ use lango_model::ModelEntry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use edit::{check, set};
+pub(crate) use edit::{check, set, unset};
 pub(crate) use keys::{known_keys, schema};
 pub(crate) use knowledge::{
     EmbeddingConfig, EmbeddingProvider, GraphConfig, LibrarianConfig, ObservationalMemoryConfig,
     SearchConfig,
 };
 pub(crate) use load::{ConfigError, Loaded, Origin, load};
+pub(crate) use mcp::{McpConfig, McpServerConfig};
 pub(crate) use sandbox::{LevelName, PartName, SandboxConfig};
 pub(crate) use server::ServerConfig;
 pub(crate) use web::{EgressConfig, NavigatorConfig};
@@ -62,6 +64,11 @@ pub(crate) struct Config {
     pub(crate) librarian: LibrarianConfig,
     /// Searching the web.
     pub(crate) search: SearchConfig,
+    /// MCP servers that bring tools, by a name of your choice.
+    #[serde(rename = "mcp_servers")]
+    pub(crate) mcp_servers: BTreeMap<String, McpServerConfig>,
+    /// What holds for all MCP servers.
+    pub(crate) mcp: McpConfig,
     /// Memory of the user and of past conversations.
     pub(crate) observational_memory: ObservationalMemoryConfig,
     /// Programs and agents that talk to the team through `lango serve`.
