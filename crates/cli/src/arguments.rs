@@ -26,7 +26,7 @@ pub(crate) use ingest::{DocumentsCommand, IngestArguments, SearchArguments, Sear
 pub(crate) use knowledge::{CategoryName, KnowledgeCommand};
 pub(crate) use mcp::{McpAddArguments, McpCommand};
 pub(crate) use memory::{MemoryCommand, MemoryFormat};
-pub(crate) use serve::{CallersCommand, ServeArguments, ServeCommand};
+pub(crate) use serve::{CallersCommand, McpServeArguments, ServeArguments, ServeCommand};
 pub(crate) use turns::{
     Approve, ApproveArguments, ChatArguments, DemoArguments, OutputArguments, OutputFormat,
     ResumeArguments, RunArguments, SessionChoice, TeamArguments,
@@ -217,6 +217,13 @@ Every call of its tools is asked about, unless mcp_servers.NAME.safety or a rule
     Mcp {
         #[command(subcommand)]
         command: McpCommand,
+    },
+    /// Serve what the protocol's own conformance suite wants to find.
+    #[command(name = "__mcp-conformance-server", hide = true)]
+    McpConformanceServer {
+        /// The port on 127.0.0.1.
+        #[arg(long, default_value_t = 0)]
+        port: u16,
     },
     /// Play the client in a scenario of the protocol's own conformance suite.
     #[command(name = "__mcp-conformance-client", hide = true)]

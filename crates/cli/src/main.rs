@@ -11,6 +11,7 @@ mod knowledge;
 mod mcp;
 mod memory;
 mod provider;
+mod serving;
 mod teams;
 mod terminal;
 mod web;
@@ -99,6 +100,9 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Undo(arguments)) => commands::undo::undo(&setting?, arguments).await,
         Some(Command::Approvals { command }) => {
             commands::approvals::approvals(&setting?, command).await
+        }
+        Some(Command::McpConformanceServer { port }) => {
+            commands::mcp::conformance_server::serve(port).await
         }
         Some(Command::McpConformanceClient { url }) => {
             commands::mcp::conformance::client(&url).await

@@ -1,11 +1,13 @@
 //! Which agents each caller of the server reaches: a runtime for every set of them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use lango_mcp::server::{Offered, Offers};
 use lango_protocol::{AgentName, Caller};
-use lango_runtime::{Approver, OWNER, Runtime, Teams};
+use lango_runtime::{AgentModel, Approver, OWNER, Runtime, Teams};
 use lango_server::Callers;
+use lango_tool::RegisteredTool;
 
 use crate::config::Config;
 use crate::failure::Failure;
@@ -13,21 +15,31 @@ use crate::provider::ReadyModels;
 use crate::wiring::{self, Catalog, Kept};
 
 /// A set of agents; none is everybody.
-type Reach = Option<BTreeSet<AgentName>>;
+pub(crate) type Reach = Option<BTreeSet<AgentName>>;
 
 /// The teams of a server.
 pub(crate) struct ServedTeams {
     config: Config,
-    catalog: Catalog,
     kept: Kept,
     models: Arc<ReadyModels>,
     approver: Arc<dyn Approver>,
     callers: Callers,
     exposed: Reach,
-    max_rounds: Option<u32>,
+    /// Agents whose tools are offered directly.
+    offering: BTreeSet<AgentName>,
+    /// What there is now. A lock that is held to look something up, or to make it: making a runtime
+    /// is some copying, and waits for nothing.
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The whole team, of which each caller has its part.
+    catalog: Catalog,
     /// The runtimes so far, one for each set of agents. They share the journal and everything else
-    /// that is kept. A lock that is held to look one up, or to make it.
-    runtimes: Mutex<BTreeMap<Reach, Runtime>>,
+    /// that is kept.
+    runtimes: BTreeMap<Reach, Runtime>,
+    /// Those of agents that speak alone.
+    alone: BTreeMap<AgentName, Runtime>,
 }
 
 /// What teams are made of.
@@ -39,48 +51,65 @@ pub(crate) struct ServedTeamsParts {
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) callers: Callers,
     pub(crate) expose: Vec<AgentName>,
-    pub(crate) max_rounds: Option<u32>,
+    pub(crate) tools: Vec<AgentName>,
 }
 
 impl ServedTeams {
     /// Checks that every agent that is to be reached exists, and makes the owner's team.
     pub(crate) fn new(parts: ServedTeamsParts) -> Result<Self, Failure> {
-        let exposed: Reach =
-            (!parts.expose.is_empty()).then(|| parts.expose.iter().cloned().collect());
-        check_exposed(&parts.catalog, &parts.expose)?;
+        check_agents(&parts.catalog, &parts.expose)?;
+        check_agents(&parts.catalog, &parts.tools)?;
+        let exposed: Reach = (!parts.expose.is_empty()).then(|| parts.expose.into_iter().collect());
+        let (runtimes, alone) = (BTreeMap::new(), BTreeMap::new());
         let teams = Self {
             config: parts.config,
-            catalog: parts.catalog,
             kept: parts.kept,
             models: parts.models,
             approver: parts.approver,
             callers: parts.callers,
             exposed,
-            max_rounds: parts.max_rounds,
-            runtimes: Mutex::default(),
+            offering: parts.tools.into_iter().collect(),
+            state: Mutex::new(State { catalog: parts.catalog, runtimes, alone }),
         };
-        let owners = teams.make(&teams.exposed)?;
-        let reach = teams.exposed.clone();
-        teams.runtimes.lock().unwrap_or_else(PoisonError::into_inner).insert(reach, owners);
+        let mut state = teams.state();
+        let owners = teams.make(&state.catalog, &teams.exposed)?;
+        state.runtimes.insert(teams.exposed.clone(), owners);
+        drop(state);
         Ok(teams)
     }
 
-    pub(crate) fn catalog(&self) -> &Catalog {
-        &self.catalog
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+
+    /// From the next turn on, these are the tools from elsewhere.
+    pub(crate) fn change_tools(&self, others: Vec<RegisteredTool>) -> Result<(), Failure> {
+        let mut state = self.state();
+        state.catalog.add_tools(others)?;
+        // The next call makes them anew.
+        state.alone.clear();
+        let none = BTreeMap::new();
+        for (reach, runtime) in &state.runtimes {
+            match reach {
+                None => runtime.replace_team(&state.catalog.tree, &none),
+                Some(agents) => {
+                    runtime.replace_team(&state.catalog.exposing(agents)?.tree, &none);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The turns under way in all teams.
     pub(crate) fn turns_under_way(&self) -> usize {
-        let runtimes = self.runtimes.lock().unwrap_or_else(PoisonError::into_inner);
-        runtimes.values().map(Runtime::turns_under_way).sum()
+        let state = self.state();
+        state.runtimes.values().chain(state.alone.values()).map(Runtime::turns_under_way).sum()
     }
 
     /// Waits for what follows from the turns so far, and says what could not be done.
     pub(crate) async fn settled(&self) -> Vec<String> {
-        let runtimes: Vec<Runtime> = {
-            let runtimes = self.runtimes.lock().unwrap_or_else(PoisonError::into_inner);
-            runtimes.values().cloned().collect()
-        };
+        let runtimes: Vec<Runtime> = self.state().runtimes.values().cloned().collect();
         let mut troubles = Vec::new();
         for runtime in runtimes {
             troubles.extend(runtime.settled().await);
@@ -89,7 +118,7 @@ impl ServedTeams {
     }
 
     /// The agents that a caller reaches. The outer none: it is not let in.
-    pub(crate) fn reach(&self, caller: &Caller) -> Option<Reach> {
+    fn reach(&self, caller: &Caller) -> Option<Reach> {
         if caller.as_str() == OWNER {
             return Some(self.exposed.clone());
         }
@@ -101,45 +130,84 @@ impl ServedTeams {
         })
     }
 
-    fn make(&self, reach: &Reach) -> Result<Runtime, Failure> {
-        let approver = Arc::clone(&self.approver);
-        let kept = self.kept.clone();
+    fn make(&self, catalog: &Catalog, reach: &Reach) -> Result<Runtime, Failure> {
+        let (approver, kept) = (Arc::clone(&self.approver), self.kept.clone());
         match reach {
-            None => Ok(wiring::runtime(&self.config, &self.catalog, kept, &self.models, approver)),
+            None => Ok(wiring::runtime(&self.config, catalog, kept, &self.models, approver)),
             Some(agents) => {
-                let catalog = self.catalog.exposing(agents)?;
+                let catalog = catalog.exposing(agents)?;
                 Ok(wiring::runtime(&self.config, &catalog, kept, &self.models, approver))
             }
         }
+    }
+
+    /// Whether a caller may call tools of this agent directly.
+    fn offers(&self, caller: &Caller, agent: &AgentName) -> bool {
+        let reached = match self.reach(caller) {
+            None => false,
+            Some(None) => true,
+            Some(Some(agents)) => agents.contains(agent),
+        };
+        reached && self.offering.contains(agent)
     }
 }
 
 impl Teams for ServedTeams {
     fn team(&self, caller: &Caller) -> Option<Runtime> {
         let reach = self.reach(caller)?;
-        let mut runtimes = self.runtimes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(runtime) = runtimes.get(&reach) {
+        let mut state = self.state();
+        if let Some(runtime) = state.runtimes.get(&reach) {
             return Some(runtime.clone());
         }
         // An empty set, or agents that are gone: there is nobody to talk to.
-        let runtime = self.make(&reach).ok()?;
-        runtimes.insert(reach, runtime.clone());
+        let runtime = self.make(&state.catalog, &reach).ok()?;
+        state.runtimes.insert(reach, runtime.clone());
+        Some(runtime)
+    }
+}
+
+impl Offers for ServedTeams {
+    fn tools(&self, caller: &Caller) -> Vec<Offered> {
+        let state = self.state();
+        let agents = state.catalog.tree.sub_agents().iter();
+        agents
+            .filter(|agent| self.offers(caller, &agent.name))
+            .flat_map(|agent| {
+                let owned = agent.tools().iter().cloned();
+                owned.map(|tool| Offered { agent: agent.name.clone(), tool })
+            })
+            .collect()
+    }
+
+    fn alone(&self, caller: &Caller, agent: &AgentName, model: AgentModel) -> Option<Runtime> {
+        if !self.offers(caller, agent) {
+            return None;
+        }
+        let mut state = self.state();
+        if let Some(runtime) = state.alone.get(agent) {
+            return Some(runtime.clone());
+        }
+        let (approver, kept) = (Arc::clone(&self.approver), self.kept.clone());
+        let speaker = state.catalog.tree.agent(agent.as_str())?;
+        let (config, catalog) = (&self.config, &state.catalog);
+        let runtime = wiring::alone(config, catalog, kept, &self.models, approver, speaker, model);
+        state.alone.insert(agent.clone(), runtime.clone());
         Some(runtime)
     }
 }
 
 /// Refuses names that nobody has.
-pub(crate) fn check_exposed(catalog: &Catalog, agents: &[AgentName]) -> Result<(), Failure> {
+pub(crate) fn check_agents(catalog: &Catalog, agents: &[AgentName]) -> Result<(), Failure> {
     let known: Vec<&str> =
         catalog.tree.sub_agents().iter().map(|agent| agent.name.as_str()).collect();
     match agents.iter().find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
         Some(name) if known.is_empty() => Err(Failure::usage(format!(
-            "{name} cannot be exposed alone: there is one agent with every tool. Set \
-             agent.multiAgent to true, or expose all: leave the names out"
+            "{name} cannot be named alone: there is one agent with every tool. Set \
+             agent.multiAgent to true, or leave the names out"
         ))),
         Some(name) => Err(Failure::usage(format!(
-            "there is no agent {name} to expose. There are: {}",
+            "there is no agent {name}. There are: {}",
             known.join(", ")
         ))),
     }

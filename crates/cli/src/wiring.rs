@@ -8,12 +8,15 @@ use std::time::Duration;
 use lango_chronicler::Memory;
 use lango_model::ContextBlock;
 use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
-use lango_orchestration::{AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Topology};
+use lango_orchestration::{
+    AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Root, SingleAgent, SubAgent,
+    Topology,
+};
 use lango_protocol::{AgentName, BudgetLimits, InvalidName};
 use lango_retrieval::Retrieval;
 use lango_runtime::{
-    ApprovalPolicy, Approver, ContextFuture, ContextRequest, ContextSource, Effect, Rule, RuleBook,
-    Runtime, RuntimeParts, Scrubber, Settings, TurnObserver, Words,
+    AgentModel, ApprovalPolicy, Approver, ContextFuture, ContextRequest, ContextSource, Effect,
+    Rule, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnObserver, Words,
 };
 use lango_store::{Database, DatabaseLocation, Journal, StoreError};
 use lango_tool::{RegisteredTool, ToolRegistry};
@@ -315,8 +318,6 @@ pub(crate) fn runtime(
 ) -> Runtime {
     let Kept { journal, retrieval, rules } = kept;
     let workspace = catalog.workspace.display().to_string();
-    let secrets = models.secrets.iter().cloned().chain(database_password(config));
-    let secrets = secrets.chain(knowledge::secrets(config)).chain(catalog.secrets.iter().cloned());
     let mut observers: Vec<Arc<dyn TurnObserver>> = Vec::new();
     observers.extend(catalog.librarian.observer(config, &journal));
     let observer = models.observer.as_ref();
@@ -332,11 +333,50 @@ pub(crate) fn runtime(
         context: context(config, catalog),
         observers,
         advisor: catalog.librarian.advisor(config),
-        scrubber: Scrubber::new(secrets),
+        scrubber: scrubber(config, catalog, models),
         settings: settings(config),
         workspace,
         remote_agents: BTreeMap::new(),
     })
+}
+
+/// Builds a runtime in which one agent speaks alone with its own tools, and this model decides for
+/// it. Nothing is learned from such turns: nobody said anything.
+pub(crate) fn alone(
+    config: &Config,
+    catalog: &Catalog,
+    kept: Kept,
+    models: &ReadyModels,
+    approver: Arc<dyn Approver>,
+    agent: &SubAgent,
+    model: AgentModel,
+) -> Runtime {
+    let root = Root::Single(SingleAgent {
+        name: agent.name.clone(),
+        system_prompt: Arc::clone(&agent.system_prompt),
+        tools: agent.tools().to_vec(),
+    });
+    Runtime::new(RuntimeParts {
+        tree: AgentTree { root },
+        model,
+        agent_models: BTreeMap::new(),
+        journal: kept.journal,
+        approver,
+        rules: kept.rules,
+        context: Vec::new(),
+        observers: Vec::new(),
+        advisor: None,
+        scrubber: scrubber(config, catalog, models),
+        settings: settings(config),
+        workspace: catalog.workspace.display().to_string(),
+        remote_agents: BTreeMap::new(),
+    })
+}
+
+/// What must not be recorded or shown.
+fn scrubber(config: &Config, catalog: &Catalog, models: &ReadyModels) -> Scrubber {
+    let secrets = models.secrets.iter().cloned().chain(database_password(config));
+    Scrubber::new(secrets.chain(knowledge::secrets(config)).chain(catalog.secrets.iter().cloned()))
 }
 
 /// What agents are told beside their instructions.

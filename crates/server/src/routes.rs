@@ -18,7 +18,7 @@ use crate::refusal::Refusal;
 /// What stands behind the doors.
 pub struct Doors {
     /// The OpenAI wire.
-    pub openai: OpenAiDoor,
+    pub openai: Option<OpenAiDoor>,
     /// The others, each with the paths that it answers at.
     pub others: Vec<Router>,
     /// For `/health`.
@@ -37,8 +37,12 @@ pub fn routes(access: Arc<Access>, doors: Doors) -> Router {
         version,
         running,
     });
-    let all = others.into_iter().fold(told.merge(openai.router()), Router::merge);
-    all.fallback(nothing_here)
+    let openai = openai.map(|door| door.router());
+    openai
+        .into_iter()
+        .chain(others)
+        .fold(told, Router::merge)
+        .fallback(nothing_here)
         .method_not_allowed_fallback(not_this_way)
         .layer(from_fn_with_state(access, admit))
 }

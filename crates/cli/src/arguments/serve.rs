@@ -26,6 +26,19 @@ pub(crate) struct ServeArguments {
     /// The agents that callers reach, with commas between; all of them unless configured.
     #[arg(long, value_name = "AGENTS", value_delimiter = ',')]
     pub(crate) expose: Vec<AgentName>,
+    /// Agents whose tools programs that speak MCP may call themselves, with commas between.
+    #[arg(long, value_name = "AGENTS", value_delimiter = ',')]
+    pub(crate) tools: Vec<AgentName>,
+    #[command(flatten)]
+    pub(crate) team: TeamArguments,
+}
+
+/// What `mcp serve` takes.
+#[derive(Debug, Args)]
+pub(crate) struct McpServeArguments {
+    /// Agents whose tools the client may call itself, with commas between.
+    #[arg(long, value_name = "AGENTS", value_delimiter = ',')]
+    pub(crate) tools: Vec<AgentName>,
     #[command(flatten)]
     pub(crate) team: TeamArguments,
 }

@@ -21,7 +21,7 @@ pub(crate) async fn callers(setting: &Setting, command: ServeCommand) -> Result<
     match command {
         CallersCommand::Add { name, agents, doors } => {
             let catalog = wiring::catalog(setting.config(), &setting.home, None, None, None)?;
-            teams::check_exposed(&catalog, &agents)?;
+            teams::check_agents(&catalog, &agents)?;
             let agents: BTreeSet<AgentName> = agents.into_iter().collect();
             let agents = (!agents.is_empty()).then_some(agents);
             let doors: BTreeSet<Door> =

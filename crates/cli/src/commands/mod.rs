@@ -26,7 +26,7 @@ pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod skills;
 mod table;
-mod turn;
+pub(crate) mod turn;
 pub(crate) mod undo;
 pub(crate) mod usage;
 

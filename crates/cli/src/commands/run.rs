@@ -176,7 +176,7 @@ fn keep_team(runtime: &Runtime, servers: &Servers, catalog: &Catalog) {
 }
 
 /// Refuses settings for agents that nobody knows.
-pub(super) fn check_agents(config: &Config, catalog: &Catalog) -> Result<(), Failure> {
+pub(crate) fn check_agents(config: &Config, catalog: &Catalog) -> Result<(), Failure> {
     let roots = [ORCHESTRATOR, SINGLE_AGENT];
     let is_known = |name: &str| {
         roots.contains(&name) || catalog.topology.agents().iter().any(|a| a.name.as_str() == name)

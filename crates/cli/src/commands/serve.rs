@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_mcp::server::{McpDoor, McpParts};
 use lango_protocol::AgentName;
-use lango_runtime::{ApprovalFuture, ApprovalRequest, Approver};
 use lango_server::{
     Access, AccessParts, Callers, CallersError, Doors, Gate, Listener, OpenAiDoor, OpenAiParts,
     Token, routes,
@@ -17,57 +17,39 @@ use lango_server::{
 use tokio_util::sync::CancellationToken;
 
 use super::Setting;
-use super::run::check_agents;
 use super::turn::Signals;
 use crate::arguments::ServeArguments;
 use crate::config::ServerConfig;
 use crate::failure::{self, Failure};
 use crate::home;
-use crate::provider::{self, Purpose};
-use crate::teams::{ServedTeams, ServedTeamsParts};
-use crate::wiring::{self, Kept};
+use crate::serving::{Reached, Serving, notice};
 
 /// How long turns have to end when the server is told to.
 const GRACE: Duration = Duration::from_secs(10);
-/// How long the work after turns may keep a server that is done.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) async fn serve(setting: &Setting, arguments: ServeArguments) -> Result<u8, Failure> {
-    let config = setting.config();
-    let address = address(&config.server, &arguments)?;
-    let (database, journal) = wiring::open_store(config, &setting.home).await?;
-    let callers = Callers::open(database.clone()).await?;
-    let teams = make_teams(setting, &arguments, &callers, &database, &journal).await?;
-    let teams = Arc::new(teams);
-    let owner = owner_token(&config.server, &arguments, &callers).await?;
-
+    let config = &setting.config().server;
+    let address = address(config, &arguments)?;
+    let configured = configured_token(config, &arguments)?;
+    let reached = Reached {
+        expose: named(&arguments.expose, &config.expose, "server.expose")?,
+        tools: named(&arguments.tools, &config.tools, "server.tools")?,
+        secrets: configured.iter().map(|token| token.reveal().to_owned()).collect(),
+    };
+    let serving = Serving::new(setting, &arguments.team, reached).await?;
     let listener =
         Listener::bind(address).await.map_err(|error| Failure::usage(error.to_string()))?;
+    let owner = owner_token(configured, &arguments, &serving.callers).await?;
+    let closing = CancellationToken::new();
     let access = Access::new(AccessParts {
-        gate: Gate::new(&config.server.allowed_hosts, &config.server.allowed_origins),
-        callers,
+        gate: Gate::new(&config.allowed_hosts, &config.allowed_origins),
+        callers: serving.callers.clone(),
         owner_token: owner.configured().cloned(),
         open: arguments.no_auth,
         notice: Arc::new(|line| notice(&line)),
     })
     .map_err(|error| Failure::usage(error.to_string()))?;
-    let closing = CancellationToken::new();
-    let openai = OpenAiDoor::open(OpenAiParts {
-        teams: teams.clone(),
-        database: database.clone(),
-        journal,
-        closing: closing.clone(),
-    })
-    .await?;
-    let counted = Arc::clone(&teams);
-    let doors = Doors {
-        openai,
-        others: Vec::new(),
-        database,
-        version: env!("CARGO_PKG_VERSION"),
-        running: Arc::new(move || counted.turns_under_way()),
-    };
-    let routes = routes(Arc::new(access), doors);
+    let routes = routes(Arc::new(access), doors(&serving, &closing).await?);
     let mut signals = Signals::new()?;
     super::print(&introduction(listener.address(), &owner))?;
     io::stdout().flush()?;
@@ -75,67 +57,45 @@ pub(crate) async fn serve(setting: &Setting, arguments: ServeArguments) -> Resul
         signals.next().await;
         notice("ending; turns that run have 10 seconds");
     };
-    let running = Arc::clone(&teams);
-    listener.serve(routes, stop, closing, GRACE, move || running.turns_under_way() > 0).await;
-    end(&teams).await;
+    let teams = Arc::clone(&serving.teams);
+    listener.serve(routes, stop, closing, GRACE, move || teams.turns_under_way() > 0).await;
+    serving.end().await;
     Ok(failure::ANSWERED)
 }
 
-/// Waits for what follows from turns, and says what was left.
-async fn end(teams: &ServedTeams) {
-    let left = teams.turns_under_way();
-    if left > 0 {
-        notice(&format!("{left} turns did not end in time; go on with: lango resume"));
-        return;
-    }
-    if let Ok(troubles) = tokio::time::timeout(PATIENCE, teams.settled()).await {
-        troubles.iter().for_each(|trouble| notice(trouble));
-    }
-}
-
-async fn make_teams(
-    setting: &Setting,
-    arguments: &ServeArguments,
-    callers: &Callers,
-    database: &lango_store::Database,
-    journal: &lango_store::Journal,
-) -> Result<ServedTeams, Failure> {
-    let config = setting.config();
-    let team = &arguments.team;
-    let catalog = wiring::catalog(
-        config,
-        &setting.home,
-        team.topology.as_deref(),
-        team.workspace.as_deref(),
-        team.max_rounds,
-    )?;
-    check_agents(config, &catalog)?;
-    let choice = provider::choose(config, team.model.as_deref()).await?;
-    let purpose = Purpose::Work { for_all: team.model.is_some(), record: team.record.as_deref() };
-    let models = provider::prepare(config, choice, purpose).await?;
-    let retrieval = catalog.connect(config, database, journal).await?;
-    let rules = wiring::rule_book(config, database.clone()).await?;
-    models.notices.iter().for_each(|line| notice(line));
-    ServedTeams::new(ServedTeamsParts {
-        config: config.clone(),
-        catalog,
-        kept: Kept { journal: journal.clone(), retrieval, rules },
-        models: Arc::new(models),
-        approver: Arc::new(OwnerElsewhere),
-        callers: callers.clone(),
-        expose: exposed(&config.server, arguments)?,
-        max_rounds: team.max_rounds,
+/// All doors of the server.
+async fn doors(serving: &Serving, closing: &CancellationToken) -> Result<Doors, Failure> {
+    let openai = OpenAiDoor::open(OpenAiParts {
+        teams: serving.teams.clone(),
+        database: serving.database.clone(),
+        journal: serving.journal.clone(),
+        closing: closing.clone(),
+    })
+    .await?;
+    let mcp = McpDoor::new(McpParts {
+        teams: serving.teams.clone(),
+        offers: serving.teams.clone(),
+        closing: closing.clone(),
+    });
+    let teams = Arc::clone(&serving.teams);
+    Ok(Doors {
+        openai: Some(openai),
+        others: vec![mcp.router()],
+        database: serving.database.clone(),
+        version: env!("CARGO_PKG_VERSION"),
+        running: Arc::new(move || teams.turns_under_way()),
     })
 }
 
-fn exposed(config: &ServerConfig, arguments: &ServeArguments) -> Result<Vec<AgentName>, Failure> {
-    if !arguments.expose.is_empty() {
-        return Ok(arguments.expose.clone());
+/// Agents named on the command line, or else in the configuration.
+fn named(given: &[AgentName], configured: &[String], key: &str) -> Result<Vec<AgentName>, Failure> {
+    if !given.is_empty() {
+        return Ok(given.to_vec());
     }
-    let names = config.expose.iter().map(|name| name.parse());
-    names.collect::<Result<_, _>>().map_err(|error: lango_protocol::InvalidName| {
-        Failure::usage(format!("server.expose: {error}"))
-    })
+    let names = configured.iter().map(|name| name.parse());
+    names
+        .collect::<Result<_, _>>()
+        .map_err(|error: lango_protocol::InvalidName| Failure::usage(format!("{key}: {error}")))
 }
 
 /// Where to listen. Without authentication that is this machine alone.
@@ -177,32 +137,41 @@ impl OwnerToken {
     }
 }
 
-async fn owner_token(
+/// The token that the owner chose.
+fn configured_token(
     config: &ServerConfig,
+    arguments: &ServeArguments,
+) -> Result<Option<Token>, Failure> {
+    if arguments.no_auth {
+        return Ok(None);
+    }
+    let configured = match std::env::var("LANGO_SERVER_TOKEN") {
+        Ok(text) => Some(("LANGO_SERVER_TOKEN".to_owned(), text)),
+        Err(_) => config.token_file.as_deref().map(read_token).transpose()?,
+    };
+    let Some((from, text)) = configured else { return Ok(None) };
+    if arguments.new_token {
+        return Err(Failure::usage(format!(
+            "your token comes from {from}, so a new one is made there and not here"
+        )));
+    }
+    let token = Token::chosen(&text);
+    Ok(Some(token.map_err(|error| Failure::usage(format!("{from}: {error}")))?))
+}
+
+async fn owner_token(
+    configured: Option<Token>,
     arguments: &ServeArguments,
     callers: &Callers,
 ) -> Result<OwnerToken, Failure> {
     if arguments.no_auth {
         return Ok(OwnerToken::Nobody);
     }
-    let configured = match std::env::var("LANGO_SERVER_TOKEN") {
-        Ok(text) => Some(("LANGO_SERVER_TOKEN".to_owned(), text)),
-        Err(_) => config.token_file.as_deref().map(read_token).transpose()?,
-    };
-    match configured {
-        Some((from, _)) if arguments.new_token => Err(Failure::usage(format!(
-            "your token comes from {from}, so a new one is made there and not here"
-        ))),
-        Some((from, text)) => {
-            let token = Token::chosen(&text);
-            let token = token.map_err(|error| Failure::usage(format!("{from}: {error}")))?;
-            Ok(OwnerToken::Configured(token))
-        }
-        None => {
-            let token = callers.owner_token(arguments.new_token).await.map_err(failed)?;
-            Ok(token.map_or(OwnerToken::Before, OwnerToken::New))
-        }
+    if let Some(token) = configured {
+        return Ok(OwnerToken::Configured(token));
     }
+    let token = callers.owner_token(arguments.new_token).await.map_err(failed)?;
+    Ok(token.map_or(OwnerToken::Before, OwnerToken::New))
 }
 
 /// The token in a file that nobody else can read.
@@ -258,25 +227,4 @@ fn introduction(address: SocketAddr, owner: &OwnerToken) -> String {
     }
     text.push_str("Ctrl-C ends it\n");
     text
-}
-
-/// Asks nobody here: the owner answers through the journal, or the question expires. A caller never
-/// answers for itself.
-struct OwnerElsewhere;
-
-impl Approver for OwnerElsewhere {
-    fn ask(&self, request: ApprovalRequest) -> ApprovalFuture {
-        let ApprovalRequest { session, call, agent, tool, .. } = request;
-        notice(&format!(
-            "{agent} waits for your approval of {tool} (session {session}); see it: lango approvals \
-             show {call}; answer: lango approvals approve {call}, or deny {call}"
-        ));
-        Box::pin(std::future::pending())
-    }
-}
-
-/// A line for whoever runs the server.
-fn notice(line: &str) {
-    // With standard error gone there is nobody left to tell.
-    let _ = writeln!(io::stderr(), "lango: {}", lango_tool::visible_short(line));
 }

@@ -79,11 +79,9 @@ pub(crate) fn unset(path: &Path, key: &str) -> Result<bool, ConfigError> {
             });
         }
     };
-    let mut document: DocumentMut =
-        current.parse().map_err(|error: toml_edit::TomlError| ConfigError::NotToml {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        })?;
+    let mut document: DocumentMut = current.parse().map_err(|error: toml_edit::TomlError| {
+        ConfigError::NotToml { path: path.to_owned(), reason: error.to_string() }
+    })?;
     let parts = split_key(key);
     let Some((name, sections)) = parts.split_last() else { return Ok(false) };
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();

@@ -16,6 +16,9 @@ pub(crate) struct ServerConfig {
     pub(crate) token_file: Option<String>,
     /// The agents that callers reach. All of them when empty.
     pub(crate) expose: Vec<String>,
+    /// Agents whose tools programs that speak MCP may call themselves, beside asking the team. None
+    /// when empty.
+    pub(crate) tools: Vec<String>,
     /// Names that the server answers to, beside localhost and its own address.
     pub(crate) allowed_hosts: Vec<String>,
     /// Web pages that may use the server, such as `https://chat.example.org`.
@@ -29,6 +32,7 @@ impl Default for ServerConfig {
             port: 8787,
             token_file: None,
             expose: Vec::new(),
+            tools: Vec::new(),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
         }

@@ -2,7 +2,9 @@
 
 mod change;
 pub(crate) mod conformance;
+pub(crate) mod conformance_server;
 mod look;
+mod serve;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,9 +42,11 @@ pub(crate) async fn mcp(setting: &Setting, command: McpCommand) -> Result<u8, Fa
             with(setting, &name, async |server| look::prompts(&server, json).await).await?;
         }
         McpCommand::Prompt { name, prompt, arguments } => {
-            let pairs = arguments.iter().map(|pair| change::pair(pair, '=')).collect::<Result<_, _>>()?;
+            let pairs =
+                arguments.iter().map(|pair| change::pair(pair, '=')).collect::<Result<_, _>>()?;
             let text =
-                with(setting, &name, async |server| Ok(server.prompt(&prompt, pairs).await?)).await?;
+                with(setting, &name, async |server| Ok(server.prompt(&prompt, pairs).await?))
+                    .await?;
             print(&text)?;
         }
         McpCommand::Add(arguments) => change::add(setting, arguments)?,
@@ -54,6 +58,7 @@ pub(crate) async fn mcp(setting: &Setting, command: McpCommand) -> Result<u8, Fa
         McpCommand::Test { name, json } => {
             with(setting, &name, async |server| test(&server, json).await).await?;
         }
+        McpCommand::Serve(arguments) => return serve::serve(setting, arguments).await,
         McpCommand::Login { name, scope } => login(setting, &name, scope.as_deref()).await?,
         McpCommand::Logout { name } => {
             let (servers, outside) = servers(setting).await?;
@@ -72,9 +77,7 @@ async fn servers(setting: &Setting) -> Result<(Servers, Outside), Failure> {
     for notice in &configured.notices {
         super::tell(notice);
     }
-    let outside = || {
-        wired::outside(config, &setting.home, &workspace, Arc::new(Nobody), None)
-    };
+    let outside = || wired::outside(config, &setting.home, &workspace, Arc::new(Nobody), None);
     let (database, _) = wiring::open_store(config, &setting.home).await?;
     let servers = wired::open(config, configured.servers, outside()?, database).await?;
     Ok((servers, outside()?))
