@@ -1,0 +1,143 @@
+//! An agent's words as the parts of an answer: text, and what stands alone in it as data or a file.
+
+use a2a::Part;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+/// What the text is made of: a fenced block of JSON is data; a link that is alone on its line and
+/// named like a file is that file; everything else stays text. Empty words are one empty text.
+pub(crate) fn parts_of(text: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut words: Vec<&str> = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+        rest = after;
+        if line.trim() == "```json"
+            && let Some((data, after)) = fenced_json(rest)
+        {
+            flush(&mut words, &mut parts);
+            parts.push(Part::data(data).with_media_type("application/json"));
+            rest = after;
+            continue;
+        }
+        if let Some(file) = file_alone(line.trim()) {
+            flush(&mut words, &mut parts);
+            parts.push(file);
+            continue;
+        }
+        words.push(line);
+    }
+    if parts.is_empty() {
+        // As it was said, to the last blank: chunks that were streamed add up to it.
+        return vec![Part::text(text)];
+    }
+    flush(&mut words, &mut parts);
+    parts
+}
+
+/// Whether an answer is nothing but words.
+pub(crate) fn is_text(parts: &[Part]) -> bool {
+    parts.iter().all(|part| part.as_text().is_some())
+}
+
+fn flush(words: &mut Vec<&str>, parts: &mut Vec<Part>) {
+    let text = words.join("\n");
+    words.clear();
+    if !text.trim().is_empty() {
+        parts.push(Part::text(text.trim_matches('\n')));
+    }
+}
+
+/// The JSON up to the closing fence, and what follows it.
+fn fenced_json(text: &str) -> Option<(serde_json::Value, &str)> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim() == "```" {
+            let data = serde_json::from_str(&text[..at]).ok()?;
+            return Some((data, &text[at + line.len()..]));
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// `[name.ext](address)` and nothing else.
+fn file_alone(line: &str) -> Option<Part> {
+    let (name, address) = line.strip_prefix('[')?.strip_suffix(')')?.split_once("](")?;
+    if !is_file_name(name) || address.contains(char::is_whitespace) {
+        return None;
+    }
+    if let Some(data) = address.strip_prefix("data:") {
+        let (media_type, encoded) = data.split_once(";base64,")?;
+        let bytes = BASE64.decode(encoded).ok()?;
+        let media_type = if media_type.is_empty() { media_type_of(name) } else { media_type };
+        return Some(Part::raw(bytes).with_filename(name).with_media_type(media_type));
+    }
+    let is_web = address.starts_with("https://") || address.starts_with("http://");
+    is_web.then(|| Part::url(address).with_filename(name).with_media_type(media_type_of(name)))
+}
+
+fn is_file_name(name: &str) -> bool {
+    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ');
+    let extension = name.rsplit_once('.').map(|(stem, extension)| (stem.trim(), extension));
+    name.len() <= 255
+        && name.chars().all(allowed)
+        && extension.is_some_and(|(stem, extension)| {
+            !stem.is_empty()
+                && (1..=8).contains(&extension.len())
+                && extension.chars().all(|c| c.is_ascii_alphanumeric())
+        })
+}
+
+fn media_type_of(name: &str) -> &'static str {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    match extension.to_ascii_lowercase().as_str() {
+        "txt" | "log" => "text/plain",
+        "md" => "text/markdown",
+        "csv" => "text/csv",
+        "html" | "htm" => "text/html",
+        "json" => "application/json",
+        "pdf" => "application/pdf",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "svg" => "image/svg+xml",
+        "zip" => "application/zip",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use a2a::PartContent;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn words_stay_words() {
+        for text in ["Hello.", "a\n\nb ", "see [the page](https://example.org)", "[x](javascript:1)"] {
+            assert_eq!(parts_of(text), vec![Part::text(text)], "{text}");
+        }
+        assert_eq!(parts_of("```json\nnot json\n```").len(), 1);
+        assert!(is_text(&parts_of("[link](https://example.org/)")));
+    }
+
+    #[test]
+    fn data_and_files_are_taken_out_in_order() {
+        let text = "Here it is:\n\n```json\n{\"key\": \"value\", \"count\": 42}\n```\nand\n\
+                    [output.txt](https://example.com/output.txt)\n\
+                    [output.txt](data:text/plain;base64,aGVsbG8=)\n";
+        let parts = parts_of(text);
+        assert_eq!(parts.len(), 5);
+        assert_eq!(parts[0].as_text(), Some("Here it is:"));
+        assert_eq!(parts[1].content, PartContent::Data(json!({ "key": "value", "count": 42 })));
+        assert_eq!(parts[2].as_text(), Some("and"));
+        assert_eq!(parts[3].content, PartContent::Url("https://example.com/output.txt".into()));
+        assert_eq!(parts[3].filename.as_deref(), Some("output.txt"));
+        assert_eq!(parts[3].media_type.as_deref(), Some("text/plain"));
+        assert_eq!(parts[4].content, PartContent::Raw(b"hello".to_vec()));
+    }
+}

@@ -1,0 +1,324 @@
+//! The agent card, made from the agents that exist: who they are in public, and more for callers
+//! that are let in.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use a2a::{
+    AgentCapabilities, AgentCard, AgentInterface, AgentProvider, AgentSkill,
+    HttpAuthSecurityScheme, SecurityScheme, TRANSPORT_PROTOCOL_HTTP_JSON,
+    TRANSPORT_PROTOCOL_JSONRPC,
+};
+use axum::body::Body;
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use lango_orchestration::{AgentTree, Root, Topology};
+use lango_protocol::Caller;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::settings::Settings;
+use crate::signature::{CardSigner, SignatureError};
+use crate::wire::{VERSION_1, VERSION_03};
+
+/// The address of the JSON-RPC binding, below the server's.
+pub const RPC_PATH: &str = "/a2a";
+/// The address of the HTTP+JSON binding, below the server's.
+pub const HTTP_PATH: &str = "/a2a/v1";
+
+const BEARER: &str = "bearer";
+/// Seconds for which a card may be kept without asking again.
+const MAX_AGE: u32 = 300;
+
+/// Who this server says that it is.
+#[derive(Debug, Clone)]
+pub struct CardSettings {
+    /// The name of the team.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// The version of the team.
+    pub version: String,
+    /// Where it is reached from outside, without a slash at the end.
+    pub base_url: String,
+    /// Who is responsible: a name and an address.
+    pub provider: Option<(String, String)>,
+    /// Where more can be read.
+    pub documentation_url: Option<String>,
+    /// Whether callers have to show a bearer token. Without it there is no extended card.
+    pub bearer: bool,
+}
+
+/// An agent as a card describes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CardAgent {
+    /// Its name.
+    pub name: String,
+    /// What it is for, in words.
+    pub description: String,
+    /// Words that point to it.
+    pub keywords: Vec<String>,
+    /// What a task for it must contain.
+    pub accepts: String,
+    /// What it gives back.
+    pub returns: String,
+    /// What others must do instead.
+    pub cannot_do: Vec<String>,
+    /// What it can do with its tools, in words.
+    pub capabilities: String,
+}
+
+impl CardAgent {
+    /// The agents of a tree. What their files say comes from the topology, where they have one.
+    pub fn all_of(tree: &AgentTree, topology: Option<&Topology>) -> Vec<Self> {
+        if let Root::Single(single) = &tree.root {
+            let description = "answers questions and does tasks".to_owned();
+            return vec![Self { name: single.name.to_string(), description, ..Self::default() }];
+        }
+        let agents = tree.sub_agents().iter().map(|agent| {
+            let spec = topology.and_then(|topology| {
+                topology.agents().iter().find(|spec| spec.name == agent.name)
+            });
+            let capabilities = agent.description.clone();
+            match spec {
+                Some(spec) => Self {
+                    name: agent.name.to_string(),
+                    description: spec.description.clone(),
+                    keywords: spec.keywords.clone(),
+                    accepts: spec.accepts.clone(),
+                    returns: spec.returns.clone(),
+                    cannot_do: spec.cannot_do.clone(),
+                    capabilities,
+                },
+                None => Self {
+                    name: agent.name.to_string(),
+                    description: capabilities.clone(),
+                    capabilities,
+                    ..Self::default()
+                },
+            }
+        });
+        agents.collect()
+    }
+
+    fn skill(&self, extended: bool) -> AgentSkill {
+        let mut description = self.description.clone();
+        if extended {
+            let more = [
+                ("Can do", self.capabilities.clone()),
+                ("Accepts", self.accepts.clone()),
+                ("Returns", self.returns.clone()),
+                ("Does not", self.cannot_do.join(", ")),
+            ];
+            for (what, text) in more.into_iter().filter(|(_, text)| !text.is_empty()) {
+                description.push_str(&format!(". {what}: {text}"));
+            }
+        }
+        // A member that must be there must not be empty.
+        let tags = if self.keywords.is_empty() { vec![self.name.clone()] } else { self.keywords.clone() };
+        AgentSkill {
+            id: self.name.clone(),
+            name: self.name.clone(),
+            description,
+            tags,
+            examples: None,
+            input_modes: None,
+            output_modes: None,
+            security_requirements: None,
+        }
+    }
+}
+
+/// Knows which agents a card shows: to everybody, or to a caller. Implemented by the wiring.
+pub trait Exposed: Send + Sync {
+    /// The agents that are shown to `caller`, or in public.
+    fn exposed(&self, caller: Option<&Caller>) -> Vec<CardAgent>;
+}
+
+/// The same agents for everybody.
+impl Exposed for Vec<CardAgent> {
+    fn exposed(&self, _: Option<&Caller>) -> Vec<CardAgent> {
+        self.clone()
+    }
+}
+
+/// Makes cards.
+pub(crate) struct Cards {
+    settings: CardSettings,
+    input_modes: Vec<String>,
+    speaks_03: bool,
+    notifies: bool,
+    exposed: Arc<dyn Exposed>,
+    signer: Option<CardSigner>,
+    /// The public card as it was last given out, so that it is signed once. A lock that is held
+    /// while a card is made.
+    last: Mutex<Option<Published>>,
+}
+
+#[derive(Clone)]
+struct Published {
+    agents: Vec<CardAgent>,
+    body: String,
+    tag: String,
+    since: SystemTime,
+}
+
+impl Cards {
+    pub(crate) fn new(
+        card: CardSettings,
+        settings: &Settings,
+        notifies: bool,
+        exposed: Arc<dyn Exposed>,
+        signer: Option<CardSigner>,
+    ) -> Self {
+        Self {
+            settings: card,
+            input_modes: settings.input_modes.clone(),
+            speaks_03: settings.speak_03,
+            notifies,
+            exposed,
+            signer,
+            last: Mutex::default(),
+        }
+    }
+
+    /// Whether callers can ask for more than the public card.
+    pub(crate) fn has_extended(&self) -> bool {
+        self.settings.bearer
+    }
+
+    /// The card as JSON, with everything that is true of it.
+    fn document(&self, agents: &[CardAgent], extended: bool) -> Result<Value, SignatureError> {
+        let card = self.card(agents, extended);
+        let mut new = serde_json::to_value(card).unwrap_or_default();
+        let mut served = new.clone();
+        if self.speaks_03 {
+            self.add_03(&mut served);
+        }
+        if let Some(signer) = &self.signer {
+            // Who reads a card into the types of 1.0 does not see the members of 0.3: both can check.
+            let mut signatures = vec![signer.sign(&new)?];
+            if self.speaks_03 {
+                signatures.push(signer.sign(&served)?);
+            }
+            served["signatures"] = json!(signatures);
+        }
+        new = served;
+        Ok(new)
+    }
+
+    fn card(&self, agents: &[CardAgent], extended: bool) -> AgentCard {
+        let settings = &self.settings;
+        let interface = |path: &str, binding: &str, version: &str| AgentInterface {
+            url: format!("{}{path}", settings.base_url),
+            protocol_binding: binding.to_owned(),
+            protocol_version: version.to_owned(),
+            tenant: None,
+        };
+        let mut interfaces = vec![
+            interface(RPC_PATH, TRANSPORT_PROTOCOL_JSONRPC, VERSION_1),
+            interface(HTTP_PATH, TRANSPORT_PROTOCOL_HTTP_JSON, VERSION_1),
+        ];
+        if self.speaks_03 {
+            interfaces.push(interface(RPC_PATH, TRANSPORT_PROTOCOL_JSONRPC, VERSION_03));
+        }
+        let scheme = SecurityScheme::HttpAuth(HttpAuthSecurityScheme {
+            scheme: "Bearer".to_owned(),
+            description: Some("the token that the owner of this agent gave you".to_owned()),
+            bearer_format: None,
+        });
+        let bearer = settings.bearer;
+        let skills = if agents.is_empty() {
+            let description = "answers questions".to_owned();
+            vec![CardAgent { name: "assistant".to_owned(), description, ..CardAgent::default() }]
+        } else {
+            agents.to_vec()
+        };
+        AgentCard {
+            name: settings.name.clone(),
+            description: settings.description.clone(),
+            version: settings.version.clone(),
+            supported_interfaces: interfaces,
+            capabilities: AgentCapabilities {
+                streaming: Some(true),
+                push_notifications: Some(self.notifies),
+                extensions: None,
+                extended_agent_card: Some(self.has_extended()),
+            },
+            default_input_modes: self.input_modes.clone(),
+            default_output_modes: vec!["text/plain".to_owned(), "application/json".to_owned()],
+            skills: skills.iter().map(|agent| agent.skill(extended)).collect(),
+            provider: settings
+                .provider
+                .clone()
+                .map(|(organization, url)| AgentProvider { organization, url }),
+            documentation_url: settings.documentation_url.clone(),
+            icon_url: None,
+            security_schemes: bearer.then(|| HashMap::from([(BEARER.to_owned(), scheme)])),
+            security_requirements: bearer.then(|| vec![HashMap::from([(BEARER.to_owned(), vec![])])]),
+            signatures: None,
+        }
+    }
+
+    /// What clients of 0.3 look for in the same document.
+    fn add_03(&self, card: &mut Value) {
+        let url = format!("{}{RPC_PATH}", self.settings.base_url);
+        card["additionalInterfaces"] = json!([{ "url": url, "transport": TRANSPORT_PROTOCOL_JSONRPC }]);
+        card["url"] = json!(url);
+        card["preferredTransport"] = json!(TRANSPORT_PROTOCOL_JSONRPC);
+        card["protocolVersion"] = json!("0.3.0");
+        card["supportsAuthenticatedExtendedCard"] = json!(self.has_extended());
+        if self.settings.bearer {
+            card["security"] = json!([{ BEARER: [] }]);
+            card["securitySchemes"][BEARER]["type"] = json!("http");
+            card["securitySchemes"][BEARER]["scheme"] = json!("bearer");
+        }
+    }
+
+    /// The card of a caller.
+    pub(crate) fn extended(&self, caller: &Caller) -> Result<Value, SignatureError> {
+        self.document(&self.exposed.exposed(Some(caller)), true)
+    }
+
+    fn published(&self) -> Result<Published, SignatureError> {
+        let agents = self.exposed.exposed(None);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(published) = last.as_ref().filter(|published| published.agents == agents) {
+            return Ok(published.clone());
+        }
+        let body = self.document(&agents, false)?.to_string();
+        let digest = Sha256::digest(body.as_bytes());
+        let tag: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let published =
+            Published { agents, body, tag: format!("\"{tag}\""), since: SystemTime::now() };
+        *last = Some(published.clone());
+        Ok(published)
+    }
+
+    /// The answer to a request for the public card.
+    pub(crate) fn answer(&self, headers: &HeaderMap) -> Response<Body> {
+        let Ok(published) = self.published() else {
+            let mut response = Response::new(Body::from("the card cannot be signed"));
+            *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+            return response;
+        };
+        let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+        let is_known = known.is_some_and(|tags| {
+            tags.split(',').map(|tag| tag.trim().trim_start_matches("W/")).any(|tag| {
+                tag == "*" || tag == published.tag
+            })
+        });
+        let builder = Response::builder()
+            .header(header::CACHE_CONTROL, format!("public, max-age={MAX_AGE}"))
+            .header(header::ETAG, published.tag)
+            .header(header::LAST_MODIFIED, httpdate::fmt_http_date(published.since));
+        let response = if is_known {
+            builder.status(StatusCode::NOT_MODIFIED).body(Body::empty())
+        } else {
+            builder
+                .header(header::CONTENT_TYPE, "application/json")
+                .body(Body::from(published.body))
+        };
+        response.unwrap_or_default()
+    }
+}

@@ -1,0 +1,104 @@
+//! A caller's tasks, page by page. A page begins where the last one ended, whatever came since.
+
+use a2a::{ListTasksRequest, ListTasksResponse};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use lango_protocol::Caller;
+
+use super::clock;
+use super::tables::Listing;
+use super::tasks::{Tasks, check_history, internal, shaped};
+use crate::wire::error::ProtocolError;
+
+const USUAL_PAGE: u32 = 50;
+const LARGEST_PAGE: u32 = 100;
+
+impl Tasks {
+    /// A page of the caller's tasks, the latest change first.
+    pub(crate) async fn list(
+        &self,
+        caller: &Caller,
+        request: ListTasksRequest,
+    ) -> Result<ListTasksResponse, ProtocolError> {
+        check_history(request.history_length)?;
+        let size = page_size(request.page_size)?;
+        let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let after = given(request.page_token).map(|token| position(&token)).transpose()?;
+        let listing = Listing {
+            caller: caller.clone(),
+            context: given(request.context_id),
+            state: request.status.filter(|state| *state != a2a::TaskState::Unspecified),
+            since: request.status_timestamp_after.map(clock::from_the_wire),
+            after,
+            limit: size + 1,
+        };
+        if listing.context.as_deref().is_some_and(|context| context.contains('\0')) {
+            return Err(ProtocolError::invalid("contextId", "must not contain NUL"));
+        }
+        let (mut rows, total) = self.tables.list(&listing).await.map_err(internal)?;
+        let more = rows.len() > size as usize;
+        rows.truncate(size as usize);
+        let last = rows.last().filter(|_| more);
+        let next_page_token = last.map(|row| token(row.status_at, &row.id)).unwrap_or_default();
+        let mut tasks = Vec::with_capacity(rows.len());
+        let artifacts = request.include_artifacts == Some(true);
+        for row in &rows {
+            tasks.push(shaped(self.task_of(row).await?, request.history_length, artifacts));
+        }
+        Ok(ListTasksResponse {
+            tasks,
+            next_page_token,
+            page_size: i32::try_from(size).unwrap_or(i32::MAX),
+            total_size: i32::try_from(total).unwrap_or(i32::MAX),
+        })
+    }
+}
+
+/// How long a page is.
+pub(super) fn page_size(asked: Option<i32>) -> Result<u32, ProtocolError> {
+    match asked.map(u32::try_from) {
+        None => Ok(USUAL_PAGE),
+        Some(Ok(size)) if (1..=LARGEST_PAGE).contains(&size) => Ok(size),
+        Some(_) => {
+            let rule = format!("must be between 1 and {LARGEST_PAGE}");
+            Err(ProtocolError::invalid("pageSize", rule))
+        }
+    }
+}
+
+/// Where a page ended, in a form that says nothing to others.
+fn token(at: i64, id: &str) -> String {
+    BASE64.encode(format!("{at} {id}"))
+}
+
+fn position(token: &str) -> Result<(i64, String), ProtocolError> {
+    let invalid = || ProtocolError::invalid("pageToken", "is none of this server");
+    let text = BASE64.decode(token).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let text = text.ok_or_else(invalid)?;
+    let (at, id) = text.split_once(' ').ok_or_else(invalid)?;
+    uuid::Uuid::try_parse(id).map_err(|_| invalid())?;
+    Ok((at.parse().map_err(|_| invalid())?, id.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_leads_back_to_its_position_and_a_made_up_one_nowhere() {
+        let id = uuid::Uuid::now_v7().to_string();
+        assert_eq!(position(&token(42, &id)), Ok((42, id)));
+        for bad in ["", "!", "eA", &BASE64.encode("1 x"), &BASE64.encode("x y")] {
+            assert!(position(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn pages_have_bounds() {
+        assert_eq!(page_size(None), Ok(50));
+        assert_eq!(page_size(Some(100)), Ok(100));
+        for bad in [0, -1, 101, i32::MAX] {
+            assert!(page_size(Some(bad)).is_err(), "{bad}");
+        }
+    }
+}

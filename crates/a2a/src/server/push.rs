@@ -1,0 +1,353 @@
+//! Push notifications: what happens to a task, posted to whoever asked for it. What is to be sent
+//! follows from the journal, and how much of it was sent is stored, so a restart goes on where the
+//! last process stopped. Each address gets its updates in order.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
+
+use a2a::{StreamResponse, Task, TaskPushNotificationConfig};
+use futures_util::future::join_all;
+use lango_egress::{
+    ClientLimits, Destination, Guard, GuardedClient, HeaderMap, HeaderName, HeaderValue, Method,
+};
+use lango_protocol::Caller;
+use lango_store::StoreError;
+use tokio::sync::Notify;
+
+use super::incoming::check_id;
+use super::notifications::Notification;
+use super::projection::Projection;
+use super::tables::TaskRow;
+use super::tasks::{Tasks, internal};
+use crate::wire::error::ProtocolError;
+use crate::wire::{MEDIA_TYPE, NOTIFICATION_TOKEN_HEADER, VERSION_03, v03};
+
+const LONGEST_URL: usize = 2048;
+const LONGEST_SECRET: usize = 4096;
+const ANSWER_BYTES: usize = 64 * 1024;
+const ANSWER_TIME: std::time::Duration = std::time::Duration::from_secs(15);
+
+/// The way out for notifications, and the tasks that somebody is told about.
+pub(crate) struct Notifier {
+    guard: Guard,
+    client: GuardedClient,
+    /// A lock that is held for one look-up.
+    tasks: SyncMutex<HashMap<String, Arc<Notify>>>,
+}
+
+impl Notifier {
+    pub(crate) fn new(guard: Guard) -> Self {
+        let limits = ClientLimits { bytes: ANSWER_BYTES, time: ANSWER_TIME, redirects: 0 };
+        let client = GuardedClient::new(guard.clone(), limits);
+        Self { guard, client, tasks: SyncMutex::default() }
+    }
+
+    /// Something happened to a task.
+    pub(super) fn wake(&self, task: &str) {
+        let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wake) = tasks.get(task) {
+            wake.notify_one();
+        }
+    }
+
+    /// The bell of a task, if nobody watches it yet.
+    fn watch(&self, task: &str) -> Option<Arc<Notify>> {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wake) = tasks.get(task) {
+            wake.notify_one();
+            return None;
+        }
+        let wake = Arc::new(Notify::new());
+        tasks.insert(task.to_owned(), Arc::clone(&wake));
+        Some(wake)
+    }
+
+    fn forget(&self, task: &str) {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).remove(task);
+    }
+
+    async fn post(&self, notification: &Notification, body: Vec<u8>) -> bool {
+        let Some(headers) = headers(notification) else { return false };
+        let sent = self.client.send(Method::POST, &notification.url, headers, body).await;
+        sent.is_ok_and(|answer| answer.status.is_success())
+    }
+}
+
+fn headers(notification: &Notification) -> Option<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    let kind = if notification.version == VERSION_03 { "application/json" } else { MEDIA_TYPE };
+    headers.insert("content-type", HeaderValue::from_static(kind));
+    if let Some(scheme) = &notification.scheme {
+        let proof = match &notification.credentials {
+            Some(credentials) => format!("{scheme} {credentials}"),
+            None => scheme.clone(),
+        };
+        let mut value = HeaderValue::from_str(&proof).ok()?;
+        value.set_sensitive(true);
+        headers.insert("authorization", value);
+    }
+    if let Some(token) = &notification.token {
+        let name = HeaderName::from_bytes(NOTIFICATION_TOKEN_HEADER.as_bytes()).ok()?;
+        headers.insert(name, HeaderValue::from_str(token).ok()?);
+    }
+    Some(headers)
+}
+
+impl Tasks {
+    fn notifier(&self) -> Result<&Notifier, ProtocolError> {
+        self.notifier.as_ref().ok_or(ProtocolError::PushNotSupported)
+    }
+
+    /// Whether notifications are sent here.
+    pub(crate) fn notifies(&self) -> bool {
+        self.notifier.is_some()
+    }
+
+    /// Looks at a configuration without reaching out.
+    pub(super) fn check_notification(
+        &self,
+        config: &TaskPushNotificationConfig,
+    ) -> Result<(), ProtocolError> {
+        let notifier = self.notifier()?;
+        let wrong = |rule: &str| ProtocolError::invalid("url", rule);
+        if config.url.len() > LONGEST_URL {
+            return Err(wrong("is too long"));
+        }
+        let (url, destination) = Destination::of_url(&config.url)
+            .map_err(|_| wrong("must be an http or https address without a user name"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong("must be an http or https address"));
+        }
+        notifier.guard.check(&destination).map_err(|_| wrong("may not be reached from here"))?;
+        if let Some(id) = config.id.as_deref().filter(|id| !id.is_empty()) {
+            check_id("id", id)?;
+        }
+        let authentication = config.authentication.as_ref();
+        let secrets = [
+            config.token.as_ref(),
+            authentication.map(|authentication| &authentication.scheme),
+            authentication.and_then(|authentication| authentication.credentials.as_ref()),
+        ];
+        for secret in secrets.into_iter().flatten() {
+            if secret.len() > LONGEST_SECRET || HeaderValue::from_str(secret).is_err() {
+                return Err(ProtocolError::invalid("authentication", "does not fit into a header"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a configuration for what happens from now on.
+    pub(super) async fn add_notification(
+        self: &Arc<Self>,
+        task: &str,
+        config: &TaskPushNotificationConfig,
+        version: &str,
+    ) -> Result<Notification, ProtocolError> {
+        let known = self.tables.notifications(task).await.map_err(internal)?;
+        let id = config.id.clone().filter(|id| !id.is_empty());
+        let id = id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+        let most = self.settings.notifications_of_task;
+        if known.len() >= most && !known.iter().any(|other| other.id == id) {
+            let message = format!("this task has {most} push notification configurations already");
+            return Err(ProtocolError::TooMany(message));
+        }
+        let row = self.tables.task(task).await.map_err(internal)?.ok_or(ProtocolError::Internal)?;
+        let (updates, ended) = self.updates_of(&row).await.map_err(internal)?;
+        let authentication = config.authentication.clone();
+        let notification = Notification {
+            id,
+            url: config.url.clone(),
+            token: config.token.clone().filter(|token| !token.is_empty()),
+            credentials: authentication.as_ref().and_then(|some| some.credentials.clone()),
+            scheme: authentication.map(|some| some.scheme),
+            version: version.to_owned(),
+            sent: updates.len() as u64,
+            done: ended,
+        };
+        self.tables.keep_notification(task, &notification).await.map_err(internal)?;
+        if !ended {
+            self.notify_of(task);
+        }
+        Ok(notification)
+    }
+
+    /// `CreateTaskPushNotificationConfig`.
+    pub(crate) async fn create_notification(
+        self: &Arc<Self>,
+        caller: &Caller,
+        config: TaskPushNotificationConfig,
+        version: &str,
+    ) -> Result<TaskPushNotificationConfig, ProtocolError> {
+        self.notifier()?;
+        let row = self.row(caller, &config.task_id).await?;
+        self.check_notification(&config)?;
+        let kept = self.add_notification(&row.id, &config, version).await?;
+        Ok(kept.shown(&row.id))
+    }
+
+    /// `ListTaskPushNotificationConfigs`.
+    pub(crate) async fn list_notifications(
+        &self,
+        caller: &Caller,
+        task: &str,
+    ) -> Result<Vec<TaskPushNotificationConfig>, ProtocolError> {
+        self.notifier()?;
+        let row = self.row(caller, task).await?;
+        let all = self.tables.notifications(&row.id).await.map_err(internal)?;
+        Ok(all.iter().map(|notification| notification.shown(&row.id)).collect())
+    }
+
+    /// `GetTaskPushNotificationConfig`.
+    pub(crate) async fn get_notification(
+        &self,
+        caller: &Caller,
+        task: &str,
+        id: &str,
+    ) -> Result<TaskPushNotificationConfig, ProtocolError> {
+        let all = self.list_notifications(caller, task).await?;
+        let unknown = || ProtocolError::TaskNotFound(format!("{task}/{id}").chars().take(80).collect());
+        all.into_iter().find(|config| config.id.as_deref() == Some(id)).ok_or_else(unknown)
+    }
+
+    /// `DeleteTaskPushNotificationConfig`. A second time changes nothing.
+    pub(crate) async fn delete_notification(
+        &self,
+        caller: &Caller,
+        task: &str,
+        id: &str,
+    ) -> Result<(), ProtocolError> {
+        self.notifier()?;
+        check_id("id", id)?;
+        let row = self.row(caller, task).await?;
+        self.tables.drop_notification(&row.id, id).await.map_err(internal)
+    }
+
+    /// Everything that a stream would have said of a task, with the task after it, from the journal
+    /// alone; and whether nothing more comes.
+    async fn updates_of(
+        &self,
+        row: &TaskRow,
+    ) -> Result<(Vec<(StreamResponse, Task)>, bool), StoreError> {
+        let mut projection = Projection::new(&row.id, &row.context, row.created_at, row.revealed);
+        let mut all = Vec::new();
+        let mut add = |updates: Vec<StreamResponse>, projection: &Projection| {
+            all.extend(updates.into_iter().map(|update| (update, projection.task())));
+        };
+        for turn in self.tables.turns(&row.id).await? {
+            let updates = projection.begin_turn(turn.position, &turn.message_id, turn.at);
+            add(updates, &projection);
+            for event in self.journal.turn_events(&row.session, turn.turn).await? {
+                let updates = projection.apply(&event);
+                add(updates, &projection);
+            }
+        }
+        if let Some((how, at)) = row.ended {
+            let updates = projection.end(how, at);
+            add(updates, &projection);
+        }
+        let ended = projection.state().is_terminal() || projection.message().is_some();
+        Ok((all, ended))
+    }
+
+    /// Tells whoever asked for it about a task, in the background, until nothing more comes.
+    fn notify_of(self: &Arc<Self>, task: &str) {
+        let Some(wake) = self.notifier.as_ref().and_then(|notifier| notifier.watch(task)) else {
+            return;
+        };
+        let (tasks, task) = (Arc::clone(self), task.to_owned());
+        self.background.spawn(async move {
+            let closing = tasks.closing.clone();
+            tokio::select! {
+                biased;
+                () = closing.cancelled() => {}
+                () = tasks.keep_telling(&task, &wake) => {}
+            }
+            if let Some(notifier) = &tasks.notifier {
+                notifier.forget(&task);
+            }
+        });
+    }
+
+    async fn keep_telling(&self, task: &str, wake: &Notify) {
+        loop {
+            match self.tell_all(task).await {
+                Ok(true) => return,
+                Ok(false) => wake.notified().await,
+                // The database may come back.
+                Err(_) => tokio::time::sleep(std::time::Duration::from_secs(1)).await,
+            }
+        }
+    }
+
+    /// Sends what was not sent; whether nothing more comes.
+    async fn tell_all(&self, task: &str) -> Result<bool, StoreError> {
+        let Some(row) = self.tables.task(task).await? else { return Ok(true) };
+        let (updates, ended) = self.updates_of(&row).await?;
+        let open = self.tables.notifications(task).await?;
+        let open = open.iter().filter(|notification| !notification.done);
+        let told = open.map(|notification| self.tell_one(task, notification, &updates, ended));
+        join_all(told).await.into_iter().collect::<Result<Vec<()>, _>>()?;
+        Ok(ended)
+    }
+
+    async fn tell_one(
+        &self,
+        task: &str,
+        notification: &Notification,
+        updates: &[(StreamResponse, Task)],
+        ended: bool,
+    ) -> Result<(), StoreError> {
+        let Some(notifier) = &self.notifier else { return Ok(()) };
+        let mut sent = notification.sent;
+        let new = updates.iter().skip(usize::try_from(sent).unwrap_or(usize::MAX));
+        for (update, after) in new {
+            if let Some(body) = body(notification, update, after)
+                && !self.persist(notifier, notification, body).await
+            {
+                return self.tables.note_sent(task, &notification.id, sent, true).await;
+            }
+            sent += 1;
+            self.tables.note_sent(task, &notification.id, sent, false).await?;
+        }
+        if ended {
+            self.tables.note_sent(task, &notification.id, sent, true).await?;
+        }
+        Ok(())
+    }
+
+    /// Tries until somebody takes it or it is given up; whether it was taken.
+    async fn persist(&self, notifier: &Notifier, notification: &Notification, body: Vec<u8>) -> bool {
+        let mut pause = self.settings.notification_pause;
+        for attempt in 1..=self.settings.notification_attempts {
+            if notifier.post(notification, body.clone()).await {
+                return true;
+            }
+            if attempt < self.settings.notification_attempts {
+                tokio::time::sleep(pause).await;
+                pause *= 2;
+            }
+        }
+        false
+    }
+
+    /// Goes on telling what a process that died had not told.
+    pub(crate) async fn resume_telling(self: &Arc<Self>) -> Result<(), StoreError> {
+        if self.notifier.is_some() {
+            for task in self.tables.tasks_to_tell().await? {
+                self.notify_of(&task);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is posted: the update, or in 0.3, which knows nothing smaller, the task.
+fn body(notification: &Notification, update: &StreamResponse, after: &Task) -> Option<Vec<u8>> {
+    if notification.version != VERSION_03 {
+        return serde_json::to_vec(update).ok();
+    }
+    match update {
+        StreamResponse::ArtifactUpdate(_) => None,
+        _ => serde_json::to_vec(&v03::Task::from(after.clone())).ok(),
+    }
+}

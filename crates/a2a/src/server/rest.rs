@@ -1,0 +1,211 @@
+//! The HTTP+JSON binding: an address and a method for every operation.
+
+use std::sync::Arc;
+
+use a2a::{ListTasksRequest, TaskPushNotificationConfig, TaskState};
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Response, StatusCode, Uri, header};
+use lango_protocol::Caller;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::Door;
+use super::jsonrpc::{Outcome, configs, require_notifications, response, value};
+use super::request::{self, Version, parameter};
+use super::send::Beside;
+use super::sse;
+use crate::wire::error::ProtocolError;
+use crate::wire::{MEDIA_TYPE, VERSION_1, names};
+
+/// One request, taken apart.
+struct Asked<'a> {
+    caller: &'a Caller,
+    headers: &'a HeaderMap,
+    uri: &'a Uri,
+    body: Body,
+}
+
+/// Answers a request; `path` is what follows the binding's address.
+pub(super) async fn answer(
+    door: &Arc<Door>,
+    caller: &Caller,
+    method: &Method,
+    path: &str,
+    headers: &HeaderMap,
+    uri: &Uri,
+    body: Body,
+) -> Response<Body> {
+    let asked = Asked { caller, headers, uri, body };
+    let plain = request::wants_plain_json(headers);
+    match dispatch(door, method, path, asked).await {
+        Ok(Outcome::Result(result)) => document(StatusCode::OK, &result, plain),
+        Ok(Outcome::Stream(subscription)) => {
+            let render =
+                |update: &a2a::StreamResponse| serde_json::to_string(update).unwrap_or_default();
+            sse::answer(subscription, Box::new(render), door.tasks.settings.keep_alive)
+        }
+        Err(error) => {
+            let status = StatusCode::from_u16(error.http_status());
+            let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            document(status, &error.to_http(), plain)
+        }
+    }
+}
+
+async fn dispatch(
+    door: &Arc<Door>,
+    method: &Method,
+    path: &str,
+    asked: Asked<'_>,
+) -> Result<Outcome, ProtocolError> {
+    if request::version(asked.headers, asked.uri)? == Version::V03 {
+        // 0.3 is spoken at the other address.
+        return Err(ProtocolError::VersionNotSupported("0.3".to_owned()));
+    }
+    let segments: Vec<String> = path.trim_matches('/').split('/').map(decoded).collect();
+    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    let (get, post, delete) =
+        (*method == Method::GET, *method == Method::POST, *method == Method::DELETE);
+    let tasks = &door.tasks;
+    let caller = asked.caller;
+    let result = match segments[..] {
+        ["message:send"] if post => {
+            let beside = asked.beside();
+            let reply = tasks.send(caller, asked.read(door).await?, beside).await?;
+            value(&response(reply))?
+        }
+        ["message:stream"] if post => {
+            let beside = asked.beside();
+            let request = asked.read(door).await?;
+            return Ok(Outcome::Stream(tasks.send_streaming(caller, request, beside).await?));
+        }
+        ["extendedAgentCard"] if get => door.extended_card(caller)?,
+        ["tasks"] if get => value(&tasks.list(caller, listing(asked.uri)?).await?)?,
+        ["tasks", name] => match name.rsplit_once(':') {
+            Some((id, "cancel")) if post => {
+                asked.read_nothing(door).await?;
+                value(&tasks.cancel(caller, id).await?)?
+            }
+            Some((id, "subscribe")) if get || post => {
+                asked.read_nothing(door).await?;
+                return Ok(Outcome::Stream(tasks.subscribe(caller, id).await?));
+            }
+            _ if get => {
+                let history = number(asked.uri, "historyLength")?;
+                value(&tasks.get(caller, name, history).await?)?
+            }
+            _ => return Err(unknown(method, path)),
+        },
+        ["tasks", task, "pushNotificationConfigs"] if get => {
+            require_notifications(door)?;
+            configs(&tasks.list_notifications(caller, task).await?)
+        }
+        ["tasks", task, "pushNotificationConfigs"] if post => {
+            require_notifications(door)?;
+            let mut config: TaskPushNotificationConfig = asked.read(door).await?;
+            task.clone_into(&mut config.task_id);
+            value(&tasks.create_notification(caller, config, VERSION_1).await?)?
+        }
+        ["tasks", task, "pushNotificationConfigs", id] if get => {
+            require_notifications(door)?;
+            value(&tasks.get_notification(caller, task, id).await?)?
+        }
+        ["tasks", task, "pushNotificationConfigs", id] if delete => {
+            require_notifications(door)?;
+            tasks.delete_notification(caller, task, id).await?;
+            serde_json::json!({})
+        }
+        _ => return Err(unknown(method, path)),
+    };
+    Ok(Outcome::Result(result))
+}
+
+impl Asked<'_> {
+    fn beside(&self) -> Beside {
+        Beside { traceparent: request::traceparent(self.headers), version: VERSION_1 }
+    }
+
+    fn check_media_type(&self) -> Result<(), ProtocolError> {
+        match request::media_type(self.headers).as_deref() {
+            Some("application/json" | MEDIA_TYPE) => Ok(()),
+            _ => {
+                let message = format!("the body must be {MEDIA_TYPE} or application/json");
+                Err(ProtocolError::ContentTypeNotSupported(message))
+            }
+        }
+    }
+
+    async fn read<T: DeserializeOwned>(self, door: &Door) -> Result<T, ProtocolError> {
+        self.check_media_type()?;
+        let body = request::read_body(self.body, door.tasks.settings.body_bytes).await?;
+        let mut value: Value =
+            serde_json::from_slice(&body).map_err(|error| ProtocolError::Parse(error.to_string()))?;
+        names::normalise(&mut value);
+        serde_json::from_value(value).map_err(|error| ProtocolError::InvalidParams {
+            message: format!("the body is not what this address takes: {error}"),
+            violations: Vec::new(),
+        })
+    }
+
+    /// A body that may be there and says nothing.
+    async fn read_nothing(self, door: &Door) -> Result<(), ProtocolError> {
+        let kind = self.check_media_type();
+        let body = request::read_body(self.body, door.tasks.settings.body_bytes).await?;
+        if body.is_empty() {
+            return Ok(());
+        }
+        kind?;
+        serde_json::from_slice::<serde::de::IgnoredAny>(&body)
+            .map(drop)
+            .map_err(|error| ProtocolError::Parse(error.to_string()))
+    }
+}
+
+fn listing(uri: &Uri) -> Result<ListTasksRequest, ProtocolError> {
+    let text = |name: &str| parameter(uri, name).filter(|text| !text.is_empty());
+    let wrong = |name: &str, rule: &str| ProtocolError::invalid(name, rule);
+    let status = text("status").map(|name| {
+        serde_json::from_value::<TaskState>(Value::String(name))
+            .map_err(|_| wrong("status", "is no state of a task"))
+    });
+    let after = text("statusTimestampAfter").map(|moment| {
+        serde_json::from_value(Value::String(moment))
+            .map_err(|_| wrong("statusTimestampAfter", "must be a moment as in RFC 3339"))
+    });
+    let artifacts = text("includeArtifacts").map(|choice| {
+        choice.parse().map_err(|_| wrong("includeArtifacts", "must be true or false"))
+    });
+    Ok(ListTasksRequest {
+        context_id: text("contextId"),
+        status: status.transpose()?,
+        page_size: number(uri, "pageSize")?,
+        page_token: text("pageToken"),
+        history_length: number(uri, "historyLength")?,
+        status_timestamp_after: after.transpose()?,
+        include_artifacts: artifacts.transpose()?,
+        tenant: None,
+    })
+}
+
+fn number(uri: &Uri, name: &str) -> Result<Option<i32>, ProtocolError> {
+    let text = parameter(uri, name).filter(|text| !text.is_empty());
+    let parsed = text.map(|text| text.parse::<i32>());
+    parsed.transpose().map_err(|_| ProtocolError::invalid(name, "must be a whole number"))
+}
+
+fn decoded(segment: &str) -> String {
+    percent_encoding::percent_decode_str(segment).decode_utf8_lossy().into_owned()
+}
+
+fn unknown(method: &Method, path: &str) -> ProtocolError {
+    ProtocolError::MethodNotFound(format!("{method} {path}").chars().take(80).collect())
+}
+
+fn document(status: StatusCode, document: &Value, plain: bool) -> Response<Body> {
+    let kind = if plain { "application/json" } else { MEDIA_TYPE };
+    Response::builder()
+        .status(status)
+        .header(header::CONTENT_TYPE, kind)
+        .body(Body::from(document.to_string()))
+        .unwrap_or_default()
+}

@@ -1,0 +1,83 @@
+//! One stream of updates, from a first snapshot to its end.
+
+use std::sync::Arc;
+
+use a2a::StreamResponse;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::live::{LiveTask, Reply, Update};
+
+/// When a stream is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// When nothing more comes by itself.
+    Settled,
+    /// When the task has ended.
+    Ended,
+}
+
+/// A stream of updates. It holds its task in memory.
+pub(crate) struct Subscription {
+    first: Option<Update>,
+    updates: Option<mpsc::Receiver<Update>>,
+    until: Until,
+    over: bool,
+    closing: CancellationToken,
+    live: Option<Arc<LiveTask>>,
+}
+
+impl Subscription {
+    pub(crate) fn new(
+        first: Option<Reply>,
+        updates: Option<mpsc::Receiver<Update>>,
+        until: Until,
+    ) -> Self {
+        let first = first.map(|reply| match reply {
+            Reply::Task(task) => Arc::new(StreamResponse::Task(task)),
+            Reply::Message(message) => Arc::new(StreamResponse::Message(message)),
+        });
+        Self { first, updates, until, over: false, closing: CancellationToken::new(), live: None }
+    }
+
+    /// Keeps the task in memory, and ends when the door is closed.
+    pub(crate) fn keeping(mut self, live: Arc<LiveTask>, closing: CancellationToken) -> Self {
+        self.live = Some(live);
+        self.closing = closing;
+        self
+    }
+
+    /// The next update; none when the stream is over.
+    pub(crate) async fn next(&mut self) -> Option<Update> {
+        if self.over {
+            return None;
+        }
+        let update = if let Some(first) = self.first.take() {
+            // An update that has been settled for long ends the stream only if none follows.
+            let last = self.updates.is_none();
+            self.over = last;
+            return Some(first);
+        } else {
+            let updates = self.updates.as_mut()?;
+            tokio::select! {
+                biased;
+                update = updates.recv() => update,
+                () = self.closing.cancelled() => None,
+            }
+        };
+        self.over = update.as_deref().is_none_or(|update| self.is_last(update));
+        update
+    }
+
+    fn is_last(&self, update: &StreamResponse) -> bool {
+        let state = match update {
+            StreamResponse::Message(_) => return true,
+            StreamResponse::Task(task) => &task.status.state,
+            StreamResponse::StatusUpdate(status) => &status.status.state,
+            StreamResponse::ArtifactUpdate(_) => return false,
+        };
+        let interrupted =
+            matches!(state, a2a::TaskState::InputRequired | a2a::TaskState::AuthRequired);
+        state.is_terminal() || (interrupted && self.until == Until::Settled)
+    }
+}

@@ -1,0 +1,363 @@
+//! The tables: which task is whose, which turns it is made of, and who is told about it. Times are
+//! milliseconds since the epoch, as the wire shows them. What happened in a task is in the journal.
+
+use a2a::TaskState;
+use lango_protocol::{Caller, SessionId, TurnId};
+use lango_store::{
+    Batch, Component, Database, Durability, Migration, Row, SqlValue, Statement, StoreError,
+};
+
+const COMPONENT: Component = Component {
+    name: "a2a_server",
+    migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
+};
+
+// `pending` is the message of a turn that may not have begun: it goes as soon as the journal has it.
+// `ended` says how a task ended that no event of its turns ended. `revealed` is 0 while it is not
+// known whether the answer is a message or a task.
+const TABLES: &str = "
+CREATE TABLE a2a_tasks (
+    id TEXT NOT NULL PRIMARY KEY,
+    caller TEXT NOT NULL,
+    context TEXT NOT NULL,
+    session TEXT NOT NULL,
+    state TEXT NOT NULL,
+    status_at BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    revealed BIGINT NOT NULL,
+    turns BIGINT NOT NULL,
+    ended TEXT,
+    ended_at BIGINT,
+    traceparent TEXT
+);
+CREATE INDEX a2a_tasks_of_caller ON a2a_tasks (caller, status_at, id);
+CREATE INDEX a2a_tasks_in_state ON a2a_tasks (state);
+CREATE TABLE a2a_turns (
+    task TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    turn TEXT NOT NULL,
+    message_id TEXT NOT NULL,
+    repeat_key TEXT UNIQUE,
+    pending TEXT,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (task, position)
+);
+CREATE TABLE a2a_notifications (
+    task TEXT NOT NULL,
+    id TEXT NOT NULL,
+    url TEXT NOT NULL,
+    token TEXT,
+    scheme TEXT,
+    credentials TEXT,
+    version TEXT NOT NULL,
+    sent BIGINT NOT NULL,
+    done BIGINT NOT NULL,
+    PRIMARY KEY (task, id)
+);
+";
+
+/// How a task ended that no event of its turns ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EndedBeside {
+    /// The caller stopped it while it waited for an answer.
+    Canceled,
+    /// Its turn could not even begin.
+    Failed,
+}
+
+/// A task as it is stored.
+#[derive(Debug, Clone)]
+pub(crate) struct TaskRow {
+    pub(crate) id: String,
+    pub(crate) caller: Caller,
+    pub(crate) context: String,
+    pub(crate) session: SessionId,
+    /// As last known.
+    pub(crate) state: TaskState,
+    pub(crate) status_at: i64,
+    pub(crate) created_at: i64,
+    pub(crate) revealed: bool,
+    pub(crate) turns: u32,
+    pub(crate) ended: Option<(EndedBeside, i64)>,
+    pub(crate) traceparent: Option<String>,
+}
+
+/// A turn of a task.
+#[derive(Debug, Clone)]
+pub(crate) struct TurnRow {
+    pub(crate) position: u32,
+    pub(crate) turn: TurnId,
+    pub(crate) message_id: String,
+    /// The message as it came, until the journal has it.
+    pub(crate) pending: Option<String>,
+    pub(crate) at: i64,
+}
+
+/// A turn that is about to begin.
+#[derive(Debug, Clone)]
+pub(crate) struct NewTurn {
+    pub(crate) turn: TurnId,
+    pub(crate) message_id: String,
+    /// The same for every repetition of the message; none where repetitions are new messages.
+    pub(crate) repeat_key: Option<String>,
+    pub(crate) message: String,
+    pub(crate) at: i64,
+}
+
+/// Which tasks are listed.
+#[derive(Debug, Clone)]
+pub(crate) struct Listing {
+    pub(crate) caller: Caller,
+    pub(crate) context: Option<String>,
+    pub(crate) state: Option<TaskState>,
+    pub(crate) since: Option<i64>,
+    /// Only what comes after this one.
+    pub(crate) after: Option<(i64, String)>,
+    pub(crate) limit: u32,
+}
+
+/// The tables. Clones share the connections.
+#[derive(Clone)]
+pub(crate) struct Tables {
+    pub(super) database: Database,
+}
+
+const COLUMNS: &str = "id, caller, context, session, state, status_at, created_at, revealed, turns, \
+                       ended, ended_at, traceparent";
+
+impl Tables {
+    pub(crate) async fn open(database: Database) -> Result<Self, StoreError> {
+        database.migrate(&COMPONENT).await?;
+        Ok(Self { database })
+    }
+
+    /// A new task with its first turn. A [`StoreError::Conflict`] means that the message is a
+    /// repetition.
+    pub(crate) async fn create(&self, task: &TaskRow, turn: &NewTurn) -> Result<(), StoreError> {
+        let statement = Statement::new(
+            "INSERT INTO a2a_tasks (id, caller, context, session, state, status_at, created_at, \
+             revealed, turns, traceparent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9)",
+        )
+        .bind(task.id.as_str())
+        .bind(task.caller.as_str())
+        .bind(task.context.as_str())
+        .bind(task.session.as_str())
+        .bind(state_name(&task.state))
+        .bind(task.status_at)
+        .bind(task.created_at)
+        .bind(task.revealed)
+        .bind(task.traceparent.clone());
+        let batch = Batch::new().with(statement).with(insert_turn(&task.id, 1, turn));
+        self.database.write(batch).await.map(drop)
+    }
+
+    /// A further turn of a task that waits for one. A [`StoreError::Conflict`] means that somebody
+    /// else was first, or that the message is a repetition.
+    pub(crate) async fn go_on(&self, task: &TaskRow, turn: &NewTurn) -> Result<(), StoreError> {
+        let statement = Statement::new(
+            "UPDATE a2a_tasks SET turns = turns + 1, state = $3, status_at = $4 \
+             WHERE id = $1 AND turns = $2 AND ended IS NULL",
+        )
+        .bind(task.id.as_str())
+        .bind(task.turns)
+        .bind(state_name(&TaskState::Working))
+        .bind(turn.at)
+        .expect_rows(1);
+        let batch = Batch::new().with(statement).with(insert_turn(&task.id, task.turns + 1, turn));
+        self.database.write(batch).await.map(drop)
+    }
+
+    /// The task that this message belongs to already.
+    pub(crate) async fn repeated(&self, key: &str) -> Result<Option<String>, StoreError> {
+        let statement =
+            Statement::new("SELECT task FROM a2a_turns WHERE repeat_key = $1").bind(key).brief();
+        let rows = self.database.query(statement).await?;
+        rows.first().map(|row| row.text(0).map(str::to_owned)).transpose()
+    }
+
+    /// A task, whoever it belongs to.
+    pub(crate) async fn task(&self, id: &str) -> Result<Option<TaskRow>, StoreError> {
+        let statement =
+            Statement::new(format!("SELECT {COLUMNS} FROM a2a_tasks WHERE id = $1")).bind(id).brief();
+        let rows = self.database.query(statement).await?;
+        rows.first().map(task_row).transpose()
+    }
+
+    /// The turns of a task, in order.
+    pub(crate) async fn turns(&self, task: &str) -> Result<Vec<TurnRow>, StoreError> {
+        let statement = Statement::new(
+            "SELECT position, turn, message_id, pending, at FROM a2a_turns WHERE task = $1 \
+             ORDER BY position",
+        )
+        .bind(task)
+        .brief();
+        let rows = self.database.query(statement).await?;
+        rows.iter().map(turn_row).collect()
+    }
+
+    /// What is known of a task now. Whatever was pending is in the journal by then.
+    pub(crate) async fn set_state(
+        &self,
+        task: &str,
+        state: &TaskState,
+        at: i64,
+        revealed: bool,
+    ) -> Result<(), StoreError> {
+        let status = Statement::new(
+            "UPDATE a2a_tasks SET state = $2, status_at = $3, revealed = $4 WHERE id = $1",
+        )
+        .bind(task)
+        .bind(state_name(state))
+        .bind(at)
+        .bind(revealed);
+        let pending = Statement::new(
+            "UPDATE a2a_turns SET pending = NULL WHERE task = $1 AND pending IS NOT NULL",
+        )
+        .bind(task);
+        self.database.write(Batch::new().with(status).with(pending)).await.map(drop)
+    }
+
+    /// Ends a task beside its turns, unless it has ended or gone on meanwhile; whether it did.
+    pub(crate) async fn end(
+        &self,
+        task: &TaskRow,
+        how: EndedBeside,
+        at: i64,
+    ) -> Result<bool, StoreError> {
+        let (name, state) = match how {
+            EndedBeside::Canceled => ("canceled", TaskState::Canceled),
+            EndedBeside::Failed => ("failed", TaskState::Failed),
+        };
+        let status = Statement::new(
+            "UPDATE a2a_tasks SET ended = $2, ended_at = $3, state = $4, status_at = $3, \
+             revealed = 1 WHERE id = $1 AND turns = $5 AND ended IS NULL",
+        )
+        .bind(task.id.as_str())
+        .bind(name)
+        .bind(at)
+        .bind(state_name(&state))
+        .bind(task.turns);
+        let pending = Statement::new(
+            "UPDATE a2a_turns SET pending = NULL WHERE task = $1 AND pending IS NOT NULL",
+        )
+        .bind(task.id.as_str());
+        let changed = self
+            .database
+            .write(Batch::new().with(status).with(pending).durability(Durability::ProcessCrash))
+            .await?;
+        Ok(changed.first() == Some(&1))
+    }
+
+    /// Tasks that had not ended when they were last looked at, the oldest first.
+    pub(crate) async fn unfinished(&self) -> Result<Vec<TaskRow>, StoreError> {
+        let statement = Statement::new(format!(
+            "SELECT {COLUMNS} FROM a2a_tasks WHERE state IN ('submitted', 'working', \
+             'input_required') ORDER BY created_at, id"
+        ));
+        let rows = self.database.query(statement).await?;
+        rows.iter().map(task_row).collect()
+    }
+
+    /// A page of tasks, the latest change first, and how many there are in all.
+    pub(crate) async fn list(&self, listing: &Listing) -> Result<(Vec<TaskRow>, u64), StoreError> {
+        const WHICH: &str = "FROM a2a_tasks WHERE caller = $1 AND revealed = 1 \
+                             AND (context = $2 OR $3 = 1) AND (state = $4 OR $5 = 1) \
+                             AND status_at >= $6";
+        let bound = |sql: String| {
+            Statement::new(sql)
+                .bind(listing.caller.as_str())
+                .bind(listing.context.clone())
+                .bind(i64::from(listing.context.is_none()))
+                .bind(listing.state.as_ref().map(state_name))
+                .bind(i64::from(listing.state.is_none()))
+                .bind(listing.since.unwrap_or(i64::MIN))
+        };
+        let (at, id) = listing.after.clone().unwrap_or((i64::MAX, String::new()));
+        let page = bound(format!(
+            "SELECT {COLUMNS} {WHICH} AND (status_at < $7 OR (status_at = $7 AND id < $8)) \
+             ORDER BY status_at DESC, id DESC LIMIT $9"
+        ))
+        .bind(at)
+        .bind(id)
+        .bind(listing.limit);
+        let rows = self.database.query(page).await?;
+        let count = self.database.query(bound(format!("SELECT COUNT(*) {WHICH}"))).await?;
+        let total = count.first().map_or(Ok(0), |row| row.unsigned(0))?;
+        Ok((rows.iter().map(task_row).collect::<Result<_, _>>()?, total))
+    }
+}
+
+fn insert_turn(task: &str, position: u32, turn: &NewTurn) -> Statement {
+    Statement::new(
+        "INSERT INTO a2a_turns (task, position, turn, message_id, repeat_key, pending, at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(task)
+    .bind(position)
+    .bind(turn.turn.to_string())
+    .bind(turn.message_id.as_str())
+    .bind(SqlValue::from(turn.repeat_key.clone()))
+    .bind(turn.message.as_str())
+    .bind(turn.at)
+}
+
+fn turn_row(row: &Row) -> Result<TurnRow, StoreError> {
+    Ok(TurnRow {
+        position: u32::try_from(row.unsigned(0)?).unwrap_or(u32::MAX),
+        turn: row.text(1)?.parse().map_err(|error| unreadable(&error))?,
+        message_id: row.text(2)?.to_owned(),
+        pending: row.optional_text(3)?.map(str::to_owned),
+        at: row.integer(4)?,
+    })
+}
+
+fn task_row(row: &Row) -> Result<TaskRow, StoreError> {
+    let ended = match (row.optional_text(9)?, row.optional_integer(10)?) {
+        (Some("canceled"), Some(at)) => Some((EndedBeside::Canceled, at)),
+        (Some(_), Some(at)) => Some((EndedBeside::Failed, at)),
+        _ => None,
+    };
+    Ok(TaskRow {
+        id: row.text(0)?.to_owned(),
+        caller: row.text(1)?.parse().map_err(|error| unreadable(&error))?,
+        context: row.text(2)?.to_owned(),
+        session: row.text(3)?.parse().map_err(|error| unreadable(&error))?,
+        state: state_of(row.text(4)?),
+        status_at: row.integer(5)?,
+        created_at: row.integer(6)?,
+        revealed: row.boolean(7)?,
+        turns: u32::try_from(row.unsigned(8)?).unwrap_or(u32::MAX),
+        ended,
+        traceparent: row.optional_text(11)?.map(str::to_owned),
+    })
+}
+
+fn unreadable(error: &dyn std::error::Error) -> StoreError {
+    StoreError::Query { reason: error.to_string() }
+}
+
+fn state_name(state: &TaskState) -> &'static str {
+    match state {
+        TaskState::Unspecified | TaskState::Submitted => "submitted",
+        TaskState::Working => "working",
+        TaskState::Completed => "completed",
+        TaskState::Failed => "failed",
+        TaskState::Canceled => "canceled",
+        TaskState::InputRequired => "input_required",
+        TaskState::Rejected => "rejected",
+        TaskState::AuthRequired => "auth_required",
+    }
+}
+
+fn state_of(name: &str) -> TaskState {
+    match name {
+        "working" => TaskState::Working,
+        "completed" => TaskState::Completed,
+        "failed" => TaskState::Failed,
+        "canceled" => TaskState::Canceled,
+        "input_required" => TaskState::InputRequired,
+        "rejected" => TaskState::Rejected,
+        "auth_required" => TaskState::AuthRequired,
+        _ => TaskState::Submitted,
+    }
+}

@@ -1,0 +1,34 @@
+//! What a caller is told by this server itself. Nothing of this machine, its models or its limits in
+//! numbers is in it.
+
+use lango_protocol::FailureClass;
+
+pub(crate) const CANCELED: &str = "Canceled.";
+pub(crate) const TIMED_OUT: &str = "The agent ran out of time before it could answer.";
+pub(crate) const COULD_NOT_BEGIN: &str =
+    "The agent could not begin with this task. Send the message again later.";
+
+/// A call waits for the person whose agents these are.
+pub(crate) fn waits_for_owner(tool: &str) -> String {
+    format!(
+        "The owner of this agent has to approve the use of {tool} before this goes on. A message \
+         does not do that: wait, ask the owner, or cancel the task."
+    )
+}
+
+/// No agent took the task.
+pub(crate) fn rejected(reason: &str) -> String {
+    format!("No agent here takes this task: {}.", reason.trim_end_matches('.'))
+}
+
+/// The turn failed. The reason itself may name models, addresses and settings.
+pub(crate) fn failed(class: FailureClass) -> &'static str {
+    match class {
+        FailureClass::Provider => {
+            "The agent could not finish: the model behind it cannot be reached. Try again later."
+        }
+        FailureClass::Model => "The agent could not finish: nothing came of it that can be used.",
+        FailureClass::Budget(_) => "The agent stopped at a limit before it could finish.",
+        FailureClass::Store => "The agent could not finish. Try again later.",
+    }
+}

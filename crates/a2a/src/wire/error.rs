@@ -1,0 +1,196 @@
+//! The errors of the protocol, once, for every binding.
+
+use a2a::error_code;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// What is wrong with one field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    /// The field, as it is spelt on the wire.
+    pub field: String,
+    /// What is wrong with it.
+    pub description: String,
+}
+
+/// Why a request was not done. The words go to the caller: nothing of this machine is in them.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProtocolError {
+    /// The caller: it has no such task.
+    #[error("there is no task {0:?}. ListTasks has those that there are")]
+    TaskNotFound(String),
+    /// The caller: there is nothing left to stop.
+    #[error("the task {0:?} has ended and cannot be canceled")]
+    TaskNotCancelable(String),
+    /// The caller: this server sends no notifications.
+    #[error("push notifications are not supported here; use SubscribeToTask or GetTask")]
+    PushNotSupported,
+    /// The caller: not now, or not here.
+    #[error("{0}")]
+    UnsupportedOperation(String),
+    /// The caller: content that nobody here reads.
+    #[error("{0}")]
+    ContentTypeNotSupported(String),
+    /// The caller: there is no other card.
+    #[error("there is no extended agent card here")]
+    ExtendedCardNotConfigured,
+    /// The caller: another version.
+    #[error("version {0:?} is not spoken here. Send the header A2A-Version: 1.0")]
+    VersionNotSupported(String),
+    /// The caller: not JSON.
+    #[error("the body is not JSON: {0}")]
+    Parse(String),
+    /// The caller: JSON, but no request.
+    #[error("{0}")]
+    InvalidRequest(String),
+    /// The caller: no such method in this version.
+    #[error("there is no method {0:?} in this version of the protocol; see the header A2A-Version")]
+    MethodNotFound(String),
+    /// The caller: a request that does not make sense.
+    #[error("{message}")]
+    InvalidParams {
+        /// In words.
+        message: String,
+        /// By field.
+        violations: Vec<Violation>,
+    },
+    /// The caller: more than it may have at once. A retry helps later.
+    #[error("{0}")]
+    TooMany(String),
+    /// The caller: more bytes than are read.
+    #[error("the body is longer than {0} bytes")]
+    TooLarge(usize),
+    /// The caller: it is not let in, or not any more.
+    #[error("this caller reaches no agent here")]
+    NotLetIn,
+    /// The operator of the server; the caller learns no more.
+    #[error("something went wrong on this side; try again later")]
+    Internal,
+}
+
+const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
+const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
+const DOMAIN: &str = "a2a-protocol.org";
+
+/// One line of the table: JSON-RPC code, HTTP status, status in words, reason.
+type Line = (i32, u16, &'static str, &'static str);
+
+impl ProtocolError {
+    /// One field that is wrong.
+    pub fn invalid(field: &str, description: impl Into<String>) -> Self {
+        let description = description.into();
+        let message = format!("{field}: {description}");
+        let violations = vec![Violation { field: field.to_owned(), description }];
+        Self::InvalidParams { message, violations }
+    }
+
+    fn line(&self) -> Line {
+        use error_code as code;
+        const UNMET: &str = "FAILED_PRECONDITION";
+        const ARGUMENT: &str = "INVALID_ARGUMENT";
+        match self {
+            Self::TaskNotFound(_) => (code::TASK_NOT_FOUND, 404, "NOT_FOUND", "TASK_NOT_FOUND"),
+            Self::TaskNotCancelable(_) => {
+                (code::TASK_NOT_CANCELABLE, 400, UNMET, "TASK_NOT_CANCELABLE")
+            }
+            Self::PushNotSupported => {
+                let reason = "PUSH_NOTIFICATION_NOT_SUPPORTED";
+                (code::PUSH_NOTIFICATION_NOT_SUPPORTED, 400, UNMET, reason)
+            }
+            Self::UnsupportedOperation(_) => {
+                (code::UNSUPPORTED_OPERATION, 400, UNMET, "UNSUPPORTED_OPERATION")
+            }
+            Self::ContentTypeNotSupported(_) => {
+                (code::CONTENT_TYPE_NOT_SUPPORTED, 400, ARGUMENT, "CONTENT_TYPE_NOT_SUPPORTED")
+            }
+            Self::ExtendedCardNotConfigured => {
+                let reason = "EXTENDED_AGENT_CARD_NOT_CONFIGURED";
+                (code::EXTENDED_CARD_NOT_CONFIGURED, 400, UNMET, reason)
+            }
+            Self::VersionNotSupported(_) => {
+                (code::VERSION_NOT_SUPPORTED, 400, UNMET, "VERSION_NOT_SUPPORTED")
+            }
+            Self::Parse(_) => (code::PARSE_ERROR, 400, ARGUMENT, "PARSE_ERROR"),
+            Self::InvalidRequest(_) => (code::INVALID_REQUEST, 400, ARGUMENT, "INVALID_REQUEST"),
+            Self::MethodNotFound(_) => {
+                (code::METHOD_NOT_FOUND, 404, "NOT_FOUND", "METHOD_NOT_FOUND")
+            }
+            Self::InvalidParams { .. } => (code::INVALID_PARAMS, 400, ARGUMENT, "INVALID_PARAMS"),
+            Self::TooMany(_) => {
+                (code::INTERNAL_ERROR, 429, "RESOURCE_EXHAUSTED", "RESOURCE_EXHAUSTED")
+            }
+            Self::TooLarge(_) => (code::INVALID_REQUEST, 413, ARGUMENT, "BODY_TOO_LARGE"),
+            Self::NotLetIn => (code::INVALID_REQUEST, 403, "PERMISSION_DENIED", "NOT_LET_IN"),
+            Self::Internal => (code::INTERNAL_ERROR, 500, "INTERNAL", "INTERNAL_ERROR"),
+        }
+    }
+
+    /// The code in JSON-RPC.
+    pub fn code(&self) -> i32 {
+        self.line().0
+    }
+
+    /// The status in HTTP+JSON.
+    pub fn http_status(&self) -> u16 {
+        self.line().1
+    }
+
+    fn details(&self) -> Vec<Value> {
+        let info = json!({ "@type": ERROR_INFO, "reason": self.line().3, "domain": DOMAIN });
+        let mut details = vec![info];
+        if let Self::InvalidParams { violations, .. } = self
+            && !violations.is_empty()
+        {
+            details.push(json!({ "@type": BAD_REQUEST, "fieldViolations": violations }));
+        }
+        details
+    }
+
+    /// The `error` of a JSON-RPC answer.
+    pub fn to_rpc(&self) -> Value {
+        json!({ "code": self.code(), "message": self.to_string(), "data": self.details() })
+    }
+
+    /// The body of an HTTP+JSON answer.
+    pub fn to_http(&self) -> Value {
+        let (_, status, words, _) = self.line();
+        json!({ "error": {
+            "code": status, "status": words, "message": self.to_string(), "details": self.details(),
+        } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_the_same_in_both_bindings() {
+        let error = ProtocolError::invalid("pageSize", "must be between 1 and 100");
+        let (rpc, http) = (error.to_rpc(), error.to_http());
+        assert_eq!(rpc["code"], -32602);
+        assert_eq!(http["error"]["code"], 400);
+        assert_eq!(rpc["message"], http["error"]["message"]);
+        assert_eq!(rpc["data"], http["error"]["details"]);
+        assert_eq!(rpc["data"][0]["domain"], "a2a-protocol.org");
+        assert_eq!(rpc["data"][1]["fieldViolations"][0]["field"], "pageSize");
+    }
+
+    #[test]
+    fn the_codes_are_those_of_the_text() {
+        let table = [
+            (ProtocolError::TaskNotFound("x".into()), -32001, 404),
+            (ProtocolError::TaskNotCancelable("x".into()), -32002, 400),
+            (ProtocolError::PushNotSupported, -32003, 400),
+            (ProtocolError::UnsupportedOperation("x".into()), -32004, 400),
+            (ProtocolError::ContentTypeNotSupported("x".into()), -32005, 400),
+            (ProtocolError::ExtendedCardNotConfigured, -32007, 400),
+            (ProtocolError::VersionNotSupported("9".into()), -32009, 400),
+            (ProtocolError::Parse("x".into()), -32700, 400),
+            (ProtocolError::MethodNotFound("x".into()), -32601, 404),
+        ];
+        for (error, code, status) in table {
+            assert_eq!((error.code(), error.http_status()), (code, status), "{error}");
+        }
+    }
+}
