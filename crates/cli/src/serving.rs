@@ -9,6 +9,7 @@ use lango_protocol::AgentName;
 use lango_runtime::{ApprovalFuture, ApprovalRequest, Approver};
 use lango_server::Callers;
 use lango_store::{Database, Journal};
+use tokio::sync::mpsc;
 
 use crate::arguments::TeamArguments;
 use crate::commands::Setting;
@@ -16,6 +17,7 @@ use crate::commands::run::check_agents;
 use crate::failure::Failure;
 use crate::mcp;
 use crate::provider::{self, Purpose};
+use crate::team::{Renewed, Upkeep};
 use crate::teams::{ServedTeams, ServedTeamsParts};
 use crate::wiring::{self, Kept};
 
@@ -64,6 +66,7 @@ impl Serving {
         let models = provider::prepare(config, choice, purpose).await?;
         let (database, journal) = wiring::open_store(config, &setting.home).await?;
         let retrieval = catalog.connect(config, &database, &journal).await?;
+        catalog.find_remotes(config, &database).await?;
         let rules = wiring::rule_book(config, database.clone()).await?;
         let model = Arc::clone(&models.model.model);
         // Nobody sits here: what a server asks a person for is declined.
@@ -83,8 +86,13 @@ impl Serving {
             expose: reached.expose,
             tools: reached.tools,
         })?);
-        if let Some(servers) = &servers {
-            keep_tools(&teams, servers);
+        let catalog = teams.catalog();
+        let renewed = Arc::clone(&teams) as Arc<dyn Renewed>;
+        let upkeep =
+            Upkeep::begin(catalog.team.clone(), renewed, servers.clone(), catalog.elsewhere());
+        if let Some(remotes) = catalog.remotes {
+            remotes.warnings().iter().for_each(|line| notice(line));
+            tell(remotes.watch(upkeep));
         }
         Ok(Self { teams, callers, database, journal, servers })
     }
@@ -103,15 +111,11 @@ impl Serving {
     }
 }
 
-/// From now on the agents have what MCP servers offer, whenever that changes.
-fn keep_tools(teams: &Arc<ServedTeams>, servers: &Servers) {
-    let (teams, servers) = (Arc::clone(teams), servers.clone());
-    let mut changes = servers.changes();
+/// Says what changes among the agents elsewhere, as long as the program runs.
+fn tell(mut news: mpsc::Receiver<String>) {
     tokio::spawn(async move {
-        while changes.changed().await.is_ok() {
-            if let Err(failure) = teams.change_tools(servers.offer().tools) {
-                notice(&failure.message);
-            }
+        while let Some(line) = news.recv().await {
+            notice(&line);
         }
     });
 }

@@ -3,15 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use lango_a2a::server::{CardAgent, Exposed};
 use lango_mcp::server::{Offered, Offers};
+use lango_orchestration::AgentTree;
 use lango_protocol::{AgentName, Caller};
 use lango_runtime::{AgentModel, Approver, OWNER, Runtime, Teams};
 use lango_server::Callers;
-use lango_tool::RegisteredTool;
+use lango_tool::ToolRegistry;
 
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::provider::ReadyModels;
+use crate::team::{Elsewhere, Renewed};
 use crate::wiring::{self, Catalog, Kept};
 
 /// A set of agents; none is everybody.
@@ -35,6 +38,8 @@ pub(crate) struct ServedTeams {
 struct State {
     /// The whole team, of which each caller has its part.
     catalog: Catalog,
+    /// The agents elsewhere that are there.
+    elsewhere: Elsewhere,
     /// The runtimes so far, one for each set of agents. They share the journal and everything else
     /// that is kept.
     runtimes: BTreeMap<Reach, Runtime>,
@@ -61,6 +66,7 @@ impl ServedTeams {
         check_agents(&parts.catalog, &parts.tools)?;
         let exposed: Reach = (!parts.expose.is_empty()).then(|| parts.expose.into_iter().collect());
         let (runtimes, alone) = (BTreeMap::new(), BTreeMap::new());
+        let elsewhere = parts.catalog.elsewhere();
         let teams = Self {
             config: parts.config,
             kept: parts.kept,
@@ -69,10 +75,10 @@ impl ServedTeams {
             callers: parts.callers,
             exposed,
             offering: parts.tools.into_iter().collect(),
-            state: Mutex::new(State { catalog: parts.catalog, runtimes, alone }),
+            state: Mutex::new(State { catalog: parts.catalog, elsewhere, runtimes, alone }),
         };
         let mut state = teams.state();
-        let owners = teams.make(&state.catalog, &teams.exposed)?;
+        let owners = teams.make(&state, &teams.exposed)?;
         state.runtimes.insert(teams.exposed.clone(), owners);
         drop(state);
         Ok(teams)
@@ -82,23 +88,24 @@ impl ServedTeams {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The whole team, as it is now.
+    pub(crate) fn catalog(&self) -> Catalog {
+        self.state().catalog.clone()
+    }
 
-    /// From the next turn on, these are the tools from elsewhere.
-    pub(crate) fn change_tools(&self, others: Vec<RegisteredTool>) -> Result<(), Failure> {
-        let mut state = self.state();
-        state.catalog.add_tools(others)?;
-        // The next call makes them anew.
-        state.alone.clear();
-        let none = BTreeMap::new();
-        for (reach, runtime) in &state.runtimes {
-            match reach {
-                None => runtime.replace_team(&state.catalog.tree, &none),
-                Some(agents) => {
-                    runtime.replace_team(&state.catalog.exposing(agents)?.tree, &none);
-                }
-            }
+    /// What the card of the team says to a caller, or to everybody.
+    fn described(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
+        let reach = match caller {
+            None => Some(self.exposed.clone()),
+            Some(caller) => self.reach(caller),
+        };
+        let Some(reach) = reach else { return Vec::new() };
+        let state = self.state();
+        let mut agents = CardAgent::all_of(&state.catalog.tree, Some(&state.catalog.topology));
+        if let Some(reach) = reach {
+            agents.retain(|agent| reach.contains(agent.name.as_str()));
         }
-        Ok(())
+        agents
     }
 
     /// The turns under way in all teams.
@@ -130,15 +137,17 @@ impl ServedTeams {
         })
     }
 
-    fn make(&self, catalog: &Catalog, reach: &Reach) -> Result<Runtime, Failure> {
+    /// A runtime for a set of agents, as they are now.
+    fn make(&self, state: &State, reach: &Reach) -> Result<Runtime, Failure> {
         let (approver, kept) = (Arc::clone(&self.approver), self.kept.clone());
-        match reach {
-            None => Ok(wiring::runtime(&self.config, catalog, kept, &self.models, approver)),
-            Some(agents) => {
-                let catalog = catalog.exposing(agents)?;
-                Ok(wiring::runtime(&self.config, &catalog, kept, &self.models, approver))
-            }
-        }
+        let catalog = match reach {
+            None => state.catalog.clone(),
+            Some(agents) => state.catalog.exposing(agents, &state.elsewhere)?,
+        };
+        let runtime = wiring::runtime(&self.config, &catalog, kept, &self.models, approver);
+        // Agents elsewhere may have come or gone since the start.
+        runtime.replace_team(&catalog.tree, &state.elsewhere.agents);
+        Ok(runtime)
     }
 
     /// Whether a caller may call tools of this agent directly.
@@ -160,9 +169,38 @@ impl Teams for ServedTeams {
             return Some(runtime.clone());
         }
         // An empty set, or agents that are gone: there is nobody to talk to.
-        let runtime = self.make(&state.catalog, &reach).ok()?;
+        let runtime = self.make(&state, &reach).ok()?;
         state.runtimes.insert(reach, runtime.clone());
         Some(runtime)
+    }
+}
+
+impl Renewed for ServedTeams {
+    fn renew(
+        &self,
+        tools: ToolRegistry,
+        tree: AgentTree,
+        elsewhere: Elsewhere,
+    ) -> Result<(), Failure> {
+        let mut state = self.state();
+        (state.catalog.tools, state.catalog.tree) = (tools, tree);
+        state.elsewhere = elsewhere;
+        // The next call makes them anew.
+        state.alone.clear();
+        for (reach, runtime) in &state.runtimes {
+            let tree = match reach {
+                None => state.catalog.tree.clone(),
+                Some(agents) => state.catalog.exposing(agents, &state.elsewhere)?.tree,
+            };
+            runtime.replace_team(&tree, &state.elsewhere.agents);
+        }
+        Ok(())
+    }
+}
+
+impl Exposed for ServedTeams {
+    fn exposed(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
+        self.described(caller)
     }
 }
 

@@ -9,8 +9,7 @@ use lango_chronicler::Memory;
 use lango_model::ContextBlock;
 use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
 use lango_orchestration::{
-    AgentSpec, AgentTree, Config as TreeConfig, PromptSections, Root, SingleAgent, SubAgent,
-    Topology,
+    AgentSpec, AgentTree, PromptSections, RemoteAgentSpec, Root, SingleAgent, SubAgent, Topology,
 };
 use lango_protocol::{AgentName, BudgetLimits, InvalidName};
 use lango_retrieval::Retrieval;
@@ -28,6 +27,8 @@ use crate::home::{self, Home};
 use crate::knowledge::{self, Librarian};
 use crate::memory;
 use crate::provider::ReadyModels;
+use crate::remotes::{self, Remotes};
+use crate::team::{Elsewhere, TeamParts};
 use crate::web;
 
 /// The agents and tools, without a model or a database. Clones share what is kept.
@@ -36,8 +37,10 @@ pub(crate) struct Catalog {
     pub(crate) tools: ToolRegistry,
     pub(crate) topology: Topology,
     pub(crate) tree: AgentTree,
-    /// What trees are made of, for when tools come or go.
+    /// What trees are made of, for when tools or agents come or go.
     pub(crate) team: TeamParts,
+    /// The agents elsewhere, once they were looked for.
+    pub(crate) remotes: Option<Remotes>,
     /// What must not be shown or recorded, of those who bring tools from elsewhere.
     pub(crate) secrets: Vec<String>,
     pub(crate) workspace: PathBuf,
@@ -51,65 +54,49 @@ pub(crate) struct Catalog {
     pub(crate) memory: Option<Memory>,
 }
 
-/// What trees are made of, beside the tools that come and go.
-#[derive(Clone)]
-pub(crate) struct TeamParts {
-    own: ToolRegistry,
-    topology: Topology,
-    prompts: PromptSections,
-    multi_agent: bool,
-    max_rounds: u32,
-}
-
-impl TeamParts {
-    /// All tools with these, and the agents that have them.
-    pub(crate) fn build(
-        &self,
-        others: Vec<RegisteredTool>,
-    ) -> Result<(ToolRegistry, AgentTree), Failure> {
-        let wrong = |error: String| Failure::usage(error);
-        let mut tools = self.own.clone();
-        for tool in others {
-            tools.add_registered(tool).map_err(|error| wrong(error.to_string()))?;
-        }
-        let tree = lango_orchestration::build_agent_tree(TreeConfig {
-            multi_agent: self.multi_agent,
-            topology: &self.topology,
-            tools: &tools,
-            max_delegation_rounds: self.max_rounds,
-            sub_agent_prompt: None,
-            remote_agents: Vec::new(),
-            prompts: &self.prompts,
-        })
-        .map_err(|error| wrong(error.to_string()))?;
-        Ok((tools, tree))
-    }
-}
-
 impl Catalog {
+    /// Looks for the agents elsewhere, and takes those that are there into the team.
+    pub(crate) async fn find_remotes(
+        &mut self,
+        config: &Config,
+        database: &Database,
+    ) -> Result<(), Failure> {
+        self.remotes = Remotes::find(config, database).await?;
+        self.add_tools(Vec::new())
+    }
+
+    /// The agents elsewhere that are there.
+    pub(crate) fn elsewhere(&self) -> Elsewhere {
+        self.remotes.as_ref().map(Remotes::elsewhere).unwrap_or_default()
+    }
+
     /// These tools come from elsewhere.
     pub(crate) fn add_tools(&mut self, others: Vec<RegisteredTool>) -> Result<(), Failure> {
-        (self.tools, self.tree) = self.team.build(others)?;
+        (self.tools, self.tree) = self.team.build(others, self.elsewhere().specs)?;
         Ok(())
     }
 
     /// The same with these agents alone. Each keeps the tools that it has in the whole team, and what
     /// the others own goes to nobody.
-    pub(crate) fn exposing(&self, agents: &BTreeSet<AgentName>) -> Result<Self, Failure> {
+    pub(crate) fn exposing(
+        &self,
+        agents: &BTreeSet<AgentName>,
+        elsewhere: &Elsewhere,
+    ) -> Result<Self, Failure> {
         let wrong =
             |error: lango_orchestration::OrchestrationError| Failure::usage(error.to_string());
-        let owned: BTreeSet<&str> = self
-            .tree
-            .sub_agents()
-            .iter()
-            .filter(|agent| agents.contains(&agent.name))
-            .flat_map(|agent| agent.tools().iter().map(|tool| tool.name()))
-            .collect();
+        let reached = self.tree.sub_agents().iter().filter(|agent| agents.contains(&agent.name));
+        let owned: BTreeSet<&str> =
+            reached.flat_map(|agent| agent.tools().iter().map(|tool| tool.name())).collect();
+        let specs = elsewhere.specs.iter().filter(|spec| agents.contains(&spec.name));
+        let elsewhere: Vec<RemoteAgentSpec> = specs.cloned().collect();
         let own = self.tools.only(|name| owned.contains(name));
         let topology = self.team.topology.clone().only(agents).map_err(wrong)?;
         let team = TeamParts { own, topology: topology.clone(), ..self.team.clone() };
-        let (tools, tree) = team.build(Vec::new())?;
-        Ok(Self { tools, topology, tree, team, ..self.clone() })
+        // What agents elsewhere asked is told to those who reach them.
+        let remotes = self.remotes.clone().filter(|_| !elsewhere.is_empty());
+        let (tools, tree) = team.build(Vec::new(), elsewhere)?;
+        Ok(Self { tools, topology, tree, team, remotes, ..self.clone() })
     }
 
     /// From now on the agents keep everything in this database.
@@ -166,13 +153,15 @@ pub(crate) fn catalog(
         multi_agent: config.agent.multi_agent,
         max_rounds: max_rounds.unwrap_or(config.agent.max_delegation_rounds),
     };
-    let (tools, tree) = team.build(Vec::new())?;
+    let (tools, tree) = team.build(Vec::new(), Vec::new())?;
     let secrets = Vec::new();
+    let remotes = None;
     Ok(Catalog {
         tools,
         topology,
         tree,
         team,
+        remotes,
         secrets,
         workspace,
         records,
@@ -336,7 +325,7 @@ pub(crate) fn runtime(
         scrubber: scrubber(config, catalog, models),
         settings: settings(config),
         workspace,
-        remote_agents: BTreeMap::new(),
+        remote_agents: catalog.elsewhere().agents,
     })
 }
 
@@ -376,7 +365,8 @@ pub(crate) fn alone(
 /// What must not be recorded or shown.
 fn scrubber(config: &Config, catalog: &Catalog, models: &ReadyModels) -> Scrubber {
     let secrets = models.secrets.iter().cloned().chain(database_password(config));
-    Scrubber::new(secrets.chain(knowledge::secrets(config)).chain(catalog.secrets.iter().cloned()))
+    let secrets = secrets.chain(knowledge::secrets(config)).chain(remotes::secrets(config));
+    Scrubber::new(secrets.chain(catalog.secrets.iter().cloned()))
 }
 
 /// What agents are told beside their instructions.
@@ -391,6 +381,7 @@ pub(crate) fn context(config: &Config, catalog: &Catalog) -> Vec<Box<dyn Context
     if reaches("save_knowledge") {
         sources.extend(catalog.librarian.context(config));
     }
+    sources.extend(catalog.remotes.as_ref().map(Remotes::open_questions));
     sources
 }
 

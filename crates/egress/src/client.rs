@@ -213,7 +213,7 @@ impl GuardedClient {
     }
 }
 
-fn trusting_nobody() -> Result<rustls::ClientConfig, rustls::Error> {
+pub(crate) fn trusting_nobody() -> Result<rustls::ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = rustls::ClientConfig::builder_with_provider(provider);
     let builder = builder.with_safe_default_protocol_versions()?;
@@ -221,7 +221,7 @@ fn trusting_nobody() -> Result<rustls::ClientConfig, rustls::Error> {
 }
 
 /// An error with its causes, which is where the reason stands.
-fn chain(error: &dyn std::error::Error) -> String {
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

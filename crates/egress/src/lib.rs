@@ -10,6 +10,7 @@
 //! reached through this crate: the user configured their addresses.
 
 mod address;
+mod channel;
 mod client;
 mod destination;
 mod error;
@@ -20,6 +21,7 @@ mod resolve;
 mod rules;
 
 pub use address::{AddressKind, kind_of};
+pub use channel::{Answer, Channel};
 pub use client::{ClientLimits, FetchError, Fetched, GuardedClient};
 pub use destination::{Destination, Scheme};
 pub use error::{EgressError, Refusal};

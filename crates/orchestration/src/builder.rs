@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lango_protocol::{AgentName, ORCHESTRATOR, SINGLE_AGENT};
 use lango_tool::ToolRegistry;
 
-use crate::instruction::{DELEGATING_IDENTITY, RoutingEntry, Team};
+use crate::instruction::{DELEGATING_IDENTITY, RoutingEntry, Team, remote_description};
 use crate::prompt::{Audience, with_opening};
 use crate::{
     AgentSpec, AgentTree, OrchestrationError, Orchestrator, Partition, PromptSections, Root,
@@ -46,6 +46,8 @@ pub struct RemoteAgentSpec {
     pub name: AgentName,
     /// What its card says about it.
     pub description: String,
+    /// What its card says that it can do.
+    pub skills: Vec<String>,
 }
 
 /// Makes the agents: partitions the tools, leaves out who has nothing to do, writes the prompts.
@@ -138,8 +140,8 @@ fn local_agent(config: &Config<'_>, spec: &AgentSpec, partition: &Partition) -> 
 
 fn remote_agent(remote: RemoteAgentSpec) -> SubAgent {
     SubAgent {
+        description: remote_description(&remote),
         name: remote.name,
-        description: remote.description,
         system_prompt: "".into(),
         kind: SubAgentKind::Remote,
     }

@@ -16,8 +16,10 @@ use crate::{AgentSpec, RemoteAgentSpec, capability_description};
 pub(crate) const DELEGATING_IDENTITY: &str = "You have no tools. Whatever needs one is done by a \
     specialist: hand it over with transfer_to_agent. Everything else you answer yourself.";
 
-/// A remote description is a stranger's text in our system prompt, so it is kept short.
+/// What a remote agent says about itself is a stranger's text in our system prompt, so it is kept short.
 const REMOTE_DESCRIPTION_CHARACTERS: usize = 300;
+const REMOTE_SKILL_CHARACTERS: usize = 100;
+const REMOTE_SKILLS: usize = 8;
 
 /// One line of the routing table.
 pub(crate) enum RoutingEntry<'a> {
@@ -116,7 +118,44 @@ fn local_line(spec: &AgentSpec, capabilities: &str) -> String {
 }
 
 fn remote_line(remote: &RemoteAgentSpec) -> String {
-    let description: String =
-        one_line(&remote.description).chars().take(REMOTE_DESCRIPTION_CHARACTERS).collect();
-    format!("- {} (remote; in its own words: {description})", remote.name)
+    format!("- {} (remote; in its own words: {})", remote.name, remote_description(remote))
+}
+
+/// What a remote agent says about itself, as it may be shown to a model: one line, bounded.
+pub(crate) fn remote_description(remote: &RemoteAgentSpec) -> String {
+    let mut text = quotable(&remote.description, REMOTE_DESCRIPTION_CHARACTERS);
+    let skills: Vec<String> = remote
+        .skills
+        .iter()
+        .map(|skill| quotable(skill, REMOTE_SKILL_CHARACTERS))
+        .filter(|skill| !skill.is_empty())
+        .take(REMOTE_SKILLS)
+        .collect();
+    if !skills.is_empty() {
+        let separator = if text.is_empty() { "" } else { "; " };
+        let _ = write!(text, "{separator}can: {}", skills.join("; "));
+    }
+    text
+}
+
+/// A stranger's words without what could be taken for ours: lines, headings, markers, brackets, and
+/// characters that are not seen.
+fn quotable(text: &str, most: usize) -> String {
+    let harmless = |c: char| match c {
+        '[' | ']' | '(' | ')' | '{' | '}' | '<' | '>' | '#' | '`' | '|' => ' ',
+        c if c.is_control() || is_unseen(c) => ' ',
+        c => c,
+    };
+    let text: String = text.chars().map(harmless).collect();
+    one_line(&text).chars().take(most).collect()
+}
+
+/// Characters that turn the direction of writing, join, or take no room.
+fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }

@@ -203,10 +203,7 @@ impl Turn {
 }
 
 /// The tool that a call is really for, and what it gets. Owned by the agent, or behind one that is.
-fn meant<'a>(
-    agent: &Agent,
-    call: &'a PendingCall,
-) -> Option<(Arc<RegisteredTool>, Cow<'a, str>)> {
+fn meant<'a>(agent: &Agent, call: &'a PendingCall) -> Option<(Arc<RegisteredTool>, Cow<'a, str>)> {
     let called = agent.tool(&call.tool)?;
     Some(match called.stands_for(&call.arguments) {
         Some((real, arguments)) => (real, Cow::Owned(arguments)),

@@ -101,8 +101,7 @@ impl Tasks {
         loaded.row.status_at = at;
         loaded.row.revealed = projection.is_revealed();
         for attempt in 1..=ATTEMPTS {
-            let stored =
-                self.tables.set_state(&loaded.row.id, &now, at, loaded.row.revealed).await;
+            let stored = self.tables.set_state(&loaded.row.id, &now, at, loaded.row.revealed).await;
             if stored.is_ok() || attempt == ATTEMPTS {
                 return;
             }

@@ -138,8 +138,8 @@ impl Asked<'_> {
     async fn read<T: DeserializeOwned>(self, door: &Door) -> Result<T, ProtocolError> {
         self.check_media_type()?;
         let body = request::read_body(self.body, door.tasks.settings.body_bytes).await?;
-        let mut value: Value =
-            serde_json::from_slice(&body).map_err(|error| ProtocolError::Parse(error.to_string()))?;
+        let mut value: Value = serde_json::from_slice(&body)
+            .map_err(|error| ProtocolError::Parse(error.to_string()))?;
         names::normalise(&mut value);
         serde_json::from_value(value).map_err(|error| ProtocolError::InvalidParams {
             message: format!("the body is not what this address takes: {error}"),

@@ -81,8 +81,8 @@ impl Tasks {
         let read = incoming::read(&message, &self.settings.input_modes)?;
         let configuration = request.configuration.as_ref();
         check_history(configuration.and_then(|configuration| configuration.history_length))?;
-        let notification =
-            configuration.and_then(|configuration| configuration.task_push_notification_config.clone());
+        let notification = configuration
+            .and_then(|configuration| configuration.task_push_notification_config.clone());
         if let Some(notification) = &notification {
             self.check_notification(notification)?;
         }
@@ -107,7 +107,11 @@ impl Tasks {
     }
 
     /// A new task.
-    async fn begin(self: &Arc<Self>, send: Send<'_>, read: Incoming) -> Result<Taken, ProtocolError> {
+    async fn begin(
+        self: &Arc<Self>,
+        send: Send<'_>,
+        read: Incoming,
+    ) -> Result<Taken, ProtocolError> {
         if let Some(taken) = self.repetition(&send).await? {
             return Ok(taken);
         }
@@ -144,8 +148,7 @@ impl Tasks {
             Err(error) => return Err(internal(error)),
         }
         let projection = Projection::new(&row.id, &row.context, now, row.revealed);
-        state.loaded =
-            Some(Loaded { row, turns: Vec::new(), projection, seen: 0, finished: true });
+        state.loaded = Some(Loaded { row, turns: Vec::new(), projection, seen: 0, finished: true });
         self.start(&live, &mut state, &send, turn, read, permit).await?;
         let taken = self.taken(&live, &mut state, send.streams)?;
         drop(state);
@@ -210,10 +213,7 @@ impl Tasks {
     }
 
     /// What came of the same message before.
-    async fn repetition(
-        self: &Arc<Self>,
-        send: &Send<'_>,
-    ) -> Result<Option<Taken>, ProtocolError> {
+    async fn repetition(self: &Arc<Self>, send: &Send<'_>) -> Result<Option<Taken>, ProtocolError> {
         let Some(key) = &send.repeat_key else { return Ok(None) };
         let Some(task) = self.tables.repeated(key).await.map_err(internal)? else {
             return Ok(None);
@@ -305,10 +305,11 @@ impl Tasks {
             }
             let events = self.journal.turn_events(&row.session, turn.turn).await?;
             let source = if events.is_empty() {
-                let pending = turn.pending.as_deref().and_then(|text| serde_json::from_str(text).ok());
-                let Some(read) = pending
-                    .and_then(|message: Message| incoming::read(&message, &self.settings.input_modes).ok())
-                else {
+                let pending =
+                    turn.pending.as_deref().and_then(|text| serde_json::from_str(text).ok());
+                let Some(read) = pending.and_then(|message: Message| {
+                    incoming::read(&message, &self.settings.input_modes).ok()
+                }) else {
                     continue;
                 };
                 let message_id = turn.message_id.clone();
@@ -317,7 +318,9 @@ impl Tasks {
                 Source::Here(Box::new(team.start_turn(request)))
             } else {
                 let unfinished = self.journal.unfinished_turns(Some(&row.session)).await?;
-                let runs = unfinished.iter().any(|other| other.turn == turn.turn && other.running.is_some());
+                let runs = unfinished
+                    .iter()
+                    .any(|other| other.turn == turn.turn && other.running.is_some());
                 if runs {
                     let following = team.follow(row.session.clone(), turn.turn, seen);
                     Source::Elsewhere(Box::new(following))

@@ -18,7 +18,7 @@ use super::projection::Projection;
 use super::push::Notifier;
 use super::settings::Settings;
 use super::stream::{Subscription, Until};
-use super::tables::{TaskRow, Tables};
+use super::tables::{Tables, TaskRow};
 use crate::wire::error::ProtocolError;
 
 /// The tasks of all callers. Shared by the bindings and by what runs in the background.
@@ -67,9 +67,7 @@ impl Tasks {
         let most = self.settings.turns_of_caller;
         let semaphore = {
             let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(
-                room.entry(caller.clone()).or_insert_with(|| Arc::new(Semaphore::new(most))),
-            )
+            Arc::clone(room.entry(caller.clone()).or_insert_with(|| Arc::new(Semaphore::new(most))))
         };
         semaphore.try_acquire_owned().map_err(|_| {
             ProtocolError::TooMany(format!("{most} tasks are at work already; wait for one to end"))
@@ -104,8 +102,7 @@ impl Tasks {
 
     /// Folds a task from the journal.
     pub(super) async fn load(&self, row: TaskRow) -> Result<Loaded, StoreError> {
-        let mut projection =
-            Projection::new(&row.id, &row.context, row.created_at, row.revealed);
+        let mut projection = Projection::new(&row.id, &row.context, row.created_at, row.revealed);
         let turns = self.tables.turns(&row.id).await?;
         let mut seen = 0;
         let mut finished = true;

@@ -5,12 +5,13 @@ use std::io::{self, IsTerminal, Write};
 use lango_protocol::{Origin, SessionId};
 use lango_runtime::TurnRequest;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
 
 use super::Setting;
-use super::run::{choose_session, introduction, make_ready};
+use super::run::{NEWS_CHARACTERS, choose_session, introduction, make_ready};
 use super::turn::follow;
 use crate::arguments::ChatArguments;
-use crate::display::Display;
+use crate::display::{Display, one_line};
 use crate::failure::{self, Failure};
 use crate::terminal::Terminal;
 
@@ -25,15 +26,17 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
     let input = Terminal::standard_input();
     // Approvals are asked in the same terminal the lines come from, and only in one.
     let person = io::stdin().is_terminal().then(|| input.clone());
-    let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
+    let mut ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
     let mut session = choose_session(ready.runtime.journal(), &arguments.session).await?;
     let mut display = Display::chat(ready.answers, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
     let _ = display.introduce("/help for help, /quit to leave");
+    ready.tell_absences(false);
+    let mut news = ready.watch_remotes();
     let mut code = failure::ANSWERED;
     loop {
-        let line = match next_line(&input).await? {
+        let line = match next_line(&input, &mut news).await? {
             Next::Line(line) => line,
             Next::End => break,
             Next::Terminated => {
@@ -82,17 +85,32 @@ enum Next {
     Terminated,
 }
 
-async fn next_line(input: &Terminal) -> Result<Next, Failure> {
-    if io::stdin().is_terminal() {
-        let mut stderr = io::stderr();
-        stderr.write_all(b"\n> ")?;
-        stderr.flush()?;
-    }
+async fn next_line(
+    input: &Terminal,
+    news: &mut Option<mpsc::Receiver<String>>,
+) -> Result<Next, Failure> {
+    let is_terminal = io::stdin().is_terminal();
+    let prompt = || if is_terminal { io::stderr().write_all(b"\n> ") } else { Ok(()) };
+    prompt()?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        line = input.line() => Ok(line.map_or(Next::End, Next::Line)),
-        _ = interrupt.recv() => Ok(Next::End),
-        _ = terminate.recv() => Ok(Next::Terminated),
+    // One that is waited for is not asked for twice: a line would be lost.
+    let mut line = std::pin::pin!(input.line());
+    loop {
+        let told = async {
+            match news {
+                Some(news) => news.recv().await,
+                None => None,
+            }
+        };
+        tokio::select! {
+            Some(new) = told => {
+                writeln!(io::stderr(), "lango: {}", one_line(&new, NEWS_CHARACTERS))?;
+                prompt()?;
+            }
+            line = &mut line => return Ok(line.map_or(Next::End, Next::Line)),
+            _ = interrupt.recv() => return Ok(Next::End),
+            _ = terminate.recv() => return Ok(Next::Terminated),
+        }
     }
 }

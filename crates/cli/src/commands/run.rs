@@ -1,7 +1,6 @@
 //! `lango run`: one message, one answer.
 
-use std::collections::BTreeMap;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,20 +10,26 @@ use lango_orchestration::Root;
 use lango_protocol::{ORCHESTRATOR, Origin, SINGLE_AGENT, SessionId};
 use lango_runtime::{Runtime, TurnRequest};
 use lango_store::Journal;
+use tokio::sync::mpsc;
 
 use super::turn::follow;
 use super::{Setting, image};
 use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArguments};
 use crate::config::Config;
-use crate::display::Display;
+use crate::display::{Display, one_line};
 use crate::failure::Failure;
 use crate::mcp;
 use crate::provider::{self, Purpose, ReadyModels};
+use crate::remotes::Remotes;
+use crate::team::Upkeep;
 use crate::terminal::{Answers, Terminal, TerminalApprover};
 use crate::wiring::{self, Catalog, Kept};
 
 /// How long the work after a turn may keep a program that is done.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The longest line about an agent elsewhere.
+pub(super) const NEWS_CHARACTERS: usize = 600;
 
 /// The most that is taken from standard input.
 const MAX_INPUT_BYTES: u64 = 1024 * 1024;
@@ -38,6 +43,7 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let display = Display::new(&arguments.output, ready.answers, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
+    ready.tell_absences(arguments.output.quiet);
     let request =
         TurnRequest { attachment, images, ..TurnRequest::new(session, text, Origin::Run) };
     let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
@@ -58,6 +64,9 @@ pub(super) struct Ready {
     processes: Processes,
     /// Tools that no agent can use.
     unmatched: Vec<String>,
+    /// The agents elsewhere.
+    remotes: Option<Remotes>,
+    upkeep: Upkeep,
     /// What to say about the MCP servers that are not used, or not whole.
     mcp_notices: Vec<String>,
     /// The MCP servers, whose programs end with this.
@@ -88,6 +97,22 @@ impl Ready {
         };
         for trouble in troubles {
             let _ = display.introduce(&trouble);
+        }
+    }
+
+    /// From now on, agents elsewhere that come back are in the team. What changes is told through the
+    /// channel.
+    pub(super) fn watch_remotes(&mut self) -> Option<mpsc::Receiver<String>> {
+        let remotes = self.remotes.take()?;
+        Some(remotes.watch(self.upkeep.clone()))
+    }
+
+    /// Says who is not in the team, once, wherever the answer goes.
+    pub(super) fn tell_absences(&self, quiet: bool) {
+        let warnings = self.remotes.as_ref().map(Remotes::warnings).unwrap_or_default();
+        for warning in warnings.iter().filter(|_| !quiet) {
+            // With standard error gone there is nobody left to tell.
+            let _ = writeln!(io::stderr(), "lango: {}", one_line(warning, NEWS_CHARACTERS));
         }
     }
 
@@ -141,6 +166,7 @@ pub(super) async fn make_ready(
     let models = provider::prepare(config, choice, purpose).await?;
     let (database, journal) = wiring::open_store(config, &setting.home).await?;
     let retrieval = catalog.connect(config, &database, &journal).await?;
+    catalog.find_remotes(config, &database).await?;
     let rules = wiring::rule_book(config, database.clone()).await?;
     let asked = mcp::person(approve.approve, person.clone());
     let model = Arc::clone(&models.model.model);
@@ -150,29 +176,16 @@ pub(super) async fn make_ready(
     let answers = approver.answers();
     let kept = Kept { journal, retrieval, rules };
     let runtime = wiring::runtime(config, &catalog, kept, &models, Arc::new(approver));
-    if let Some(servers) = &servers {
-        keep_team(&runtime, servers, &catalog);
-    }
     let unmatched = match &catalog.tree.root {
         Root::Team(team) => team.unmatched.iter().map(|tool| tool.name().to_owned()).collect(),
         Root::Single(_) => Vec::new(),
     };
     let processes = catalog.processes.clone();
-    Ok(Ready { runtime, models, answers, processes, unmatched, mcp_notices, mcp: servers })
-}
-
-/// From now on the agents have what the servers offer, whenever that changes.
-fn keep_team(runtime: &Runtime, servers: &Servers, catalog: &Catalog) {
-    let (runtime, servers, team) = (runtime.clone(), servers.clone(), catalog.team.clone());
-    let mut changes = servers.changes();
-    tokio::spawn(async move {
-        while changes.changed().await.is_ok() {
-            // What cannot be built is as it was: a name that is taken is reported at the start.
-            if let Ok((_, tree)) = team.build(servers.offer().tools) {
-                runtime.replace_team(&tree, &BTreeMap::new());
-            }
-        }
-    });
+    let team = catalog.team.clone();
+    let upkeep =
+        Upkeep::begin(team, Arc::new(runtime.clone()), servers.clone(), catalog.elsewhere());
+    let (remotes, mcp) = (catalog.remotes, servers);
+    Ok(Ready { runtime, models, answers, processes, unmatched, remotes, upkeep, mcp_notices, mcp })
 }
 
 /// Refuses settings for agents that nobody knows.

@@ -8,6 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_a2a::server::{A2aDoor, CardSettings, DoorParts, Settings};
+use lango_a2a::signature::CardSigner;
+use lango_egress::Guard;
 use lango_mcp::server::{McpDoor, McpParts};
 use lango_protocol::AgentName;
 use lango_server::{
@@ -23,6 +26,7 @@ use crate::config::ServerConfig;
 use crate::failure::{self, Failure};
 use crate::home;
 use crate::serving::{Reached, Serving, notice};
+use crate::web;
 
 /// How long turns have to end when the server is told to.
 const GRACE: Duration = Duration::from_secs(10);
@@ -49,7 +53,8 @@ pub(crate) async fn serve(setting: &Setting, arguments: ServeArguments) -> Resul
         notice: Arc::new(|line| notice(&line)),
     })
     .map_err(|error| Failure::usage(error.to_string()))?;
-    let routes = routes(Arc::new(access), doors(&serving, &closing).await?);
+    let a2a = a2a_door(setting, &serving, listener.address(), arguments.no_auth).await?;
+    let routes = routes(Arc::new(access), doors(&serving, &a2a, &closing).await?);
     let mut signals = Signals::new()?;
     super::print(&introduction(listener.address(), &owner))?;
     io::stdout().flush()?;
@@ -58,13 +63,22 @@ pub(crate) async fn serve(setting: &Setting, arguments: ServeArguments) -> Resul
         notice("ending; turns that run have 10 seconds");
     };
     let teams = Arc::clone(&serving.teams);
+    let (ended, streams) = (closing.clone(), a2a.clone());
+    tokio::spawn(async move {
+        ended.cancelled().await;
+        streams.close().await;
+    });
     listener.serve(routes, stop, closing, GRACE, move || teams.turns_under_way() > 0).await;
     serving.end().await;
     Ok(failure::ANSWERED)
 }
 
 /// All doors of the server.
-async fn doors(serving: &Serving, closing: &CancellationToken) -> Result<Doors, Failure> {
+async fn doors(
+    serving: &Serving,
+    a2a: &A2aDoor,
+    closing: &CancellationToken,
+) -> Result<Doors, Failure> {
     let openai = OpenAiDoor::open(OpenAiParts {
         teams: serving.teams.clone(),
         database: serving.database.clone(),
@@ -80,11 +94,52 @@ async fn doors(serving: &Serving, closing: &CancellationToken) -> Result<Doors, 
     let teams = Arc::clone(&serving.teams);
     Ok(Doors {
         openai: Some(openai),
-        others: vec![mcp.router()],
+        others: vec![mcp.router(), a2a.router()],
         database: serving.database.clone(),
         version: env!("CARGO_PKG_VERSION"),
         running: Arc::new(move || teams.turns_under_way()),
     })
+}
+
+/// The door of agents elsewhere. Tasks that a process left behind are gone on with.
+async fn a2a_door(
+    setting: &Setting,
+    serving: &Serving,
+    address: SocketAddr,
+    open: bool,
+) -> Result<A2aDoor, Failure> {
+    let config = setting.config();
+    let rules = web::rules(config)?;
+    let server = &config.server;
+    let door = A2aDoor::open(DoorParts {
+        database: serving.database.clone(),
+        teams: serving.teams.clone(),
+        exposed: serving.teams.clone(),
+        card: CardSettings {
+            name: server.name.clone(),
+            description: server.description.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            base_url: server.base_url.clone().unwrap_or_else(|| format!("http://{address}")),
+            provider: None,
+            documentation_url: None,
+            bearer: !open,
+        },
+        signer: signer(server)?,
+        notifications: Some(Guard::new(rules)),
+        settings: Settings { callers_are_known: !open, ..Settings::default() },
+    })
+    .await?;
+    door.resume().await?;
+    Ok(door)
+}
+
+/// What signs the card, where a key was named. It is made if it is not there.
+fn signer(config: &ServerConfig) -> Result<Option<CardSigner>, Failure> {
+    let Some(path) = &config.card_key else { return Ok(None) };
+    let wrong = |why: String| Failure::usage(format!("server.cardKey {path}: {why}"));
+    let file = home::expand(path).map_err(wrong)?;
+    let signer = if file.exists() { CardSigner::open(&file) } else { CardSigner::generate(&file) };
+    signer.map(Some).map_err(|error| wrong(error.to_string()))
 }
 
 /// Agents named on the command line, or else in the configuration.
@@ -197,8 +252,12 @@ pub(super) fn failed(error: CallersError) -> Failure {
 /// What is offered, and how one is let in.
 fn introduction(address: SocketAddr, owner: &OwnerToken) -> String {
     let mut text = format!("Lango serves at http://{address}\n");
-    let places =
-        [("OpenAI wire", "/v1", "any OpenAI client, model lango"), ("health", "/health", "")];
+    let places = [
+        ("OpenAI wire", "/v1", "any OpenAI client, model lango"),
+        ("MCP", "/mcp", "any MCP client, streamable HTTP"),
+        ("A2A", "/.well-known/agent-card.json", "other agents"),
+        ("health", "/health", ""),
+    ];
     for (name, path, what) in places {
         let line = format!("  {name:<12} http://{address}{path:<8} {what}");
         // Writing to a string cannot fail.

@@ -21,19 +21,7 @@ pub(crate) fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError>
     let origin = Origin::File(path.to_owned());
     let parts = split_key(key);
     check_known(&parts, &known_keys(), &origin)?;
-    let current = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => {
-            return Err(ConfigError::Unreadable {
-                path: path.to_owned(),
-                reason: error.to_string(),
-            });
-        }
-    };
-    let not_toml = |reason: String| ConfigError::NotToml { path: path.to_owned(), reason };
-    let mut document: DocumentMut =
-        current.parse().map_err(|error: toml_edit::TomlError| not_toml(error.to_string()))?;
+    let mut document = read(path)?;
 
     // A bare word is text, unless the key wants something else.
     let names: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -47,8 +35,104 @@ pub(crate) fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError>
     let item: toml_edit::Value = value
         .to_string()
         .parse()
-        .map_err(|error: toml_edit::TomlError| not_toml(error.to_string()))?;
+        .map_err(|error: toml_edit::TomlError| not_toml(path, error.to_string()))?;
     let Some((name, sections)) = parts.split_last() else { return Ok(()) };
+    section(path, &mut document, sections)?.insert(name, toml_edit::value(item));
+    write(path, &document)
+}
+
+/// Adds a table to a list of tables, as a `[[section]]` of its own unless the list is written in one
+/// line.
+pub(crate) fn add_to_list(
+    path: &Path,
+    key: &str,
+    entry: &toml_edit::Table,
+) -> Result<(), ConfigError> {
+    let mut document = read(path)?;
+    let parts = split_key(key);
+    let Some((name, sections)) = parts.split_last() else { return Ok(()) };
+    let table = section(path, &mut document, sections)?;
+    let list = table
+        .entry(name)
+        .or_insert_with(|| toml_edit::Item::ArrayOfTables(toml_edit::ArrayOfTables::new()));
+    match list {
+        toml_edit::Item::ArrayOfTables(tables) => tables.push(entry.clone()),
+        toml_edit::Item::Value(toml_edit::Value::Array(array)) => {
+            array.push(entry.clone().into_inline_table());
+        }
+        _ => return Err(not_toml(path, format!("{key} is not a list"))),
+    }
+    // What is written must be what is read.
+    let text = document.to_string();
+    let parsed = text.parse::<Table>().map_err(|error| not_toml(path, error.to_string()))?;
+    Config::deserialize(parsed).map_err(|error| ConfigError::BadValue {
+        key: key.to_owned(),
+        origin: Origin::File(path.to_owned()),
+        reason: error.message().trim().to_owned(),
+    })?;
+    write(path, &document)
+}
+
+/// Removes the tables of a list whose `name` is this one. Whether there was any.
+pub(crate) fn remove_from_list(path: &Path, key: &str, wanted: &str) -> Result<bool, ConfigError> {
+    let mut document = read(path)?;
+    let parts = split_key(key);
+    let Some((name, sections)) = parts.split_last() else { return Ok(false) };
+    let table = section(path, &mut document, sections)?;
+    let is_wanted = |value: Option<&str>| value == Some(wanted);
+    let removed = match table.get_mut(name) {
+        Some(toml_edit::Item::ArrayOfTables(tables)) => {
+            let before = tables.len();
+            tables.retain(|table| !is_wanted(table.get("name").and_then(|name| name.as_str())));
+            before != tables.len()
+        }
+        Some(toml_edit::Item::Value(toml_edit::Value::Array(array))) => {
+            let before = array.len();
+            array.retain(|value| {
+                let table = value.as_inline_table();
+                let name = table.and_then(|table| table.get("name")).and_then(|name| name.as_str());
+                !is_wanted(name)
+            });
+            before != array.len()
+        }
+        _ => false,
+    };
+    if removed {
+        write(path, &document)?;
+    }
+    Ok(removed)
+}
+
+fn not_toml(path: &Path, reason: String) -> ConfigError {
+    ConfigError::NotToml { path: path.to_owned(), reason }
+}
+
+fn read(path: &Path) -> Result<DocumentMut, ConfigError> {
+    let current = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => {
+            return Err(ConfigError::Unreadable {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            });
+        }
+    };
+    current.parse().map_err(|error: toml_edit::TomlError| not_toml(path, error.to_string()))
+}
+
+fn write(path: &Path, document: &DocumentMut) -> Result<(), ConfigError> {
+    crate::home::write_private(path, &document.to_string()).map_err(|error| {
+        ConfigError::Unwritable { path: path.to_owned(), reason: error.to_string() }
+    })
+}
+
+/// The table of these sections, made where it is not there yet.
+fn section<'a>(
+    path: &Path,
+    document: &'a mut DocumentMut,
+    sections: &[String],
+) -> Result<&'a mut toml_edit::Table, ConfigError> {
     let mut table = document.as_table_mut();
     for section in sections {
         // New tables are written as [sections], as a person would.
@@ -58,13 +142,10 @@ pub(crate) fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError>
             toml_edit::Item::Table(table)
         });
         let inline =
-            || not_toml(format!("write {} as a [section] to change it", sections.join(".")));
+            || not_toml(path, format!("write {} as a [section] to change it", sections.join(".")));
         table = section.as_table_mut().ok_or_else(inline)?;
     }
-    table.insert(name, toml_edit::value(item));
-    crate::home::write_private(path, &document.to_string()).map_err(|error| {
-        ConfigError::Unwritable { path: path.to_owned(), reason: error.to_string() }
-    })
+    Ok(table)
 }
 
 /// Removes a key, or a section with all that is in it. False where it was not there.
@@ -129,5 +210,29 @@ mod tests {
         assert!(set(&path, "budget.seconds", "soon").is_err());
         assert!(set(&path, "budget.second", "5").is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+
+    #[test]
+    fn tables_are_added_to_a_list_and_removed_by_name() {
+        let directory = tempfile::tempdir().unwrap();
+        for start in
+            ["# mine\n", "# mine\n[a2a]\nremoteAgents = [{ name = \"x\", agentCardUrl = \"u\" }]\n"]
+        {
+            let path = directory.path().join("config.toml");
+            std::fs::write(&path, start).unwrap();
+            let mut entry = toml_edit::Table::new();
+            entry.insert("name", toml_edit::value("weather"));
+            assert!(add_to_list(&path, "a2a.remoteAgents", &entry).is_err());
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), start);
+            entry.insert("agentCardUrl", toml_edit::value("http://127.0.0.1:1/"));
+            add_to_list(&path, "a2a.remoteAgents", &entry).unwrap();
+            let agents = super::super::load(&path, []).unwrap().config.a2a.remote_agents;
+            assert_eq!(agents.last().unwrap().name, "weather");
+            assert!(remove_from_list(&path, "a2a.remoteAgents", "weather").unwrap());
+            assert!(!remove_from_list(&path, "a2a.remoteAgents", "weather").unwrap());
+            let left = super::super::load(&path, []).unwrap().config.a2a.remote_agents;
+            assert_eq!(left.len(), agents.len() - 1);
+            assert!(std::fs::read_to_string(&path).unwrap().contains("# mine"));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The configuration: one TOML file, overridden by `LANGO_…` variables, overridden by flags.
 
+mod a2a;
 mod edit;
 mod keys;
 mod knowledge;
@@ -16,7 +17,8 @@ use lango_model::ModelEntry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use edit::{check, set, unset};
+pub(crate) use a2a::{A2aConfig, RemoteAgentConfig};
+pub(crate) use edit::{add_to_list, check, remove_from_list, set, unset};
 pub(crate) use keys::{known_keys, schema};
 pub(crate) use knowledge::{
     EmbeddingConfig, EmbeddingProvider, GraphConfig, LibrarianConfig, ObservationalMemoryConfig,
@@ -71,6 +73,8 @@ pub(crate) struct Config {
     pub(crate) mcp: McpConfig,
     /// Memory of the user and of past conversations.
     pub(crate) observational_memory: ObservationalMemoryConfig,
+    /// Agents elsewhere that the team works with.
+    pub(crate) a2a: A2aConfig,
     /// Programs and agents that talk to the team through `lango serve`.
     pub(crate) server: ServerConfig,
     /// Where everything is kept.

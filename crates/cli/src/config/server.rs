@@ -19,6 +19,14 @@ pub(crate) struct ServerConfig {
     /// Agents whose tools programs that speak MCP may call themselves, beside asking the team. None
     /// when empty.
     pub(crate) tools: Vec<String>,
+    /// The name on the card that other agents read.
+    pub(crate) name: String,
+    /// What the card says about the team.
+    pub(crate) description: String,
+    /// The address that others reach this server by, where it is another one, such as behind a proxy.
+    pub(crate) base_url: Option<String>,
+    /// A file with the key that signs the card; made if it is not there. Not signed when absent.
+    pub(crate) card_key: Option<String>,
     /// Names that the server answers to, beside localhost and its own address.
     pub(crate) allowed_hosts: Vec<String>,
     /// Web pages that may use the server, such as `https://chat.example.org`.
@@ -33,6 +41,10 @@ impl Default for ServerConfig {
             token_file: None,
             expose: Vec::new(),
             tools: Vec::new(),
+            name: "Lango".to_owned(),
+            description: "A team of agents on somebody's own machine".to_owned(),
+            base_url: None,
+            card_key: None,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
         }

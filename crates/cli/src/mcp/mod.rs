@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lango_mcp::client::{
-    Catalogue, ClientError, LONGEST_FILE, Nobody, Outside, Person, ServerConfig, Servers, Surroundings,
-    read_servers,
+    Catalogue, ClientError, LONGEST_FILE, Nobody, Outside, Person, Server, ServerConfig, Servers,
+    Surroundings, ToolState, read_servers,
 };
 use lango_model::Model;
 use lango_store::Database;
@@ -77,9 +77,9 @@ fn project(text: &str, workspace: &Path, found: &mut Configured) {
             found.notices.push(format!("{name} of {PROJECT_FILE} is not used: {why}"));
             continue;
         }
-        let server = given.entry.and_then(|entry| {
-            entry::of_project(&given.name, &entry, &given.unknown, workspace)
-        });
+        let server = given
+            .entry
+            .and_then(|entry| entry::of_project(&given.name, &entry, &given.unknown, workspace));
         match server {
             Ok(server) => found.servers.push(server),
             Err(why) => {
@@ -187,14 +187,44 @@ pub(crate) async fn join(
 /// Adds the tools of the servers that were seen before, for those who only look. Nothing is
 /// started.
 pub(crate) async fn add_known(setting: &Setting, catalog: &mut Catalog) -> Result<(), Failure> {
-    let config = setting.config();
-    let servers = servers(config, &catalog.workspace).servers;
+    let servers = servers(setting.config(), &catalog.workspace).servers;
     if servers.is_empty() {
         return Ok(());
     }
-    let (database, _) = wiring::open_store(config, &setting.home).await?;
-    let outside =
-        outside(config, &setting.home, &catalog.workspace, Arc::new(Nobody), None)?;
-    let servers = open(config, servers, outside, database).await?;
+    let servers = known(setting, &catalog.workspace, servers).await?;
     catalog.add_tools(servers.offer().tools)
+}
+
+/// These servers with what is known of them, for those who only look.
+pub(crate) async fn known(
+    setting: &Setting,
+    workspace: &Path,
+    configured: Vec<ServerConfig>,
+) -> Result<Servers, Failure> {
+    let config = setting.config();
+    let (database, _) = wiring::open_store(config, &setting.home).await?;
+    let outside = outside(config, &setting.home, workspace, Arc::new(Nobody), None)?;
+    open(config, configured, outside, database).await
+}
+
+/// One line about a server, and whether all is well with it.
+pub(crate) fn state_of(server: &Server) -> (String, bool) {
+    let name = &server.config.name;
+    if !server.config.enabled {
+        return (format!("{name}: off"), true);
+    }
+    if let Some(objection) = server.objection() {
+        return (format!("{name}: {objection}"), false);
+    }
+    let Some(known) = server.known() else {
+        return (format!("{name}: not seen yet: lango mcp test {name}"), false);
+    };
+    let count = |state| known.tools.values().filter(|tool| tool.state() == state).count();
+    match (count(ToolState::Approved), count(ToolState::Frozen)) {
+        (approved, 0) => (format!("{name}: {approved} tools pinned"), true),
+        (approved, frozen) => (
+            format!("{name}: {approved} tools pinned, {frozen} frozen: lango mcp approve {name}"),
+            false,
+        ),
+    }
 }

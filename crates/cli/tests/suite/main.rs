@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod a2a;
 mod approvals;
 mod bad_input;
 mod command_line;
@@ -12,6 +13,7 @@ mod hostile;
 mod invocation;
 mod journal;
 mod kill;
+mod mcp;
 mod models;
 mod navigator;
 mod request;

@@ -62,7 +62,9 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched_for_a_schema() {
-        for reference in ["http://127.0.0.1:9/x.json", "file:///etc/passwd", "https://example.org/s"] {
+        for reference in
+            ["http://127.0.0.1:9/x.json", "file:///etc/passwd", "https://example.org/s"]
+        {
             let schema = format!(r#"{{"properties":{{"a":{{"$ref":"{reference}"}}}}}}"#);
             assert!(validator(&schema).is_err(), "{reference}");
         }

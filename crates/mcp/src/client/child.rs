@@ -156,6 +156,10 @@ fn bounds(config: &StdioConfig, surroundings: &Surroundings, directory: &Path) -
     // Not the workspace, unless it is named: a server runs for as long as Lango does, and what is
     // protected there would have stand-ins all that time. What is not there cannot be granted.
     bounds.writable = caches.chain(named).filter(|path| path.exists()).collect();
-    bounds.readable.push(directory.to_owned());
+    // Temporary files are out of sight, except for what the user named.
+    let named = std::iter::once(&config.command).chain(&config.arguments).map(Path::new);
+    let named = named.filter(|path| path.is_absolute()).filter_map(|path| path.canonicalize().ok());
+    bounds.readable.extend([surroundings.workspace.clone(), directory.to_owned()]);
+    bounds.readable.extend(named);
     bounds
 }

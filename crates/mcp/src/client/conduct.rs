@@ -83,7 +83,9 @@ impl Conduct {
         }
         counted.dropped += 1;
         if counted.dropped > MOST_DROPPED {
-            self.close(format!("it flooded the connection: more than {MOST_DROPPED} messages too many"));
+            self.close(format!(
+                "it flooded the connection: more than {MOST_DROPPED} messages too many"
+            ));
             return Admission::Close;
         }
         // An answer may be one that somebody waits for.

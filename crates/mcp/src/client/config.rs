@@ -254,8 +254,16 @@ impl ServerConfig {
 /// Whether a variable or a field with this name probably holds a secret.
 pub(crate) fn is_secret_name(name: &str) -> bool {
     const ANYWHERE: [&str; 10] = [
-        "password", "passwd", "passphrase", "secret", "token", "apikey", "credential", "mnemonic",
-        "authorization", "privatekey",
+        "password",
+        "passwd",
+        "passphrase",
+        "secret",
+        "token",
+        "apikey",
+        "credential",
+        "mnemonic",
+        "authorization",
+        "privatekey",
     ];
     // These would be found in harmless words.
     const ALONE: [&str; 5] = ["key", "pin", "cvv", "auth", "pwd"];

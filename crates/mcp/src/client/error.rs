@@ -37,10 +37,14 @@ pub enum ClientError {
         tool: String,
     },
     /// It is switched off.
-    #[error("the MCP server {0} is switched off. To switch it on: lango config set mcp_servers.{0}.enabled true")]
+    #[error(
+        "the MCP server {0} is switched off. To switch it on: lango config set mcp_servers.{0}.enabled true"
+    )]
     Disabled(String),
     /// What the server says about the tool is not what was agreed to.
-    #[error("{what} of the MCP server {server} changed since it was approved, and is frozen. A person can look at it with: lango mcp approve {server}{tool}")]
+    #[error(
+        "{what} of the MCP server {server} changed since it was approved, and is frozen. A person can look at it with: lango mcp approve {server}{tool}"
+    )]
     Frozen {
         /// Whose.
         server: String,
@@ -50,7 +54,9 @@ pub enum ClientError {
         what: String,
     },
     /// It could not be started, or did not answer when it was.
-    #[error("the MCP server {server} could not be started: {reason}. To see more: lango mcp test {server}")]
+    #[error(
+        "the MCP server {server} could not be started: {reason}. To see more: lango mcp test {server}"
+    )]
     Start {
         /// Its name.
         server: String,
@@ -58,7 +64,9 @@ pub enum ClientError {
         reason: String,
     },
     /// It died before and is not started again yet. A retry helps, later.
-    #[error("the MCP server {server} failed {times} times in a row and is started again in {seconds} s: {reason}")]
+    #[error(
+        "the MCP server {server} failed {times} times in a row and is started again in {seconds} s: {reason}"
+    )]
     Waiting {
         /// Its name.
         server: String,
@@ -70,7 +78,9 @@ pub enum ClientError {
         reason: String,
     },
     /// It died too often and is left alone.
-    #[error("the MCP server {server} failed {times} times in a row and is left alone: {reason}. A person can try it with: lango mcp test {server}")]
+    #[error(
+        "the MCP server {server} failed {times} times in a row and is left alone: {reason}. A person can try it with: lango mcp test {server}"
+    )]
     Isolated {
         /// Its name.
         server: String,
@@ -80,7 +90,9 @@ pub enum ClientError {
         reason: String,
     },
     /// It went away while it was working.
-    #[error("the MCP server {server} ended in the middle of the call ({reason}); whether the call had an effect is not known. It is started again with the next call")]
+    #[error(
+        "the MCP server {server} ended in the middle of the call ({reason}); whether the call had an effect is not known. It is started again with the next call"
+    )]
     Gone {
         /// Its name.
         server: String,

@@ -38,7 +38,9 @@ pub(crate) enum HttpError {
     Refused(#[from] EgressError),
     #[error("{0}")]
     Broken(String),
-    #[error("it redirects to {0}, which is another place; if that is right, configure it as the url")]
+    #[error(
+        "it redirects to {0}, which is another place; if that is right, configure it as the url"
+    )]
     Elsewhere(String),
     #[error("its answer is longer than {} MiB", LONGEST_MESSAGE >> 20)]
     TooLong,

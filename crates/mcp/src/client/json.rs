@@ -68,7 +68,8 @@ mod tests {
 
     #[test]
     fn entries_are_found_wherever_programs_put_them() {
-        let entry = r#"{"time": {"command": "uvx", "args": ["mcp-server-time"], "alwaysAllow": []}}"#;
+        let entry =
+            r#"{"time": {"command": "uvx", "args": ["mcp-server-time"], "alwaysAllow": []}}"#;
         for file in [
             format!(r#"{{"mcpServers": {entry}}}"#),
             format!(r#"{{"servers": {entry}, "inputs": []}}"#),

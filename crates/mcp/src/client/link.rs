@@ -85,9 +85,8 @@ impl Link {
     ) -> Result<Self, ClientError> {
         let failed =
             |reason: String| ClientError::Start { server: config.name.to_string(), reason };
-        let (child, output, input) = Child::start(program, surroundings)
-            .await
-            .map_err(|error| failed(error.to_string()))?;
+        let (child, output, input) =
+            Child::start(program, surroundings).await.map_err(|error| failed(error.to_string()))?;
         let conduct = Arc::new(Conduct::default());
         let inner = Lines::new(output, input, Arc::clone(&conduct));
         let transport = Watched { inner, conduct: Arc::clone(&conduct) };

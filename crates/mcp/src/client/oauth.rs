@@ -165,8 +165,9 @@ impl Login {
         if let Some(secret) = &oauth.client_secret {
             request = request.with_client_secret(secret.clone());
         }
-        let session =
-            AuthorizationSession::new(manager, request).await.map_err(|(_, error)| failed(error))?;
+        let session = AuthorizationSession::new(manager, request)
+            .await
+            .map_err(|(_, error)| failed(error))?;
         Ok(Self { server: config.clone(), session, listener })
     }
 
@@ -177,14 +178,11 @@ impl Login {
 
     /// Waits for the browser to come back, and fetches the token.
     pub async fn wait(self, limit: Duration) -> Result<(), ClientError> {
-        let failed = |reason: String| ClientError::Login {
-            server: self.server.name.to_string(),
-            reason,
-        };
+        let failed =
+            |reason: String| ClientError::Login { server: self.server.name.to_string(), reason };
         let callback = tokio::time::timeout(limit, self.callback()).await;
-        let callback = callback.map_err(|_| {
-            failed(format!("no answer came within {} s", limit.as_secs()))
-        })?;
+        let callback =
+            callback.map_err(|_| failed(format!("no answer came within {} s", limit.as_secs())))?;
         let callback = callback.map_err(|error| failed(error.to_string()))?;
         self.finish(&callback).await
     }
@@ -290,10 +288,7 @@ impl TokenFile {
 pub fn logout(config: &ServerConfig, outside: &Outside) -> Result<bool, ClientError> {
     let TransportConfig::Http(address) = &config.transport else { return Ok(false) };
     let tokens = TokenFile::new(config, address, &outside.tokens);
-    tokens.remove().map_err(|reason| ClientError::Login {
-        server: config.name.to_string(),
-        reason,
-    })
+    tokens.remove().map_err(|reason| ClientError::Login { server: config.name.to_string(), reason })
 }
 
 /// Whether there are tokens for a server.

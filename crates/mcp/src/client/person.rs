@@ -79,11 +79,7 @@ enum Kind {
 
 impl Form {
     /// From the wire. The error says why nobody is asked.
-    pub(crate) fn read(
-        server: &ServerName,
-        message: &str,
-        schema: &Value,
-    ) -> Result<Self, String> {
+    pub(crate) fn read(server: &ServerName, message: &str, schema: &Value) -> Result<Self, String> {
         let none = Map::new();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
         if properties.len() > MOST_FIELDS {
@@ -98,9 +94,9 @@ impl Form {
             .iter()
             .map(|(name, property)| Field::read(name, property, required.contains(&name.as_str())))
             .collect();
-        let secret = fields.iter().find(|field| {
-            is_secret_name(&field.name) || is_secret_name(&field.description)
-        });
+        let secret = fields
+            .iter()
+            .find(|field| is_secret_name(&field.name) || is_secret_name(&field.description));
         if let Some(field) = secret {
             let name = lango_tool::visible_short(&field.name);
             return Err(format!("{name} looks like a secret, and secrets are never handed over"));
@@ -155,7 +151,8 @@ impl Field {
     fn value(&self, text: &str) -> Result<Value, String> {
         let text = text.trim();
         let wrong = |what: &str| Err(format!("{}: {text:?} is not {what}", self.name));
-        let allowed = |text: &str| self.choices.is_empty() || self.choices.iter().any(|c| c == text);
+        let allowed =
+            |text: &str| self.choices.is_empty() || self.choices.iter().any(|c| c == text);
         match self.kind {
             Kind::Boolean => match text {
                 "true" | "yes" | "y" => Ok(Value::Bool(true)),
@@ -195,7 +192,10 @@ fn choices(property: &Value) -> Vec<String> {
         let options = list("oneOf").or_else(|| list("anyOf"))?;
         Some(options.iter().filter_map(|option| option.get("const")).map(plain).collect())
     };
-    list("enum").map(|values| values.iter().map(plain).collect()).or_else(constants).unwrap_or_default()
+    list("enum")
+        .map(|values| values.iter().map(plain).collect())
+        .or_else(constants)
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -90,7 +90,8 @@ pub(crate) fn read_all(tools: &[Tool]) -> (Vec<ToolVersion>, Vec<String>) {
                 problems.push(format!("{shown} is there twice; the first one counts"));
             }
             Ok(_) if taken.len() == MOST_TOOLS => {
-                problems.push(format!("it has more than {MOST_TOOLS} tools; the others are left out"));
+                problems
+                    .push(format!("it has more than {MOST_TOOLS} tools; the others are left out"));
                 break;
             }
             Ok(version) => taken.push(version),

@@ -66,9 +66,9 @@ impl Server {
         let info = link.peer().peer_info();
         let own = info.as_ref().and_then(|info| info.server_info.as_ref());
         let capabilities = info.as_ref().map(|info| &info.capabilities);
-        let tools = self.known().map_or(0, |known| {
-            known.tools.values().filter(|tool| tool.current.is_some()).count()
-        });
+        let tools = self
+            .known()
+            .map_or(0, |known| known.tools.values().filter(|tool| tool.current.is_some()).count());
         Ok(Introduction {
             name: own.map(|own| result::clean(&own.name)).unwrap_or_default(),
             version: own.map(|own| result::clean(&own.version)).unwrap_or_default(),

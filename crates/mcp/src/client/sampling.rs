@@ -2,8 +2,8 @@
 
 #![expect(deprecated, reason = "the protocol's own deprecation; peers of today speak it")]
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures_util::StreamExt as _;
 use lango_model::{Message, Model, ModelEvent, ModelRequest, Options};

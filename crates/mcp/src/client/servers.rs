@@ -52,7 +52,7 @@ impl Servers {
     }
 
     /// All of them, by name.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Server>> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Server>> {
         self.servers.iter()
     }
 
@@ -125,7 +125,8 @@ impl Servers {
         let wanted: Vec<_> =
             known.tools.values().filter(|tool| server.config.wants(&tool.name)).collect();
         let frozen = wanted.iter().filter(|tool| tool.state() == ToolState::Frozen);
-        let frozen: Vec<String> = frozen.map(|tool| lango_tool::visible_short(&tool.name)).collect();
+        let frozen: Vec<String> =
+            frozen.map(|tool| lango_tool::visible_short(&tool.name)).collect();
         if !frozen.is_empty() {
             problems.push(format!(
                 "the MCP server {name} changed {}: frozen until somebody looks at it: \
@@ -133,7 +134,8 @@ impl Servers {
                 frozen.join(", ")
             ));
         }
-        problems.extend(server.problems().into_iter().map(|p| format!("the MCP server {name}: {p}")));
+        problems
+            .extend(server.problems().into_iter().map(|p| format!("the MCP server {name}: {p}")));
         let agreed = wanted.into_iter().filter(|tool| tool.state() == ToolState::Approved);
         agreed.filter_map(|tool| tool.approved.clone()).collect()
     }

@@ -47,7 +47,8 @@ impl McpTool {
 
 /// What a model reads about a tool: the server's words, and whose they are.
 pub(crate) fn description(server: &Server, version: &ToolVersion) -> String {
-    let words: String = result::clean(&version.description).chars().take(SHOWN_DESCRIPTION).collect();
+    let words: String =
+        result::clean(&version.description).chars().take(SHOWN_DESCRIPTION).collect();
     format!("[MCP server {}] {words}", server.config.name)
 }
 
@@ -65,7 +66,9 @@ impl AnyTool for McpTool {
     fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
         let validator = self.validator.get_or_init(|| check::validator(&self.version.schema));
         let validator = validator.as_ref().map_err(|why| {
-            ToolError::Failed(format!("what the server says about its arguments cannot be read: {why}"))
+            ToolError::Failed(format!(
+                "what the server says about its arguments cannot be read: {why}"
+            ))
         })?;
         let arguments = check::arguments(validator, arguments).map_err(ToolError::Arguments)?;
         Ok(Prepared::new(Call { tool: self, arguments }))
@@ -91,7 +94,8 @@ impl Call {
     fn summary(&self) -> String {
         let config = &self.tool.server.config;
         let tool = visible(&self.tool.version.name);
-        let mut summary = format!("Call {tool} of the MCP server {} ({})", config.name, config.place());
+        let mut summary =
+            format!("Call {tool} of the MCP server {} ({})", config.name, config.place());
         if self.arguments.is_empty() {
             summary.push_str("\nwith nothing");
         }
@@ -112,12 +116,19 @@ impl Call {
         let (answer, remarks) = tool.server.call(name, digest, arguments, &context.cancel).await;
         let mut notes = String::new();
         for remark in remarks {
-            notes.push_str(&format!("\n[about the MCP server {}: {remark}]", tool.server.config.name));
+            notes.push_str(&format!(
+                "\n[about the MCP server {}: {remark}]",
+                tool.server.config.name
+            ));
         }
         match answer {
             Ok(answered) => {
                 let text = result::text_of(&answered) + &notes;
-                if answered.is_error == Some(true) { Err(ToolError::Failed(text)) } else { Ok(text) }
+                if answered.is_error == Some(true) {
+                    Err(ToolError::Failed(text))
+                } else {
+                    Ok(text)
+                }
             }
             Err(ClientError::Cancelled) => Err(ToolError::Cancelled),
             Err(error @ (ClientError::Frozen { .. } | ClientError::Disabled(_))) => {

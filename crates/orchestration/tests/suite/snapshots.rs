@@ -44,6 +44,7 @@ fn small_team_with_a_remote_agent() {
         config.remote_agents = vec![RemoteAgentSpec {
             name: "weather".parse().unwrap(),
             description: "forecasts for any place".into(),
+            skills: vec!["rain: when it rains".into()],
         }];
     });
     assert_prompt("standard-small-team-with-remote", &orchestrator(tree).system_prompt);

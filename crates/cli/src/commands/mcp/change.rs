@@ -38,7 +38,8 @@ pub(super) fn add(setting: &Setting, arguments: McpAddArguments) -> Result<(), F
         ..McpServerConfig::default()
     };
     write(setting, &name, &given)?;
-    let mut text = format!("{name} is configured. To see whether it works: lango mcp test {name}\n");
+    let mut text =
+        format!("{name} is configured. To see whether it works: lango mcp test {name}\n");
     if given.agent.is_none() {
         text += &format!(
             "No agent has its tools yet. For example: lango config set mcp_servers.{name}.agent \
@@ -166,7 +167,8 @@ pub(super) fn import(setting: &Setting, file: Option<&Path>, dry_run: bool) -> R
     let mut taken: Vec<String> = setting.config().mcp_servers.keys().cloned().collect();
     for file in files {
         let place = file.display().to_string();
-        let text = wired::read(&file).and_then(|text| text.ok_or("there is no such file".to_owned()));
+        let text =
+            wired::read(&file).and_then(|text| text.ok_or("there is no such file".to_owned()));
         let entries = text.and_then(|text| match file.extension() {
             Some(extension) if extension == "toml" => toml_entries(&text),
             _ => json_entries(&text),
@@ -229,7 +231,12 @@ fn toml_entries(text: &str) -> Result<Vec<Imported>, String> {
     let usual = toml::Value::try_from(McpServerConfig::default()).map_err(|e| e.to_string())?;
     // Those that may be absent are not in the usual ones.
     let optional = [
-        "command", "cwd", "url", "bearer_token_env_var", "oauth_client_id", "agent",
+        "command",
+        "cwd",
+        "url",
+        "bearer_token_env_var",
+        "oauth_client_id",
+        "agent",
         "oauth_client_secret_env_var",
     ];
     let imported = servers.iter().map(|(name, value)| {

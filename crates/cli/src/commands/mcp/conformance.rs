@@ -49,7 +49,8 @@ impl Person for Content {
 pub(crate) async fn client(url: &str) -> Result<u8, Failure> {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let scenario = variable("MCP_CONFORMANCE_SCENARIO");
-    let given: Given = serde_json::from_str(&variable("MCP_CONFORMANCE_CONTEXT")).unwrap_or_default();
+    let given: Given =
+        serde_json::from_str(&variable("MCP_CONFORMANCE_CONTEXT")).unwrap_or_default();
     let directory = tempfile::tempdir()?;
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
     let catalogue = Catalogue::open(Database::open(&location).await?).await?;

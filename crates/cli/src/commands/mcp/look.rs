@@ -42,7 +42,9 @@ fn view(server: &Server, tokens: &std::path::Path) -> ServerView {
         place: config.place(),
         source: match &config.source {
             Source::User => "configuration".to_owned(),
-            Source::Project(directory) => format!("{}/{}", directory.display(), wired::PROJECT_FILE),
+            Source::Project(directory) => {
+                format!("{}/{}", directory.display(), wired::PROJECT_FILE)
+            }
         },
         agent: config.agent.as_ref().map(ToString::to_string),
         enabled: config.enabled,

@@ -1,0 +1,183 @@
+//! One agent elsewhere as it is configured, and where that lets us go.
+
+use lango_egress::{Destination, Guard, HeaderValue, Pattern, Rules, Url, kind_of};
+use lango_protocol::AgentName;
+
+use super::card::Interface;
+use super::error::RemoteError;
+use super::limits::RemoteLimits;
+
+/// Where cards are, on hosts that do not say otherwise.
+const WELL_KNOWN: &str = "/.well-known/agent-card.json";
+
+/// An agent elsewhere, as the user configured it.
+#[derive(Debug, Clone)]
+pub struct RemoteConfig {
+    /// Our name for it.
+    pub name: AgentName,
+    /// Where its card is.
+    pub card_url: Url,
+    /// What proves who we are.
+    pub token: Option<HeaderValue>,
+    /// The variable that the token comes from, for messages.
+    pub token_env: Option<String>,
+    /// Places beside the card's own that the agent may be at.
+    pub allow_hosts: Vec<Pattern>,
+    /// What the user allowed and denied for everybody.
+    pub rules: Rules,
+    /// Whether to listen to it, where its card says that it answers in streams.
+    pub streaming: bool,
+    /// How much it may take.
+    pub limits: RemoteLimits,
+}
+
+/// The address of a card, as a person gives it: the whole address, or only the host.
+pub fn card_url(text: &str) -> Result<Url, RemoteError> {
+    let (mut url, _) = Destination::of_url(text)
+        .map_err(|refusal| RemoteError::BadEndpoint { reason: refusal.to_string() })?;
+    if !matches!(url.scheme(), "http" | "https") {
+        let reason = format!("{}: addresses are not opened", url.scheme());
+        return Err(RemoteError::BadEndpoint { reason });
+    }
+    if url.path() == "/" || url.path().is_empty() {
+        url.set_path(WELL_KNOWN);
+    }
+    Ok(url)
+}
+
+impl RemoteConfig {
+    /// Where its requests may lead: the card's own place and those that the user added. That these may
+    /// be private addresses was the user's choice, if the card's own is one.
+    pub(crate) fn guard(&self) -> Result<Guard, RemoteError> {
+        let own = self.own_place()?;
+        let pattern = pattern(&own)?;
+        let is_private = match own.address() {
+            Some(address) => kind_of(address).is_some(),
+            None => own.name().is_some_and(|n| n == "localhost" || n.ends_with(".localhost")),
+        };
+        let mut rules = self.rules.clone();
+        rules.allow_private.push(pattern.clone());
+        if is_private {
+            rules.allow_private.extend(self.allow_hosts.iter().cloned());
+        }
+        rules.only = std::iter::once(pattern).chain(self.allow_hosts.iter().cloned()).collect();
+        Ok(Guard::new(rules))
+    }
+
+    /// Refuses an endpoint that is somewhere else than the card, unless the user said so.
+    pub(crate) fn check_endpoint(&self, interface: &Interface) -> Result<(), RemoteError> {
+        let own = self.own_place()?;
+        let there = place(&interface.url)?;
+        let is_own = own == there;
+        let other = || RemoteError::OtherHost {
+            name: self.name.to_string(),
+            endpoint: there.to_string(),
+            host: own.to_string(),
+        };
+        if !is_own {
+            // Whether it is listed is the guard's own question, asked without its other ones.
+            let listed = Rules { only: self.allow_hosts.clone(), ..Rules::default() };
+            let only_listed = Rules {
+                allow_private: self.allow_hosts.clone(),
+                deny: Vec::new(),
+                only: listed.only,
+            };
+            if self.allow_hosts.is_empty() || Guard::new(only_listed).check(&there).is_err() {
+                return Err(other());
+            }
+        }
+        if self.card_url.scheme() == "https" && interface.url.scheme() != "https" {
+            let reason = format!("{} is not encrypted, and the card is", interface.url);
+            return Err(RemoteError::BadEndpoint { reason });
+        }
+        Ok(())
+    }
+
+    fn own_place(&self) -> Result<Destination, RemoteError> {
+        place(&self.card_url)
+    }
+
+    /// What to do where the agent does not know us.
+    pub(crate) fn advice(&self) -> String {
+        let name = &self.name;
+        match (&self.token_env, &self.token) {
+            (Some(variable), None) => format!("The variable {variable} is not set: export it"),
+            (Some(variable), Some(_)) => format!("It does not take the token in {variable}"),
+            (None, _) => format!(
+                "Put a token into a variable and name it as tokenEnv of {name} in a2a.remoteAgents: \
+                 lango config path"
+            ),
+        }
+    }
+}
+
+fn place(url: &Url) -> Result<Destination, RemoteError> {
+    Destination::of_parsed(url)
+        .map_err(|refusal| RemoteError::BadEndpoint { reason: refusal.to_string() })
+}
+
+fn pattern(place: &Destination) -> Result<Pattern, RemoteError> {
+    place
+        .to_string()
+        .parse()
+        .map_err(|error| RemoteError::BadEndpoint { reason: format!("{error}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::{Binding, Version};
+
+    fn config(card: &str, allow: &[&str]) -> RemoteConfig {
+        RemoteConfig {
+            name: "weather".parse().unwrap(),
+            card_url: card_url(card).unwrap(),
+            token: None,
+            token_env: None,
+            allow_hosts: allow.iter().map(|text| text.parse().unwrap()).collect(),
+            rules: Rules::default(),
+            streaming: true,
+            limits: RemoteLimits::default(),
+        }
+    }
+
+    fn check(card: &str, allow: &[&str], endpoint: &str) -> Result<(), RemoteError> {
+        let interface = Interface {
+            url: endpoint.parse().unwrap(),
+            binding: Binding::JsonRpc,
+            version: Version::One,
+            tenant: None,
+        };
+        config(card, allow).check_endpoint(&interface)
+    }
+
+    #[test]
+    fn a_host_alone_is_enough_for_a_card() {
+        let url = |text: &str| card_url(text).unwrap().to_string();
+        assert_eq!(url("https://a.example"), "https://a.example/.well-known/agent-card.json");
+        assert_eq!(url("http://127.0.0.1:1/x/card.json"), "http://127.0.0.1:1/x/card.json");
+        for wrong in ["a.example", "file:///etc/passwd", "ws://a.example/", "http://u:p@a.example/"]
+        {
+            assert!(card_url(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn g1_an_endpoint_is_where_its_card_is_or_where_the_user_said() {
+        let card = "https://a.example/";
+        assert_eq!(check(card, &[], "https://A.example:443/rpc"), Ok(()));
+        assert_eq!(check(card, &["b.example"], "https://b.example/rpc"), Ok(()));
+        for endpoint in [
+            "https://b.example/rpc",
+            "https://a.example:8443/rpc",
+            "https://a.example.b.example/",
+            "http://127.0.0.1/",
+            "http://169.254.169.254/",
+        ] {
+            let error = check(card, &[], endpoint).unwrap_err();
+            assert!(matches!(error, RemoteError::OtherHost { .. }), "{endpoint}: {error}");
+        }
+        let error = check(card, &["a.example:80"], "http://a.example/").unwrap_err();
+        assert!(matches!(error, RemoteError::BadEndpoint { .. }), "{error}");
+    }
+}

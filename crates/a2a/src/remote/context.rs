@@ -1,0 +1,58 @@
+//! What the orchestrator should know about agents elsewhere: who waits for the user.
+
+use lango_model::ContextBlock;
+use lango_protocol::{ORCHESTRATOR, SessionId};
+use lango_runtime::{ContextFuture, ContextRequest, ContextSource};
+use lango_store::{Database, StoreError};
+
+use super::directory::Directory;
+use super::tasks::TaskBook;
+
+/// Tells the orchestrator whose question the user's message may answer.
+pub struct OpenQuestions {
+    tasks: TaskBook,
+}
+
+impl OpenQuestions {
+    /// Of the tasks that a directory's agents have.
+    pub fn of(directory: &Directory) -> Self {
+        Self { tasks: directory.tasks.clone() }
+    }
+
+    async fn text(&self, session: &SessionId) -> String {
+        // A database that cannot be read is noticed by whatever is written next.
+        let waiting = self.tasks.waiting(session).await.unwrap_or_default();
+        let line = |(agent, known): (String, super::tasks::Known)| {
+            let question = harmless(&known.question);
+            format!(
+                "{agent} waits for the user's answer to its question: \"{question}\". If the user's \
+                 message answers it, hand it to {agent}; it gets the user's own words.\n"
+            )
+        };
+        waiting.into_iter().map(line).collect()
+    }
+}
+
+impl ContextSource for OpenQuestions {
+    fn blocks<'a>(&'a self, request: ContextRequest<'a>) -> ContextFuture<'a> {
+        Box::pin(async move {
+            if *request.agent != *ORCHESTRATOR {
+                return Vec::new();
+            }
+            match self.text(request.session).await {
+                none if none.is_empty() => Vec::new(),
+                text => vec![ContextBlock { source: "agents elsewhere", text }],
+            }
+        })
+    }
+}
+
+/// A stranger's question as a quotation that cannot end itself.
+fn harmless(text: &str) -> String {
+    text.chars().map(|c| if matches!(c, '"' | '[' | ']' | '<' | '>') { ' ' } else { c }).collect()
+}
+
+/// Forgets what agents elsewhere were doing for a conversation that is deleted.
+pub async fn forget_session(database: Database, session: &SessionId) -> Result<(), StoreError> {
+    TaskBook::open(database).await?.forget(session).await
+}

@@ -1,0 +1,227 @@
+//! Everybody elsewhere: who is there, who is not, and why.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use lango_egress::Channel;
+use lango_orchestration::RemoteAgentSpec;
+use lango_protocol::{AgentName, Timestamp};
+use lango_runtime::RemoteAgent;
+use lango_store::{Database, StoreError};
+
+use super::agent::A2aRemote;
+use super::card::Card;
+use super::cards::{CardBook, TrustedCard};
+use super::circuit::Circuit;
+use super::config::RemoteConfig;
+use super::error::RemoteError;
+use super::fetch::{Came, fetch};
+use super::peer::Peer;
+use super::tasks::TaskBook;
+
+/// The agents elsewhere that are configured.
+pub struct Directory {
+    members: Vec<Member>,
+    cards: CardBook,
+    pub(crate) tasks: TaskBook,
+    patience: Duration,
+}
+
+struct Member {
+    config: RemoteConfig,
+    /// Outlives a card that is looked at again.
+    circuit: Arc<Circuit>,
+}
+
+/// Whether an agent is there.
+#[derive(Clone)]
+pub struct Standing {
+    /// Our name for it.
+    pub name: AgentName,
+    /// The agent, or why it is not in the team.
+    pub found: Result<Present, RemoteError>,
+}
+
+/// An agent that is there.
+#[derive(Clone)]
+pub struct Present {
+    /// Its card.
+    pub card: Arc<Card>,
+    /// The agent.
+    pub agent: Arc<A2aRemote>,
+}
+
+impl Directory {
+    /// A directory of these agents, each of which is looked for no longer than `patience`.
+    pub async fn open(
+        database: Database,
+        configs: Vec<RemoteConfig>,
+        patience: Duration,
+    ) -> Result<Self, StoreError> {
+        let cards = CardBook::open(database.clone()).await?;
+        let tasks = TaskBook::open(database).await?;
+        let members =
+            configs.into_iter().map(|config| Member { config, circuit: Arc::default() }).collect();
+        Ok(Self { members, cards, tasks, patience })
+    }
+
+    /// The names of everybody, there or not.
+    pub fn names(&self) -> impl Iterator<Item = &AgentName> {
+        self.members.iter().map(|member| &member.config.name)
+    }
+
+    /// How an agent is configured.
+    pub fn config(&self, name: &AgentName) -> Option<&RemoteConfig> {
+        self.members.iter().map(|member| &member.config).find(|config| config.name == *name)
+    }
+
+    /// What is known of cards.
+    pub fn cards(&self) -> &CardBook {
+        &self.cards
+    }
+
+    /// Looks for everybody, at the same time.
+    pub async fn look(&self) -> Vec<Standing> {
+        join_all(self.members.iter().map(|member| self.standing(member))).await
+    }
+
+    /// Looks for one.
+    pub async fn look_for(&self, name: &AgentName) -> Option<Standing> {
+        let member = self.members.iter().find(|member| member.config.name == *name)?;
+        Some(self.standing(member).await)
+    }
+
+    async fn standing(&self, member: &Member) -> Standing {
+        let config = &member.config;
+        // Names that do not resolve have limits of their own, which are longer.
+        let looked = tokio::time::timeout(self.patience, self.find(member)).await;
+        let found = looked.unwrap_or_else(|_| {
+            let reason = format!("no answer within {} s", self.patience.as_secs());
+            Err(RemoteError::Unreachable { url: config.card_url.to_string(), reason })
+        });
+        Standing { name: config.name.clone(), found }
+    }
+
+    async fn find(&self, member: &Member) -> Result<Present, RemoteError> {
+        let config = &member.config;
+        let url = config.card_url.as_str();
+        let known = self.trusted(config).await?;
+        let is_fresh =
+            |known: &&TrustedCard| known.offered.is_none() && known.fresh_until > Timestamp::now();
+        if let Some(known) = known.as_ref().filter(is_fresh) {
+            return self.present(member, Card::read(url, known.body.as_bytes())?);
+        }
+        match (fetch(config, known.as_ref(), self.patience).await?, &known) {
+            (Came::Unchanged { marks }, Some(known)) => {
+                self.cards.seen(&config.name, &known.body, &marks).await?;
+                self.present(member, Card::read(url, known.body.as_bytes())?)
+            }
+            (Came::Unchanged { .. }, None) => Err(RemoteError::NotACard {
+                url: url.to_owned(),
+                reason: "the server says that nothing changed, and nothing is known".to_owned(),
+            }),
+            (Came::Body { body, marks }, known) => {
+                let card = Card::read(url, body.as_bytes())?;
+                let endpoint = checked_endpoint(config, &card)?;
+                let digest = card.digest();
+                match known {
+                    None => {
+                        let name = &config.name;
+                        self.cards.pin(name, url, &digest, &endpoint, &body, &marks).await?;
+                    }
+                    Some(known) if known.digest == digest => {
+                        self.cards.seen(&config.name, &body, &marks).await?;
+                    }
+                    Some(_) => {
+                        self.cards.offer(&config.name, &body).await?;
+                        return Err(RemoteError::Changed { name: config.name.clone() });
+                    }
+                }
+                self.present(member, card)
+            }
+        }
+    }
+
+    async fn trusted(&self, config: &RemoteConfig) -> Result<Option<TrustedCard>, RemoteError> {
+        let known = self.cards.card(&config.name).await?;
+        // The user pointed the name somewhere else: that is another agent.
+        Ok(known.filter(|known| known.card_url == config.card_url.as_str()))
+    }
+
+    fn present(&self, member: &Member, card: Card) -> Result<Present, RemoteError> {
+        let config = &member.config;
+        checked_endpoint(config, &card)?;
+        let interface = card.interface()?.clone();
+        let channel = Channel::new(config.guard()?, interface.url.as_str())
+            .map_err(|error| RemoteError::BadEndpoint { reason: error.to_string() })?;
+        let agent = A2aRemote {
+            name: config.name.clone(),
+            streaming: card.streaming && config.streaming,
+            input_modes: card.input_modes.clone(),
+            peer: Peer {
+                channel,
+                interface,
+                token: config.token.clone(),
+                limits: config.limits.clone(),
+                advice: config.advice(),
+            },
+            tasks: self.tasks.clone(),
+            circuit: Arc::clone(&member.circuit),
+        };
+        Ok(Present { card: Arc::new(card), agent: Arc::new(agent) })
+    }
+
+    /// Trusts the card that an agent has now, whatever it was before.
+    pub async fn trust(&self, name: &AgentName) -> Result<Option<Present>, RemoteError> {
+        let Some(member) = self.members.iter().find(|member| member.config.name == *name) else {
+            return Ok(None);
+        };
+        let config = &member.config;
+        let url = config.card_url.as_str();
+        if let Came::Body { body, marks } = fetch(config, None, self.patience).await? {
+            let card = Card::read(url, body.as_bytes())?;
+            let endpoint = checked_endpoint(config, &card)?;
+            self.cards.pin(name, url, &card.digest(), &endpoint, &body, &marks).await?;
+            return self.present(member, card).map(Some);
+        }
+        Ok(None)
+    }
+}
+
+/// Scheme, host and port of the interface that would be used, if it may be.
+fn checked_endpoint(config: &RemoteConfig, card: &Card) -> Result<String, RemoteError> {
+    let interface = card.interface()?;
+    config.check_endpoint(interface)?;
+    Ok(interface.url.origin().ascii_serialization())
+}
+
+impl Standing {
+    /// What a user should know, where the agent is not there.
+    pub fn warning(&self) -> Option<String> {
+        let error = self.found.as_ref().err()?;
+        Some(format!("{} is not in the team: {error}", self.name))
+    }
+}
+
+/// The part of the team that is elsewhere.
+pub fn team(
+    standings: &[Standing],
+) -> (Vec<RemoteAgentSpec>, BTreeMap<AgentName, Arc<dyn RemoteAgent>>) {
+    let present = standings.iter().filter_map(|standing| {
+        let present = standing.found.as_ref().ok()?;
+        Some((&standing.name, present))
+    });
+    let spec = |(name, present): (&AgentName, &Present)| RemoteAgentSpec {
+        name: name.clone(),
+        description: present.card.description.clone(),
+        skills: present.card.skills.iter().map(ToString::to_string).collect(),
+    };
+    let specs = present.clone().map(spec).collect();
+    let agents = present.map(|(name, present)| {
+        let agent: Arc<dyn RemoteAgent> = present.agent.clone();
+        (name.clone(), agent)
+    });
+    (specs, agents.collect())
+}

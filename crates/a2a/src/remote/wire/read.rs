@@ -1,0 +1,400 @@
+//! From JSON to what it means. Unknown fields are nothing special, wrong kinds are refused.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Artifact, FilePlace, Names, Part, State, Status, Task, Update, Version};
+use crate::remote::error::Trouble;
+
+/// Deeper than any honest answer.
+const DEEPEST: usize = 64;
+
+/// Parts and artifacts of one thing that was said.
+const MOST_PARTS: usize = 1000;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WirePart {
+    text: Option<String>,
+    raw: Option<String>,
+    url: Option<String>,
+    data: Option<Value>,
+    filename: Option<String>,
+    media_type: Option<String>,
+    /// 0.3.
+    file: Option<WireFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireFile {
+    bytes: Option<String>,
+    uri: Option<String>,
+    name: Option<String>,
+    mime_type: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireMessage {
+    role: Option<String>,
+    #[serde(default)]
+    parts: Vec<WirePart>,
+    task_id: Option<String>,
+    context_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WireStatus {
+    #[serde(default)]
+    state: String,
+    message: Option<WireMessage>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireArtifact {
+    #[serde(default)]
+    artifact_id: String,
+    #[serde(default)]
+    parts: Vec<WirePart>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireTask {
+    id: String,
+    context_id: Option<String>,
+    status: Option<WireStatus>,
+    #[serde(default)]
+    artifacts: Vec<WireArtifact>,
+    #[serde(default)]
+    history: Vec<WireMessage>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireStatusUpdate {
+    task_id: Option<String>,
+    context_id: Option<String>,
+    status: WireStatus,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireArtifactUpdate {
+    task_id: Option<String>,
+    context_id: Option<String>,
+    artifact: WireArtifact,
+    #[serde(default)]
+    append: bool,
+}
+
+/// One of these, in 1.0.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireUpdate {
+    task: Option<WireTask>,
+    message: Option<WireMessage>,
+    status_update: Option<WireStatusUpdate>,
+    artifact_update: Option<WireArtifactUpdate>,
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct RpcResponse<'a> {
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    error: Option<RpcError>,
+}
+
+#[derive(Deserialize)]
+struct RpcError {
+    code: i64,
+    #[serde(default)]
+    message: String,
+}
+
+/// Refuses nesting that no honest answer has, before anything is built of it.
+pub(crate) fn check_depth(json: &[u8]) -> Result<(), Trouble> {
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' | b'[' if !in_text => depth += 1,
+            b'}' | b']' if !in_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return Err(Trouble::TooMuch(format!("an answer with more than {DEEPEST} levels")));
+        }
+    }
+    Ok(())
+}
+
+/// The result of a JSON-RPC response.
+pub(crate) fn read_rpc(json: &[u8]) -> Result<&[u8], Trouble> {
+    check_depth(json)?;
+    let response: RpcResponse<'_> = read(json)?;
+    match response {
+        RpcResponse { error: Some(error), .. } => {
+            Err(Trouble::Refused { code: error.code, message: short(&error.message) })
+        }
+        RpcResponse { result: Some(result), .. } => Ok(result.get().as_bytes()),
+        _ => Err(Trouble::Garbage("a response with neither a result nor an error".to_owned())),
+    }
+}
+
+/// What an HTTP error says about itself.
+pub(crate) fn refusal_in(status: u16, body: &[u8]) -> Trouble {
+    #[derive(Deserialize)]
+    struct Envelope {
+        error: Inner,
+    }
+    #[derive(Deserialize)]
+    struct Inner {
+        #[serde(default)]
+        message: String,
+    }
+    if let Err(Trouble::Refused { code, message }) = read_rpc(body) {
+        return Trouble::Refused { code, message };
+    }
+    let message = serde_json::from_slice::<Envelope>(body)
+        .map_or_else(|_| String::new(), |envelope| short(&envelope.error.message));
+    Trouble::Status { status, message }
+}
+
+/// A task, as it is given to those who ask for it.
+pub(crate) fn read_task(json: &[u8]) -> Result<Task, Trouble> {
+    check_depth(json)?;
+    task(read(json)?)
+}
+
+/// Something that was said, in a response or an event.
+pub(crate) fn read_update(version: Version, json: &[u8]) -> Result<Update, Trouble> {
+    check_depth(json)?;
+    let nothing = || Trouble::Garbage("an answer that is neither a task nor a message".to_owned());
+    let wire = match version {
+        Version::One => read(json)?,
+        Version::ZeroThree => {
+            let mut wire = WireUpdate {
+                task: None,
+                message: None,
+                status_update: None,
+                artifact_update: None,
+            };
+            match read::<Kind>(json)?.kind.as_str() {
+                "task" => wire.task = Some(read(json)?),
+                "message" => wire.message = Some(read(json)?),
+                "status-update" => wire.status_update = Some(read(json)?),
+                "artifact-update" => wire.artifact_update = Some(read(json)?),
+                _ => return Err(nothing()),
+            }
+            wire
+        }
+    };
+    match wire {
+        WireUpdate { task: Some(wire), .. } => Ok(Update::Task(task(wire)?)),
+        WireUpdate { status_update: Some(update), .. } => Ok(Update::Status {
+            names: names(update.task_id, update.context_id)?,
+            status: status(update.status)?,
+        }),
+        WireUpdate { artifact_update: Some(update), .. } => Ok(Update::Artifact {
+            names: names(update.task_id, update.context_id)?,
+            artifact: artifact(update.artifact)?,
+            append: update.append,
+        }),
+        WireUpdate { message: Some(message), .. } => Ok(Update::Message {
+            names: names(message.task_id, message.context_id)?,
+            parts: parts(message.parts)?,
+        }),
+        _ => Err(nothing()),
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Trouble> {
+    serde_json::from_slice(json).map_err(|error| Trouble::Garbage(short(&error.to_string())))
+}
+
+fn task(wire: WireTask) -> Result<Task, Trouble> {
+    let names = names(Some(wire.id), wire.context_id)?;
+    if names.task.is_none() {
+        return Err(Trouble::Garbage("a task without an id".to_owned()));
+    }
+    let is_agent =
+        |message: &WireMessage| matches!(message.role.as_deref(), Some("ROLE_AGENT" | "agent"));
+    let said = wire.history.into_iter().rev().find(is_agent);
+    Ok(Task {
+        names,
+        status: wire
+            .status
+            .map_or_else(|| Ok(Status { state: State::Unknown, message: Vec::new() }), status)?,
+        artifacts: wire
+            .artifacts
+            .into_iter()
+            .take(MOST_PARTS)
+            .map(artifact)
+            .collect::<Result<_, _>>()?,
+        said: said.map_or_else(|| Ok(Vec::new()), |message| parts(message.parts))?,
+    })
+}
+
+/// Ids go into addresses, headers and the database: an unusual one is refused, an empty one is none.
+fn names(task: Option<String>, context: Option<String>) -> Result<Names, Trouble> {
+    let sound = |id: Option<String>| match id {
+        None => Ok(None),
+        Some(id) if id.is_empty() => Ok(None),
+        Some(id)
+            if id.len() <= 256 && id.chars().all(|c| c.is_ascii_graphic()) && !is_dots(&id) =>
+        {
+            Ok(Some(id))
+        }
+        Some(_) => Err(Trouble::Garbage("an id of unusual characters or length".to_owned())),
+    };
+    Ok(Names { task: sound(task)?, context: sound(context)? })
+}
+
+/// In an address, these mean another place.
+fn is_dots(id: &str) -> bool {
+    id.chars().all(|c| c == '.')
+}
+
+fn status(wire: WireStatus) -> Result<Status, Trouble> {
+    let spelt = wire.state.strip_prefix("TASK_STATE_").unwrap_or(&wire.state);
+    let state = match spelt.to_ascii_lowercase().replace('-', "_").as_str() {
+        "submitted" => State::Submitted,
+        "working" => State::Working,
+        "completed" => State::Completed,
+        "failed" => State::Failed,
+        "canceled" | "cancelled" => State::Canceled,
+        "input_required" => State::InputRequired,
+        "auth_required" => State::AuthRequired,
+        "rejected" => State::Rejected,
+        _ => State::Unknown,
+    };
+    let message = wire.message.map_or_else(|| Ok(Vec::new()), |message| parts(message.parts))?;
+    Ok(Status { state, message })
+}
+
+fn artifact(wire: WireArtifact) -> Result<Artifact, Trouble> {
+    Ok(Artifact { id: wire.artifact_id, parts: parts(wire.parts)? })
+}
+
+fn parts(wire: Vec<WirePart>) -> Result<Vec<Part>, Trouble> {
+    wire.into_iter().take(MOST_PARTS).filter_map(|wire| part(wire).transpose()).collect()
+}
+
+/// A part of a kind that nobody has heard of is left out.
+fn part(wire: WirePart) -> Result<Option<Part>, Trouble> {
+    let name = wire.filename.unwrap_or_default();
+    let media_type = wire.media_type.unwrap_or_default();
+    Ok(match wire {
+        WirePart { text: Some(text), .. } => Some(Part::Text(text)),
+        WirePart { raw: Some(raw), .. } => {
+            Some(Part::File { name, media_type, place: FilePlace::Bytes(decode(&raw)?) })
+        }
+        WirePart { url: Some(url), .. } => {
+            Some(Part::File { name, media_type, place: FilePlace::Url(url) })
+        }
+        WirePart { file: Some(file), .. } => {
+            let (name, media_type) =
+                (file.name.unwrap_or_default(), file.mime_type.unwrap_or_default());
+            let place = match (file.bytes, file.uri) {
+                (Some(bytes), _) => FilePlace::Bytes(decode(&bytes)?),
+                (None, uri) => FilePlace::Url(uri.unwrap_or_default()),
+            };
+            Some(Part::File { name, media_type, place })
+        }
+        WirePart { data: Some(data), .. } => Some(Part::Data(data)),
+        _ => None,
+    })
+}
+
+fn decode(text: &str) -> Result<Vec<u8>, Trouble> {
+    STANDARD
+        .decode(text)
+        .or_else(|_| URL_SAFE.decode(text))
+        .map_err(|_| Trouble::Garbage("a file that is not base64".to_owned()))
+}
+
+/// A stranger's words in an error.
+fn short(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(300).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions_mean_the_same() {
+        let one = br#"{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_INPUT_REQUIRED",
+            "message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"Which?"}]}}}}"#;
+        let three = br#"{"kind":"status-update","taskId":"t","contextId":"c","final":true,"status":{"state":"input-required",
+            "message":{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"text","text":"Which?"}]}}}"#;
+        let one = read_update(Version::One, one).unwrap();
+        assert_eq!(one, read_update(Version::ZeroThree, three).unwrap());
+        let Update::Status { names, status } = one else { panic!("{one:?}") };
+        assert_eq!(names, Names { task: Some("t".into()), context: Some("c".into()) });
+        assert!(status.state == State::InputRequired && status.state.is_settled());
+        let one = br#"{"artifactUpdate":{"taskId":"t","append":true,"artifact":{"artifactId":"a",
+            "parts":[{"raw":"aGk=","filename":"f","mediaType":"text/plain"},{"new":1},{"data":[1]}]}}}"#;
+        let three = br#"{"kind":"artifact-update","taskId":"t","append":true,"artifact":{"artifactId":"a",
+            "parts":[{"kind":"file","file":{"bytes":"aGk=","name":"f","mimeType":"text/plain"}},{"kind":"data","data":[1]}]}}"#;
+        let update = read_update(Version::One, one).unwrap();
+        assert_eq!(update, read_update(Version::ZeroThree, three).unwrap());
+        assert!(
+            matches!(&update, Update::Artifact { append: true, artifact, .. } if artifact.parts.len() == 2)
+        );
+    }
+
+    #[test]
+    fn a_new_state_is_not_an_end_and_a_wrong_kind_is_garbage() {
+        let new = br#"{"task":{"id":"t","status":{"state":"TASK_STATE_DREAMING"}}}"#;
+        let update = read_update(Version::One, new).unwrap();
+        assert!(matches!(update, Update::Task(task) if task.status.state == State::Unknown));
+        for json in [
+            r#"{"task":{"id":5}}"#,
+            r#"{"task":{"id":""}}"#,
+            r#"{"task":{"id":".."}}"#,
+            r#"{"task":{"id":"a\u0000b"}}"#,
+            r#"{"message":{"parts":[{"text":["x"]}]}}"#,
+            r#"{"message":{"parts":[{"raw":"not base64!"}]}}"#,
+            "{}",
+            "[]",
+            "no",
+        ] {
+            let error = read_update(Version::One, json.as_bytes()).unwrap_err();
+            assert!(matches!(error, Trouble::Garbage(_)), "{json}: {error}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_before_it_is_built() {
+        let deep = format!("{{\"task\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        let error = read_update(Version::One, deep.as_bytes()).unwrap_err();
+        assert!(matches!(error, Trouble::TooMuch(_)), "{error}");
+        let brackets = format!("{{\"x\":\"{}\"}}", "[".repeat(1000));
+        assert!(check_depth(brackets.as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn an_error_is_an_error_wherever_it_is() {
+        let error =
+            br#"{"jsonrpc":"2.0","id":"1","error":{"code":-32001,"message":"no task\u001b[2J"}}"#;
+        let trouble = read_rpc(error).unwrap_err();
+        assert_eq!(trouble, Trouble::Refused { code: -32001, message: "no task[2J".into() });
+        let status = refusal_in(404, br#"{"error":{"code":404,"message":"gone"}}"#);
+        assert_eq!(status, Trouble::Status { status: 404, message: "gone".into() });
+        assert_eq!(refusal_in(500, b"oh"), Trouble::Status { status: 500, message: String::new() });
+    }
+}

@@ -1,0 +1,144 @@
+//! From the configuration to the agents elsewhere.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_a2a::remote::{Directory, OpenQuestions, RemoteConfig, RemoteLimits, Standing, card_url};
+use lango_egress::{HeaderValue, Rules};
+use lango_runtime::ContextSource;
+use lango_store::Database;
+use tokio::sync::mpsc;
+
+use crate::config::{Config, RemoteAgentConfig};
+use crate::failure::Failure;
+use crate::team::{Elsewhere, Upkeep};
+
+/// More agents elsewhere than a team can use.
+const MOST_AGENTS: usize = 64;
+/// News that may wait to be shown.
+const NEWS: usize = 16;
+
+/// The agents elsewhere, and how they were found.
+#[derive(Clone)]
+pub(crate) struct Remotes {
+    pub(crate) directory: Arc<Directory>,
+    pub(crate) standings: Vec<Standing>,
+}
+
+impl Remotes {
+    /// Looks for them, where there are any.
+    pub(crate) async fn find(
+        config: &Config,
+        database: &Database,
+    ) -> Result<Option<Self>, Failure> {
+        let is_used = config.a2a.enabled && config.agent.multi_agent;
+        if !is_used || config.a2a.remote_agents.is_empty() {
+            return Ok(None);
+        }
+        let directory = Arc::new(open_directory(config, database).await?);
+        let standings = directory.look().await;
+        Ok(Some(Self { directory, standings }))
+    }
+
+    /// Those that are there.
+    pub(crate) fn elsewhere(&self) -> Elsewhere {
+        Elsewhere::of(&self.standings)
+    }
+
+    /// One line for each that is not there.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.standings.iter().filter_map(Standing::warning).collect()
+    }
+
+    pub(crate) fn open_questions(&self) -> Box<dyn ContextSource> {
+        Box::new(OpenQuestions::of(&self.directory))
+    }
+
+    /// Looks again as long as the program runs: the team has whoever is there. What changes is told
+    /// through the channel.
+    pub(crate) fn watch(self, upkeep: Upkeep) -> mpsc::Receiver<String> {
+        let (news, told) = mpsc::channel(NEWS);
+        let changed = move |standings: &[Standing], lines: Vec<String>| {
+            let trouble = upkeep.meet(Elsewhere::of(standings)).err();
+            for line in lines.into_iter().chain(trouble.map(|failure| failure.message)) {
+                // Nobody reads: then nobody misses it.
+                let _ = news.try_send(line);
+            }
+        };
+        tokio::spawn(self.directory.watch(self.standings, changed));
+        told
+    }
+}
+
+/// Everybody who is configured.
+pub(crate) async fn open_directory(
+    config: &Config,
+    database: &Database,
+) -> Result<Directory, Failure> {
+    let given = &config.a2a.remote_agents;
+    if given.len() > MOST_AGENTS {
+        return Err(Failure::usage(format!(
+            "a2a.remoteAgents has {} agents; at most {MOST_AGENTS} are used",
+            given.len()
+        )));
+    }
+    let configs: Result<Vec<_>, _> =
+        given.iter().map(|agent| remote_config(config, agent)).collect();
+    let patience = Duration::from_secs(config.a2a.timeout_seconds.clamp(1, 60));
+    Ok(Directory::open(database.clone(), configs?, patience).await?)
+}
+
+/// One agent, as the protocol's room wants it.
+pub(crate) fn remote_config(
+    config: &Config,
+    agent: &RemoteAgentConfig,
+) -> Result<RemoteConfig, Failure> {
+    let wrong = |key: &str, why: String| {
+        Failure::usage(format!("a2a.remoteAgents, {}: {key}: {why}", agent.name))
+    };
+    let usual = RemoteLimits::default();
+    let seconds = |given: Option<u64>, usual: Duration| {
+        given.map_or(usual, |seconds| Duration::from_secs(seconds.max(1)))
+    };
+    let budget = Duration::from_secs(config.budget.seconds.max(1));
+    let rules = Rules::parse(&config.egress.allow, &config.egress.deny, &[])
+        .map_err(|error| Failure::usage(format!("egress: {error}")))?;
+    let token = token(agent)
+        .map(|token| HeaderValue::from_str(&format!("Bearer {token}")))
+        .transpose()
+        .map_err(|_| wrong("tokenEnv", "its value is not a token".to_owned()))?
+        .map(|mut value| {
+            value.set_sensitive(true);
+            value
+        });
+    Ok(RemoteConfig {
+        name: agent.name.parse().map_err(|error| wrong("name", format!("{error}")))?,
+        card_url: card_url(&agent.agent_card_url)
+            .map_err(|error| wrong("agentCardUrl", error.to_string()))?,
+        token,
+        token_env: agent.token_env.clone(),
+        allow_hosts: agent
+            .allow_hosts
+            .iter()
+            .map(|text| text.parse())
+            .collect::<Result<_, _>>()
+            .map_err(|error| wrong("allowHosts", format!("{error}")))?,
+        rules,
+        streaming: agent.streaming.unwrap_or(true),
+        limits: RemoteLimits {
+            task: seconds(agent.task_seconds, usual.task).min(budget),
+            silence: seconds(agent.silence_seconds, usual.silence),
+            ..usual
+        },
+    })
+}
+
+fn token(agent: &RemoteAgentConfig) -> Option<String> {
+    let variable = agent.token_env.as_deref()?;
+    std::env::var(variable).ok().map(|token| token.trim().to_owned()).filter(|t| !t.is_empty())
+}
+
+/// The tokens, which must not be shown or recorded.
+pub(crate) fn secrets(config: &Config) -> impl Iterator<Item = String> {
+    config.a2a.remote_agents.iter().filter_map(token)
+}
