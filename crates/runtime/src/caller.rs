@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lango_protocol::{Caller, EventBody, SessionId};
+use lango_protocol::{Caller, EventBody, FailureClass, Outcome, OutcomeStatus, SessionId};
 use lango_store::{Journal, StoreError};
 
 use crate::Runtime;
@@ -22,6 +22,27 @@ pub async fn owns_session(
         EventBody::UserMessage { sender: Some(sender), .. } => sender.caller == *caller,
         _ => caller.as_str() == OWNER,
     }))
+}
+
+/// What a caller that is not the owner is told about a turn without an answer. The account of the
+/// turn itself names providers, addresses and settings, which are the owner's business.
+pub fn words_for_others(outcome: &Outcome) -> &'static str {
+    match &outcome.status {
+        OutcomeStatus::Done | OutcomeStatus::NeedsInput => "The team has answered.",
+        OutcomeStatus::Rejected { .. } => "No agent here takes this task.",
+        OutcomeStatus::TimedOut => "The team could not finish in the time that one turn has.",
+        OutcomeStatus::Cancelled => "The turn was stopped.",
+        OutcomeStatus::Failed { class: FailureClass::Provider, .. } => {
+            "The team could not finish: its language model cannot be used at the moment. The owner of \
+             this server knows more."
+        }
+        OutcomeStatus::Failed { class: FailureClass::Budget(_), .. } => {
+            "The team could not finish within the limits of one turn."
+        }
+        OutcomeStatus::Failed { .. } => {
+            "The team could not finish. The owner of this server knows more."
+        }
+    }
 }
 
 /// Knows which agents a caller reaches: each caller has a runtime with those agents and no others.

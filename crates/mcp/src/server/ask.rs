@@ -1,7 +1,9 @@
 //! The tool `ask`: a message for the team, and its answer.
 
 use lango_protocol::{Caller, EventBody, Origin, Outcome, OutcomeStatus, Sender, SessionId};
-use lango_runtime::{OWNER, Runtime, TurnHandle, TurnRequest, owns_session};
+use lango_runtime::{
+    OWNER, Runtime, TurnHandle, TurnRequest, owns_session, words_for_others,
+};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use rmcp::service::{RequestContext, RoleServer};
@@ -82,7 +84,7 @@ pub(super) async fn ask(
     let request =
         TurnRequest { sender: sender(caller), ..TurnRequest::new(session, message, Origin::Mcp) };
     let ended = follow(runtime.start_turn(request), context).await?;
-    Ok(ended.result())
+    Ok(ended.result(caller))
 }
 
 /// One answer for a session that is not there and one that is somebody else's.
@@ -159,8 +161,11 @@ impl Ended {
         &self.answer
     }
 
-    fn result(self) -> CallToolResult {
+    fn result(mut self, caller: &Caller) -> CallToolResult {
         let done = self.outcome.is_done();
+        if !done && caller.as_str() != OWNER {
+            words_for_others(&self.outcome).clone_into(&mut self.answer);
+        }
         let outcome = match self.outcome.status {
             OutcomeStatus::Done => "done",
             OutcomeStatus::NeedsInput => "needs_input",

@@ -53,6 +53,7 @@ async fn answer(
         // Who sends a key means to ask again when the connection breaks.
         ends_with_client: !wishes.detach && wishes.key.is_none(),
         keeping: begun.keeping,
+        for_owner: caller.as_str() == OWNER,
         place,
     };
     let news = course.begin();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_protocol::{Caller, Event};
-use lango_runtime::{Following, TurnHandle};
+use lango_runtime::{Following, TurnHandle, words_for_others};
 use tokio::sync::mpsc;
 
 use super::Shared;
@@ -69,6 +69,8 @@ pub(super) struct Course {
     pub(super) ends_with_client: bool,
     /// What is kept; nothing where another request keeps it.
     pub(super) keeping: Option<Keeping>,
+    /// Whether the owner asked, who is told everything.
+    pub(super) for_owner: bool,
     pub(super) place: Place,
 }
 
@@ -104,7 +106,7 @@ impl Course {
                 },
             }
         };
-        let Self { shared, source, telling, keeping, place, .. } = self;
+        let Self { shared, source, telling, keeping, for_owner, place, .. } = self;
         let broken = match broken {
             Some(error) => Some(error),
             None => source.trouble().await,
@@ -114,7 +116,7 @@ impl Course {
             keeping.keep(&shared, &telling).await;
         }
         drop(place);
-        let ended = broken.map_or_else(|| ending(telling), Err);
+        let ended = broken.map_or_else(|| ending(telling, for_owner), Err);
         // Whoever has gone does not need it.
         let _ = news.send(News::Ended(ended)).await;
     }
@@ -129,12 +131,12 @@ impl Course {
 }
 
 /// An answer, or why there is none.
-fn ending(telling: Telling) -> Result<Box<Telling>, ApiError> {
+fn ending(telling: Telling, for_owner: bool) -> Result<Box<Telling>, ApiError> {
     match &telling.outcome {
         Some(outcome) if outcome.is_done() => Ok(Box::new(telling)),
         Some(outcome) => {
-            let words = telling.answer.as_deref().unwrap_or("the turn did not end well");
-            Err(ApiError::of_outcome(outcome, words))
+            let own = telling.answer.as_deref().filter(|_| for_owner);
+            Err(ApiError::of_outcome(outcome, own.unwrap_or(words_for_others(outcome))))
         }
         None => Err(ApiError::closing()),
     }
