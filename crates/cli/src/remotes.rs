@@ -21,6 +21,7 @@ const MOST_AGENTS: usize = 64;
 const NEWS: usize = 16;
 
 /// The agents elsewhere, and how they were found.
+#[derive(Clone)]
 pub(crate) struct Remotes {
     pub(crate) directory: Arc<Directory>,
     pub(crate) standings: Vec<Standing>,

@@ -175,13 +175,14 @@ pub(super) async fn make_ready(
         runtime.tell_absence(warning);
     }
     let team = catalog.team.clone();
-    let upkeep = Upkeep::begin(team, runtime.clone(), servers.clone(), catalog.elsewhere());
+    let upkeep =
+        Upkeep::begin(team, Arc::new(runtime.clone()), servers.clone(), catalog.elsewhere());
     let (remotes, mcp) = (catalog.remotes, servers);
     Ok(Ready { runtime, models, answers, processes, unmatched, remotes, upkeep, mcp_notices, mcp })
 }
 
 /// Refuses settings for agents that nobody knows.
-fn check_agents(config: &Config, catalog: &Catalog) -> Result<(), Failure> {
+pub(crate) fn check_agents(config: &Config, catalog: &Catalog) -> Result<(), Failure> {
     let roots = [ORCHESTRATOR, SINGLE_AGENT];
     let is_known = |name: &str| {
         roots.contains(&name) || catalog.topology.agents().iter().any(|a| a.name.as_str() == name)
