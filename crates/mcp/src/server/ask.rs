@@ -1,9 +1,7 @@
 //! The tool `ask`: a message for the team, and its answer.
 
 use lango_protocol::{Caller, EventBody, Origin, Outcome, OutcomeStatus, Sender, SessionId};
-use lango_runtime::{
-    OWNER, Runtime, TurnHandle, TurnRequest, owns_session, words_for_others,
-};
+use lango_runtime::{OWNER, Runtime, TurnHandle, TurnRequest, owns_session, words_for_others};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use rmcp::service::{RequestContext, RoleServer};
