@@ -9,6 +9,7 @@ use std::sync::Arc;
 use axum::extract::Request;
 use axum::middleware::Next;
 use lango_a2a::server::{A2aDoor, CardAgent, CardSettings, DoorParts, Settings};
+use lango_a2a::signature::CardSigner;
 use lango_egress::{Guard, Rules};
 use lango_model::scripted::{Script, ScriptedServer};
 use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
@@ -79,9 +80,13 @@ async fn main() {
             base_url: base_url.clone(),
             provider: None,
             documentation_url: None,
-            bearer: false,
+            bearer: std::env::var_os("KIT_BEARER").is_some(),
         },
-        signer: None,
+        signer: std::env::var_os("KIT_KEY").map(|path| {
+            let signer = CardSigner::generate(path.as_ref()).unwrap();
+            println!("{}", signer.key().to_jwk());
+            signer
+        }),
         notifications: Some(Guard::new(rules)),
         settings,
     })
