@@ -72,7 +72,7 @@ async fn whoever_misbehaves_in_a_call_fails_and_is_told_to_stop() {
 #[tokio::test]
 async fn nonsense_is_never_an_answer() {
     let (lango, _hostile, _good) = team(&["garbage"], QUICK).await;
-    for _ in 0..8 {
+    for _ in 0..12 {
         let turn = lango.ask("The hostile one.").turn().await;
         assert_eq!(hand_over(&turn).0, DelegationStatus::Failed, "{}", hand_over(&turn).1);
     }
@@ -131,20 +131,14 @@ fn hand_overs(turn: &Turn) -> String {
 }
 
 #[tokio::test]
-async fn orders_in_a_card_stay_a_description() {
+async fn a_card_that_is_an_attack_is_refused() {
     let manner = ["card-attack"];
     let (lango, _hostile, _good) = team(&manner, "").await;
     let turn = the_other_works(&lango, &manner).await;
-    let prompt = lango.requests_of("lango-orchestrator")[0].system().to_owned();
-    let about: Vec<&str> = prompt.lines().filter(|line| line.contains("weather")).collect();
-    if absences(&turn).is_empty() {
-        let line = about.iter().find(|line| line.starts_with("- weather (remote;")).unwrap();
-        assert!(line.chars().count() < 1500, "{}", line.len());
-        assert!(line.chars().all(|c| !c.is_control() && !('\u{200b}'..='\u{206f}').contains(&c)));
-        assert!(!line.contains(['[', '<', '`']), "{line}");
-    } else {
-        assert!(about.is_empty(), "{about:?}");
-    }
+    // It has more skills than any agent has.
+    let told = absences(&turn);
+    assert!(told.len() == 1 && told[0].contains("skills"), "{told:?}");
+    assert!(!lango.requests_of("lango-orchestrator")[0].text().contains("weather"));
 }
 
 #[tokio::test]
