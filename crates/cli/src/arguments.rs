@@ -6,7 +6,9 @@ mod eval;
 mod graph;
 mod ingest;
 mod knowledge;
+mod mcp;
 mod memory;
+mod serve;
 mod turns;
 mod views;
 
@@ -24,7 +26,9 @@ pub(crate) use graph::{
 };
 pub(crate) use ingest::{DocumentsCommand, IngestArguments, SearchArguments, SearchMode};
 pub(crate) use knowledge::{CategoryName, KnowledgeCommand};
+pub(crate) use mcp::{McpAddArguments, McpCommand};
 pub(crate) use memory::{MemoryCommand, MemoryFormat};
+pub(crate) use serve::{CallersCommand, McpServeArguments, ServeArguments, ServeCommand};
 pub(crate) use turns::{
     Approve, ApproveArguments, ChatArguments, DemoArguments, OutputArguments, OutputFormat,
     ResumeArguments, RunArguments, SessionChoice, TeamArguments,
@@ -82,6 +86,25 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
     Resume(ResumeArguments),
     /// Run a whole turn with a scripted model: no key, no configuration, real tools.
     Demo(DemoArguments),
+    /// Let programs and other agents talk to the team: A2A, the OpenAI wire, MCP.
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_help = "Examples:
+  lango serve                                  for programs on this machine
+  lango serve --port 0 --expose librarian      any free port, one agent alone
+  lango serve callers add laptop               a token for somebody else, printed once
+  curl http://127.0.0.1:8787/health
+
+Any OpenAI client: base URL http://127.0.0.1:8787/v1, model lango, the token as its key. Calls that
+need your approval wait for it: lango approvals list. Ctrl-C ends the server; turns have 10 seconds
+to end, and the rest can be gone on with: lango resume."
+    )]
+    Serve {
+        #[command(subcommand)]
+        command: Option<ServeCommand>,
+        #[command(flatten)]
+        arguments: ServeArguments,
+    },
     /// Who is in the team, and who owns which tool.
     Agents {
         #[command(subcommand)]
@@ -142,7 +165,7 @@ go when their files have gone. An ingest that was stopped goes on with the same 
         #[command(subcommand)]
         command: SkillsCommand,
     },
-    /// Let a directory bring skills of its own.
+    /// Let a directory bring skills and MCP servers of its own.
     #[command(after_help = "Examples:
   lango trust              this directory
   lango trust --revoke     not any more
@@ -181,6 +204,34 @@ over allow; what no rule decides, approvals.policy does.")]
     Approvals {
         #[command(subcommand)]
         command: ApprovalsCommand,
+    },
+    /// MCP servers: tools, resources and prompts from elsewhere.
+    #[command(after_help = "Examples:
+  lango mcp add time --agent operator -- uvx mcp-server-time
+  lango mcp add docs --url https://example.org/mcp
+  lango mcp import                       from Claude, Cursor, VS Code and Codex
+  lango mcp list                         which there are, and what is frozen
+  lango mcp test time                    start it, and say what it is
+  lango mcp approve time                 look at what changed, and agree to it
+
+A server's tools are pinned when it is first seen. What it changes later is frozen until you look.
+Every call of its tools is asked about, unless mcp_servers.NAME.safety or a rule says otherwise.")]
+    Mcp {
+        #[command(subcommand)]
+        command: McpCommand,
+    },
+    /// Serve what the protocol's own conformance suite wants to find.
+    #[command(name = "__mcp-conformance-server", hide = true)]
+    McpConformanceServer {
+        /// The port on 127.0.0.1.
+        #[arg(long, default_value_t = 0)]
+        port: u16,
+    },
+    /// Play the client in a scenario of the protocol's own conformance suite.
+    #[command(name = "__mcp-conformance-client", hide = true)]
+    McpConformanceClient {
+        /// The server of the scenario.
+        url: String,
     },
     /// Agents elsewhere, reached over A2A.
     #[command(after_help = "Examples:

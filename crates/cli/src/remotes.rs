@@ -1,24 +1,19 @@
 //! From the configuration to the agents elsewhere.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_a2a::remote::{
-    Directory, OpenQuestions, RemoteConfig, RemoteLimits, Standing, card_url, team,
-};
+use lango_a2a::remote::{Directory, OpenQuestions, RemoteConfig, RemoteLimits, Standing, card_url};
 use lango_a2a::signature::TrustedKey;
 use lango_egress::{HeaderValue, Rules};
-use lango_orchestration::RemoteAgentSpec;
-use lango_protocol::AgentName;
-use lango_runtime::{ContextSource, RemoteAgent, Runtime};
+use lango_runtime::ContextSource;
 use lango_store::Database;
 use tokio::sync::mpsc;
 
 use crate::config::{Config, RemoteAgentConfig};
 use crate::failure::Failure;
 use crate::home;
-use crate::wiring::TeamMaker;
+use crate::team::{Elsewhere, Upkeep};
 
 /// More agents elsewhere than a team can use.
 const MOST_AGENTS: usize = 64;
@@ -26,6 +21,7 @@ const MOST_AGENTS: usize = 64;
 const NEWS: usize = 16;
 
 /// The agents elsewhere, and how they were found.
+#[derive(Clone)]
 pub(crate) struct Remotes {
     pub(crate) directory: Arc<Directory>,
     pub(crate) standings: Vec<Standing>,
@@ -46,14 +42,9 @@ impl Remotes {
         Ok(Some(Self { directory, standings }))
     }
 
-    /// Those that are there, as the orchestrator knows them.
-    pub(crate) fn specs(&self) -> Vec<RemoteAgentSpec> {
-        team(&self.standings).0
-    }
-
-    /// Those that are there, as they are reached.
-    pub(crate) fn agents(&self) -> BTreeMap<AgentName, Arc<dyn RemoteAgent>> {
-        team(&self.standings).1
+    /// Those that are there.
+    pub(crate) fn elsewhere(&self) -> Elsewhere {
+        Elsewhere::of(&self.standings)
     }
 
     /// One line for each that is not there.
@@ -65,19 +56,17 @@ impl Remotes {
         Box::new(OpenQuestions::of(&self.directory))
     }
 
-    /// Looks again as long as the program runs: the runtime has whoever is there. Who comes is told
+    /// Looks again as long as the program runs: the team has whoever is there. Who comes is told
     /// through the channel, who goes with the next turn.
-    pub(crate) fn watch(self, team_maker: TeamMaker, runtime: Runtime) -> mpsc::Receiver<String> {
+    pub(crate) fn watch(self, upkeep: Upkeep) -> mpsc::Receiver<String> {
         let (news, told) = mpsc::channel(NEWS);
         let changed = move |standings: &[Standing], changes: &[Standing]| {
-            let (specs, agents) = team(standings);
-            match team_maker.tree(specs) {
-                Ok(tree) => runtime.replace_team(&tree, &agents),
-                Err(failure) => runtime.tell_absence(failure.message),
+            if let Err(failure) = upkeep.meet(Elsewhere::of(standings)) {
+                upkeep.tell_absence(failure.message);
             }
             for change in changes {
                 match change.warning() {
-                    Some(warning) => runtime.tell_absence(warning),
+                    Some(warning) => upkeep.tell_absence(warning),
                     // Nobody reads: then nobody misses it.
                     None => _ = news.try_send(format!("{} is in the team now", change.name)),
                 }

@@ -74,7 +74,7 @@ impl Terminal {
     }
 
     /// The answer to a question; `None` at the end of the input.
-    async fn answer(&self) -> Option<String> {
+    pub(crate) async fn answer(&self) -> Option<String> {
         self.next(true).await
     }
 

@@ -23,6 +23,15 @@ pub(crate) fn guard(config: &Config, agent: &str) -> Result<Guard, Failure> {
     }))
 }
 
+/// Where everybody may go, whoever asks.
+pub(crate) fn rules(config: &Config) -> Result<Rules, Failure> {
+    Ok(Rules {
+        allow_private: patterns("egress.allow", &config.egress.allow)?,
+        deny: patterns("egress.deny", &config.egress.deny)?,
+        only: Vec::new(),
+    })
+}
+
 /// The same, and a server that the user named: it may be reached wherever it is.
 pub(crate) fn guard_with(config: &Config, agent: &str, server: &str) -> Result<Guard, Failure> {
     let hosts = config.agents.get(agent).map(|agent| agent.hosts.as_slice()).unwrap_or_default();

@@ -24,14 +24,19 @@ impl Partition {
     }
 }
 
-/// Gives every tool to the agent that claims it by prefix, or to nobody.
+/// Gives every tool to the agent it names, or that claims it by prefix, or to nobody.
 ///
 /// Takes the registry and not a list, because a registry holds each name once and in order: the
 /// result cannot depend on the order in which tools were registered.
 pub fn partition_tools(topology: &Topology, tools: &ToolRegistry) -> Partition {
     let mut partition = Partition::default();
     for tool in tools.iter() {
-        match owner_of(topology, tool.name()) {
+        // A tool that names an agent which is not there belongs to nobody.
+        let owner = match &tool.owner {
+            Some(owner) => topology.agent(owner.as_str()).map(|spec| &spec.name),
+            None => owner_of(topology, tool.name()),
+        };
+        match owner {
             Some(owner) => {
                 partition.by_agent.entry(owner.clone()).or_default().push(Arc::clone(tool));
             }

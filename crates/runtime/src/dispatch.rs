@@ -2,13 +2,15 @@
 //! bounded and scrubbed → result journalled. Ownership was checked when the call was recorded,
 //! and is checked again here.
 
+use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream;
 use lango_protocol::{CallStatus, EventBody};
 use lango_store::Durability;
-use lango_tool::{Prepared, ToolContext, ToolError};
+use lango_tool::{Prepared, RegisteredTool, ToolContext, ToolError};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::output::{Bounded, bound};
@@ -60,9 +62,14 @@ impl Turn {
     }
 
     fn runs_beside_others(&self, agent: &Agent, call: &PendingCall) -> bool {
-        agent
-            .tool(&call.tool)
-            .is_some_and(|tool| tool.read_only && self.needs_no_permission(agent, tool))
+        meant(agent, call)
+            .is_some_and(|(tool, _)| tool.read_only && self.runs_unasked(agent, call, &tool))
+    }
+
+    /// Whether nobody has to be asked, under the name that was called and under the real one.
+    fn runs_unasked(&self, agent: &Agent, call: &PendingCall, tool: &RegisteredTool) -> bool {
+        self.needs_no_permission(agent, tool)
+            && (call.tool == tool.name() || !self.shared.rules.objects_to(&call.tool, &agent.name))
     }
 
     async fn read(
@@ -75,7 +82,7 @@ impl Turn {
             if self.cancel.is_cancelled() {
                 return Finished::not_run(CallStatus::Cancelled, words::NEVER_STARTED);
             }
-            match agent.tool(&call.tool).map(|tool| tool.prepare(&call.arguments)) {
+            match meant(agent, call).map(|(tool, arguments)| tool.prepare(&arguments)) {
                 Some(Ok(prepared)) => self.run_prepared(voice, call, prepared).await,
                 Some(Err(error)) => Finished::not_run(CallStatus::Refused, error.to_string()),
                 None => not_owned(agent, call),
@@ -96,14 +103,14 @@ impl Turn {
         if self.cancel.is_cancelled() {
             return Ok(Finished::not_run(CallStatus::Cancelled, words::NEVER_STARTED));
         }
-        let Some(tool) = agent.tool(&call.tool) else { return Ok(not_owned(agent, call)) };
-        let prepared = match tool.prepare(&call.arguments) {
+        let Some((tool, arguments)) = meant(agent, call) else { return Ok(not_owned(agent, call)) };
+        let prepared = match tool.prepare(&arguments) {
             Ok(prepared) => prepared,
             Err(error) => return Ok(Finished::not_run(CallStatus::Refused, error.to_string())),
         };
-        if !self.needs_no_permission(agent, tool) {
+        if !self.runs_unasked(agent, call, &tool) {
             let proposal = permission::proposal_of(&prepared, call);
-            let decided = match self.permission(agent, voice, call, tool, proposal).await? {
+            let decided = match self.permission(agent, voice, call, &tool, proposal).await? {
                 Permission::Granted(decided) => decided,
                 Permission::Withheld(result) => return Ok(result),
             };
@@ -193,6 +200,15 @@ impl Turn {
         }
         self.recorder.record_along(drafts, along).await.map_err(Stop::from)
     }
+}
+
+/// The tool that a call is really for, and what it gets. Owned by the agent, or behind one that is.
+fn meant<'a>(agent: &Agent, call: &'a PendingCall) -> Option<(Arc<RegisteredTool>, Cow<'a, str>)> {
+    let called = agent.tool(&call.tool)?;
+    Some(match called.stands_for(&call.arguments) {
+        Some((real, arguments)) => (real, Cow::Owned(arguments)),
+        None => (Arc::clone(called), Cow::Borrowed(&call.arguments)),
+    })
 }
 
 fn not_owned(agent: &Agent, call: &PendingCall) -> Finished {

@@ -67,7 +67,20 @@ impl Turn {
             proposal: &proposal,
         };
         let policy = self.shared.settings.approval_policy;
-        match approval::decide(policy, policy.needs_decision(tool), &rules, &case) {
+        let needs_decision = policy.needs_decision(tool);
+        let verdict = match approval::decide(policy, needs_decision, &rules, &case) {
+            // What is denied or asked about under the name that was called is so for what is
+            // behind it.
+            verdict @ (Verdict::Run { .. } | Verdict::Ask { .. }) if call.tool != tool.name() => {
+                let called = Case { tool: &call.tool, ..case };
+                match approval::decide(policy, false, &rules, &called) {
+                    Verdict::Run { .. } => verdict,
+                    stricter => stricter,
+                }
+            }
+            verdict => verdict,
+        };
+        match verdict {
             Verdict::Run { because } if because.is_empty() => {
                 return Ok(Permission::Granted(None));
             }

@@ -203,6 +203,16 @@ impl Runtime {
         Following::new(journal, self.shared.live.clone(), session, turn, after)
     }
 
+    /// Whether this runtime runs the turn.
+    pub fn is_under_way(&self, turn: TurnId) -> bool {
+        self.shared.live.has(turn)
+    }
+
+    /// How many turns it runs.
+    pub fn turns_under_way(&self) -> usize {
+        self.shared.live.count()
+    }
+
     /// Stops a turn, wherever it came from. One that no process runs is closed.
     pub async fn cancel_turn(&self, session: &SessionId, turn: TurnId) -> Result<(), TurnError> {
         if self.shared.live.cancel(turn) {

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use lango_protocol::AgentName;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -97,6 +98,13 @@ pub trait AnyTool: Send + Sync + 'static {
     fn level(&self) -> Option<SafetyLevel> {
         None
     }
+
+    /// The tool that a call with these arguments really is, with the arguments it gets. None for
+    /// most: they are what they are called. Rules, levels and checks are those of the real one.
+    fn stands_for(&self, arguments: &str) -> Option<(Arc<RegisteredTool>, String)> {
+        let _ = arguments;
+        None
+    }
 }
 
 struct TypedCall<T: Tool> {
@@ -141,6 +149,8 @@ pub struct RegisteredTool {
     level: SafetyLevel,
     /// Whether calls only read.
     pub read_only: bool,
+    /// The agent it belongs to, where that is not decided by its name.
+    pub owner: Option<AgentName>,
     implementation: Arc<dyn AnyTool>,
 }
 
@@ -151,6 +161,7 @@ impl RegisteredTool {
             declaration: ToolDeclaration::of::<T>(),
             level: T::LEVEL,
             read_only: T::READ_ONLY,
+            owner: None,
             implementation: Arc::new(tool),
         }
     }
@@ -162,7 +173,19 @@ impl RegisteredTool {
         read_only: bool,
         implementation: Arc<dyn AnyTool>,
     ) -> Self {
-        Self { declaration, level, read_only, implementation }
+        Self { declaration, level, read_only, owner: None, implementation }
+    }
+
+    /// The same tool, given to an agent by name; `None` leaves it to its prefix.
+    #[must_use]
+    pub fn owned_by(mut self, owner: Option<AgentName>) -> Self {
+        self.owner = owner;
+        self
+    }
+
+    /// See [`AnyTool::stands_for`].
+    pub fn stands_for(&self, arguments: &str) -> Option<(Arc<Self>, String)> {
+        self.implementation.stands_for(arguments)
     }
 
     /// The tool's name.

@@ -118,7 +118,9 @@ mod tests {
 
     #[test]
     fn words_stay_words() {
-        for text in ["Hello.", "a\n\nb ", "see [the page](https://example.org)", "[x](javascript:1)"] {
+        for text in
+            ["Hello.", "a\n\nb ", "see [the page](https://example.org)", "[x](javascript:1)"]
+        {
             assert_eq!(parts_of(text), vec![Part::text(text)], "{text}");
         }
         assert_eq!(parts_of("```json\nnot json\n```").len(), 1);

@@ -76,9 +76,8 @@ impl CardAgent {
             return vec![Self { name: single.name.to_string(), description, ..Self::default() }];
         }
         let agents = tree.sub_agents().iter().map(|agent| {
-            let spec = topology.and_then(|topology| {
-                topology.agents().iter().find(|spec| spec.name == agent.name)
-            });
+            let spec = topology
+                .and_then(|topology| topology.agents().iter().find(|spec| spec.name == agent.name));
             let capabilities = agent.description.clone();
             match spec {
                 Some(spec) => Self {
@@ -115,7 +114,8 @@ impl CardAgent {
             }
         }
         // A member that must be there must not be empty.
-        let tags = if self.keywords.is_empty() { vec![self.name.clone()] } else { self.keywords.clone() };
+        let tags =
+            if self.keywords.is_empty() { vec![self.name.clone()] } else { self.keywords.clone() };
         AgentSkill {
             id: self.name.clone(),
             name: self.name.clone(),
@@ -255,7 +255,8 @@ impl Cards {
             documentation_url: settings.documentation_url.clone(),
             icon_url: None,
             security_schemes: bearer.then(|| HashMap::from([(BEARER.to_owned(), scheme)])),
-            security_requirements: bearer.then(|| vec![HashMap::from([(BEARER.to_owned(), vec![])])]),
+            security_requirements: bearer
+                .then(|| vec![HashMap::from([(BEARER.to_owned(), vec![])])]),
             signatures: None,
         }
     }
@@ -263,7 +264,8 @@ impl Cards {
     /// What clients of 0.3 look for in the same document.
     fn add_03(&self, card: &mut Value) {
         let url = format!("{}{RPC_PATH}", self.settings.base_url);
-        card["additionalInterfaces"] = json!([{ "url": url, "transport": TRANSPORT_PROTOCOL_JSONRPC }]);
+        card["additionalInterfaces"] =
+            json!([{ "url": url, "transport": TRANSPORT_PROTOCOL_JSONRPC }]);
         card["url"] = json!(url);
         card["preferredTransport"] = json!(TRANSPORT_PROTOCOL_JSONRPC);
         card["protocolVersion"] = json!("0.3.0");
@@ -304,9 +306,9 @@ impl Cards {
         };
         let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
         let is_known = known.is_some_and(|tags| {
-            tags.split(',').map(|tag| tag.trim().trim_start_matches("W/")).any(|tag| {
-                tag == "*" || tag == published.tag
-            })
+            tags.split(',')
+                .map(|tag| tag.trim().trim_start_matches("W/"))
+                .any(|tag| tag == "*" || tag == published.tag)
         });
         let builder = Response::builder()
             .header(header::CACHE_CONTROL, format!("public, max-age={MAX_AGE}"))

@@ -56,10 +56,8 @@ pub(crate) fn read(message: &Message, modes: &[String]) -> Result<Incoming, Prot
                 attached.push(block("a file elsewhere, not fetched", part, url));
             }
             PartContent::Raw(bytes) => match (media_type.as_deref(), std::str::from_utf8(bytes)) {
-                (Some(kind), _) if kind.starts_with("image/") => images.push(Image {
-                    media_type: kind.to_owned(),
-                    data: Bytes::from(bytes.clone()),
-                }),
+                (Some(kind), _) if kind.starts_with("image/") => images
+                    .push(Image { media_type: kind.to_owned(), data: Bytes::from(bytes.clone()) }),
                 (_, Ok(text)) => attached.push(block("a file", part, text)),
                 (Some(_), Err(_)) => {
                     let size = format!("{} bytes that are no text", bytes.len());
@@ -122,7 +120,8 @@ fn media_type(part: &Part, modes: &[String]) -> Result<Option<String>, ProtocolE
     if is_text || modes.contains(&essence) {
         return Ok(Some(essence));
     }
-    let message = format!("parts of {given:?} are not read here; see defaultInputModes of the card");
+    let message =
+        format!("parts of {given:?} are not read here; see defaultInputModes of the card");
     Err(ProtocolError::ContentTypeNotSupported(message))
 }
 
@@ -159,7 +158,10 @@ mod tests {
         .unwrap();
         assert_eq!(read.text, "Look at this:");
         let attachment = read.attachment.unwrap();
-        assert!(attachment.contains("{\"a\":1}") && attachment.contains("\"t.csv\""), "{attachment}");
+        assert!(
+            attachment.contains("{\"a\":1}") && attachment.contains("\"t.csv\""),
+            "{attachment}"
+        );
         assert!(attachment.contains("not fetched"), "{attachment}");
         assert_eq!(read.images.len(), 1);
     }

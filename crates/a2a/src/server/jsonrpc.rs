@@ -174,12 +174,7 @@ pub(super) fn value<T: Serialize>(result: &T) -> Result<Value, ProtocolError> {
     serde_json::to_value(result).map_err(|_| ProtocolError::Internal)
 }
 
-fn stream(
-    door: &Door,
-    subscription: Subscription,
-    id: &Value,
-    version: Version,
-) -> Response<Body> {
+fn stream(door: &Door, subscription: Subscription, id: &Value, version: Version) -> Response<Body> {
     let id = id.to_string();
     let render = move |update: &a2a::StreamResponse| {
         let update = match version {

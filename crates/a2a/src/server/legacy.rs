@@ -11,7 +11,10 @@ use crate::wire::VERSION_03;
 use crate::wire::error::ProtocolError;
 use crate::wire::v03::{self, methods};
 
-pub(super) async fn dispatch(door: &Arc<Door>, mut call: Call<'_>) -> Result<Outcome, ProtocolError> {
+pub(super) async fn dispatch(
+    door: &Arc<Door>,
+    mut call: Call<'_>,
+) -> Result<Outcome, ProtocolError> {
     let tasks = &door.tasks;
     let caller = call.caller;
     let result = match call.method {

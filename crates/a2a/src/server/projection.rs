@@ -18,6 +18,16 @@ use super::words;
 /// The longest answer that is also said as the message of the last status.
 const SHORT_ANSWER: usize = 4096;
 
+/// Whether words that begin like this may turn out to be data or a file. Such an answer comes whole.
+fn may_be_no_text(held: &str, more: &str) -> bool {
+    const DATA: &str = "```json";
+    let begin: String =
+        held.chars().chain(more.chars()).skip_while(|c| c.is_whitespace()).collect();
+    DATA.starts_with(&begin)
+        || begin.starts_with(DATA)
+        || (begin.starts_with('[') && !begin.contains('\n'))
+}
+
 /// A moment as the wire shows it.
 pub(crate) fn milliseconds(at: Timestamp) -> i64 {
     at.as_microseconds().div_euclid(1000)
@@ -173,7 +183,8 @@ impl Projection {
             EventBody::ApprovalRequested { call, tool, .. } => {
                 self.reveal(&mut out);
                 self.turn.questions.insert(call.clone());
-                let message = self.agent_message(&event.id.to_string(), words::waits_for_owner(tool));
+                let message =
+                    self.agent_message(&event.id.to_string(), words::waits_for_owner(tool));
                 self.set_status(TaskState::InputRequired, at, Some(message), &mut out);
             }
             EventBody::ApprovalResolved { call, .. } => {
@@ -269,7 +280,7 @@ impl Projection {
             let begun = speech.begun;
             *speech = Speech { speaker, begun, ..Speech::default() };
         }
-        if !self.revealed {
+        if !self.revealed || (speech.sent.is_empty() && may_be_no_text(&speech.held, text)) {
             speech.held.push_str(text);
             return;
         }
@@ -307,7 +318,8 @@ impl Projection {
     fn finish(&mut self, event: &Event, outcome: &Outcome, out: &mut Vec<StreamResponse>) {
         let at = milliseconds(event.at);
         let id = event.id.to_string();
-        let (answer_id, answer) = self.turn.answer.take().unwrap_or_else(|| (id.clone(), String::new()));
+        let (answer_id, answer) =
+            self.turn.answer.take().unwrap_or_else(|| (id.clone(), String::new()));
         let speech = std::mem::take(&mut self.turn.speech);
         self.turn.questions.clear();
         if outcome.status == OutcomeStatus::Done {
@@ -325,7 +337,8 @@ impl Projection {
             }
             self.turn.speech = speech;
             self.finish_answer(&answer, &parts, out);
-            let short = is_text(&parts) && answer.len() <= SHORT_ANSWER && !answer.trim().is_empty();
+            let short =
+                is_text(&parts) && answer.len() <= SHORT_ANSWER && !answer.trim().is_empty();
             let message = short.then(|| self.agent_message(&answer_id, answer));
             self.set_status(TaskState::Completed, at, message, out);
             return;
@@ -336,7 +349,9 @@ impl Projection {
             OutcomeStatus::Rejected { reason } => (TaskState::Rejected, words::rejected(reason)),
             OutcomeStatus::Cancelled => (TaskState::Canceled, words::CANCELED.to_owned()),
             OutcomeStatus::TimedOut => (TaskState::Failed, words::TIMED_OUT.to_owned()),
-            OutcomeStatus::Failed { class, .. } => (TaskState::Failed, words::failed(*class).to_owned()),
+            OutcomeStatus::Failed { class, .. } => {
+                (TaskState::Failed, words::failed(*class).to_owned())
+            }
             OutcomeStatus::Done => (TaskState::Completed, answer),
         };
         if speech.begun {
@@ -352,7 +367,9 @@ impl Projection {
         let sent = &self.turn.speech.sent;
         let rest = answer.strip_prefix(sent.as_str()).filter(|rest| !rest.is_empty());
         match rest {
-            Some(rest) if !sent.is_empty() && is_text(parts) => self.say(rest.to_owned(), true, out),
+            Some(rest) if !sent.is_empty() && is_text(parts) => {
+                self.say(rest.to_owned(), true, out);
+            }
             _ => out.push(self.artifact_update(parts.to_vec(), false, true)),
         }
         self.turn.speech = Speech::default();
@@ -390,12 +407,19 @@ impl Projection {
         self.a_message(id.to_owned(), Role::Agent, vec![Part::text(text)])
     }
 
-    fn user_message(&self, text: &str, attachment: Option<&str>, images: &[ImageReference]) -> Message {
+    fn user_message(
+        &self,
+        text: &str,
+        attachment: Option<&str>,
+        images: &[ImageReference],
+    ) -> Message {
         let mut parts = vec![Part::text(text)];
         parts.extend(attachment.map(Part::text));
-        parts.extend(images.iter().map(|image| {
-            Part::text(format!("({} of {} bytes)", image.media_type, image.bytes))
-        }));
+        parts.extend(
+            images.iter().map(|image| {
+                Part::text(format!("({} of {} bytes)", image.media_type, image.bytes))
+            }),
+        );
         self.a_message(self.turn.message_id.clone(), Role::User, parts)
     }
 
@@ -412,3 +436,6 @@ impl Projection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

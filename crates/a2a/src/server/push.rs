@@ -181,8 +181,12 @@ impl Tasks {
         self.notifier()?;
         let row = self.row(caller, &config.task_id).await?;
         self.check_notification(&config)?;
-        let kept = self.add_notification(&row.id, &config, version).await?;
-        Ok(kept.shown(&row.id))
+        let (tasks, version) = (Arc::clone(self), version.to_owned());
+        self.unbroken(async move {
+            let kept = tasks.add_notification(&row.id, &config, &version).await?;
+            Ok(kept.shown(&row.id))
+        })
+        .await
     }
 
     /// `ListTaskPushNotificationConfigs`.
@@ -205,7 +209,8 @@ impl Tasks {
         id: &str,
     ) -> Result<TaskPushNotificationConfig, ProtocolError> {
         let all = self.list_notifications(caller, task).await?;
-        let unknown = || ProtocolError::TaskNotFound(format!("{task}/{id}").chars().take(80).collect());
+        let unknown =
+            || ProtocolError::TaskNotFound(format!("{task}/{id}").chars().take(80).collect());
         all.into_iter().find(|config| config.id.as_deref() == Some(id)).ok_or_else(unknown)
     }
 
@@ -316,7 +321,12 @@ impl Tasks {
     }
 
     /// Tries until somebody takes it or it is given up; whether it was taken.
-    async fn persist(&self, notifier: &Notifier, notification: &Notification, body: Vec<u8>) -> bool {
+    async fn persist(
+        &self,
+        notifier: &Notifier,
+        notification: &Notification,
+        body: Vec<u8>,
+    ) -> bool {
         let mut pause = self.settings.notification_pause;
         for attempt in 1..=self.settings.notification_attempts {
             if notifier.post(notification, body.clone()).await {

@@ -126,20 +126,19 @@ impl Asked<'_> {
     }
 
     fn check_media_type(&self) -> Result<(), ProtocolError> {
-        match request::media_type(self.headers).as_deref() {
-            Some("application/json" | MEDIA_TYPE) => Ok(()),
-            _ => {
-                let message = format!("the body must be {MEDIA_TYPE} or application/json");
-                Err(ProtocolError::ContentTypeNotSupported(message))
-            }
+        let given = request::media_type(self.headers);
+        if matches!(given.as_deref(), Some("application/json" | MEDIA_TYPE)) {
+            return Ok(());
         }
+        let message = format!("the body must be {MEDIA_TYPE} or application/json");
+        Err(ProtocolError::ContentTypeNotSupported(message))
     }
 
     async fn read<T: DeserializeOwned>(self, door: &Door) -> Result<T, ProtocolError> {
         self.check_media_type()?;
         let body = request::read_body(self.body, door.tasks.settings.body_bytes).await?;
-        let mut value: Value =
-            serde_json::from_slice(&body).map_err(|error| ProtocolError::Parse(error.to_string()))?;
+        let mut value: Value = serde_json::from_slice(&body)
+            .map_err(|error| ProtocolError::Parse(error.to_string()))?;
         names::normalise(&mut value);
         serde_json::from_value(value).map_err(|error| ProtocolError::InvalidParams {
             message: format!("the body is not what this address takes: {error}"),

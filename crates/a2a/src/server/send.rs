@@ -77,12 +77,23 @@ impl Tasks {
         beside: Beside,
         streams: bool,
     ) -> Result<Taken, ProtocolError> {
+        let (tasks, caller) = (Arc::clone(self), caller.clone());
+        self.unbroken(async move { tasks.take(&caller, request, beside, streams).await }).await
+    }
+
+    async fn take(
+        self: &Arc<Self>,
+        caller: &Caller,
+        request: SendMessageRequest,
+        beside: Beside,
+        streams: bool,
+    ) -> Result<Taken, ProtocolError> {
         let message = request.message;
         let read = incoming::read(&message, &self.settings.input_modes)?;
         let configuration = request.configuration.as_ref();
         check_history(configuration.and_then(|configuration| configuration.history_length))?;
-        let notification =
-            configuration.and_then(|configuration| configuration.task_push_notification_config.clone());
+        let notification = configuration
+            .and_then(|configuration| configuration.task_push_notification_config.clone());
         if let Some(notification) = &notification {
             self.check_notification(notification)?;
         }
@@ -107,7 +118,11 @@ impl Tasks {
     }
 
     /// A new task.
-    async fn begin(self: &Arc<Self>, send: Send<'_>, read: Incoming) -> Result<Taken, ProtocolError> {
+    async fn begin(
+        self: &Arc<Self>,
+        send: Send<'_>,
+        read: Incoming,
+    ) -> Result<Taken, ProtocolError> {
         if let Some(taken) = self.repetition(&send).await? {
             return Ok(taken);
         }
@@ -144,8 +159,7 @@ impl Tasks {
             Err(error) => return Err(internal(error)),
         }
         let projection = Projection::new(&row.id, &row.context, now, row.revealed);
-        state.loaded =
-            Some(Loaded { row, turns: Vec::new(), projection, seen: 0, finished: true });
+        state.loaded = Some(Loaded { row, turns: Vec::new(), projection, seen: 0, finished: true });
         self.start(&live, &mut state, &send, turn, read, permit).await?;
         let taken = self.taken(&live, &mut state, send.streams)?;
         drop(state);
@@ -210,10 +224,7 @@ impl Tasks {
     }
 
     /// What came of the same message before.
-    async fn repetition(
-        self: &Arc<Self>,
-        send: &Send<'_>,
-    ) -> Result<Option<Taken>, ProtocolError> {
+    async fn repetition(self: &Arc<Self>, send: &Send<'_>) -> Result<Option<Taken>, ProtocolError> {
         let Some(key) = &send.repeat_key else { return Ok(None) };
         let Some(task) = self.tables.repeated(key).await.map_err(internal)? else {
             return Ok(None);
@@ -258,6 +269,7 @@ impl Tasks {
         self.tell(live, state, updates);
         let request = turn_request(send.caller, session, turn.turn, turn.message_id, read);
         let handle = team.start_turn(request);
+        state.stop = Some(handle.canceller());
         self.drive(live, Source::Here(Box::new(handle)), Some(permit));
         Ok(())
     }
@@ -285,7 +297,8 @@ impl Tasks {
     pub(crate) async fn resume(self: &Arc<Self>) -> Result<(), StoreError> {
         for row in self.tables.unfinished().await? {
             let Some(team) = self.teams.team(&row.caller) else { continue };
-            let Ok(permit) = self.room_for(&row.caller) else { continue };
+            // They had their room when they began.
+            let permit = self.room_for(&row.caller).ok();
             let live = self.live.task(&row.id);
             let mut state = live.state.lock().await;
             if state.driven.is_some() {
@@ -305,10 +318,11 @@ impl Tasks {
             }
             let events = self.journal.turn_events(&row.session, turn.turn).await?;
             let source = if events.is_empty() {
-                let pending = turn.pending.as_deref().and_then(|text| serde_json::from_str(text).ok());
-                let Some(read) = pending
-                    .and_then(|message: Message| incoming::read(&message, &self.settings.input_modes).ok())
-                else {
+                let pending =
+                    turn.pending.as_deref().and_then(|text| serde_json::from_str(text).ok());
+                let Some(read) = pending.and_then(|message: Message| {
+                    incoming::read(&message, &self.settings.input_modes).ok()
+                }) else {
                     continue;
                 };
                 let message_id = turn.message_id.clone();
@@ -317,7 +331,9 @@ impl Tasks {
                 Source::Here(Box::new(team.start_turn(request)))
             } else {
                 let unfinished = self.journal.unfinished_turns(Some(&row.session)).await?;
-                let runs = unfinished.iter().any(|other| other.turn == turn.turn && other.running.is_some());
+                let runs = unfinished
+                    .iter()
+                    .any(|other| other.turn == turn.turn && other.running.is_some());
                 if runs {
                     let following = team.follow(row.session.clone(), turn.turn, seen);
                     Source::Elsewhere(Box::new(following))
@@ -326,8 +342,12 @@ impl Tasks {
                 }
             };
             state.driven = Some(turn.position);
+            state.stop = match &source {
+                Source::Here(handle) => Some(handle.canceller()),
+                Source::Elsewhere(_) => None,
+            };
             drop(state);
-            self.drive(&live, source, Some(permit));
+            self.drive(&live, source, permit);
         }
         Ok(())
     }

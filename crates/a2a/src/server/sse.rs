@@ -18,14 +18,15 @@ pub(crate) fn answer(
     render: Render,
     keep_alive: Duration,
 ) -> Response<Body> {
-    let events = stream::unfold((subscription, render), move |(mut subscription, render)| async move {
-        let piece = match tokio::time::timeout(keep_alive, subscription.next()).await {
-            Ok(Some(update)) => format!("data: {}\n\n", render(&update)),
-            Ok(None) => return None,
-            Err(_) => ":\n\n".to_owned(),
-        };
-        Some((Ok::<_, std::convert::Infallible>(Bytes::from(piece)), (subscription, render)))
-    });
+    let events =
+        stream::unfold((subscription, render), move |(mut subscription, render)| async move {
+            let piece = match tokio::time::timeout(keep_alive, subscription.next()).await {
+                Ok(Some(update)) => format!("data: {}\n\n", render(&update)),
+                Ok(None) => return None,
+                Err(_) => ":\n\n".to_owned(),
+            };
+            Some((Ok::<_, std::convert::Infallible>(Bytes::from(piece)), (subscription, render)))
+        });
     Response::builder()
         .header(header::CONTENT_TYPE, "text/event-stream")
         .header(header::CACHE_CONTROL, "no-store")

@@ -177,8 +177,9 @@ impl Tables {
 
     /// A task, whoever it belongs to.
     pub(crate) async fn task(&self, id: &str) -> Result<Option<TaskRow>, StoreError> {
-        let statement =
-            Statement::new(format!("SELECT {COLUMNS} FROM a2a_tasks WHERE id = $1")).bind(id).brief();
+        let statement = Statement::new(format!("SELECT {COLUMNS} FROM a2a_tasks WHERE id = $1"))
+            .bind(id)
+            .brief();
         let rows = self.database.query(statement).await?;
         rows.first().map(task_row).transpose()
     }

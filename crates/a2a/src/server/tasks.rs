@@ -18,7 +18,7 @@ use super::projection::Projection;
 use super::push::Notifier;
 use super::settings::Settings;
 use super::stream::{Subscription, Until};
-use super::tables::{TaskRow, Tables};
+use super::tables::{Tables, TaskRow};
 use crate::wire::error::ProtocolError;
 
 /// The tasks of all callers. Shared by the bindings and by what runs in the background.
@@ -67,9 +67,7 @@ impl Tasks {
         let most = self.settings.turns_of_caller;
         let semaphore = {
             let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(
-                room.entry(caller.clone()).or_insert_with(|| Arc::new(Semaphore::new(most))),
-            )
+            Arc::clone(room.entry(caller.clone()).or_insert_with(|| Arc::new(Semaphore::new(most))))
         };
         semaphore.try_acquire_owned().map_err(|_| {
             ProtocolError::TooMany(format!("{most} tasks are at work already; wait for one to end"))
@@ -104,8 +102,7 @@ impl Tasks {
 
     /// Folds a task from the journal.
     pub(super) async fn load(&self, row: TaskRow) -> Result<Loaded, StoreError> {
-        let mut projection =
-            Projection::new(&row.id, &row.context, row.created_at, row.revealed);
+        let mut projection = Projection::new(&row.id, &row.context, row.created_at, row.revealed);
         let turns = self.tables.turns(&row.id).await?;
         let mut seen = 0;
         let mut finished = true;
@@ -174,12 +171,26 @@ impl Tasks {
         state.follow(most).ok_or_else(full)
     }
 
+    /// Does something to its end, even when the caller hangs up in the middle: what is stored and
+    /// what is told must not differ.
+    pub(super) async fn unbroken<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, ProtocolError>> + Send + 'static,
+    ) -> Result<T, ProtocolError> {
+        self.background.spawn(work).await.map_err(|_| ProtocolError::Internal)?
+    }
+
     /// Stops a task.
     pub(crate) async fn cancel(
         self: &Arc<Self>,
         caller: &Caller,
         id: &str,
     ) -> Result<Task, ProtocolError> {
+        let (tasks, caller, id) = (Arc::clone(self), caller.clone(), id.to_owned());
+        self.unbroken(async move { tasks.stop(&caller, &id).await }).await
+    }
+
+    async fn stop(self: &Arc<Self>, caller: &Caller, id: &str) -> Result<Task, ProtocolError> {
         let row = self.row(caller, id).await?;
         let live = self.live.task(id);
         let running = {
@@ -192,12 +203,16 @@ impl Tasks {
                 self.end(&live, &mut state, super::tables::EndedBeside::Canceled).await?;
                 return state.task().ok_or(ProtocolError::Internal);
             }
-            loaded.turns.last().map(|turn| turn.turn)
+            (loaded.turns.last().map(|turn| turn.turn), state.stop.clone())
         };
-        if let Some(turn) = running {
-            self.follow_elsewhere(caller, &live).await?;
-            let team = self.team(caller)?;
-            team.cancel_turn(&row.session, turn).await.map_err(|_| ProtocolError::Internal)?;
+        if let (Some(turn), stop) = running {
+            if let Some(stop) = stop {
+                stop.cancel();
+            } else {
+                self.follow_elsewhere(caller, &live).await?;
+                let team = self.team(caller)?;
+                team.cancel_turn(&row.session, turn).await.map_err(|_| ProtocolError::Internal)?;
+            }
             if tokio::time::timeout(self.settings.cancel_wait, live.ended()).await.is_err() {
                 // It is stopped as soon as it gets to it; the caller need not wait for that.
                 let mut state = self.open(&live, &row).await?;

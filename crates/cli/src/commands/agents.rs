@@ -10,6 +10,7 @@ use super::table::table;
 use super::{Setting, print, print_json};
 use crate::arguments::{AgentsCommand, CatalogArguments, ToolsCommand};
 use crate::failure::{self, Failure};
+use crate::mcp;
 use crate::wiring::{self, Catalog};
 
 #[derive(Serialize)]
@@ -51,26 +52,21 @@ pub(crate) async fn agents(setting: &Setting, command: AgentsCommand) -> Result<
     }
 }
 
-/// The catalog with the agents elsewhere, where there are any.
-async fn whole_catalog(
-    setting: &Setting,
-    arguments: &CatalogArguments,
-) -> Result<Catalog, Failure> {
-    let mut catalog = catalog(setting, arguments)?;
+/// The catalog with what comes from elsewhere: the tools of MCP servers and the agents.
+async fn catalog(setting: &Setting, arguments: &CatalogArguments) -> Result<Catalog, Failure> {
     let config = setting.config();
+    let topology = arguments.topology.as_deref();
+    let mut catalog = wiring::catalog(config, &setting.home, topology, None, None)?;
     if config.a2a.enabled && !config.a2a.remote_agents.is_empty() {
         let (database, _) = wiring::open_store(config, &setting.home).await?;
         catalog.find_remotes(config, &database).await?;
     }
+    mcp::add_known(setting, &mut catalog).await?;
     Ok(catalog)
 }
 
-fn catalog(setting: &Setting, arguments: &CatalogArguments) -> Result<Catalog, Failure> {
-    wiring::catalog(setting.config(), &setting.home, arguments.topology.as_deref(), None, None)
-}
-
 async fn list(setting: &Setting, arguments: &CatalogArguments) -> Result<u8, Failure> {
-    let view = view(&whole_catalog(setting, arguments).await?);
+    let view = view(&catalog(setting, arguments).await?);
     if arguments.json {
         print_json(&view)?;
         return Ok(failure::ANSWERED);
@@ -105,7 +101,7 @@ async fn list(setting: &Setting, arguments: &CatalogArguments) -> Result<u8, Fai
 }
 
 async fn show(setting: &Setting, name: &str, arguments: &CatalogArguments) -> Result<u8, Failure> {
-    let catalog = whole_catalog(setting, arguments).await?;
+    let catalog = catalog(setting, arguments).await?;
     let view = view(&catalog);
     let Some(agent) = view.agents.iter().find(|agent| agent.name == name) else {
         let names: Vec<&str> = view.agents.iter().map(|agent| agent.name.as_str()).collect();
@@ -232,9 +228,9 @@ struct ToolView<'a> {
     description: &'a str,
 }
 
-pub(crate) fn tools(setting: &Setting, command: ToolsCommand) -> Result<u8, Failure> {
+pub(crate) async fn tools(setting: &Setting, command: ToolsCommand) -> Result<u8, Failure> {
     let ToolsCommand::List(arguments) = command;
-    let catalog = catalog(setting, &arguments)?;
+    let catalog = catalog(setting, &arguments).await?;
     let owner = |name: &str| match &catalog.tree.root {
         Root::Single(single) => Some(single.name.as_str()),
         Root::Team(team) => team

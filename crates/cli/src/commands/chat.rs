@@ -38,7 +38,10 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
         let line = match next_line(&input, &mut news).await? {
             Next::Line(line) => line,
             Next::End => break,
-            Next::Terminated => return Ok(failure::TERMINATED),
+            Next::Terminated => {
+                ready.end_servers().await;
+                return Ok(failure::TERMINATED);
+            }
         };
         match line.trim() {
             "" => {}
@@ -59,12 +62,14 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
                 display = shown;
                 code = followed.code;
                 if code == failure::TERMINATED {
+                    ready.end_servers().await;
                     return Ok(code);
                 }
             }
         }
     }
     ready.settle(&display).await;
+    ready.end_servers().await;
     ready.models.check_recording()?;
     // Somebody who was there saw how each turn ended; a script wants to know of the last.
     Ok(if io::stdin().is_terminal() { failure::ANSWERED } else { code })

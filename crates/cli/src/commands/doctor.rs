@@ -15,6 +15,7 @@ use crate::config::PolicyName;
 use crate::confinement;
 use crate::display::Style;
 use crate::failure::{self, Failure};
+use crate::mcp;
 use crate::provider::{self, Purpose, Source};
 use crate::remotes::Remotes;
 use crate::{web, wiring};
@@ -74,6 +75,29 @@ pub(crate) async fn doctor(
     Ok(if healthy { failure::ANSWERED } else { failure::TURN_FAILED })
 }
 
+/// The MCP servers: which are configured, which were seen, what is frozen.
+async fn servers(setting: &Setting, workspace: &std::path::Path) -> Option<Check> {
+    let what = "mcp servers";
+    let configured = mcp::servers(setting.config(), workspace);
+    let mut lines = configured.notices;
+    let mut state = if lines.is_empty() { State::Good } else { State::Note };
+    if !configured.servers.is_empty() {
+        match mcp::known(setting, workspace, configured.servers).await {
+            Err(failure) => return Some(check(what, Err(failure.message))),
+            Ok(servers) => {
+                for server in servers.iter().rev() {
+                    let (line, is_fine) = mcp::state_of(server);
+                    if !is_fine {
+                        state = State::Note;
+                    }
+                    lines.insert(0, line);
+                }
+            }
+        }
+    }
+    (!lines.is_empty()).then(|| Check { what, state, detail: lines.join("\n") })
+}
+
 async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
     let config = setting.config();
     let file = &setting.home.config_file;
@@ -102,7 +126,13 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
     };
     checks.push(check("database", database));
 
-    match wiring::catalog(config, &setting.home, None, None, None) {
+    let mut catalog = wiring::catalog(config, &setting.home, None, None, None);
+    if let Ok(known) = &mut catalog
+        && let Err(failure) = mcp::add_known(setting, known).await
+    {
+        catalog = Err(failure);
+    }
+    match catalog {
         Err(failure) => checks.push(check("agents", Err(failure.message))),
         Ok(catalog) => {
             let tree = &catalog.tree;
@@ -118,6 +148,7 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
             let state = if unmatched == 0 { State::Good } else { State::Note };
             let detail = format!("{tools} tools, {unmatched} without an owner");
             checks.push(Check { what: "tools", state, detail });
+            checks.extend(servers(setting, &catalog.workspace).await);
             let detail = catalog.workspace.display().to_string();
             checks.push(check("workspace", Ok(detail)));
         }

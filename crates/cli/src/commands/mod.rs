@@ -3,6 +3,7 @@
 pub(crate) mod a2a;
 pub(crate) mod agents;
 pub(crate) mod approvals;
+pub(crate) mod callers;
 pub(crate) mod chat;
 pub(crate) mod config;
 pub(crate) mod demo;
@@ -14,6 +15,7 @@ pub(crate) mod graph;
 mod image;
 pub(crate) mod ingest;
 pub(crate) mod knowledge;
+pub(crate) mod mcp;
 pub(crate) mod memory;
 mod meter;
 pub(crate) mod models;
@@ -21,10 +23,11 @@ pub(crate) mod processes;
 pub(crate) mod prompt;
 pub(crate) mod resume;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod skills;
 mod table;
-mod turn;
+pub(crate) mod turn;
 pub(crate) mod undo;
 pub(crate) mod usage;
 
@@ -69,6 +72,12 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
     }
+}
+
+/// Says something beside the answer, on standard error.
+pub(crate) fn tell(text: &str) {
+    // With standard error gone there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "lango: {text}");
 }
 
 /// Asks a person for a yes. Without one at the terminal, whatever `what` says needs `--yes`.

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::{Setting, print, print_json};
 use crate::arguments::PromptCommand;
 use crate::failure::{self, Failure};
+use crate::mcp;
 use crate::wiring::{self, Catalog};
 
 #[derive(Serialize)]
@@ -42,6 +43,7 @@ pub(crate) async fn prompt(setting: &Setting, command: PromptCommand) -> Result<
     let (database, journal) = wiring::open_store(setting.config(), &setting.home).await?;
     catalog.connect(setting.config(), &database, &journal).await?;
     catalog.find_remotes(setting.config(), &database).await?;
+    mcp::add_known(setting, &mut catalog).await?;
     let tree = &catalog.tree;
     let root = match &tree.root {
         Root::Team(team) => (team.name.as_str(), &team.system_prompt),

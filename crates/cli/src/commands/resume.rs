@@ -35,6 +35,7 @@ pub(crate) async fn resume(setting: &Setting, arguments: ResumeArguments) -> Res
     let _ = display.introduce(&introduction(&ready.models, &turn.session));
     let handle = ready.runtime.resume_turn(turn.session, turn.turn);
     let (followed, _) = follow(handle, display).await?;
+    ready.end_servers().await;
     ready.models.check_recording()?;
     Ok(followed.code)
 }

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_mcp::client::Servers;
 use lango_operator::Processes;
 use lango_orchestration::Root;
 use lango_protocol::{ORCHESTRATOR, Origin, SINGLE_AGENT, SessionId};
@@ -17,10 +18,12 @@ use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArgume
 use crate::config::Config;
 use crate::display::Display;
 use crate::failure::Failure;
+use crate::mcp;
 use crate::provider::{self, Purpose, ReadyModels};
 use crate::remotes::Remotes;
+use crate::team::Upkeep;
 use crate::terminal::{Answers, Terminal, TerminalApprover};
-use crate::wiring::{self, Catalog, Kept, TeamMaker};
+use crate::wiring::{self, Catalog, Kept};
 
 /// How long the work after a turn may keep a program that is done.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -45,6 +48,7 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
     ready.tell_what_ends(&display);
     ready.settle(&display).await;
+    ready.end_servers().await;
     ready.models.check_recording()?;
     Ok(followed.code)
 }
@@ -61,10 +65,21 @@ pub(super) struct Ready {
     unmatched: Vec<String>,
     /// The agents elsewhere.
     remotes: Option<Remotes>,
-    team: TeamMaker,
+    upkeep: Upkeep,
+    /// What to say about the MCP servers that are not used, or not whole.
+    mcp_notices: Vec<String>,
+    /// The MCP servers, whose programs end with this.
+    mcp: Option<Servers>,
 }
 
 impl Ready {
+    /// Ends the programs of the MCP servers.
+    pub(super) async fn end_servers(&self) {
+        if let Some(servers) = &self.mcp {
+            servers.stop().await;
+        }
+    }
+
     /// What ends with this process although nobody stopped it.
     pub(super) fn tell_what_ends(&self, display: &Display) {
         for command in self.processes.running() {
@@ -88,7 +103,7 @@ impl Ready {
     /// channel.
     pub(super) fn watch_remotes(&mut self) -> Option<mpsc::Receiver<String>> {
         let remotes = self.remotes.take()?;
-        Some(remotes.watch(self.team.clone(), self.runtime.clone()))
+        Some(remotes.watch(self.upkeep.clone()))
     }
 
     /// What a user should know before anything else: what was interrupted, and what is out of
@@ -105,6 +120,9 @@ impl Ready {
             let _ = display.introduce(&line);
         }
         for notice in &self.models.notices {
+            let _ = display.introduce(notice);
+        }
+        for notice in &self.mcp_notices {
             let _ = display.introduce(notice);
         }
         if !self.unmatched.is_empty() {
@@ -139,7 +157,11 @@ pub(super) async fn make_ready(
     let (database, journal) = wiring::open_store(config, &setting.home).await?;
     let retrieval = catalog.connect(config, &database, &journal).await?;
     catalog.find_remotes(config, &database).await?;
-    let rules = wiring::rule_book(config, database).await?;
+    let rules = wiring::rule_book(config, database.clone()).await?;
+    let asked = mcp::person(approve.approve, person.clone());
+    let model = Arc::clone(&models.model.model);
+    let (servers, mcp_notices) =
+        mcp::join(setting, &mut catalog, database, asked, Some(model)).await?;
     let approver = TerminalApprover::new(approve.approve, person);
     let answers = approver.answers();
     let kept = Kept { journal, retrieval, rules };
@@ -152,12 +174,15 @@ pub(super) async fn make_ready(
     for warning in catalog.remotes.iter().flat_map(Remotes::warnings) {
         runtime.tell_absence(warning);
     }
-    let Catalog { remotes, team, .. } = catalog;
-    Ok(Ready { runtime, models, answers, processes, unmatched, remotes, team })
+    let team = catalog.team.clone();
+    let upkeep =
+        Upkeep::begin(team, Arc::new(runtime.clone()), servers.clone(), catalog.elsewhere());
+    let (remotes, mcp) = (catalog.remotes, servers);
+    Ok(Ready { runtime, models, answers, processes, unmatched, remotes, upkeep, mcp_notices, mcp })
 }
 
 /// Refuses settings for agents that nobody knows.
-fn check_agents(config: &Config, catalog: &Catalog) -> Result<(), Failure> {
+pub(crate) fn check_agents(config: &Config, catalog: &Catalog) -> Result<(), Failure> {
     let roots = [ORCHESTRATOR, SINGLE_AGENT];
     let is_known = |name: &str| {
         roots.contains(&name) || catalog.topology.agents().iter().any(|a| a.name.as_str() == name)

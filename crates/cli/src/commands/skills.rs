@@ -178,7 +178,8 @@ pub(crate) fn trust(setting: &Setting, arguments: &TrustArguments) -> Result<u8,
     print(&match (arguments.revoke, was) {
         (false, _) => format!(
             "{directory} is trusted: the operator is offered its skills, and asks before the first \
-             use of each.\nTo take it back: lango trust --revoke\n"
+             use of each. The MCP servers in its .mcp.json are started when they are needed.\n\
+             To take it back: lango trust --revoke\n"
         ),
         (true, true) => format!("{directory} is not trusted any more.\n"),
         (true, false) => format!("{directory} was not trusted.\n"),

@@ -148,6 +148,38 @@ fn section<'a>(
     Ok(table)
 }
 
+/// Removes a key, or a section with all that is in it. False where it was not there.
+pub(crate) fn unset(path: &Path, key: &str) -> Result<bool, ConfigError> {
+    let current = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => {
+            return Err(ConfigError::Unreadable {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            });
+        }
+    };
+    let mut document: DocumentMut = current.parse().map_err(|error: toml_edit::TomlError| {
+        ConfigError::NotToml { path: path.to_owned(), reason: error.to_string() }
+    })?;
+    let parts = split_key(key);
+    let Some((name, sections)) = parts.split_last() else { return Ok(false) };
+    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+    for section in sections {
+        let inner = table.get_mut(section).and_then(toml_edit::Item::as_table_like_mut);
+        let Some(inner) = inner else { return Ok(false) };
+        table = inner;
+    }
+    if table.remove(name).is_none() {
+        return Ok(false);
+    }
+    crate::home::write_private(path, &document.to_string()).map_err(|error| {
+        ConfigError::Unwritable { path: path.to_owned(), reason: error.to_string() }
+    })?;
+    Ok(true)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,9 @@ mod edit;
 mod keys;
 mod knowledge;
 mod load;
+mod mcp;
 mod sandbox;
+mod server;
 mod web;
 
 use std::collections::BTreeMap;
@@ -16,14 +18,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use a2a::{A2aConfig, RemoteAgentConfig};
-pub(crate) use edit::{add_to_list, check, remove_from_list, set};
+pub(crate) use edit::{add_to_list, check, remove_from_list, set, unset};
 pub(crate) use keys::{known_keys, schema};
 pub(crate) use knowledge::{
     EmbeddingConfig, EmbeddingProvider, GraphConfig, LibrarianConfig, ObservationalMemoryConfig,
     SearchConfig,
 };
 pub(crate) use load::{ConfigError, Loaded, Origin, load};
+pub(crate) use mcp::{McpConfig, McpServerConfig};
 pub(crate) use sandbox::{LevelName, PartName, SandboxConfig};
+pub(crate) use server::ServerConfig;
 pub(crate) use web::{EgressConfig, NavigatorConfig};
 
 /// Everything that can be configured. Every field has a default that works.
@@ -62,10 +66,17 @@ pub(crate) struct Config {
     pub(crate) librarian: LibrarianConfig,
     /// Searching the web.
     pub(crate) search: SearchConfig,
+    /// MCP servers that bring tools, by a name of your choice.
+    #[serde(rename = "mcp_servers")]
+    pub(crate) mcp_servers: BTreeMap<String, McpServerConfig>,
+    /// What holds for all MCP servers.
+    pub(crate) mcp: McpConfig,
     /// Memory of the user and of past conversations.
     pub(crate) observational_memory: ObservationalMemoryConfig,
     /// Agents elsewhere that the team works with.
     pub(crate) a2a: A2aConfig,
+    /// Programs and agents that talk to the team through `lango serve`.
+    pub(crate) server: ServerConfig,
     /// Where everything is kept.
     pub(crate) database: DatabaseConfig,
     /// Earlier turns shown to a model.

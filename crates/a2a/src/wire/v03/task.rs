@@ -167,7 +167,8 @@ impl TryFrom<Status> for a2a::TaskStatus {
 
 impl From<a2a::Task> for Task {
     fn from(task: a2a::Task) -> Self {
-        let all = |artifacts: Vec<a2a::Artifact>| artifacts.into_iter().map(Artifact::from).collect();
+        let all =
+            |artifacts: Vec<a2a::Artifact>| artifacts.into_iter().map(Artifact::from).collect();
         let said = |messages: Vec<a2a::Message>| messages.into_iter().map(Message::from).collect();
         Self {
             kind: task_kind(),

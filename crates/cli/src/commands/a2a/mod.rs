@@ -124,7 +124,7 @@ async fn add(
         description: String::new(),
         skills: Vec::new(),
     };
-    catalog.team.tree(vec![spec])?;
+    catalog.team.build(Vec::new(), vec![spec])?;
     let seen = look(setting, &remote).await?;
     print(&card::in_words(&remote, &seen))?;
     if !yes && !asked(&format!("Take {name} into the team?"), NOBODY).await? {

@@ -1,0 +1,256 @@
+//! Adding, removing, importing and approving servers.
+
+use std::path::{Path, PathBuf};
+
+use lango_mcp::client::{Source, ToolState, logout, read_servers};
+
+use super::super::{Setting, confirmed, print};
+use crate::arguments::McpAddArguments;
+use crate::config::{self, McpServerConfig};
+use crate::failure::{self, Failure};
+use crate::mcp as wired;
+
+/// The two halves of `name=value`.
+pub(super) fn pair(text: &str, sign: char) -> Result<(String, String), Failure> {
+    let (name, value) = text
+        .split_once(sign)
+        .ok_or_else(|| Failure::usage(format!("{text:?} is not of the form NAME{sign}VALUE")))?;
+    Ok((name.trim().to_owned(), value.trim_start().to_owned()))
+}
+
+pub(super) fn add(setting: &Setting, arguments: McpAddArguments) -> Result<(), Failure> {
+    let name = arguments.name;
+    if setting.config().mcp_servers.contains_key(&name) {
+        return Err(Failure::usage(format!(
+            "there is a server {name} already. To replace it: lango mcp remove {name}"
+        )));
+    }
+    let mut command = arguments.command.into_iter();
+    let given = McpServerConfig {
+        command: command.next(),
+        args: command.collect(),
+        env: arguments.env.iter().map(|text| pair(text, '=')).collect::<Result<_, _>>()?,
+        headers: arguments.header.iter().map(|text| pair(text, ':')).collect::<Result<_, _>>()?,
+        url: arguments.url,
+        bearer_token_env_var: arguments.bearer_token_env_var,
+        agent: arguments.agent,
+        cwd: arguments.cwd,
+        ..McpServerConfig::default()
+    };
+    write(setting, &name, &given)?;
+    let mut text =
+        format!("{name} is configured. To see whether it works: lango mcp test {name}\n");
+    if given.agent.is_none() {
+        text += &format!(
+            "No agent has its tools yet. For example: lango config set mcp_servers.{name}.agent \
+             operator\n"
+        );
+    }
+    print(&text)
+}
+
+/// Checks an entry and writes what is not usual about it.
+fn write(setting: &Setting, name: &str, given: &McpServerConfig) -> Result<(), Failure> {
+    match wired::configured(name, given) {
+        Ok(_) => {}
+        // A variable may be set later, in the shell that uses it.
+        Err(why) if why.contains("is not set") => {}
+        Err(why) => return Err(Failure::usage(format!("{name} cannot be used: {why}"))),
+    }
+    let whole = toml::Value::try_from(given).map_err(|error| Failure::usage(error.to_string()))?;
+    let usual = toml::Value::try_from(McpServerConfig::default())
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let (Some(whole), Some(usual)) = (whole.as_table(), usual.as_table()) else { return Ok(()) };
+    for (key, value) in whole.iter().filter(|(key, value)| usual.get(*key) != Some(value)) {
+        match value {
+            toml::Value::Table(entries) => {
+                for (inner, value) in entries {
+                    let key = format!("mcp_servers.{name}.{key}.\"{inner}\"");
+                    config::set(&setting.home.config_file, &key, &value.to_string())?;
+                }
+            }
+            value => {
+                let key = format!("mcp_servers.{name}.{key}");
+                config::set(&setting.home.config_file, &key, &value.to_string())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn remove(setting: &Setting, name: &str) -> Result<(), Failure> {
+    let (servers, outside) = super::servers(setting).await?;
+    if let Ok(server) = servers.get(name) {
+        if let Source::Project(directory) = &server.config.source {
+            return Err(Failure::usage(format!(
+                "{name} is in {}/{}; remove it there",
+                directory.display(),
+                wired::PROJECT_FILE
+            )));
+        }
+        servers.catalogue().forget(&server.config).await?;
+        logout(&server.config, &outside)?;
+    } else if !setting.config().mcp_servers.contains_key(name) {
+        servers.get(name)?;
+    }
+    config::unset(&setting.home.config_file, &format!("mcp_servers.{name}"))?;
+    print(&format!("{name} is removed.\n"))
+}
+
+pub(super) async fn approve(
+    setting: &Setting,
+    name: &str,
+    tool: Option<&str>,
+    yes: bool,
+) -> Result<u8, Failure> {
+    let (servers, _) = super::servers(setting).await?;
+    let server = servers.get(name)?;
+    let known = server.known().ok_or_else(|| {
+        Failure::usage(format!("{name} was not seen yet. To start it: lango mcp test {name}"))
+    })?;
+    if let Some(tool) = tool
+        && !known.tools.contains_key(tool)
+    {
+        return Err(Failure::usage(format!(
+            "{name} has no tool {tool:?}. See: lango mcp tools {name}"
+        )));
+    }
+    let mut text = String::new();
+    let is_redefined = servers.catalogue().is_redefined(&server.config);
+    if tool.is_none() && is_redefined {
+        text += &format!("{name} is another one now: {}\n", server.config.place());
+    }
+    let wanted = |tool_name: &str| tool.is_none_or(|tool| tool == tool_name);
+    let frozen = known.tools.values().filter(|known| known.state() == ToolState::Frozen);
+    for known in frozen.filter(|known| wanted(&known.name)) {
+        let Some(current) = &known.current else { continue };
+        let what = if known.approved.is_some() { "changed" } else { "new" };
+        let shown = lango_tool::visible(&known.name);
+        text += &format!("{shown} ({what}):\n{}", current.difference(known.approved.as_ref()));
+    }
+    if text.is_empty() {
+        print(&format!("Nothing of {name} waits for a look.\n"))?;
+        return Ok(failure::ANSWERED);
+    }
+    print(&text)?;
+    if !yes && !confirmed("Agree to this?", &format!("agreeing to {name}")).await? {
+        print("It stays frozen.\n")?;
+        return Ok(failure::TURN_FAILED);
+    }
+    let approved = servers.catalogue().approve(&server.config, tool).await?;
+    print(&format!("Agreed to {} tools of {name}.\n", approved.len()))?;
+    Ok(failure::ANSWERED)
+}
+
+/// Where other programs write their servers down, below the home directory.
+const PLACES: [&str; 7] = [
+    ".claude.json",
+    ".config/Claude/claude_desktop_config.json",
+    "Library/Application Support/Claude/claude_desktop_config.json",
+    ".cursor/mcp.json",
+    ".config/Code/User/mcp.json",
+    ".config/Code/User/settings.json",
+    ".codex/config.toml",
+];
+
+pub(super) fn import(setting: &Setting, file: Option<&Path>, dry_run: bool) -> Result<(), Failure> {
+    let files: Vec<PathBuf> = if let Some(file) = file {
+        vec![file.to_owned()]
+    } else {
+        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+        PLACES.iter().map(|place| home.join(place)).filter(|place| place.is_file()).collect()
+    };
+    if files.is_empty() {
+        return print("No file of another program was found. Name one: lango mcp import FILE\n");
+    }
+    let mut taken: Vec<String> = setting.config().mcp_servers.keys().cloned().collect();
+    for file in files {
+        let place = file.display().to_string();
+        let text =
+            wired::read(&file).and_then(|text| text.ok_or("there is no such file".to_owned()));
+        let entries = text.and_then(|text| match file.extension() {
+            Some(extension) if extension == "toml" => toml_entries(&text),
+            _ => json_entries(&text),
+        });
+        let entries = match entries {
+            Ok(entries) => entries,
+            // Only who named the file wants to know that it has none.
+            Err(_) if files_are_usual(&file) => continue,
+            Err(why) => return Err(Failure::usage(format!("{place}: {why}"))),
+        };
+        for (name, entry, remark) in entries {
+            let shown = lango_tool::visible_short(&name);
+            if taken.contains(&name) {
+                print(&format!("{shown}: configured already, left as it is\n"))?;
+                continue;
+            }
+            let outcome = entry.and_then(|entry| {
+                if dry_run {
+                    return wired::configured(&name, &entry).map(|_| ());
+                }
+                write(setting, &name, &entry).map_err(|failure| failure.message)
+            });
+            match outcome {
+                Ok(()) => {
+                    taken.push(name);
+                    let verb = if dry_run { "would be imported" } else { "imported" };
+                    print(&format!("{shown}: {verb} from {place}{remark}\n"))?;
+                }
+                Err(why) => print(&format!("{shown}: not imported: {why}\n"))?,
+            }
+        }
+    }
+    Ok(())
+}
+
+fn files_are_usual(file: &Path) -> bool {
+    PLACES.iter().any(|place| file.ends_with(place))
+}
+
+/// A name, what it says, and what to remark about it.
+type Imported = (String, Result<McpServerConfig, String>, String);
+
+/// What was not understood of an entry.
+fn remark(unknown: &[String]) -> String {
+    match unknown {
+        [] => String::new(),
+        unknown => format!(" (not understood: {})", unknown.join(", ")),
+    }
+}
+
+fn json_entries(text: &str) -> Result<Vec<Imported>, String> {
+    let entries = read_servers(text)?;
+    let imported = entries.into_iter().map(|found| {
+        let entry = found.entry.and_then(|entry| wired::adopted(&entry));
+        let remark = remark(&found.unknown);
+        (found.name, entry, remark)
+    });
+    Ok(imported.collect())
+}
+
+fn toml_entries(text: &str) -> Result<Vec<Imported>, String> {
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    let servers = table.get("mcp_servers").and_then(toml::Value::as_table);
+    let servers = servers.ok_or("it has no mcp_servers")?;
+    let usual = toml::Value::try_from(McpServerConfig::default()).map_err(|e| e.to_string())?;
+    // Those that may be absent are not in the usual ones.
+    let optional = [
+        "command",
+        "cwd",
+        "url",
+        "bearer_token_env_var",
+        "oauth_client_id",
+        "agent",
+        "oauth_client_secret_env_var",
+    ];
+    let imported = servers.iter().map(|(name, value)| {
+        let mut entry = value.as_table().cloned().unwrap_or_default();
+        let known = |key: &str| usual.get(key).is_some() || optional.contains(&key);
+        let unknown: Vec<String> = entry.keys().filter(|key| !known(key)).cloned().collect();
+        entry.retain(|key, _| known(key));
+        let read = entry.try_into::<McpServerConfig>().map_err(|error| error.to_string());
+        let remark = remark(&unknown);
+        (name.clone(), read, remark)
+    });
+    Ok(imported.collect())
+}

@@ -1,0 +1,207 @@
+//! What is known of servers.
+
+use lango_mcp::client::{Server, Source, ToolState, is_signed_in, tool_name};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::super::table::table;
+use super::super::{Setting, print, print_json};
+use crate::failure::Failure;
+use crate::mcp as wired;
+
+#[derive(Serialize)]
+struct ServerView {
+    name: String,
+    place: String,
+    source: String,
+    agent: Option<String>,
+    enabled: bool,
+    signed_in: bool,
+    /// None for a server that was never started.
+    tools: Option<usize>,
+    frozen: Vec<String>,
+    objection: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ToolView {
+    name: String,
+    tool: String,
+    state: ToolState,
+    used: bool,
+    description: String,
+    schema: Option<Box<RawValue>>,
+    digest: String,
+}
+
+fn view(server: &Server, tokens: &std::path::Path) -> ServerView {
+    let config = &server.config;
+    let known = server.known();
+    ServerView {
+        name: config.name.to_string(),
+        place: config.place(),
+        source: match &config.source {
+            Source::User => "configuration".to_owned(),
+            Source::Project(directory) => {
+                format!("{}/{}", directory.display(), wired::PROJECT_FILE)
+            }
+        },
+        agent: config.agent.as_ref().map(ToString::to_string),
+        enabled: config.enabled,
+        signed_in: is_signed_in(config, tokens),
+        tools: known.map(|known| {
+            known.tools.values().filter(|tool| tool.state() != ToolState::Gone).count()
+        }),
+        frozen: frozen(server),
+        objection: server.objection().map(|objection| objection.to_string()),
+    }
+}
+
+/// The tools that wait for a look.
+pub(super) fn frozen(server: &Server) -> Vec<String> {
+    let known = server.known().map(|known| known.tools).unwrap_or_default();
+    let frozen = known.values().filter(|tool| tool.state() == ToolState::Frozen);
+    frozen.map(|tool| lango_tool::visible_short(&tool.name)).collect()
+}
+
+pub(super) async fn list(setting: &Setting, json: bool) -> Result<(), Failure> {
+    let (servers, outside) = super::servers(setting).await?;
+    let views: Vec<ServerView> =
+        servers.iter().map(|server| view(server, &outside.tokens)).collect();
+    if json {
+        return print_json(&views);
+    }
+    if views.is_empty() {
+        return print("There are no MCP servers. To add one: lango mcp add --help\n");
+    }
+    let row = |view: &ServerView| {
+        let state = match (view.enabled, &view.objection, view.tools) {
+            (false, ..) => "off".to_owned(),
+            (_, Some(_), _) => "changed".to_owned(),
+            (.., None) => "not seen yet".to_owned(),
+            (.., Some(tools)) if view.frozen.is_empty() => format!("{tools} tools"),
+            (.., Some(tools)) => format!("{tools} tools, {} frozen", view.frozen.len()),
+        };
+        let agent = view.agent.clone().unwrap_or_else(|| "-".to_owned());
+        vec![view.name.clone(), state, agent, view.place.clone()]
+    };
+    let mut text =
+        table(&["NAME", "STATE", "AGENT", "PLACE"], &views.iter().map(row).collect::<Vec<_>>());
+    for view in views.iter().filter(|view| view.enabled) {
+        if let Some(objection) = &view.objection {
+            text += &format!("{objection}\n");
+        } else if !view.frozen.is_empty() {
+            let frozen = view.frozen.join(", ");
+            text += &format!("{}: {frozen}: lango mcp approve {}\n", view.name, view.name);
+        }
+    }
+    print(&text)
+}
+
+pub(super) fn show(server: &Server, json: bool) -> Result<(), Failure> {
+    let config = &server.config;
+    let tools = views(server);
+    if json {
+        #[derive(Serialize)]
+        struct Whole {
+            name: String,
+            place: String,
+            agent: Option<String>,
+            enabled: bool,
+            safety: lango_tool::SafetyLevel,
+            startup_timeout_sec: u64,
+            tool_timeout_sec: u64,
+            tools: Vec<ToolView>,
+        }
+        return print_json(&Whole {
+            name: config.name.to_string(),
+            place: config.place(),
+            agent: config.agent.as_ref().map(ToString::to_string),
+            enabled: config.enabled,
+            safety: config.safety,
+            startup_timeout_sec: config.startup_timeout.as_secs(),
+            tool_timeout_sec: config.tool_timeout.as_secs(),
+            tools,
+        });
+    }
+    let agent = config.agent.as_ref().map_or("nobody by name", |agent| agent.as_str());
+    let mut text = format!(
+        "{}\n  place    {}\n  agent    {agent}\n  safety   {}\n  limits   {} s to start, {} s for a \
+         call\n",
+        config.name,
+        config.place(),
+        config.safety,
+        config.startup_timeout.as_secs(),
+        config.tool_timeout.as_secs(),
+    );
+    text += &described(server, &tools);
+    print(&text)
+}
+
+pub(super) fn tools(server: &Server, json: bool) -> Result<(), Failure> {
+    let tools = views(server);
+    if json { print_json(&tools) } else { print(&described(server, &tools)) }
+}
+
+fn described(server: &Server, tools: &[ToolView]) -> String {
+    let name = &server.config.name;
+    if server.known().is_none() {
+        return format!("It was not seen yet. To start it: lango mcp test {name}\n");
+    }
+    let row = |tool: &ToolView| {
+        let state = match tool.state {
+            ToolState::Approved if tool.used => "approved",
+            ToolState::Approved => "not used",
+            ToolState::Frozen => "frozen",
+            ToolState::Gone => "gone",
+        };
+        let words = lango_tool::visible_short(tool.description.lines().next().unwrap_or_default());
+        vec![lango_tool::visible_short(&tool.tool), state.to_owned(), words]
+    };
+    table(&["TOOL", "STATE", "DESCRIPTION"], &tools.iter().map(row).collect::<Vec<_>>())
+}
+
+fn views(server: &Server) -> Vec<ToolView> {
+    let known = server.known().map(|known| known.tools).unwrap_or_default();
+    let view = |tool: &lango_mcp::client::KnownTool| {
+        let version = tool.current.as_ref().or(tool.approved.as_ref());
+        ToolView {
+            name: tool_name(&server.config.name, &tool.name),
+            tool: tool.name.clone(),
+            state: tool.state(),
+            used: server.config.wants(&tool.name),
+            description: version.map(|version| version.description.clone()).unwrap_or_default(),
+            schema: version.and_then(|v| RawValue::from_string(v.schema.clone()).ok()),
+            digest: version.map(|version| version.digest.clone()).unwrap_or_default(),
+        }
+    };
+    known.values().map(view).collect()
+}
+
+pub(super) async fn resources(server: &Server, json: bool) -> Result<(), Failure> {
+    let found = server.resources().await?;
+    if json {
+        return print_json(&found);
+    }
+    let rows: Vec<Vec<String>> = found
+        .iter()
+        .map(|one| vec![one.uri.clone(), one.name.clone(), first_line(&one.description)])
+        .collect();
+    print(&table(&["ADDRESS", "NAME", "DESCRIPTION"], &rows))
+}
+
+pub(super) async fn prompts(server: &Server, json: bool) -> Result<(), Failure> {
+    let found = server.prompts().await?;
+    if json {
+        return print_json(&found);
+    }
+    let rows: Vec<Vec<String>> = found
+        .iter()
+        .map(|one| vec![one.name.clone(), one.arguments.join(" "), first_line(&one.description)])
+        .collect();
+    print(&table(&["PROMPT", "TAKES", "DESCRIPTION"], &rows))
+}
+
+fn first_line(text: &str) -> String {
+    lango_tool::visible_short(text.lines().next().unwrap_or_default())
+}

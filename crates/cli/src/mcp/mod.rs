@@ -1,0 +1,230 @@
+//! From the configuration to the MCP servers, and from them to the agents' tools.
+
+mod entry;
+mod person;
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lango_mcp::client::{
+    Catalogue, ClientError, LONGEST_FILE, Nobody, Outside, Person, Server, ServerConfig, Servers,
+    Surroundings, ToolState, read_servers,
+};
+use lango_model::Model;
+use lango_store::Database;
+
+use crate::commands::Setting;
+use crate::config::Config;
+use crate::confinement;
+use crate::failure::{self, Failure};
+use crate::home::Home;
+use crate::web;
+use crate::wiring::{self, Catalog};
+
+pub(crate) use entry::{adopted, configured};
+pub(crate) use person::person;
+
+/// The file of a project.
+pub(crate) const PROJECT_FILE: &str = ".mcp.json";
+
+/// The servers that are configured, and what there is to say about the others.
+#[derive(Debug, Default)]
+pub(crate) struct Configured {
+    pub(crate) servers: Vec<ServerConfig>,
+    pub(crate) notices: Vec<String>,
+}
+
+/// Reads the user's servers and, where the directory is trusted, the project's. An entry that
+/// cannot be used is a notice; the others work.
+pub(crate) fn servers(config: &Config, workspace: &Path) -> Configured {
+    let mut found = Configured::default();
+    for (name, given) in &config.mcp_servers {
+        match configured(name, given) {
+            Ok(server) => found.servers.push(server),
+            // What is switched off may lack its variables.
+            Err(_) if !given.enabled => {}
+            Err(why) => found.notices.push(format!("mcp_servers.{name} is not used: {why}")),
+        }
+    }
+    let file = workspace.join(PROJECT_FILE);
+    match read(&file) {
+        Ok(None) => {}
+        // What stands in for it while a command runs is empty.
+        Ok(Some(text)) if text.trim().is_empty() => {}
+        _ if !wiring::is_trusted(config, workspace) => found.notices.push(format!(
+            "{PROJECT_FILE} of this directory is not used, because the directory is not trusted. \
+             Look at it, then: lango trust"
+        )),
+        Err(why) => found.notices.push(format!("{} is not used: {why}", file.display())),
+        Ok(Some(text)) => project(&text, workspace, &mut found),
+    }
+    found
+}
+
+fn project(text: &str, workspace: &Path, found: &mut Configured) {
+    let entries = match read_servers(text) {
+        Ok(entries) => entries,
+        Err(why) => {
+            found.notices.push(format!("{PROJECT_FILE} is not used: {why}"));
+            return;
+        }
+    };
+    for given in entries {
+        let name = lango_tool::visible_short(&given.name);
+        if found.servers.iter().any(|server| server.name.as_str() == given.name) {
+            let why = "the configuration has a server of that name";
+            found.notices.push(format!("{name} of {PROJECT_FILE} is not used: {why}"));
+            continue;
+        }
+        let server = given
+            .entry
+            .and_then(|entry| entry::of_project(&given.name, &entry, &given.unknown, workspace));
+        match server {
+            Ok(server) => found.servers.push(server),
+            Err(why) => {
+                found.notices.push(format!("{name} of {PROJECT_FILE} is not used: {why}"));
+            }
+        }
+    }
+}
+
+/// A file as text; none where there is none.
+pub(crate) fn read(file: &Path) -> Result<Option<String>, String> {
+    let opened = match std::fs::File::open(file) {
+        Ok(opened) => opened,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let is_file = opened.metadata().is_ok_and(|found| found.is_file());
+    if !is_file {
+        return Err("it is not a file".to_owned());
+    }
+    let mut text = String::new();
+    let read = opened.take(LONGEST_FILE + 1).read_to_string(&mut text);
+    read.map_err(|error| error.to_string())?;
+    if text.len() as u64 > LONGEST_FILE {
+        return Err("it is longer than 1 MiB".to_owned());
+    }
+    Ok(Some(text))
+}
+
+/// Where tokens are kept.
+pub(crate) fn tokens(home: &Home) -> PathBuf {
+    home.data.join("mcp")
+}
+
+/// What servers are surrounded by.
+pub(crate) fn outside(
+    config: &Config,
+    home: &Home,
+    workspace: &Path,
+    person: Arc<dyn Person>,
+    model: Option<Arc<dyn Model>>,
+) -> Result<Outside, Failure> {
+    Ok(Outside {
+        surroundings: Surroundings {
+            workspace: workspace.to_owned(),
+            sandbox: confinement::sandbox(config),
+            policy: confinement::policy(config, home)?,
+        },
+        rules: web::rules(config)?,
+        tokens: tokens(home),
+        person,
+        model,
+    })
+}
+
+/// The servers with what is known of them. Nothing is started.
+pub(crate) async fn open(
+    config: &Config,
+    configured: Vec<ServerConfig>,
+    outside: Outside,
+    database: Database,
+) -> Result<Servers, Failure> {
+    let catalogue = Catalogue::open(database).await?;
+    Ok(Servers::new(configured, catalogue, outside, config.mcp.fold_bytes))
+}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::Store(error) => error.into(),
+            error @ (ClientError::Configuration { .. }
+            | ClientError::File { .. }
+            | ClientError::UnknownServer(_)
+            | ClientError::UnknownTool { .. }
+            | ClientError::Disabled(_)) => Self::usage(error.to_string()),
+            error => Self { code: failure::TURN_FAILED, message: error.to_string() },
+        }
+    }
+}
+
+/// Adds the tools of all servers to the catalog. Servers that were never seen are asked first.
+pub(crate) async fn join(
+    setting: &Setting,
+    catalog: &mut Catalog,
+    database: Database,
+    person: Arc<dyn Person>,
+    model: Option<Arc<dyn Model>>,
+) -> Result<(Option<Servers>, Vec<String>), Failure> {
+    let config = setting.config();
+    let Configured { servers, mut notices } = servers(config, &catalog.workspace);
+    // Nothing is opened for those who use none.
+    if servers.is_empty() {
+        return Ok((None, notices));
+    }
+    catalog.secrets.extend(servers.iter().flat_map(ServerConfig::secrets));
+    let outside = outside(config, &setting.home, &catalog.workspace, person, model)?;
+    let servers = open(config, servers, outside, database).await?;
+    notices.extend(servers.meet().await);
+    let offer = servers.offer();
+    notices.extend(offer.problems);
+    catalog.add_tools(offer.tools)?;
+    Ok((Some(servers), notices))
+}
+
+/// Adds the tools of the servers that were seen before, for those who only look. Nothing is
+/// started.
+pub(crate) async fn add_known(setting: &Setting, catalog: &mut Catalog) -> Result<(), Failure> {
+    let servers = servers(setting.config(), &catalog.workspace).servers;
+    if servers.is_empty() {
+        return Ok(());
+    }
+    let servers = known(setting, &catalog.workspace, servers).await?;
+    catalog.add_tools(servers.offer().tools)
+}
+
+/// These servers with what is known of them, for those who only look.
+pub(crate) async fn known(
+    setting: &Setting,
+    workspace: &Path,
+    configured: Vec<ServerConfig>,
+) -> Result<Servers, Failure> {
+    let config = setting.config();
+    let (database, _) = wiring::open_store(config, &setting.home).await?;
+    let outside = outside(config, &setting.home, workspace, Arc::new(Nobody), None)?;
+    open(config, configured, outside, database).await
+}
+
+/// One line about a server, and whether all is well with it.
+pub(crate) fn state_of(server: &Server) -> (String, bool) {
+    let name = &server.config.name;
+    if !server.config.enabled {
+        return (format!("{name}: off"), true);
+    }
+    if let Some(objection) = server.objection() {
+        return (format!("{name}: {objection}"), false);
+    }
+    let Some(known) = server.known() else {
+        return (format!("{name}: not seen yet: lango mcp test {name}"), false);
+    };
+    let count = |state| known.tools.values().filter(|tool| tool.state() == state).count();
+    match (count(ToolState::Approved), count(ToolState::Frozen)) {
+        (approved, 0) => (format!("{name}: {approved} tools pinned"), true),
+        (approved, frozen) => (
+            format!("{name}: {approved} tools pinned, {frozen} frozen: lango mcp approve {name}"),
+            false,
+        ),
+    }
+}

@@ -1,0 +1,93 @@
+//! The person at the terminal, for what servers ask.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use lango_mcp::client::{AnswerFuture, Filled, Form, Nobody, Person};
+use lango_tool::{visible, visible_lines, visible_short};
+
+use crate::arguments::Approve;
+use crate::terminal::Terminal;
+
+/// Whom servers' questions reach with this `--approve`.
+pub(crate) fn person(approve: Approve, terminal: Option<Terminal>) -> Arc<dyn Person> {
+    match (approve, terminal) {
+        (Approve::Ask, Some(terminal)) => Arc::new(AtTerminal { terminal }),
+        (Approve::All, terminal) => Arc::new(Agreeing { terminal }),
+        _ => Arc::new(Nobody),
+    }
+}
+
+struct AtTerminal {
+    terminal: Terminal,
+}
+
+impl Person for AtTerminal {
+    fn fill(&self, form: Form) -> AnswerFuture<Option<Filled>> {
+        Box::pin(fill(self.terminal.clone(), form))
+    }
+
+    fn agree(&self, question: String) -> AnswerFuture<bool> {
+        let terminal = self.terminal.clone();
+        Box::pin(async move { asked(&terminal, &format!("{question}\nAllow it? [y/N] ")).await })
+    }
+}
+
+/// With `--approve all`: what only needs a yes has it. A form needs a person all the same.
+struct Agreeing {
+    terminal: Option<Terminal>,
+}
+
+impl Person for Agreeing {
+    fn fill(&self, form: Form) -> AnswerFuture<Option<Filled>> {
+        match self.terminal.clone() {
+            Some(terminal) => Box::pin(fill(terminal, form)),
+            None => Nobody.fill(form),
+        }
+    }
+
+    fn agree(&self, _: String) -> AnswerFuture<bool> {
+        Box::pin(async { true })
+    }
+}
+
+async fn asked(terminal: &Terminal, question: &str) -> bool {
+    show(question);
+    let answer = terminal.answer().await;
+    matches!(answer.as_deref().map(str::trim), Some("y" | "Y" | "yes"))
+}
+
+async fn fill(terminal: Terminal, form: Form) -> Option<Filled> {
+    let question = format!(
+        "The MCP server {} asks you (never type a password or a key here):\n{}\nAnswer it? [y/N] ",
+        form.server,
+        visible_lines(&form.message, "  | ")
+    );
+    if !asked(&terminal, &question).await {
+        return None;
+    }
+    let mut filled = Filled::new();
+    for field in &form.fields {
+        let mut line = visible(&field.name);
+        if !field.description.is_empty() {
+            line += &format!(" ({})", visible_short(&field.description));
+        }
+        if !field.choices.is_empty() {
+            let choices: Vec<String> = field.choices.iter().map(|c| visible_short(c)).collect();
+            line += &format!(" [{}]", choices.join(", "));
+        }
+        if let Some(default) = &field.default {
+            line += &format!(", empty for {}", visible_short(default));
+        }
+        show(&format!("{line}: "));
+        let typed = terminal.answer().await?;
+        filled.insert(field.name.clone(), typed.trim_end_matches(['\n', '\r']).to_owned());
+    }
+    Some(filled)
+}
+
+fn show(text: &str) {
+    // With standard error gone there is nobody to ask, and the input will have ended too.
+    let _ = io::stderr().write_all(text.as_bytes());
+    let _ = io::stderr().flush();
+}

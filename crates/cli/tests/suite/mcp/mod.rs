@@ -1,0 +1,11 @@
+//! MCP servers that others made, and some that mean no good, in whole turns.
+
+mod commands;
+mod conformance;
+mod conformance_server;
+mod hostile;
+mod living;
+mod login;
+pub(crate) mod peer;
+mod pins;
+mod servers;

@@ -1,0 +1,326 @@
+//! What is known of servers without starting any: their tools, as a person agreed to them.
+//!
+//! The first sight of a server is agreed to, because the user configured it. What differs later
+//! is frozen until a person looks at it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use lango_protocol::Timestamp;
+use lango_store::{Batch, Component, Database, Migration, Row, Statement, StoreError};
+
+use super::ServerConfig;
+use super::config::Source;
+use super::pin::ToolVersion;
+
+const COMPONENT: Component = Component {
+    name: "mcp_catalogue",
+    migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
+};
+
+const TABLES: &str = "
+CREATE TABLE mcp_servers (
+    scope TEXT NOT NULL,
+    name TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    seen_at BIGINT NOT NULL,
+    approved_at BIGINT NOT NULL,
+    PRIMARY KEY (scope, name)
+);
+CREATE TABLE mcp_tools (
+    scope TEXT NOT NULL,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    first_seen BIGINT NOT NULL,
+    approved_at BIGINT,
+    approved_description TEXT,
+    approved_schema TEXT,
+    approved_annotations TEXT,
+    latest_description TEXT,
+    latest_schema TEXT,
+    latest_annotations TEXT,
+    PRIMARY KEY (scope, server, tool)
+);
+";
+
+const COLUMNS: &str = "tool, first_seen, approved_at, approved_description, approved_schema, \
+     approved_annotations, latest_description, latest_schema, latest_annotations";
+
+/// A tool, as it was agreed to and as the server describes it now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownTool {
+    /// Its name for the server.
+    pub name: String,
+    /// When it was seen for the first time.
+    pub first_seen: Timestamp,
+    /// When a person agreed to it, or to the server whose tool it was from the beginning.
+    pub approved_at: Option<Timestamp>,
+    /// What was agreed to; none for a tool that came later.
+    pub approved: Option<ToolVersion>,
+    /// What the server said last; none for a tool that is not there any more.
+    pub current: Option<ToolVersion>,
+}
+
+/// What holds for a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolState {
+    /// It is what was agreed to.
+    Approved,
+    /// It differs from what was agreed to, or nobody agreed to it yet.
+    Frozen,
+    /// The server does not have it any more.
+    Gone,
+}
+
+impl KnownTool {
+    /// What holds for it.
+    pub fn state(&self) -> ToolState {
+        match (&self.approved, &self.current) {
+            (_, None) => ToolState::Gone,
+            (Some(approved), Some(current)) if approved.digest == current.digest => {
+                ToolState::Approved
+            }
+            _ => ToolState::Frozen,
+        }
+    }
+}
+
+/// A server that was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownServer {
+    /// What was started or reached when it was agreed to.
+    definition: String,
+    /// Its tools, by name.
+    pub tools: BTreeMap<String, KnownTool>,
+}
+
+type Known = BTreeMap<(String, String), KnownServer>;
+
+/// Everything that was seen and agreed to. Clones share it.
+#[derive(Clone)]
+pub struct Catalogue {
+    database: Database,
+    /// A lock because calls are proposed in parallel; it is held to look something up.
+    known: Arc<RwLock<Known>>,
+}
+
+/// What a list of tools changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Whether the server was seen for the first time.
+    pub is_new: bool,
+    /// Tools that are frozen since, by name.
+    pub frozen: Vec<String>,
+    /// Whether anything is different from before.
+    pub any: bool,
+}
+
+impl Catalogue {
+    /// Reads what is kept.
+    pub async fn open(database: Database) -> Result<Self, StoreError> {
+        database.migrate(&COMPONENT).await?;
+        let catalogue = Self { database, known: Arc::default() };
+        catalogue.load().await?;
+        Ok(catalogue)
+    }
+
+    /// Reads again: another process may have approved something.
+    pub async fn load(&self) -> Result<(), StoreError> {
+        let servers = Statement::new("SELECT scope, name, definition FROM mcp_servers").brief();
+        let mut known = Known::new();
+        for row in self.database.query(servers).await? {
+            let key = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
+            let server =
+                KnownServer { definition: row.text(2)?.to_owned(), tools: BTreeMap::new() };
+            known.insert(key, server);
+        }
+        let sql = format!("SELECT scope, server, {COLUMNS} FROM mcp_tools");
+        for row in self.database.query(Statement::new(sql).brief()).await? {
+            let key = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
+            let tool = read_tool(&row, 2)?;
+            if let Some(server) = known.get_mut(&key) {
+                server.tools.insert(tool.name.clone(), tool);
+            }
+        }
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        Ok(())
+    }
+
+    /// What is known of a server; none if it was never seen.
+    pub fn server(&self, config: &ServerConfig) -> Option<KnownServer> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).get(&key(config)).cloned()
+    }
+
+    /// One tool of a server.
+    pub fn tool(&self, config: &ServerConfig, name: &str) -> Option<KnownTool> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(&key(config))?.tools.get(name).cloned()
+    }
+
+    /// Whether the entry of a project's file is another one than the one that was agreed to. The
+    /// user's own configuration is what the user agrees to.
+    pub fn is_redefined(&self, config: &ServerConfig) -> bool {
+        config.source != Source::User
+            && self.server(config).is_some_and(|known| known.definition != config.definition())
+    }
+
+    /// Compares a server's list with what was agreed to, and keeps it.
+    pub async fn observe(
+        &self,
+        config: &ServerConfig,
+        tools: &[ToolVersion],
+    ) -> Result<Changes, StoreError> {
+        let before = self.server(config);
+        let now = Timestamp::now();
+        let mut after = before.clone().unwrap_or_else(|| KnownServer {
+            definition: config.definition(),
+            tools: BTreeMap::new(),
+        });
+        let is_new = before.is_none();
+        for known in after.tools.values_mut() {
+            known.current = None;
+        }
+        for version in tools {
+            let known = after.tools.entry(version.name.clone()).or_insert_with(|| KnownTool {
+                name: version.name.clone(),
+                first_seen: now,
+                approved_at: is_new.then_some(now),
+                approved: is_new.then(|| version.clone()),
+                current: None,
+            });
+            known.current = Some(version.clone());
+        }
+        let different: Vec<&KnownTool> = after
+            .tools
+            .values()
+            .filter(|tool| before.as_ref().and_then(|b| b.tools.get(&tool.name)) != Some(tool))
+            .collect();
+        let frozen: Vec<String> = different
+            .iter()
+            .filter(|tool| tool.state() == ToolState::Frozen)
+            .map(|tool| tool.name.clone())
+            .collect();
+        let changes = Changes { is_new, frozen, any: is_new || !different.is_empty() };
+        if changes.any {
+            let mut batch = Batch::with_capacity(different.len() + 1);
+            if is_new {
+                batch.push(insert_server(config, now));
+            }
+            for tool in different {
+                batch.push(write_tool(config, tool));
+            }
+            self.database.write(batch).await?;
+            self.remember(config, after);
+        }
+        Ok(changes)
+    }
+
+    /// A person agrees to a tool as it is now, or to all of a server.
+    pub async fn approve(
+        &self,
+        config: &ServerConfig,
+        tool: Option<&str>,
+    ) -> Result<Vec<String>, StoreError> {
+        let now = Timestamp::now();
+        let Some(mut server) = self.server(config) else { return Ok(Vec::new()) };
+        let mut batch = Batch::new();
+        let mut approved = Vec::new();
+        for known in server.tools.values_mut() {
+            let wanted = tool.is_none_or(|name| name == known.name);
+            if wanted && known.state() == ToolState::Frozen {
+                known.approved.clone_from(&known.current);
+                known.approved_at = Some(now);
+                approved.push(known.name.clone());
+                batch.push(write_tool(config, known));
+            }
+        }
+        if tool.is_none() && server.definition != config.definition() {
+            server.definition = config.definition();
+            batch.push(insert_server(config, now));
+        }
+        self.database.write(batch).await?;
+        self.remember(config, server);
+        Ok(approved)
+    }
+
+    /// Forgets a server: the next sight of it is the first.
+    pub async fn forget(&self, config: &ServerConfig) -> Result<(), StoreError> {
+        let (scope, name) = key(config);
+        let tools = Statement::new("DELETE FROM mcp_tools WHERE scope = $1 AND server = $2");
+        let server = Statement::new("DELETE FROM mcp_servers WHERE scope = $1 AND name = $2");
+        let bound = |statement: Statement| statement.bind(scope.as_str()).bind(name.as_str());
+        self.database.write(Batch::new().with(bound(tools)).with(bound(server))).await?;
+        self.known.write().unwrap_or_else(PoisonError::into_inner).remove(&(scope, name));
+        Ok(())
+    }
+
+    fn remember(&self, config: &ServerConfig, server: KnownServer) {
+        self.known.write().unwrap_or_else(PoisonError::into_inner).insert(key(config), server);
+    }
+}
+
+fn key(config: &ServerConfig) -> (String, String) {
+    (config.source.scope(), config.name.to_string())
+}
+
+fn insert_server(config: &ServerConfig, now: Timestamp) -> Statement {
+    Statement::new(
+        "INSERT INTO mcp_servers (scope, name, definition, seen_at, approved_at) \
+         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (scope, name) DO UPDATE SET \
+         definition = excluded.definition, approved_at = excluded.approved_at",
+    )
+    .bind(config.source.scope())
+    .bind(config.name.as_str())
+    .bind(config.definition())
+    .bind(now.as_microseconds())
+    .bind(now.as_microseconds())
+}
+
+fn write_tool(config: &ServerConfig, tool: &KnownTool) -> Statement {
+    let field = |version: &Option<ToolVersion>, field: fn(&ToolVersion) -> &String| {
+        version.as_ref().map(|version| field(version).clone())
+    };
+    Statement::new(
+        "INSERT INTO mcp_tools (scope, server, tool, first_seen, approved_at, \
+         approved_description, approved_schema, approved_annotations, latest_description, \
+         latest_schema, latest_annotations) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+         ON CONFLICT (scope, server, tool) DO UPDATE SET approved_at = excluded.approved_at, \
+         approved_description = excluded.approved_description, \
+         approved_schema = excluded.approved_schema, \
+         approved_annotations = excluded.approved_annotations, \
+         latest_description = excluded.latest_description, \
+         latest_schema = excluded.latest_schema, \
+         latest_annotations = excluded.latest_annotations",
+    )
+    .bind(config.source.scope())
+    .bind(config.name.as_str())
+    .bind(tool.name.as_str())
+    .bind(tool.first_seen.as_microseconds())
+    .bind(tool.approved_at.map(Timestamp::as_microseconds))
+    .bind(field(&tool.approved, |version| &version.description))
+    .bind(field(&tool.approved, |version| &version.schema))
+    .bind(field(&tool.approved, |version| &version.annotations))
+    .bind(field(&tool.current, |version| &version.description))
+    .bind(field(&tool.current, |version| &version.schema))
+    .bind(field(&tool.current, |version| &version.annotations))
+}
+
+fn read_tool(row: &Row, first: usize) -> Result<KnownTool, StoreError> {
+    let name = row.text(first)?;
+    let version = |column: usize| -> Result<Option<ToolVersion>, StoreError> {
+        let Some(description) = row.optional_text(column)? else { return Ok(None) };
+        let schema = row.optional_text(column + 1)?.unwrap_or_default();
+        let annotations = row.optional_text(column + 2)?.unwrap_or_default();
+        Ok(Some(ToolVersion::new(name, description, schema, annotations)))
+    };
+    let time = |microseconds: i64| Timestamp::from_microseconds(microseconds);
+    Ok(KnownTool {
+        name: name.to_owned(),
+        first_seen: time(row.integer(first + 1)?),
+        approved_at: row.optional_integer(first + 2)?.map(time),
+        approved: version(first + 3)?,
+        current: version(first + 6)?,
+    })
+}

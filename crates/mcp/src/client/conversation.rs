@@ -1,0 +1,201 @@
+//! What a server may ask of us while it works for us, and what it is told.
+
+// Sampling and roots are on their way out of the protocol, and servers still use them.
+#![expect(deprecated, reason = "the protocol's own deprecation; peers of today speak it")]
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
+    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode,
+    FormElicitationCapability, Implementation, ListRootsResult, ProtocolVersion, Root,
+    RootsCapabilities, SamplingCapability,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ClientHandler, ErrorData, RoleClient};
+use tokio::sync::{Semaphore, watch};
+
+use super::ServerName;
+use super::person::{Form, Person};
+use super::sampling::Sampling;
+
+/// Questions of one server that are looked at, at the same time.
+const AT_ONCE: usize = 4;
+/// Remarks kept about one call.
+const MOST_REMARKS: usize = 20;
+
+/// Our side of a connection.
+pub(crate) struct Conversation {
+    pub(crate) server: ServerName,
+    /// The directory that the server may know of.
+    pub(crate) root: Option<PathBuf>,
+    pub(crate) person: Arc<dyn Person>,
+    pub(crate) sampling: Option<Sampling>,
+    pub(crate) calls: Arc<Calls>,
+    /// Counts the times that the server said its tools are others now.
+    pub(crate) tools_changed: watch::Sender<u64>,
+    pub(crate) questions: Semaphore,
+}
+
+/// The calls that are under way, each with what there is to remark about the server.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    /// A lock, because questions come beside calls; it is held to add a line.
+    open: Mutex<Vec<(u64, Vec<String>)>>,
+}
+
+impl Calls {
+    /// A call begins.
+    pub(crate) fn open(&self) -> OpenCall<'_> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = open.last().map_or(0, |(last, _)| last + 1);
+        open.push((number, Vec::new()));
+        OpenCall { calls: self, number }
+    }
+
+    /// Something to be said with the result of whatever is under way: which call the server did
+    /// it for is not always known. False where nothing is under way.
+    pub(crate) fn remark(&self, text: &str) -> bool {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, remarks) in open.iter_mut().filter(|(_, remarks)| remarks.len() < MOST_REMARKS) {
+            remarks.push(text.to_owned());
+        }
+        !open.is_empty()
+    }
+
+    fn end(&self, number: u64) -> Vec<String> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = open.iter().position(|(known, _)| *known == number);
+        place.map(|place| open.remove(place).1).unwrap_or_default()
+    }
+}
+
+/// A call that is under way, until this is dropped.
+pub(crate) struct OpenCall<'a> {
+    calls: &'a Calls,
+    number: u64,
+}
+
+impl OpenCall<'_> {
+    /// Whether no other call is under way.
+    pub(crate) fn is_only(&self) -> bool {
+        self.calls.open.lock().unwrap_or_else(PoisonError::into_inner).len() == 1
+    }
+
+    /// It is over. What was remarked meanwhile.
+    pub(crate) fn close(self) -> Vec<String> {
+        self.calls.end(self.number)
+    }
+}
+
+impl Drop for OpenCall<'_> {
+    fn drop(&mut self) {
+        self.calls.end(self.number);
+    }
+}
+
+impl Conversation {
+    pub(crate) fn new(
+        server: ServerName,
+        root: Option<PathBuf>,
+        person: Arc<dyn Person>,
+        sampling: Option<Sampling>,
+    ) -> Self {
+        Self {
+            server,
+            root,
+            person,
+            sampling,
+            calls: Arc::default(),
+            tools_changed: watch::Sender::new(0),
+            questions: Semaphore::new(AT_ONCE),
+        }
+    }
+
+    async fn elicit(&self, request: ElicitRequestParams) -> Result<ElicitResult, String> {
+        let (message, schema) = match request {
+            ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
+                (message, serde_json::to_value(&requested_schema).map_err(|e| e.to_string())?)
+            }
+            ElicitRequestParams::UrlElicitationParams { .. } => {
+                return Err("it wanted an address to be opened".to_owned());
+            }
+            _ => return Err("it asked in a way that is not known here".to_owned()),
+        };
+        let form = Form::read(&self.server, &message, &schema)?;
+        let Some(filled) = self.person.fill(form.clone()).await else {
+            return Err("nobody answered it".to_owned());
+        };
+        let values = form.values(&filled)?;
+        Ok(ElicitResult::new(ElicitationAction::Accept).with_content(values))
+    }
+}
+
+fn busy() -> ErrorData {
+    ErrorData::new(ErrorCode::INVALID_REQUEST, "too many questions at once", None)
+}
+
+fn refused(why: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::INVALID_REQUEST, why.to_owned(), None)
+}
+
+impl ClientHandler for Conversation {
+    fn get_info(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        let form = FormElicitationCapability::new();
+        capabilities.elicitation = Some(ElicitationCapability::new().with_form(form));
+        capabilities.roots = self.root.as_ref().map(|_| RootsCapabilities::default());
+        capabilities.sampling = self.sampling.as_ref().map(|_| SamplingCapability::default());
+        let own = Implementation::new("lango", env!("CARGO_PKG_VERSION"));
+        // The newest version that begins with a greeting, which is what servers of today speak.
+        ClientConfig::new(capabilities, own).with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
+        let address = |root: &PathBuf| url::Url::from_directory_path(root).ok();
+        let root = self.root.as_ref().and_then(address);
+        Ok(ListRootsResult::new(root.map(|url| Root::new(url.to_string())).into_iter().collect()))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let _turn = self.questions.try_acquire().map_err(|_| busy())?;
+        if !self.calls.remark("the server asked the user a question") {
+            return Err(refused("there is no call that this could be for"));
+        }
+        Ok(self.elicit(request).await.unwrap_or_else(|why| {
+            self.calls.remark(&format!("the question was declined: {why}"));
+            ElicitResult::new(ElicitationAction::Decline)
+        }))
+    }
+
+    async fn create_message(
+        &self,
+        request: CreateMessageRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let _turn = self.questions.try_acquire().map_err(|_| busy())?;
+        if !self.calls.remark("the server asked for the model") {
+            return Err(refused("there is no call that this could be for"));
+        }
+        let answer = match &self.sampling {
+            Some(sampling) => sampling.answer(&self.server, &*self.person, request).await,
+            None => Err("no request to the model is allowed to it (sampling_requests)".to_owned()),
+        };
+        answer.map_err(|why| {
+            self.calls.remark(&format!("the model was not asked: {why}"));
+            refused(&why)
+        })
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.tools_changed.send_modify(|times| *times += 1);
+    }
+}

@@ -1,0 +1,146 @@
+//! What can go wrong with a server elsewhere, and who can act.
+
+use std::path::PathBuf;
+
+use lango_store::StoreError;
+
+use super::http::scope_in;
+
+/// Why a server, or one of its tools, cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The configuration of one server. The user can act.
+    #[error("mcp server {server}: {reason}")]
+    Configuration {
+        /// Its name.
+        server: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file with servers. The user can act.
+    #[error("{}: {reason}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// No server has this name.
+    #[error("there is no MCP server {0:?}. See: lango mcp list")]
+    UnknownServer(String),
+    /// No tool has this name.
+    #[error("the MCP server {server} has no tool {tool:?}. See: lango mcp tools {server}")]
+    UnknownTool {
+        /// The server.
+        server: String,
+        /// As asked for.
+        tool: String,
+    },
+    /// It is switched off.
+    #[error(
+        "the MCP server {0} is switched off. To switch it on: lango config set mcp_servers.{0}.enabled true"
+    )]
+    Disabled(String),
+    /// What the server says about the tool is not what was agreed to.
+    #[error(
+        "{what} of the MCP server {server} changed since it was approved, and is frozen. A person can look at it with: lango mcp approve {server}{tool}"
+    )]
+    Frozen {
+        /// Whose.
+        server: String,
+        /// A tool, with a space before it, or nothing for the server itself.
+        tool: String,
+        /// What changed.
+        what: String,
+    },
+    /// It could not be started, or did not answer when it was.
+    #[error(
+        "the MCP server {server} could not be started: {reason}. To see more: lango mcp test {server}"
+    )]
+    Start {
+        /// Its name.
+        server: String,
+        /// What went wrong, with the last it said.
+        reason: String,
+    },
+    /// It died before and is not started again yet. A retry helps, later.
+    #[error(
+        "the MCP server {server} failed {times} times in a row and is started again in {seconds} s: {reason}"
+    )]
+    Waiting {
+        /// Its name.
+        server: String,
+        /// How often.
+        times: u32,
+        /// How long.
+        seconds: u64,
+        /// The last failure.
+        reason: String,
+    },
+    /// It died too often and is left alone.
+    #[error(
+        "the MCP server {server} failed {times} times in a row and is left alone: {reason}. A person can try it with: lango mcp test {server}"
+    )]
+    Isolated {
+        /// Its name.
+        server: String,
+        /// How often.
+        times: u32,
+        /// The last failure.
+        reason: String,
+    },
+    /// It went away while it was working.
+    #[error(
+        "the MCP server {server} ended in the middle of the call ({reason}); whether the call had an effect is not known. It is started again with the next call"
+    )]
+    Gone {
+        /// Its name.
+        server: String,
+        /// How.
+        reason: String,
+    },
+    /// It answered with an error.
+    #[error("the MCP server {server} answered: {reason}")]
+    Answered {
+        /// Its name.
+        server: String,
+        /// What.
+        reason: String,
+    },
+    /// It did not answer in time.
+    #[error("the MCP server {server} did not answer within {seconds} s, and was told to stop. A longer limit: lango config set mcp_servers.{server}.tool_timeout_sec {}", seconds * 4)]
+    TooSlow {
+        /// Its name.
+        server: String,
+        /// The limit.
+        seconds: u64,
+    },
+    /// Whoever asked does not want it any more.
+    #[error("stopped because the turn was cancelled")]
+    Cancelled,
+    /// It wants to know who we are, or that we may do more.
+    #[error("the MCP server {server} asks for a login: lango mcp login {server}{}", scopes(.challenge))]
+    LoginNeeded {
+        /// Its name.
+        server: String,
+        /// What it said about that; a header of the protocol.
+        challenge: String,
+    },
+    /// Signing in did not work.
+    #[error("signing in to the MCP server {server} failed: {reason}")]
+    Login {
+        /// Its name.
+        server: String,
+        /// Why.
+        reason: String,
+    },
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What a challenge asks for, as the option of the command.
+fn scopes(challenge: &str) -> String {
+    let scope = scope_in(challenge).map(|scope| lango_tool::visible_short(&scope));
+    scope.map(|scope| format!(" --scope \"{scope}\"")).unwrap_or_default()
+}

@@ -1,0 +1,159 @@
+//! Many tools behind two: one that lists and describes them, one that calls them. For servers
+//! whose descriptions would fill the prompt.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lango_tool::{
+    AnyTool, Prepared, PreparedCall, Proposal, RegisteredTool, SafetyLevel, ToolContext,
+    ToolDeclaration, ToolError, ToolFuture,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::pin::ToolVersion;
+use super::server::Server;
+use super::{naming, result, tool};
+
+/// Characters of a description in the list.
+const SHORT: usize = 100;
+
+/// What the listing tool takes.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListArguments {
+    /// A tool, to get all of its description and the schema of its arguments. Without it: the
+    /// names of all tools, with one line each.
+    #[serde(default)]
+    tool: Option<String>,
+}
+
+/// What the calling tool takes.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CallArguments {
+    /// The tool's name, as listed.
+    tool: String,
+    /// Its arguments, as its schema says.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    arguments: Option<Box<RawValue>>,
+}
+
+/// The two tools that stand for all of a server's.
+pub(crate) fn fold(
+    server: &Arc<Server>,
+    versions: &[ToolVersion],
+    tools: Vec<RegisteredTool>,
+) -> Vec<RegisteredTool> {
+    let name = &server.config.name;
+    let named: BTreeMap<String, Arc<RegisteredTool>> = versions
+        .iter()
+        .map(|version| version.name.clone())
+        .zip(tools.into_iter().map(Arc::new))
+        .collect();
+    let named = Arc::new(named);
+    let lister = Lister { server: Arc::clone(server), versions: versions.to_vec() };
+    let own = |suffix: &str| -> Arc<str> { naming::tool_name(name, suffix).into() };
+    let list = ToolDeclaration {
+        name: own("tools"),
+        description: format!(
+            "[MCP server {name}] Lists its {} tools; with a name, describes that tool. Look here \
+             before the first call.",
+            versions.len()
+        )
+        .into(),
+        ..ToolDeclaration::new::<ListArguments>("", "")
+    };
+    let call = ToolDeclaration {
+        name: own("call"),
+        description: format!("[MCP server {name}] Calls one of its tools.").into(),
+        ..ToolDeclaration::new::<CallArguments>("", "")
+    };
+    let level = server.config.safety;
+    vec![
+        RegisteredTool::dynamic(list, SafetyLevel::Safe, true, Arc::new(lister))
+            .owned_by(server.config.agent.clone()),
+        RegisteredTool::dynamic(call, level, false, Arc::new(Caller { named }))
+            .owned_by(server.config.agent.clone()),
+    ]
+}
+
+struct Lister {
+    server: Arc<Server>,
+    versions: Vec<ToolVersion>,
+}
+
+impl AnyTool for Lister {
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
+        let text = if arguments.trim().is_empty() { "{}" } else { arguments };
+        let arguments: ListArguments =
+            serde_json::from_str(text).map_err(|error| ToolError::Arguments(error.to_string()))?;
+        Ok(Prepared::new(Listing { lister: self, tool: arguments.tool }))
+    }
+}
+
+struct Listing {
+    lister: Arc<Lister>,
+    tool: Option<String>,
+}
+
+impl PreparedCall for Listing {
+    fn propose(&self) -> Option<Proposal> {
+        None
+    }
+
+    fn run(self: Box<Self>, _: ToolContext) -> ToolFuture {
+        Box::pin(async move { self.text() })
+    }
+}
+
+impl Listing {
+    fn text(&self) -> Result<String, ToolError> {
+        let versions = &self.lister.versions;
+        let Some(name) = &self.tool else {
+            let line = |version: &ToolVersion| {
+                let words = result::clean(&version.description).replace('\n', " ");
+                let words: String = words.chars().take(SHORT).collect();
+                format!("{}: {words}\n", result::clean(&version.name))
+            };
+            return Ok(versions.iter().map(line).collect());
+        };
+        let version = versions.iter().find(|version| version.name == *name);
+        let version = version.ok_or_else(|| unknown(name))?;
+        let description = tool::description(&self.lister.server, version);
+        Ok(format!("{description}\nArguments: {}", tool::parameters(&version.schema)))
+    }
+}
+
+fn unknown(name: &str) -> ToolError {
+    let name = lango_tool::visible_short(name);
+    ToolError::Arguments(format!("there is no tool {name}; list them first"))
+}
+
+struct Caller {
+    named: Arc<BTreeMap<String, Arc<RegisteredTool>>>,
+}
+
+impl AnyTool for Caller {
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
+        // Only what stands for nothing gets here, and what is wrong with it is said.
+        let (tool, arguments) = self.find(arguments)?;
+        tool.prepare(&arguments)
+    }
+
+    fn stands_for(&self, arguments: &str) -> Option<(Arc<RegisteredTool>, String)> {
+        self.find(arguments).ok()
+    }
+}
+
+impl Caller {
+    fn find(&self, arguments: &str) -> Result<(Arc<RegisteredTool>, String), ToolError> {
+        let given: CallArguments = serde_json::from_str(arguments)
+            .map_err(|error| ToolError::Arguments(error.to_string()))?;
+        let tool = self.named.get(&given.tool).ok_or_else(|| unknown(&given.tool))?;
+        let arguments = given.arguments.map_or_else(|| "{}".to_owned(), |raw| raw.get().to_owned());
+        Ok((Arc::clone(tool), arguments))
+    }
+}

@@ -1,0 +1,346 @@
+//! A server that is an address: reached through the guard, and nowhere else.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
+use lango_egress::{Destination, EgressError, Guard, Pattern, Rules};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE};
+use reqwest::{Method, Response, StatusCode, redirect};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient,
+    StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::{Sse, SseStream};
+use url::Url;
+
+use super::conduct::LONGEST_MESSAGE;
+
+const SESSION: &str = "mcp-session-id";
+const LAST_EVENT: &str = "last-event-id";
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+/// Steps within one origin that are followed.
+const MOST_REDIRECTS: usize = 3;
+/// How long a connection, and the beginning of an answer, may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Why a request did not get an answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HttpError {
+    #[error(transparent)]
+    Refused(#[from] EgressError),
+    #[error("{0}")]
+    Broken(String),
+    #[error(
+        "it redirects to {0}, which is another place; if that is right, configure it as the url"
+    )]
+    Elsewhere(String),
+    #[error("its answer is longer than {} MiB", LONGEST_MESSAGE >> 20)]
+    TooLong,
+}
+
+/// The places that may be reached on behalf of one server: public ones, and where the user typed
+/// an address that is not, that one, at any port, because its authorization server may be beside
+/// it. A name that leads to such an address is not enough: tomorrow it may lead elsewhere.
+pub(crate) fn guard_for(url: &Url, rules: &Rules) -> Result<Guard, EgressError> {
+    let (_, destination) = Destination::of_url(url.as_str())?;
+    let host = match (destination.name(), destination.address()) {
+        (_, Some(address)) if address.is_ipv6() => Some(format!("[{address}]")),
+        (_, Some(address)) => Some(address.to_string()),
+        (Some(name), None) if name == "localhost" || name.ends_with(".localhost") => {
+            Some(name.to_owned())
+        }
+        _ => None,
+    };
+    let mut rules = rules.clone();
+    rules.allow_private.extend(host.and_then(|host| host.parse::<Pattern>().ok()));
+    Ok(Guard::new(rules))
+}
+
+/// Requests of ours to one server. Connections go to addresses that were checked.
+#[derive(Clone)]
+pub(crate) struct GuardedHttp {
+    client: reqwest::Client,
+    guard: Guard,
+}
+
+/// Answers with addresses that the guard let through.
+struct Checked(Guard);
+
+impl Resolve for Checked {
+    fn resolve(&self, name: Name) -> Resolving {
+        let guard = self.0.clone();
+        Box::pin(async move {
+            // The port is checked before, with the address; here it is the name that counts.
+            let destination = Destination::of_authority(&format!("{}:0", name.as_str()))?;
+            let addresses: Vec<SocketAddr> = guard.resolve(&destination).await?;
+            Ok(Box::new(addresses.into_iter()) as Addrs)
+        })
+    }
+}
+
+impl GuardedHttp {
+    pub(crate) fn new(guard: Guard) -> Result<Self, HttpError> {
+        let client = reqwest::Client::builder()
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .dns_resolver(Arc::new(Checked(guard.clone())))
+            .connect_timeout(CONNECT)
+            .user_agent(concat!("lango/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| HttpError::Broken(chain(&error)))?;
+        Ok(Self { client, guard })
+    }
+
+    /// Sends a request, and follows it within its origin where method and body stay the same.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        address: &str,
+        headers: &[(HeaderName, HeaderValue)],
+        body: Option<Vec<u8>>,
+    ) -> Result<Response, HttpError> {
+        let mut url = Url::parse(address).map_err(|error| HttpError::Broken(error.to_string()))?;
+        for _ in 0..=MOST_REDIRECTS {
+            let response =
+                self.send_once(method.clone(), url.as_str(), headers, body.clone()).await?;
+            let keeps_all = matches!(
+                response.status(),
+                StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
+            ) || (response.status().is_redirection() && method == Method::GET);
+            let Some(location) = response.headers().get(LOCATION).filter(|_| keeps_all) else {
+                return Ok(response);
+            };
+            let next = location.to_str().ok().and_then(|text| url.join(text).ok());
+            match next {
+                Some(next) if next.origin() == url.origin() => url = next,
+                Some(next) => {
+                    return Err(HttpError::Elsewhere(super::config::without_secrets(&next)));
+                }
+                None => return Ok(response),
+            }
+        }
+        Err(HttpError::Broken(format!("more than {MOST_REDIRECTS} redirects")))
+    }
+
+    /// Sends a request to a place that may be reached, and follows it nowhere.
+    pub(crate) async fn send_once(
+        &self,
+        method: Method,
+        address: &str,
+        headers: &[(HeaderName, HeaderValue)],
+        body: Option<Vec<u8>>,
+    ) -> Result<Response, HttpError> {
+        let (url, destination) = Destination::of_url(address).map_err(EgressError::from)?;
+        self.guard.resolve(&destination).await?;
+        let mut request = self.client.request(method, url);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        request.send().await.map_err(|error| HttpError::Broken(chain(&error)))
+    }
+
+    /// The whole body, as far as it is taken.
+    pub(crate) async fn body(response: Response) -> Result<Vec<u8>, HttpError> {
+        let mut body = Vec::new();
+        let mut pieces = response.bytes_stream();
+        while let Some(piece) = pieces.next().await {
+            let piece = piece.map_err(|error| HttpError::Broken(chain(&error)))?;
+            if body.len() + piece.len() > LONGEST_MESSAGE {
+                return Err(HttpError::TooLong);
+            }
+            body.extend_from_slice(&piece);
+        }
+        Ok(body)
+    }
+}
+
+type Failed = StreamableHttpError<HttpError>;
+
+impl From<HttpError> for Failed {
+    fn from(error: HttpError) -> Self {
+        Self::Client(error)
+    }
+}
+
+impl StreamableHttpClient for GuardedHttp {
+    type Error = HttpError;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        custom: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Failed> {
+        let has_session = session.is_some();
+        let mut headers = headers(session.as_deref(), token.as_deref(), custom)?;
+        headers.push((CONTENT_TYPE, HeaderValue::from_static(JSON)));
+        let body = serde_json::to_vec(&message)?;
+        let wants_answer = matches!(message, JsonRpcMessage::Request(_));
+        let response = self.send(Method::POST, &uri, &headers, Some(body)).await?;
+        let status = response.status();
+        challenge(&response)?;
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && has_session {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        let kind = content_type(&response);
+        let session = response.headers().get(SESSION).and_then(|v| v.to_str().ok());
+        let session = session.map(str::to_owned);
+        if status.is_success() && kind.starts_with(EVENTS) {
+            return Ok(StreamableHttpPostResponse::Sse(events(response), session));
+        }
+        let body = Self::body(response).await?;
+        let answer: Option<ServerJsonRpcMessage> =
+            if kind.starts_with(JSON) { serde_json::from_slice(&body).ok() } else { None };
+        match answer {
+            // An error with a body that explains it is worth more than its number.
+            Some(answer) if status.is_success() || matches!(answer, JsonRpcMessage::Error(_)) => {
+                Ok(StreamableHttpPostResponse::Json(answer, session))
+            }
+            _ if status.is_success() && !wants_answer => Ok(StreamableHttpPostResponse::Accepted),
+            _ if status.is_success() => {
+                let why = format!("an answer of the kind {kind:?} that is no message");
+                Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(why)))
+            }
+            _ => Err(HttpStatusError::new(status.as_u16(), None).into()),
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        token: Option<String>,
+        custom: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Failed> {
+        let headers = headers(Some(&session), token.as_deref(), custom)?;
+        // Servers need not know this, and a session that stays is theirs to forget.
+        self.send(Method::DELETE, &uri, &headers, None).await?;
+        Ok(())
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        token: Option<String>,
+        custom: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
+        let mut headers = headers(session.as_deref(), token.as_deref(), custom)?;
+        if let Some(last) = last_event.and_then(|last| HeaderValue::from_str(&last).ok()) {
+            headers.push((HeaderName::from_static(LAST_EVENT), last));
+        }
+        let response = self.send(Method::GET, &uri, &headers, None).await?;
+        challenge(&response)?;
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
+            StatusCode::NOT_FOUND if session.is_some() => Err(StreamableHttpError::SessionExpired),
+            status if !status.is_success() => {
+                Err(HttpStatusError::new(status.as_u16(), None).into())
+            }
+            _ if content_type(&response).starts_with(EVENTS) => Ok(events(response)),
+            _ => Err(StreamableHttpError::UnexpectedContentType(Some(content_type(&response)))),
+        }
+    }
+}
+
+fn headers(
+    session: Option<&str>,
+    token: Option<&str>,
+    custom: HashMap<HeaderName, HeaderValue>,
+) -> Result<Vec<(HeaderName, HeaderValue)>, Failed> {
+    let mut headers: Vec<(HeaderName, HeaderValue)> = custom.into_iter().collect();
+    headers.push((ACCEPT, HeaderValue::from_static("application/json, text/event-stream")));
+    let value = |text: &str| {
+        HeaderValue::from_str(text).map_err(|error| HttpError::Broken(error.to_string()))
+    };
+    if let Some(session) = session {
+        headers.push((HeaderName::from_static(SESSION), value(session)?));
+    }
+    if let Some(token) = token {
+        let mut value = value(&format!("Bearer {token}"))?;
+        value.set_sensitive(true);
+        headers.push((reqwest::header::AUTHORIZATION, value));
+    }
+    Ok(headers)
+}
+
+/// Whether the server wants to know who we are, and how it says so.
+fn challenge(response: &Response) -> Result<(), Failed> {
+    let header = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+    let header = header.unwrap_or_default().to_owned();
+    match response.status() {
+        StatusCode::UNAUTHORIZED => {
+            Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(header)))
+        }
+        StatusCode::FORBIDDEN if !header.is_empty() => {
+            let scope = scope_in(&header);
+            let error = InsufficientScopeError::new(header, scope);
+            Err(StreamableHttpError::InsufficientScope(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The value of `scope` in a challenge.
+pub(crate) fn scope_in(header: &str) -> Option<String> {
+    let at = header.to_ascii_lowercase().find("scope=")?;
+    let value = &header[at + "scope=".len()..];
+    let value = match value.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next(),
+        None => value.split([',', ' ']).next(),
+    };
+    value.filter(|value| !value.is_empty()).map(str::to_owned)
+}
+
+fn content_type(response: &Response) -> String {
+    let value = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    String::from_utf8_lossy(value.unwrap_or_default()).to_ascii_lowercase()
+}
+
+/// The events of an answer. One that is too long ends the stream.
+fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
+    let mut since_end = 0;
+    let pieces = response.bytes_stream().map(move |piece| {
+        let piece = piece.map_err(|error| std::io::Error::other(chain(&error)))?;
+        // An empty line ends an event. Looking only at the last one in a piece errs on the side of
+        // counting too much, by less than one piece.
+        match piece.windows(2).rposition(|pair| pair == b"\n\n" || pair == b"\r\r") {
+            Some(end) => since_end = piece.len() - end,
+            None if piece.windows(4).any(|four| four == b"\r\n\r\n") => since_end = 0,
+            None => since_end += piece.len(),
+        }
+        if since_end > LONGEST_MESSAGE {
+            return Err(std::io::Error::other(HttpError::TooLong));
+        }
+        Ok(piece)
+    });
+    SseStream::from_bytes_stream(pieces).boxed()
+}
+
+/// An error with its causes, which is where the reason stands.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}

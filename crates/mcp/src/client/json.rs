@@ -1,0 +1,87 @@
+//! Servers as other programs write them down: JSON with `mcpServers`, or what comes close.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Bytes of a file that is read.
+pub const LONGEST_FILE: u64 = 1024 * 1024;
+
+/// One entry, as it is written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JsonEntry {
+    /// `stdio`, `http`, `streamable-http`; what else is given decides when it is absent.
+    pub r#type: Option<String>,
+    /// The program.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its environment.
+    pub env: BTreeMap<String, String>,
+    /// Where it runs.
+    pub cwd: Option<String>,
+    /// The address.
+    pub url: Option<String>,
+    /// Headers.
+    pub headers: BTreeMap<String, String>,
+    /// Whether it is switched off.
+    pub disabled: bool,
+}
+
+/// The keys of an entry that mean something here.
+const KEYS: [&str; 8] = ["type", "command", "args", "env", "cwd", "url", "headers", "disabled"];
+
+/// An entry with what was not understood of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundEntry {
+    /// Its name, as written.
+    pub name: String,
+    /// What it says, or why it cannot be read.
+    pub entry: Result<JsonEntry, String>,
+    /// Keys that mean nothing here.
+    pub unknown: Vec<String>,
+}
+
+/// Reads the servers of a file: `mcpServers`, `servers`, or `mcp.servers`.
+pub fn read_servers(text: &str) -> Result<Vec<FoundEntry>, String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let value: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
+    let places = [&value["mcpServers"], &value["servers"], &value["mcp"]["servers"]];
+    let servers = places.into_iter().find_map(Value::as_object);
+    let servers = servers.ok_or("it has no mcpServers")?;
+    Ok(servers.iter().map(|(name, entry)| read_entry(name, entry)).collect())
+}
+
+fn read_entry(name: &str, value: &Value) -> FoundEntry {
+    let nothing = Map::new();
+    let keys = value.as_object().unwrap_or(&nothing).keys();
+    let unknown = keys.filter(|key| !KEYS.contains(&key.as_str())).cloned().collect();
+    let entry = JsonEntry::deserialize(value).map_err(|error| error.to_string());
+    FoundEntry { name: name.to_owned(), entry, unknown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_found_wherever_programs_put_them() {
+        let entry =
+            r#"{"time": {"command": "uvx", "args": ["mcp-server-time"], "alwaysAllow": []}}"#;
+        for file in [
+            format!(r#"{{"mcpServers": {entry}}}"#),
+            format!(r#"{{"servers": {entry}, "inputs": []}}"#),
+            format!(r#"{{"mcp": {{"servers": {entry}}}}}"#),
+        ] {
+            let found = read_servers(&file).unwrap();
+            let entry = found[0].entry.as_ref().unwrap();
+            assert_eq!((found[0].name.as_str(), entry.command.as_deref()), ("time", Some("uvx")));
+            assert_eq!(found[0].unknown, ["alwaysAllow"]);
+        }
+        assert!(read_servers("{}").is_err() && read_servers("[").is_err());
+        let broken = read_servers(r#"{"mcpServers": {"a": {"args": "x"}}}"#).unwrap();
+        assert!(broken[0].entry.is_err());
+    }
+}

@@ -1,0 +1,321 @@
+//! One connection to a server, from its start to its end.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject,
+    ServerResult, Tool,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RunningService, ServiceError};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{RoleClient, ServiceExt as _};
+use tokio_util::sync::CancellationToken;
+
+use super::child::{Child, Surroundings};
+use super::conduct::{Conduct, LONGEST_MESSAGE, Watched};
+use super::config::{HttpConfig, ServerConfig, StdioConfig, TransportConfig};
+use super::conversation::{Calls, Conversation};
+use super::lines::Lines;
+use super::oauth;
+use super::pin::MOST_TOOLS;
+use super::{ClientError, Outside};
+
+/// How much longer than its limit a call may take that keeps reporting progress.
+const PATIENCE: u32 = 10;
+/// Pages of a list that are asked for.
+const MOST_PAGES: usize = 50;
+/// How long saying goodbye may take.
+const CLOSING: Duration = Duration::from_secs(2);
+/// Calls of one server at the same time; others wait.
+const AT_ONCE: usize = 16;
+
+/// A connection. Dropping it ends the program behind it, with everything it started.
+pub(crate) struct Link {
+    server: String,
+    peer: Peer<RoleClient>,
+    pub(crate) conversation: Arc<Conversation>,
+    pub(crate) conduct: Arc<Conduct>,
+    slots: tokio::sync::Semaphore,
+    /// Taken by whoever finds out how it ended. A lock, because several calls may find the end.
+    child: Mutex<Option<Child>>,
+    /// The tasks of the connection. Taken to close it. A lock, for the same reason.
+    service: Mutex<Option<RunningService<RoleClient, Arc<Conversation>>>>,
+}
+
+impl Link {
+    /// Starts or reaches a server, and agrees with it on the protocol.
+    pub(crate) async fn open(
+        config: &ServerConfig,
+        conversation: Conversation,
+        outside: &Outside,
+    ) -> Result<Self, ClientError> {
+        let opening = async {
+            let conversation = Arc::new(conversation);
+            match &config.transport {
+                TransportConfig::Stdio(program) => {
+                    Self::start(config, program, conversation, &outside.surroundings).await
+                }
+                TransportConfig::Http(address) => {
+                    Self::reach(config, address, conversation, outside).await
+                }
+            }
+        };
+        let limit = config.startup_timeout;
+        tokio::time::timeout(limit, opening).await.unwrap_or_else(|_| {
+            let reason = format!(
+                "it was not ready within {} s. A longer limit: lango config set \
+                 mcp_servers.{}.startup_timeout_sec {}",
+                limit.as_secs(),
+                config.name,
+                limit.as_secs() * 4
+            );
+            Err(ClientError::Start { server: config.name.to_string(), reason })
+        })
+    }
+
+    async fn start(
+        config: &ServerConfig,
+        program: &StdioConfig,
+        conversation: Arc<Conversation>,
+        surroundings: &Surroundings,
+    ) -> Result<Self, ClientError> {
+        let failed =
+            |reason: String| ClientError::Start { server: config.name.to_string(), reason };
+        let (child, output, input) =
+            Child::start(program, surroundings).await.map_err(|error| failed(error.to_string()))?;
+        let conduct = Arc::new(Conduct::default());
+        let inner = Lines::new(output, input, Arc::clone(&conduct));
+        let transport = Watched::new(inner, &conduct);
+        match Arc::clone(&conversation).serve(transport).await {
+            Ok(service) => Ok(Self::new(config, service, conversation, conduct, Some(child))),
+            Err(error) => {
+                let ended = child.post_mortem().await;
+                let why = conduct.fault().map_or_else(|| error.to_string(), str::to_owned);
+                Err(failed(format!("{}; {ended}", lango_tool::visible_short(&why))))
+            }
+        }
+    }
+
+    async fn reach(
+        config: &ServerConfig,
+        address: &HttpConfig,
+        conversation: Arc<Conversation>,
+        outside: &Outside,
+    ) -> Result<Self, ClientError> {
+        let failed =
+            |reason: String| ClientError::Start { server: config.name.to_string(), reason };
+        let mut headers = HashMap::new();
+        for (name, value) in &address.headers {
+            let name: HeaderName =
+                name.parse().map_err(|_| failed(format!("{name:?} is not a header")))?;
+            let mut value: HeaderValue =
+                value.parse().map_err(|_| failed(format!("the value of {name} cannot be sent")))?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        let client = oauth::client(config, address, outside).await?;
+        let mut settings = StreamableHttpClientTransportConfig::with_uri(address.url.as_str());
+        settings.custom_headers = headers;
+        settings.auth_header.clone_from(&address.bearer_token);
+        settings.max_sse_event_size = LONGEST_MESSAGE;
+        let conduct = Arc::new(Conduct::default());
+        let inner = StreamableHttpClientTransport::with_client(client, settings);
+        let transport = Watched::new(inner, &conduct);
+        match Arc::clone(&conversation).serve(transport).await {
+            Ok(service) => Ok(Self::new(config, service, conversation, conduct, None)),
+            Err(error) if error.is_authorization_required() || error.auth_challenge().is_some() => {
+                let challenge = error.auth_challenge().unwrap_or_default().to_owned();
+                Err(ClientError::LoginNeeded { server: config.name.to_string(), challenge })
+            }
+            Err(error) => Err(failed(causes(&error))),
+        }
+    }
+
+    fn new(
+        config: &ServerConfig,
+        service: RunningService<RoleClient, Arc<Conversation>>,
+        conversation: Arc<Conversation>,
+        conduct: Arc<Conduct>,
+        child: Option<Child>,
+    ) -> Self {
+        Self {
+            server: config.name.to_string(),
+            peer: service.peer().clone(),
+            conversation,
+            conduct,
+            slots: tokio::sync::Semaphore::new(AT_ONCE),
+            child: Mutex::new(child),
+            service: Mutex::new(Some(service)),
+        }
+    }
+
+    /// Whether messages can still be sent.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.conduct.fault().is_none() && !self.peer.is_transport_closed()
+    }
+
+    /// The peer, for what is asked rarely: resources and prompts.
+    pub(crate) fn peer(&self) -> &Peer<RoleClient> {
+        &self.peer
+    }
+
+    /// The server's notes about its calls.
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.conversation.calls
+    }
+
+    /// Closes the connection, and ends the program behind it.
+    pub(crate) async fn close(&self) {
+        let service = self.service.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(mut service) = service {
+            // Whether it closed well or not, it is over.
+            let _ = service.close_with_timeout(CLOSING).await;
+        }
+        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(child) = child {
+            child.end().await;
+        }
+    }
+
+    /// How it ended. Only the first who asks hears what the program said.
+    pub(crate) async fn end(&self) -> String {
+        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let ended = match child {
+            Some(child) => child.post_mortem().await,
+            None => "the connection ended".to_owned(),
+        };
+        match self.conduct.fault() {
+            Some(fault) => format!("{fault}, and was stopped"),
+            None => ended,
+        }
+    }
+
+    /// All tools, page by page.
+    pub(crate) async fn tools(&self, limit: Duration) -> Result<Vec<Tool>, ClientError> {
+        let mut tools = Vec::new();
+        let mut cursor = None;
+        for _ in 0..MOST_PAGES {
+            let page = rmcp::model::PaginatedRequestParams::default().with_cursor(cursor.take());
+            let listing = self.peer.list_tools(Some(page));
+            let page = tokio::time::timeout(limit, listing).await.map_err(|_| self.slow(limit))?;
+            let page = page.map_err(|error| self.failed(&error))?;
+            tools.extend(page.tools);
+            cursor = page.next_cursor;
+            if cursor.is_none() || tools.len() > MOST_TOOLS {
+                break;
+            }
+        }
+        Ok(tools)
+    }
+
+    /// Calls a tool. When the turn is stopped, the server is told.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: JsonObject,
+        limit: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<CallToolResult, ClientError> {
+        let slot = self.slots.acquire();
+        let _slot = tokio::select! {
+            slot = slot => slot.map_err(|_| ClientError::Cancelled)?,
+            () = cancel.cancelled() => return Err(ClientError::Cancelled),
+        };
+        let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let options = PeerRequestOptions::with_timeout(limit)
+            .reset_timeout_on_progress()
+            .with_max_total_timeout(limit * PATIENCE);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(request));
+        let handle = self.peer.send_cancellable_request(request, options).await;
+        let handle = handle.map_err(|error| self.failed(&error))?;
+        let (peer, id) = (handle.peer.clone(), handle.id.clone());
+        let answer = tokio::select! {
+            answer = handle.await_response() => answer,
+            () = cancel.cancelled() => {
+                let notice = rmcp::model::CancelledNotificationParam::new(
+                    Some(id),
+                    Some("the user stopped the turn".to_owned()),
+                );
+                // It is told; whether it listens makes no difference here.
+                let telling = peer.notify_cancelled(notice);
+                let _ = tokio::time::timeout(Duration::from_secs(1), telling).await;
+                return Err(ClientError::Cancelled);
+            }
+        };
+        match answer {
+            Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(_) => Err(self.answered("something that is no result of a call")),
+            Err(ServiceError::Timeout { timeout }) => Err(self.slow(timeout)),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
+    fn slow(&self, limit: Duration) -> ClientError {
+        ClientError::TooSlow { server: self.server.clone(), seconds: limit.as_secs() }
+    }
+
+    fn answered(&self, reason: &str) -> ClientError {
+        ClientError::Answered {
+            server: self.server.clone(),
+            reason: lango_tool::visible_short(reason),
+        }
+    }
+
+    /// What an error of the protocol means. Whether the connection is over is seen elsewhere.
+    pub(crate) fn failed(&self, error: &ServiceError) -> ClientError {
+        match error {
+            ServiceError::McpError(error) => self.answered(&error.message),
+            ServiceError::TransportSend(_) if !self.is_alive() => ClientError::Gone {
+                server: self.server.clone(),
+                reason: "the connection ended".to_owned(),
+            },
+            ServiceError::TransportSend(error) if challenge_in(error).is_some() => {
+                let challenge = challenge_in(error).unwrap_or_default();
+                ClientError::LoginNeeded { server: self.server.clone(), challenge }
+            }
+            ServiceError::TransportClosed => ClientError::Gone {
+                server: self.server.clone(),
+                reason: "the connection ended".to_owned(),
+            },
+            other => self.answered(&causes(other)),
+        }
+    }
+}
+
+/// What a server said about a login that it wants, if that is what is wrong.
+fn challenge_in(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    use rmcp::transport::auth::AuthError;
+    use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientScopeError};
+    let mut current = Some(error);
+    while let Some(error) = current {
+        if let Some(wanted) = error.downcast_ref::<AuthRequiredError>() {
+            return Some(wanted.www_authenticate_header.clone());
+        }
+        if let Some(wanted) = error.downcast_ref::<InsufficientScopeError>() {
+            return Some(wanted.www_authenticate_header.clone());
+        }
+        if let Some(AuthError::AuthorizationRequired) = error.downcast_ref::<AuthError>() {
+            return Some(String::new());
+        }
+        current = error.source();
+    }
+    None
+}
+
+/// An error with its causes, bounded.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text.push_str(&format!(": {more}"));
+        }
+        cause = error.source();
+    }
+    text.chars().take(600).collect()
+}

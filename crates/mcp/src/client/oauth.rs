@@ -1,0 +1,334 @@
+//! Signing in to a server: what it takes, and where the tokens are kept.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use rmcp::transport::auth::{
+    AuthClient, AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession,
+    CredentialStore, OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest, StoredCredentials,
+};
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::config::{HttpConfig, ServerConfig, TransportConfig};
+use super::http::{GuardedHttp, guard_for, scope_in};
+use super::{ClientError, Outside};
+
+/// Bytes of a request to our own door that are read.
+const LONGEST_CALLBACK: usize = 16 * 1024;
+/// How long one step of signing in may take.
+const STEP: Duration = Duration::from_secs(30);
+
+/// Requests to a server, with the token that belongs to it where there is one.
+pub(crate) type AuthorizedHttp = AuthClient<GuardedHttp>;
+
+/// A client for one server.
+pub(crate) async fn client(
+    config: &ServerConfig,
+    address: &HttpConfig,
+    outside: &Outside,
+) -> Result<AuthorizedHttp, ClientError> {
+    let http = guarded(config, address, outside)?;
+    let tokens = TokenFile::new(config, address, &outside.tokens);
+    let has_tokens = tokens.read().is_ok_and(|kept| kept.is_some());
+    let mut manager = manager(config, address, &http, tokens).await?;
+    // Without the address of the authorization server a token cannot be renewed. With no token
+    // there is nothing to renew, and nobody is asked.
+    if has_tokens {
+        manager.initialize_from_store().await.map_err(|error| login_failed(config, &error))?;
+    }
+    Ok(AuthClient::new(http, manager))
+}
+
+fn guarded(
+    config: &ServerConfig,
+    address: &HttpConfig,
+    outside: &Outside,
+) -> Result<GuardedHttp, ClientError> {
+    let wrong = |reason: String| ClientError::Start { server: config.name.to_string(), reason };
+    let guard =
+        guard_for(&address.url, &outside.rules).map_err(|error| wrong(error.to_string()))?;
+    GuardedHttp::new(guard).map_err(|error| wrong(error.to_string()))
+}
+
+async fn manager(
+    config: &ServerConfig,
+    address: &HttpConfig,
+    http: &GuardedHttp,
+    tokens: TokenFile,
+) -> Result<AuthorizationManager, ClientError> {
+    let client: Arc<dyn OAuthHttpClient> = Arc::new(http.clone());
+    let mut manager =
+        AuthorizationManager::new_with_oauth_http_client(address.url.as_str(), client)
+            .await
+            .map_err(|error| login_failed(config, &error))?;
+    manager.set_credential_store(tokens);
+    Ok(manager)
+}
+
+fn login_failed(config: &ServerConfig, error: &AuthError) -> ClientError {
+    ClientError::Login {
+        server: config.name.to_string(),
+        reason: lango_tool::visible_short(&error.to_string()),
+    }
+}
+
+/// Every request of signing in goes through the same guard as those to the server itself.
+impl OAuthHttpClient for GuardedHttp {
+    fn execute(&self, wanted: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
+        let limit = wanted.timeout.unwrap_or(STEP).min(STEP);
+        Box::pin(async move {
+            let (parts, body) = wanted.request.into_parts();
+            let headers: Vec<_> =
+                parts.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+            let body = (!body.is_empty()).then_some(body);
+            let exchange = async {
+                let address = parts.uri.to_string();
+                let response = self.send_once(parts.method, &address, &headers, body).await?;
+                let (status, headers) = (response.status(), response.headers().clone());
+                let body = Self::body(response).await?;
+                Ok::<_, super::http::HttpError>((status, headers, body))
+            };
+            let (status, headers, body) = tokio::time::timeout(limit, exchange).await??;
+            let mut answer = http::Response::new(body);
+            *answer.status_mut() = status;
+            *answer.headers_mut() = headers;
+            Ok(answer)
+        })
+    }
+}
+
+/// A sign-in that was begun: a person opens `url`, and what comes back finishes it.
+pub struct Login {
+    server: ServerConfig,
+    session: AuthorizationSession,
+    listener: TcpListener,
+}
+
+impl Login {
+    /// Asks the server how to sign in, registers where that is needed, and opens a door on this
+    /// machine for the answer. `challenge` is what the server said when it refused, if anything;
+    /// `scopes` are asked for beside those that were granted before.
+    pub async fn begin(
+        config: &ServerConfig,
+        outside: &Outside,
+        challenge: Option<&str>,
+        scopes: &[String],
+    ) -> Result<Self, ClientError> {
+        let TransportConfig::Http(address) = &config.transport else {
+            let reason = "it is a program on this machine, and nobody signs in to it".to_owned();
+            return Err(ClientError::Login { server: config.name.to_string(), reason });
+        };
+        let failed = |error: AuthError| login_failed(config, &error);
+        let http = guarded(config, address, outside)?;
+        let tokens = TokenFile::new(config, address, &outside.tokens);
+        let more = challenge.filter(|challenge| challenge.contains("insufficient_scope"));
+        let more = more.and_then(scope_in).unwrap_or_default();
+        let mut scopes = scopes.to_vec();
+        scopes.extend(more.split_whitespace().map(str::to_owned));
+        // Who asks for more keeps what there was.
+        let known = tokens.read().ok().flatten().filter(|_| !scopes.is_empty());
+        let known_scopes = known.map(|known| known.granted_scopes).unwrap_or_default();
+        let mut manager = manager(config, address, &http, tokens).await?;
+        let resolved = match challenge {
+            Some(_) => manager.resolve_metadata_from_challenge(challenge).await,
+            None => manager.resolve_metadata().await,
+        };
+        let resolved = resolved.map_err(failed)?;
+        let methods = resolved.metadata.code_challenge_methods_supported.as_deref();
+        let has_pkce = methods.unwrap_or_default().iter().any(|method| method == "S256");
+        // The protocol: who does not say that it checks the proof of the code does not check it.
+        if resolved.source.is_discovered() && !has_pkce {
+            return Err(failed(AuthError::PkceUnsupported));
+        }
+        manager.set_metadata(resolved.metadata);
+        let no_door = |error: io::Error| ClientError::Login {
+            server: config.name.to_string(),
+            reason: format!("no door for the answer could be opened: {error}"),
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.map_err(no_door)?;
+        let port = listener.local_addr().map_err(no_door)?.port();
+        let mut request = AuthorizationRequest::new(format!("http://127.0.0.1:{port}/callback"))
+            .with_client_name("Lango")
+            .with_initial_scope_selection();
+        let oauth = &address.oauth;
+        let scopes = scopes.iter().chain(&oauth.scopes).cloned();
+        let mut scopes: Vec<String> = scopes.chain(known_scopes).collect();
+        scopes.sort();
+        scopes.dedup();
+        if !scopes.is_empty() {
+            request = request.with_scopes(scopes);
+        }
+        if let Some(document) = &oauth.client_metadata_url {
+            request = request.with_client_metadata_url(document.clone());
+        }
+        if let Some(client) = &oauth.client_id {
+            request = request.with_preregistered_client(client.clone());
+        }
+        if let Some(secret) = &oauth.client_secret {
+            request = request.with_client_secret(secret.clone());
+        }
+        let session = AuthorizationSession::new(manager, request)
+            .await
+            .map_err(|(_, error)| failed(error))?;
+        Ok(Self { server: config.clone(), session, listener })
+    }
+
+    /// What a person opens in a browser.
+    pub fn url(&self) -> &str {
+        self.session.get_authorization_url()
+    }
+
+    /// Waits for the browser to come back, and fetches the token.
+    pub async fn wait(self, limit: Duration) -> Result<(), ClientError> {
+        let failed =
+            |reason: String| ClientError::Login { server: self.server.name.to_string(), reason };
+        let callback = tokio::time::timeout(limit, self.callback()).await;
+        let callback =
+            callback.map_err(|_| failed(format!("no answer came within {} s", limit.as_secs())))?;
+        let callback = callback.map_err(|error| failed(error.to_string()))?;
+        self.finish(&callback).await
+    }
+
+    /// Fetches the token with what came back. Wrong issuers and states are refused.
+    pub async fn finish(&self, callback: &str) -> Result<(), ClientError> {
+        let finished = self.session.handle_callback_url(callback).await;
+        finished.map_err(|error| login_failed(&self.server, &error))?;
+        Ok(())
+    }
+
+    async fn callback(&self) -> io::Result<String> {
+        let origin = format!("http://{}", self.listener.local_addr()?);
+        loop {
+            let (stream, _) = self.listener.accept().await?;
+            // Somebody who connects and says nothing must not keep the browser out.
+            let read = tokio::time::timeout(Duration::from_secs(5), answer(stream)).await;
+            if let Ok(Ok(Some(path))) = read {
+                return Ok(format!("{origin}{path}"));
+            }
+        }
+    }
+}
+
+/// Reads one request, and answers it. The path, if it is the one that is waited for.
+async fn answer(mut stream: TcpStream) -> io::Result<Option<String>> {
+    let mut request = Vec::new();
+    while !request.windows(4).any(|four| four == b"\r\n\r\n") && request.len() < LONGEST_CALLBACK {
+        if stream.read_buf(&mut request).await? == 0 {
+            break;
+        }
+    }
+    let text = String::from_utf8_lossy(&request);
+    let mut words = text.split_ascii_whitespace();
+    let path = words.next().filter(|method| *method == "GET").and_then(|_| words.next());
+    let path = path.filter(|path| path.starts_with("/callback?")).map(str::to_owned);
+    let (status, body) = match &path {
+        Some(_) => ("200 OK", "Lango has its answer. This page can be closed.\n"),
+        None => ("404 Not Found", "Nothing is here.\n"),
+    };
+    let reply = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\n\
+         connection: close\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(reply.as_bytes()).await?;
+    stream.shutdown().await?;
+    Ok(path)
+}
+
+/// The tokens of one server, in a file that only its owner can read.
+#[derive(Debug, Clone)]
+pub(crate) struct TokenFile {
+    path: PathBuf,
+    /// Whose they are: with another address they are not sent.
+    resource: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    resource: String,
+    credentials: StoredCredentials,
+}
+
+impl TokenFile {
+    fn new(config: &ServerConfig, address: &HttpConfig, directory: &Path) -> Self {
+        // A project's server must not get the tokens of the user's own with the same name.
+        let scope = match config.source.scope() {
+            none if none.is_empty() => String::new(),
+            scope => format!("-{}", &super::pin::digest_of(&[&scope])[..12]),
+        };
+        let path = directory.join(format!("{}{scope}.json", config.name));
+        Self { path, resource: address.url.to_string() }
+    }
+
+    fn read(&self) -> Result<Option<StoredCredentials>, String> {
+        let text = match std::fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(format!("{}: {error}", self.path.display())),
+        };
+        let kept: Kept = serde_json::from_str(&text)
+            .map_err(|error| format!("{} is damaged: {error}", self.path.display()))?;
+        Ok((kept.resource == self.resource).then_some(kept.credentials))
+    }
+
+    fn write(&self, credentials: StoredCredentials) -> Result<(), String> {
+        let kept = Kept { resource: self.resource.clone(), credentials };
+        let text = serde_json::to_string(&kept).map_err(|error| error.to_string())?;
+        write_private(&self.path, &text).map_err(|e| format!("{}: {e}", self.path.display()))
+    }
+
+    fn remove(&self) -> Result<bool, String> {
+        match std::fs::remove_file(&self.path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(format!("{}: {error}", self.path.display())),
+        }
+    }
+}
+
+/// Forgets the tokens of a server. False where there were none.
+pub fn logout(config: &ServerConfig, outside: &Outside) -> Result<bool, ClientError> {
+    let TransportConfig::Http(address) = &config.transport else { return Ok(false) };
+    let tokens = TokenFile::new(config, address, &outside.tokens);
+    tokens.remove().map_err(|reason| ClientError::Login { server: config.name.to_string(), reason })
+}
+
+/// Whether there are tokens for a server.
+pub fn is_signed_in(config: &ServerConfig, tokens: &Path) -> bool {
+    let TransportConfig::Http(address) = &config.transport else { return false };
+    TokenFile::new(config, address, tokens).read().is_ok_and(|kept| kept.is_some())
+}
+
+#[async_trait]
+impl CredentialStore for TokenFile {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        self.read().map_err(AuthError::CredentialStoreError)
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        self.write(credentials).map_err(AuthError::CredentialStoreError)
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        self.remove().map(|_| ()).map_err(AuthError::CredentialStoreError)
+    }
+}
+
+/// Writes a file that only its owner can read, all of it or nothing.
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    use std::io::Write as _;
+    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+    let directory = path.parent().unwrap_or(Path::new("."));
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&temporary, path)
+}

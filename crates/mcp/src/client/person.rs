@@ -1,0 +1,248 @@
+//! Whom a server's questions reach: a person, or nobody. Never a model.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+
+use serde_json::{Map, Value};
+
+use super::ServerName;
+use super::config::is_secret_name;
+
+/// Questions of one form that are asked.
+const MOST_FIELDS: usize = 20;
+
+/// The future of an answer.
+pub type AnswerFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Somebody who can be asked on behalf of a server. Implemented by the surfaces; where nobody is
+/// there, the answer is no.
+pub trait Person: Send + Sync {
+    /// Fills in a form; none where the person does not want to, or nobody is there.
+    fn fill(&self, form: Form) -> AnswerFuture<Option<Filled>>;
+
+    /// Says yes or no to something that a server wants, which is shown whole.
+    fn agree(&self, question: String) -> AnswerFuture<bool>;
+}
+
+/// Nobody is there.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nobody;
+
+impl Person for Nobody {
+    fn fill(&self, _: Form) -> AnswerFuture<Option<Filled>> {
+        Box::pin(async { None })
+    }
+
+    fn agree(&self, _: String) -> AnswerFuture<bool> {
+        Box::pin(async { false })
+    }
+}
+
+/// What a server wants to know from a person.
+#[derive(Debug, Clone)]
+pub struct Form {
+    /// Which server.
+    pub server: ServerName,
+    /// Its words, which are data and can say anything.
+    pub message: String,
+    /// What it asks for.
+    pub fields: Vec<Field>,
+}
+
+/// What was typed, by the name of the field. What is missing has its default, or is left out.
+pub type Filled = BTreeMap<String, String>;
+
+/// One question of a form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Title and description, in the server's words.
+    pub description: String,
+    /// What can be answered, where not anything can.
+    pub choices: Vec<String>,
+    /// What holds when nothing is typed.
+    pub default: Option<String>,
+    /// Whether there must be an answer.
+    pub required: bool,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Number,
+    Boolean,
+    Several,
+}
+
+impl Form {
+    /// From the wire. The error says why nobody is asked.
+    pub(crate) fn read(server: &ServerName, message: &str, schema: &Value) -> Result<Self, String> {
+        let none = Map::new();
+        let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+        if properties.len() > MOST_FIELDS {
+            return Err(format!("it asks for {} things at once", properties.len()));
+        }
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .map(|names| names.iter().filter_map(Value::as_str).collect())
+            .unwrap_or_default();
+        let fields: Vec<Field> = properties
+            .iter()
+            .map(|(name, property)| Field::read(name, property, required.contains(&name.as_str())))
+            .collect();
+        let secret = fields
+            .iter()
+            .find(|field| is_secret_name(&field.name) || is_secret_name(&field.description));
+        if let Some(field) = secret {
+            let name = lango_tool::visible_short(&field.name);
+            return Err(format!("{name} looks like a secret, and secrets are never handed over"));
+        }
+        let spoken = message.to_lowercase();
+        if ["password", "passphrase", "secret", "api key"].iter().any(|w| spoken.contains(w)) {
+            return Err("it speaks of a secret, and secrets are never handed over".to_owned());
+        }
+        let message = message.chars().take(4000).collect();
+        Ok(Self { server: server.clone(), message, fields })
+    }
+
+    /// What was typed as the values that the server wants.
+    pub(crate) fn values(&self, filled: &Filled) -> Result<Value, String> {
+        let mut values = Map::new();
+        for field in &self.fields {
+            let typed = filled.get(&field.name).filter(|text| !text.is_empty());
+            match typed.or(field.default.as_ref()) {
+                Some(text) => {
+                    values.insert(field.name.clone(), field.value(text)?);
+                }
+                None if field.required => return Err(format!("{} was left empty", field.name)),
+                None => {}
+            }
+        }
+        Ok(Value::Object(values))
+    }
+}
+
+impl Field {
+    fn read(name: &str, property: &Value, required: bool) -> Self {
+        let text = |key: &str| property.get(key).and_then(Value::as_str).unwrap_or_default();
+        let kind = match text("type") {
+            "boolean" => Kind::Boolean,
+            "number" | "integer" => Kind::Number,
+            "array" => Kind::Several,
+            _ => Kind::Text,
+        };
+        let description = [text("title"), text("description")];
+        let description = description.into_iter().filter(|text| !text.is_empty());
+        let default = property.get("default").map(plain);
+        Self {
+            name: name.to_owned(),
+            description: description.collect::<Vec<_>>().join(": ").chars().take(1000).collect(),
+            choices: choices(property.get("items").unwrap_or(property)),
+            default,
+            required,
+            kind,
+        }
+    }
+
+    fn value(&self, text: &str) -> Result<Value, String> {
+        let text = text.trim();
+        let wrong = |what: &str| Err(format!("{}: {text:?} is not {what}", self.name));
+        let allowed =
+            |text: &str| self.choices.is_empty() || self.choices.iter().any(|c| c == text);
+        match self.kind {
+            Kind::Boolean => match text {
+                "true" | "yes" | "y" => Ok(Value::Bool(true)),
+                "false" | "no" | "n" => Ok(Value::Bool(false)),
+                _ => wrong("yes or no"),
+            },
+            Kind::Number => match serde_json::from_str::<Value>(text) {
+                Ok(number @ Value::Number(_)) => Ok(number),
+                _ => wrong("a number"),
+            },
+            Kind::Several => {
+                let items: Vec<&str> =
+                    text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
+                if items.iter().all(|item| allowed(item)) {
+                    Ok(items.into())
+                } else {
+                    wrong("a list of what can be chosen")
+                }
+            }
+            Kind::Text if allowed(text) => Ok(text.into()),
+            Kind::Text => wrong("one of what can be chosen"),
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}
+
+/// `enum`, or the constants of `oneOf` and `anyOf`.
+fn choices(property: &Value) -> Vec<String> {
+    let list = |key: &str| property.get(key).and_then(Value::as_array);
+    let constants = || {
+        let options = list("oneOf").or_else(|| list("anyOf"))?;
+        Some(options.iter().filter_map(|option| option.get("const")).map(plain).collect())
+    };
+    list("enum")
+        .map(|values| values.iter().map(plain).collect())
+        .or_else(constants)
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn form(schema: &Value) -> Result<Form, String> {
+        Form::read(&"s".parse().unwrap(), "Where to?", schema)
+    }
+
+    #[test]
+    fn what_is_typed_has_the_type_that_was_asked_for() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "city": { "type": "string", "description": "Which one" },
+                "days": { "type": "integer", "default": 3 },
+                "alone": { "type": "boolean" },
+                "class": { "type": "string", "enum": ["one", "two"], "default": "two" },
+                "meals": { "type": "array", "items": { "anyOf": [{"const": "a"}, {"const": "b"}] } },
+            },
+            "required": ["city"],
+        });
+        let form = form(&schema).unwrap();
+        let typed = |pairs: &[(&str, &str)]| {
+            let filled = pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            form.values(&filled)
+        };
+        assert_eq!(
+            typed(&[("city", "Basel"), ("alone", "y"), ("meals", "a, b")]).unwrap(),
+            json!({"city": "Basel", "days": 3, "alone": true, "class": "two", "meals": ["a", "b"]})
+        );
+        assert!(typed(&[]).is_err());
+        assert!(typed(&[("city", "x"), ("class", "three")]).is_err());
+        assert!(typed(&[("city", "x"), ("days", "soon")]).is_err());
+    }
+
+    #[test]
+    fn nobody_is_asked_for_a_secret() {
+        for name in ["password", "api_key", "GitHub token", "recoveryPassphrase"] {
+            let schema = json!({"properties": {name: {"type": "string"}}});
+            assert!(form(&schema).unwrap_err().contains("secret"), "{name}");
+        }
+        let hidden = json!({"properties": {"x": {"type": "string", "title": "Your API key"}}});
+        assert!(form(&hidden).is_err());
+    }
+}

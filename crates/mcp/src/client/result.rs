@@ -1,0 +1,101 @@
+//! A server's answer as a model reads it: text, bounded, without anything that moves a cursor.
+
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+
+/// Bytes of an answer that are handed on.
+const LONGEST: usize = 512 * 1024;
+
+/// The text of an answer; whether it is an error is for the caller.
+pub(crate) fn text_of(result: &CallToolResult) -> String {
+    let mut parts: Vec<String> = result.content.iter().map(block).collect();
+    if parts.is_empty()
+        && let Some(value) = &result.structured_content
+    {
+        parts.push(value.to_string());
+    }
+    if parts.is_empty() {
+        parts.push("(no content)".to_owned());
+    }
+    bounded(parts.join("\n"))
+}
+
+/// One block in words. What is not text is named, with its size.
+pub(crate) fn block(block: &ContentBlock) -> String {
+    let size = |data: &str| data.len().saturating_mul(3).div_ceil(4).div_ceil(1024);
+    match block {
+        ContentBlock::Text(text) => clean(&text.text),
+        ContentBlock::Image(image) => {
+            format!("[an image ({}, {} kB), not shown]", clean(&image.mime_type), size(&image.data))
+        }
+        ContentBlock::Audio(audio) => {
+            format!("[a sound ({}, {} kB), not shown]", clean(&audio.mime_type), size(&audio.data))
+        }
+        ContentBlock::Resource(embedded) => resource(&embedded.resource),
+        ContentBlock::ResourceLink(link) => {
+            format!("[a resource: {} ({})]", clean(&link.name), clean(&link.uri))
+        }
+        _ => "[something that is not known here]".to_owned(),
+    }
+}
+
+/// What is in a resource, in words.
+pub(crate) fn resource(contents: &ResourceContents) -> String {
+    match contents {
+        ResourceContents::TextResourceContents { uri, text, .. } => {
+            format!("[{}]\n{}", clean(uri), clean(text))
+        }
+        ResourceContents::BlobResourceContents { uri, blob, .. } => {
+            let kilobytes = blob.len().saturating_mul(3).div_ceil(4).div_ceil(1024);
+            format!("[{}: {kilobytes} kB that are not text, not shown]", clean(uri))
+        }
+        _ => "[something that is not known here]".to_owned(),
+    }
+}
+
+fn bounded(mut text: String) -> String {
+    if text.len() > LONGEST {
+        let whole = text.len();
+        text.truncate(text.floor_char_boundary(LONGEST));
+        text.push_str(&format!("\n[cut: {whole} bytes in all]"));
+    }
+    text
+}
+
+/// Text without control characters and changes of direction; lines and tabs stay.
+pub(crate) fn clean(text: &str) -> String {
+    let hides = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
+    };
+    text.replace("\r\n", "\n").chars().map(|c| if hides(c) { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(json: &str) -> CallToolResult {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn every_kind_of_content_has_words() {
+        let all = result(
+            r#"{"content":[{"type":"text","text":"a\u001b[2Kb\r\nc"},
+            {"type":"image","data":"AAAA","mimeType":"image/png"},
+            {"type":"resource_link","uri":"file:///x","name":"x"},
+            {"type":"resource","resource":{"uri":"u:1","text":"inside"}}]}"#,
+        );
+        let text = text_of(&all);
+        assert!(text.starts_with("a\u{fffd}[2Kb\nc\n[an image (image/png, 1 kB)"), "{text}");
+        assert!(text.contains("[a resource: x (file:///x)]") && text.contains("[u:1]\ninside"));
+        let structured = result(r#"{"content":[],"structuredContent":{"n":1}}"#);
+        assert_eq!(text_of(&structured), r#"{"n":1}"#);
+    }
+
+    #[test]
+    fn a_long_answer_is_cut_between_characters() {
+        let text = bounded("ä".repeat(LONGEST));
+        assert!(text.len() < LONGEST + 100 && text.ends_with("bytes in all]"));
+    }
+}

@@ -1,0 +1,158 @@
+//! A server's tool as one of ours: checked before it is sent, and only as it was agreed to.
+
+use std::sync::{Arc, OnceLock};
+
+use jsonschema::Validator;
+use lango_tool::{
+    AnyTool, Bound, Prepared, PreparedCall, Proposal, RegisteredTool, Step, ToolContext,
+    ToolDeclaration, ToolError, ToolFuture, visible, visible_lines,
+};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::pin::ToolVersion;
+use super::server::Server;
+use super::{ClientError, check, naming, result};
+
+/// Characters of a description that a model is shown.
+const SHOWN_DESCRIPTION: usize = 2000;
+
+/// One tool of a server.
+pub(crate) struct McpTool {
+    server: Arc<Server>,
+    version: ToolVersion,
+    /// Read with the first call: most tools are never called.
+    validator: OnceLock<Result<Validator, String>>,
+}
+
+impl McpTool {
+    /// The tool under its name here.
+    pub(crate) fn register(server: &Arc<Server>, version: &ToolVersion) -> RegisteredTool {
+        let config = &server.config;
+        let declaration = ToolDeclaration {
+            name: naming::tool_name(&config.name, &version.name).into(),
+            description: description(server, version).into(),
+            parameters: parameters(&version.schema),
+        };
+        let read_only = config.read_only_tools.contains(&version.name);
+        let tool = Self {
+            server: Arc::clone(server),
+            version: version.clone(),
+            validator: OnceLock::new(),
+        };
+        RegisteredTool::dynamic(declaration, config.safety, read_only, Arc::new(tool))
+            .owned_by(config.agent.clone())
+    }
+}
+
+/// What a model reads about a tool: the server's words, and whose they are.
+pub(crate) fn description(server: &Server, version: &ToolVersion) -> String {
+    let words: String =
+        result::clean(&version.description).chars().take(SHOWN_DESCRIPTION).collect();
+    format!("[MCP server {}] {words}", server.config.name)
+}
+
+/// The schema as every provider takes it: of an object, without the name of its own language.
+pub(crate) fn parameters(schema: &str) -> Arc<RawValue> {
+    let mut schema: Map<String, Value> = serde_json::from_str(schema).unwrap_or_default();
+    schema.remove("$schema");
+    schema.insert("type".to_owned(), "object".into());
+    schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    let text = Value::Object(schema).to_string();
+    RawValue::from_string(text).map_or_else(|_| Arc::from(RawValue::NULL.to_owned()), Arc::from)
+}
+
+impl AnyTool for McpTool {
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
+        let validator = self.validator.get_or_init(|| check::validator(&self.version.schema));
+        let validator = validator.as_ref().map_err(|why| {
+            ToolError::Failed(format!(
+                "what the server says about its arguments cannot be read: {why}"
+            ))
+        })?;
+        let arguments = check::arguments(validator, arguments).map_err(ToolError::Arguments)?;
+        Ok(Prepared::new(Call { tool: self, arguments }))
+    }
+}
+
+struct Call {
+    tool: Arc<McpTool>,
+    arguments: Map<String, Value>,
+}
+
+impl Call {
+    fn words(&self) -> Vec<String> {
+        let config = &self.tool.server.config;
+        let mut words = vec![config.name.to_string(), self.tool.version.name.clone()];
+        words.extend(self.arguments.iter().map(|(name, value)| match value {
+            Value::String(text) => format!("{name}={text}"),
+            value => format!("{name}={value}"),
+        }));
+        words
+    }
+
+    fn summary(&self) -> String {
+        let config = &self.tool.server.config;
+        let tool = visible(&self.tool.version.name);
+        let mut summary =
+            format!("Call {tool} of the MCP server {} ({})", config.name, config.place());
+        if self.arguments.is_empty() {
+            summary.push_str("\nwith nothing");
+        }
+        for (name, value) in &self.arguments {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                value => value.to_string(),
+            };
+            let shown = visible_lines(&text, "  | ");
+            summary.push_str(&format!("\n{}:\n{shown}", visible(name)));
+        }
+        summary
+    }
+
+    async fn act(self, context: ToolContext) -> Result<String, ToolError> {
+        let Self { tool, arguments } = self;
+        let (name, digest) = (&tool.version.name, &tool.version.digest);
+        let (answer, remarks) = tool.server.call(name, digest, arguments, &context.cancel).await;
+        let mut notes = String::new();
+        for remark in remarks {
+            notes.push_str(&format!(
+                "\n[about the MCP server {}: {remark}]",
+                tool.server.config.name
+            ));
+        }
+        match answer {
+            Ok(answered) => {
+                let text = result::text_of(&answered) + &notes;
+                if answered.is_error == Some(true) {
+                    Err(ToolError::Failed(text))
+                } else {
+                    Ok(text)
+                }
+            }
+            Err(ClientError::Cancelled) => Err(ToolError::Cancelled),
+            Err(error @ (ClientError::Frozen { .. } | ClientError::Disabled(_))) => {
+                Err(ToolError::Forbidden(error.to_string() + &notes))
+            }
+            Err(error) => Err(ToolError::Failed(error.to_string() + &notes)),
+        }
+    }
+}
+
+impl PreparedCall for Call {
+    fn propose(&self) -> Option<Proposal> {
+        let version = &self.tool.version;
+        let what = format!("what the server says about {}", visible(&version.name));
+        let digest = self.tool.server.current_digest(&version.name);
+        Some(Proposal {
+            summary: self.summary(),
+            steps: vec![Step { words: self.words(), exact_only: None }],
+            bound: vec![Bound { what, digest }],
+            ..Proposal::default()
+        })
+    }
+
+    fn run(self: Box<Self>, context: ToolContext) -> ToolFuture {
+        Box::pin(self.act(context))
+    }
+}
