@@ -38,7 +38,8 @@ async fn main() {
     let agents = CardAgent::all_of(&tree, Some(&topology));
     let script = Script::parse("kit", &std::fs::read_to_string(script).unwrap()).unwrap();
     let server = ScriptedServer::start(script).await.unwrap();
-    let endpoint = Endpoint::new(ModelId::new("script", "scripted"), Wire::OpenAi, server.base_url());
+    let endpoint =
+        Endpoint::new(ModelId::new("script", "scripted"), Wire::OpenAi, server.base_url());
     let model = Arc::new(RemoteModel::new(endpoint).unwrap());
     let directory = tempfile::tempdir().unwrap();
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
@@ -62,7 +63,8 @@ async fn main() {
     let rules = Rules::parse(&allowed, &[], &[]).unwrap();
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     let base_url = format!("http://{}", listener.local_addr().unwrap());
-    let mut settings = Settings { callers_are_known: false, speak_03: legacy, ..Settings::default() };
+    let mut settings =
+        Settings { callers_are_known: false, speak_03: legacy, ..Settings::default() };
     if std::env::var_os("KIT_PINNED").is_some() {
         settings.input_modes.push("application/x-unsupported-tck-type".to_owned());
     }

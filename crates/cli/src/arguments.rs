@@ -1,5 +1,6 @@
 //! The command line. Help texts are the reference: each command has examples.
 
+mod a2a;
 mod approvals;
 mod eval;
 mod graph;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use a2a::A2aCommand;
 pub(crate) use approvals::{
     ApprovalsCommand, RuleArguments, RuleEffect, SkillsCommand, TrustArguments, UndoArguments,
 };
@@ -230,6 +232,17 @@ Every call of its tools is asked about, unless mcp_servers.NAME.safety or a rule
     McpConformanceClient {
         /// The server of the scenario.
         url: String,
+    },
+    /// Agents elsewhere, reached over A2A.
+    #[command(after_help = "Examples:
+  lango a2a card https://agent.example.org            who is that?
+  lango a2a add weather https://agent.example.org     take it into the team
+  lango a2a list
+  lango a2a test weather \"Will it rain?\"
+  lango a2a approve weather                           its card changed: see how, and decide")]
+    A2a {
+        #[command(subcommand)]
+        command: A2aCommand,
     },
     /// The models that can be used.
     Models {

@@ -110,6 +110,7 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
             commands::mcp::conformance::client(&url).await
         }
         Some(Command::Mcp { command }) => commands::mcp::mcp(&setting?, command).await,
+        Some(Command::A2a { command }) => commands::a2a::a2a(&setting?, command).await,
         Some(Command::Models { command }) => commands::models::models(&setting?, command).await,
         Some(Command::Eval { command }) => commands::eval::eval(&setting?, command).await,
         Some(Command::Usage(arguments)) => commands::usage::usage(&setting?, arguments).await,

@@ -73,12 +73,19 @@ pub(crate) trait Renewed: Send + Sync {
         tree: AgentTree,
         elsewhere: Elsewhere,
     ) -> Result<(), Failure>;
+
+    /// Somebody is not there; said with the next turn.
+    fn tell_absence(&self, warning: String);
 }
 
 impl Renewed for Runtime {
     fn renew(&self, _: ToolRegistry, tree: AgentTree, elsewhere: Elsewhere) -> Result<(), Failure> {
         self.replace_team(&tree, &elsewhere.agents);
         Ok(())
+    }
+
+    fn tell_absence(&self, warning: String) {
+        Runtime::tell_absence(self, warning);
     }
 }
 
@@ -113,6 +120,11 @@ impl Upkeep {
             });
         }
         upkeep
+    }
+
+    /// Somebody is not there, and why.
+    pub(crate) fn tell_absence(&self, warning: String) {
+        self.renewed.tell_absence(warning);
     }
 
     /// Agents elsewhere have come or gone.

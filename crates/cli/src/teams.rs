@@ -14,6 +14,7 @@ use lango_tool::ToolRegistry;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::provider::ReadyModels;
+use crate::serving::notice;
 use crate::team::{Elsewhere, Renewed};
 use crate::wiring::{self, Catalog, Kept};
 
@@ -195,6 +196,11 @@ impl Renewed for ServedTeams {
             runtime.replace_team(&tree, &state.elsewhere.agents);
         }
         Ok(())
+    }
+
+    fn tell_absence(&self, warning: String) {
+        // For the owner's eyes: callers need not know whom the owner works with.
+        notice(&warning);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod a2a;
 pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod callers;

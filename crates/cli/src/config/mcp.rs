@@ -25,6 +25,10 @@ impl Default for McpConfig {
 /// programs write them. `${VARIABLE}` and `${VARIABLE:-otherwise}` are replaced in values.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields, default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are switches of the file, as others name them"
+)]
 pub(crate) struct McpServerConfig {
     /// The program to start: a path, or a name in PATH.
     pub(crate) command: Option<String>,

@@ -36,15 +36,15 @@ CREATE TABLE mcp_tools (
     approved_description TEXT,
     approved_schema TEXT,
     approved_annotations TEXT,
-    current_description TEXT,
-    current_schema TEXT,
-    current_annotations TEXT,
+    latest_description TEXT,
+    latest_schema TEXT,
+    latest_annotations TEXT,
     PRIMARY KEY (scope, server, tool)
 );
 ";
 
 const COLUMNS: &str = "tool, first_seen, approved_at, approved_description, approved_schema, \
-     approved_annotations, current_description, current_schema, current_annotations";
+     approved_annotations, latest_description, latest_schema, latest_annotations";
 
 /// A tool, as it was agreed to and as the server describes it now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,23 +191,23 @@ impl Catalogue {
             });
             known.current = Some(version.clone());
         }
-        let changed: Vec<&KnownTool> = after
+        let different: Vec<&KnownTool> = after
             .tools
             .values()
             .filter(|tool| before.as_ref().and_then(|b| b.tools.get(&tool.name)) != Some(tool))
             .collect();
-        let frozen: Vec<String> = changed
+        let frozen: Vec<String> = different
             .iter()
             .filter(|tool| tool.state() == ToolState::Frozen)
             .map(|tool| tool.name.clone())
             .collect();
-        let changes = Changes { is_new, frozen, any: is_new || !changed.is_empty() };
+        let changes = Changes { is_new, frozen, any: is_new || !different.is_empty() };
         if changes.any {
-            let mut batch = Batch::with_capacity(changed.len() + 1);
+            let mut batch = Batch::with_capacity(different.len() + 1);
             if is_new {
                 batch.push(insert_server(config, now));
             }
-            for tool in changed {
+            for tool in different {
                 batch.push(write_tool(config, tool));
             }
             self.database.write(batch).await?;
@@ -283,16 +283,16 @@ fn write_tool(config: &ServerConfig, tool: &KnownTool) -> Statement {
     };
     Statement::new(
         "INSERT INTO mcp_tools (scope, server, tool, first_seen, approved_at, \
-         approved_description, approved_schema, approved_annotations, current_description, \
-         current_schema, current_annotations) \
+         approved_description, approved_schema, approved_annotations, latest_description, \
+         latest_schema, latest_annotations) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
          ON CONFLICT (scope, server, tool) DO UPDATE SET approved_at = excluded.approved_at, \
          approved_description = excluded.approved_description, \
          approved_schema = excluded.approved_schema, \
          approved_annotations = excluded.approved_annotations, \
-         current_description = excluded.current_description, \
-         current_schema = excluded.current_schema, \
-         current_annotations = excluded.current_annotations",
+         latest_description = excluded.latest_description, \
+         latest_schema = excluded.latest_schema, \
+         latest_annotations = excluded.latest_annotations",
     )
     .bind(config.source.scope())
     .bind(config.name.as_str())

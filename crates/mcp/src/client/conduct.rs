@@ -1,10 +1,11 @@
 //! How a server behaves on its connection, and when that is enough.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rmcp::RoleClient;
-use rmcp::model::JsonRpcMessage;
+use rmcp::model::{JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 
@@ -16,6 +17,8 @@ const UNASKED_EACH_SECOND: u32 = 200;
 const MOST_DROPPED: u32 = 20_000;
 /// Lines on one connection that are no messages before it is closed.
 const MOST_GARBAGE: u32 = 1000;
+/// Requests of ours that are kept in mind.
+const MOST_ASKED: usize = 10_000;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// What a server did on one connection that it should not have done.
@@ -95,8 +98,27 @@ impl Conduct {
 
 /// A transport whose other end is watched.
 pub(crate) struct Watched<T> {
-    pub(crate) inner: T,
-    pub(crate) conduct: std::sync::Arc<Conduct>,
+    inner: T,
+    conduct: Arc<Conduct>,
+    /// What was asked and not answered yet. Answers to anything else are nothing.
+    asked: HashSet<RequestId>,
+}
+
+impl<T> Watched<T> {
+    pub(crate) fn new(inner: T, conduct: &Arc<Conduct>) -> Self {
+        Self { inner, conduct: Arc::clone(conduct), asked: HashSet::new() }
+    }
+
+    /// Whether a message is an answer that somebody waits for; none where it is no answer.
+    fn expected(&mut self, message: &RxJsonRpcMessage<RoleClient>) -> Option<bool> {
+        match message {
+            JsonRpcMessage::Response(answer) => Some(self.asked.remove(&answer.id)),
+            JsonRpcMessage::Error(error) => {
+                Some(error.id.as_ref().is_some_and(|id| self.asked.remove(id)))
+            }
+            _ => None,
+        }
+    }
 }
 
 impl<T: Transport<RoleClient>> Transport<RoleClient> for Watched<T> {
@@ -106,15 +128,26 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Watched<T> {
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &item {
+            if self.asked.len() == MOST_ASKED {
+                // Nobody waits for so many; those that were never answered are forgotten.
+                self.asked.clear();
+            }
+            self.asked.insert(request.id.clone());
+        }
         self.inner.send(item)
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             let message = self.inner.receive().await?;
-            let is_answer =
-                matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
-            match self.conduct.admit(is_answer, Instant::now()) {
+            let expected = self.expected(&message);
+            match self.conduct.admit(expected == Some(true), Instant::now()) {
+                Admission::Take if expected == Some(false) => {
+                    if !self.conduct.garbage() {
+                        return None;
+                    }
+                }
                 Admission::Take => return Some(message),
                 Admission::Drop => {}
                 Admission::Close => return None,

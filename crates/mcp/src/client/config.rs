@@ -188,7 +188,7 @@ impl ServerConfig {
             safety: SafetyLevel::Dangerous,
             read_only_tools: Vec::new(),
             startup_timeout: Duration::from_secs(30),
-            tool_timeout: Duration::from_secs(60),
+            tool_timeout: Duration::from_mins(1),
             roots: false,
             sampling: SamplingBudget::default(),
         }

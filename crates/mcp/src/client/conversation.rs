@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
     ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode,
-    FormElicitationCapability, Implementation, ListRootsResult, Root, RootsCapabilities,
-    SamplingCapability,
+    FormElicitationCapability, Implementation, ListRootsResult, ProtocolVersion, Root,
+    RootsCapabilities, SamplingCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
@@ -148,7 +148,8 @@ impl ClientHandler for Conversation {
         capabilities.roots = self.root.as_ref().map(|_| RootsCapabilities::default());
         capabilities.sampling = self.sampling.as_ref().map(|_| SamplingCapability::default());
         let own = Implementation::new("lango", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(capabilities, own)
+        // The newest version that begins with a greeting, which is what servers of today speak.
+        ClientConfig::new(capabilities, own).with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 
     async fn list_roots(

@@ -89,7 +89,7 @@ impl Link {
             Child::start(program, surroundings).await.map_err(|error| failed(error.to_string()))?;
         let conduct = Arc::new(Conduct::default());
         let inner = Lines::new(output, input, Arc::clone(&conduct));
-        let transport = Watched { inner, conduct: Arc::clone(&conduct) };
+        let transport = Watched::new(inner, &conduct);
         match Arc::clone(&conversation).serve(transport).await {
             Ok(service) => Ok(Self::new(config, service, conversation, conduct, Some(child))),
             Err(error) => {
@@ -123,10 +123,8 @@ impl Link {
         settings.auth_header.clone_from(&address.bearer_token);
         settings.max_sse_event_size = LONGEST_MESSAGE;
         let conduct = Arc::new(Conduct::default());
-        let transport = Watched {
-            inner: StreamableHttpClientTransport::with_client(client, settings),
-            conduct: Arc::clone(&conduct),
-        };
+        let inner = StreamableHttpClientTransport::with_client(client, settings);
+        let transport = Watched::new(inner, &conduct);
         match Arc::clone(&conversation).serve(transport).await {
             Ok(service) => Ok(Self::new(config, service, conversation, conduct, None)),
             Err(error) if error.is_authorization_required() || error.auth_challenge().is_some() => {

@@ -138,7 +138,14 @@ impl Login {
             Some(_) => manager.resolve_metadata_from_challenge(challenge).await,
             None => manager.resolve_metadata().await,
         };
-        manager.set_metadata(resolved.map_err(failed)?.metadata);
+        let resolved = resolved.map_err(failed)?;
+        let methods = resolved.metadata.code_challenge_methods_supported.as_deref();
+        let has_pkce = methods.unwrap_or_default().iter().any(|method| method == "S256");
+        // The protocol: who does not say that it checks the proof of the code does not check it.
+        if resolved.source.is_discovered() && !has_pkce {
+            return Err(failed(AuthError::PkceUnsupported));
+        }
+        manager.set_metadata(resolved.metadata);
         let no_door = |error: io::Error| ClientError::Login {
             server: config.name.to_string(),
             reason: format!("no door for the answer could be opened: {error}"),

@@ -166,9 +166,10 @@ impl Field {
             Kind::Several => {
                 let items: Vec<&str> =
                     text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
-                match items.iter().all(|item| allowed(item)) {
-                    true => Ok(items.into()),
-                    false => wrong("a list of what can be chosen"),
+                if items.iter().all(|item| allowed(item)) {
+                    Ok(items.into())
+                } else {
+                    wrong("a list of what can be chosen")
                 }
             }
             Kind::Text if allowed(text) => Ok(text.into()),

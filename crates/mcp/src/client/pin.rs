@@ -51,7 +51,8 @@ impl ToolVersion {
         Ok(Self::new(name, description, &schema, &annotations))
     }
 
-    pub(crate) fn new(name: &str, description: &str, schema: &str, annotations: &str) -> Self {
+    /// From its parts.
+    pub fn new(name: &str, description: &str, schema: &str, annotations: &str) -> Self {
         // A NUL cannot be kept by every database, and means nothing to anybody.
         let [name, description, schema, annotations] =
             [name, description, schema, annotations].map(|text| text.replace('\0', "\u{fffd}"));

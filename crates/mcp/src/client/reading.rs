@@ -152,12 +152,12 @@ impl Server {
             arguments.into_iter().map(|(key, value)| (key, Value::String(value))).collect();
         let request = GetPromptRequestParams::new(name).with_arguments(arguments);
         let prompt = self.within(link.peer().get_prompt(request)).await?;
-        let line = |message: &PromptMessage| {
+        let said = |message: &PromptMessage| {
             let who = format!("{:?}", message.role).to_lowercase();
             let content: &ContentBlock = &message.content;
             format!("{who}: {}\n", result::block(content))
         };
-        Ok(prompt.messages.iter().map(line).collect())
+        Ok(prompt.messages.iter().map(said).collect())
     }
 
     async fn within<T>(

@@ -87,24 +87,29 @@ impl Sampling {
             tools: Vec::new(),
             options: Options { max_output_tokens: Some(most), temperature: request.temperature },
         };
-        let text = self.ask(model_request).await?;
+        let (text, used) = self.ask(model_request).await?;
+        // What was not used after all can be used by the next one.
+        let unused = used.map_or(0, |used| most.saturating_sub(used));
+        self.tokens.fetch_sub(unused, Ordering::SeqCst);
         let model = self.model.id().to_string();
         let message = SamplingMessage::assistant_text(text);
         let result = CreateMessageResult::new(message, model);
         Ok(result.with_stop_reason(CreateMessageResult::STOP_REASON_END_TURN))
     }
 
-    async fn ask(&self, request: ModelRequest) -> Result<String, String> {
+    /// The answer, and how many tokens it took, where that is known.
+    async fn ask(&self, request: ModelRequest) -> Result<(String, Option<u32>), String> {
         let mut stream = self.model.stream(Arc::new(request));
-        let mut text = String::new();
+        let (mut text, mut used) = (String::new(), None);
         while let Some(event) = stream.next().await {
             match event.map_err(|error| error.to_string())? {
                 ModelEvent::Text(piece) if text.len() < LONGEST_REQUEST => text.push_str(&piece),
                 ModelEvent::Setback(_) => text.clear(),
+                ModelEvent::Usage(usage) => used = u32::try_from(usage.output).ok(),
                 _ => {}
             }
         }
-        Ok(text)
+        Ok((text, used))
     }
 }
 
@@ -120,7 +125,7 @@ fn messages(given: Vec<SamplingMessage>) -> Result<Vec<Message>, String> {
         }
         messages.push(match message.role {
             Role::Assistant => Message::Assistant { author: None, text },
-            _ => Message::user(text),
+            Role::User => Message::user(text),
         });
     }
     Ok(messages)

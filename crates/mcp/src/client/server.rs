@@ -21,7 +21,7 @@ const MOST_FAILURES: u32 = 5;
 const MOST_SILENT: u32 = 3;
 /// The wait before the first new start; it doubles from there.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// How long a call waits for a new start. For more than that, whoever calls is told.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Lists that a server may announce: the next one is asked for after this long.

@@ -18,7 +18,7 @@ use super::{ClientError, Outside};
 /// Every configured server. Clones share them.
 #[derive(Clone)]
 pub struct Servers {
-    servers: Arc<Vec<Arc<Server>>>,
+    all: Arc<Vec<Arc<Server>>>,
     catalogue: Catalogue,
     offer_changed: watch::Sender<u64>,
     /// Bytes of declarations of one agent above which a server's tools are folded into two.
@@ -47,18 +47,18 @@ impl Servers {
         let server = |config| {
             Server::new(config, catalogue.clone(), Arc::clone(&outside), offer_changed.clone())
         };
-        let servers = Arc::new(configs.into_iter().map(server).collect());
-        Self { servers, catalogue, offer_changed, fold_above }
+        let all = Arc::new(configs.into_iter().map(server).collect());
+        Self { all, catalogue, offer_changed, fold_above }
     }
 
     /// All of them, by name.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Server>> {
-        self.servers.iter()
+        self.all.iter()
     }
 
     /// One of them.
     pub fn get(&self, name: &str) -> Result<&Arc<Server>, ClientError> {
-        let found = self.servers.iter().find(|server| server.config.name.as_str() == name);
+        let found = self.all.iter().find(|server| server.config.name.as_str() == name);
         found.ok_or_else(|| ClientError::UnknownServer(name.to_owned()))
     }
 
@@ -75,7 +75,7 @@ impl Servers {
     /// Asks those that were never seen for their tools, all at once. One line for each that could
     /// not answer; the others work.
     pub async fn meet(&self) -> Vec<String> {
-        let new = self.servers.iter().filter(|s| s.objection().is_none() && s.known().is_none());
+        let new = self.all.iter().filter(|s| s.objection().is_none() && s.known().is_none());
         let meetings = new.map(|server| async move { server.link().await.err() });
         join_all(meetings).await.into_iter().flatten().map(|error| error.to_string()).collect()
     }
@@ -84,12 +84,12 @@ impl Servers {
     pub fn offer(&self) -> Offer {
         let mut offer = Offer::default();
         let mut groups: Vec<(Arc<Server>, Vec<ToolVersion>)> = Vec::new();
-        for server in self.servers.iter().filter(|server| server.config.enabled) {
+        for server in self.all.iter().filter(|server| server.config.enabled) {
             if let Some(objection) = server.objection() {
                 offer.problems.push(objection.to_string());
                 continue;
             }
-            groups.push((Arc::clone(server), self.agreed(server, &mut offer.problems)));
+            groups.push((Arc::clone(server), Self::agreed(server, &mut offer.problems)));
         }
         let folded = self.folded(&groups);
         let mut taken: BTreeMap<Arc<str>, String> = BTreeMap::new();
@@ -119,7 +119,7 @@ impl Servers {
     }
 
     /// The tools of a server that may be offered.
-    fn agreed(&self, server: &Arc<Server>, problems: &mut Vec<String>) -> Vec<ToolVersion> {
+    fn agreed(server: &Arc<Server>, problems: &mut Vec<String>) -> Vec<ToolVersion> {
         let name = &server.config.name;
         let Some(known) = server.known() else { return Vec::new() };
         let wanted: Vec<_> =
@@ -167,6 +167,6 @@ impl Servers {
 
     /// Ends all connections, and the programs behind them.
     pub async fn stop(&self) {
-        join_all(self.servers.iter().map(|server| server.stop())).await;
+        join_all(self.all.iter().map(|server| server.stop())).await;
     }
 }

@@ -34,7 +34,7 @@ impl McpTool {
             description: description(server, version).into(),
             parameters: parameters(&version.schema),
         };
-        let read_only = config.read_only_tools.iter().any(|name| *name == version.name);
+        let read_only = config.read_only_tools.contains(&version.name);
         let tool = Self {
             server: Arc::clone(server),
             version: version.clone(),

@@ -154,12 +154,11 @@ const PLACES: [&str; 7] = [
 ];
 
 pub(super) fn import(setting: &Setting, file: Option<&Path>, dry_run: bool) -> Result<(), Failure> {
-    let files: Vec<PathBuf> = match file {
-        Some(file) => vec![file.to_owned()],
-        None => {
-            let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-            PLACES.iter().map(|place| home.join(place)).filter(|place| place.is_file()).collect()
-        }
+    let files: Vec<PathBuf> = if let Some(file) = file {
+        vec![file.to_owned()]
+    } else {
+        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+        PLACES.iter().map(|place| home.join(place)).filter(|place| place.is_file()).collect()
     };
     if files.is_empty() {
         return print("No file of another program was found. Name one: lango mcp import FILE\n");
@@ -211,14 +210,19 @@ fn files_are_usual(file: &Path) -> bool {
 /// A name, what it says, and what to remark about it.
 type Imported = (String, Result<McpServerConfig, String>, String);
 
+/// What was not understood of an entry.
+fn remark(unknown: &[String]) -> String {
+    match unknown {
+        [] => String::new(),
+        unknown => format!(" (not understood: {})", unknown.join(", ")),
+    }
+}
+
 fn json_entries(text: &str) -> Result<Vec<Imported>, String> {
     let entries = read_servers(text)?;
     let imported = entries.into_iter().map(|found| {
         let entry = found.entry.and_then(|entry| wired::adopted(&entry));
-        let remark = match found.unknown.is_empty() {
-            true => String::new(),
-            false => format!(" (not understood: {})", found.unknown.join(", ")),
-        };
+        let remark = remark(&found.unknown);
         (found.name, entry, remark)
     });
     Ok(imported.collect())
@@ -245,10 +249,7 @@ fn toml_entries(text: &str) -> Result<Vec<Imported>, String> {
         let unknown: Vec<String> = entry.keys().filter(|key| !known(key)).cloned().collect();
         entry.retain(|key, _| known(key));
         let read = entry.try_into::<McpServerConfig>().map_err(|error| error.to_string());
-        let remark = match unknown.is_empty() {
-            true => String::new(),
-            false => format!(" (not understood: {})", unknown.join(", ")),
-        };
+        let remark = remark(&unknown);
         (name.clone(), read, remark)
     });
     Ok(imported.collect())

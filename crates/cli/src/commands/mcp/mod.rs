@@ -18,7 +18,7 @@ use crate::mcp as wired;
 use crate::wiring;
 
 /// How long a person may take to sign in.
-const SIGN_IN: Duration = Duration::from_secs(300);
+const SIGN_IN: Duration = Duration::from_mins(5);
 
 pub(crate) async fn mcp(setting: &Setting, command: McpCommand) -> Result<u8, Failure> {
     match command {

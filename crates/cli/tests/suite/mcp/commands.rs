@@ -103,10 +103,10 @@ async fn what_is_wrong_with_an_entry_is_said_and_costs_only_itself() {
         .to_owned()
         + &hostile("good", &["plain"], "");
     let lango = lango_with(&config, &[("mcp_good_greet", "{}")]).await;
-    let turn = lango.ask("greet").with(&["--approve", "all"]).turn().await;
-    assert_eq!(turn.code, 0, "{:?}", turn.results());
+    let ran = lango.command(&["run", "greet", "--approve", "all"]).run().await;
+    assert_eq!(ran.code, 0, "{ran:?}");
     for told in ["mcp_servers.empty", "mcp_servers.both", "NOT_THERE", "no-such-program-anywhere"] {
-        assert!(turn.stderr.contains(told), "{told}: {}", turn.stderr);
+        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
     }
     let misspelt = "[mcp_servers.x]\ncomand = \"x\"\n";
     super::peer::configure(&lango, misspelt);

@@ -3,6 +3,7 @@
 use lango_protocol::CallStatus;
 
 use super::peer::{Listening, hostile, lango_with};
+use crate::fixture::{Lango, TO_OPERATOR, calling};
 use crate::journal::Turn;
 use crate::site::{Site, page, redirect};
 
@@ -61,10 +62,10 @@ async fn trouble_at_the_start_leaves_the_server_out_and_the_rest_works() {
         let bad = hostile("bad", manner, more);
         let config = bad + &hostile("good", &["plain"], "");
         let lango = lango_with(&config, &[("mcp_good_greet", "{}")]).await;
-        let turn = lango.ask("greet").with(&["--approve", "all"]).turn().await;
-        assert_eq!(turn.results_with(CallStatus::Ok), 1, "{manner:?}: {:?}", turn.results());
-        assert!(turn.stderr.contains("the MCP server bad"), "{manner:?}: {}", turn.stderr);
-        assert!(turn.stderr.contains(reason), "{manner:?}: {}", turn.stderr);
+        let ran = lango.command(&["run", "greet", "--approve", "all"]).run().await;
+        assert!(ran.code == 0 && ran.stdout.contains("hello"), "{manner:?}: {ran:?}");
+        assert!(ran.stderr.contains("the MCP server bad"), "{manner:?}: {ran:?}");
+        assert!(ran.stderr.contains(reason), "{manner:?}: {ran:?}");
     }
 }
 
@@ -90,10 +91,16 @@ async fn f5_nobody_is_asked_for_a_secret_and_the_model_is_not_lent() {
     let text = turn.results()[0].2.to_owned();
     assert!(text.contains("the model was not asked"), "{text}");
     // As many times as it may, with a person's yes each time, and not once more.
-    let budget = "sampling_requests = 2\nsampling_tokens = 100";
+    let budget = "sampling_requests = 2\nsampling_tokens = 1000000";
     let loops = hostile("bad", &["sampling-loop", "--times", "5"], budget);
-    let turn = beside_a_good_one(&loops, ("mcp_bad_think", "{}")).await;
+    let script = calling("operator", &[("mcp_bad_think", "{}")]) + "[[reply]]\nsay = \"thought\"\n";
+    let lango = Lango::playing(&[TO_OPERATOR, &script]).await;
+    super::peer::configure(&lango, &loops);
+    let turn = lango.ask("think").with(&["--approve", "all"]).turn().await;
     let text = turn.results()[0].2.to_owned();
+    assert!(text.contains("\"answers\": 2"), "{text}");
+    let lent = lango.requests().iter().filter(|r| r.system().contains("A program that")).count();
+    assert_eq!(lent, 2, "{text}");
     assert!(text.contains("it may ask 2 times for each call"), "{text}");
 }
 

@@ -31,8 +31,12 @@ async fn f8_a_crash_in_the_middle_of_a_call_is_told_and_the_next_call_works() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_always_crashes_is_left_alone_and_others_work() {
-    let calls = vec![("mcp_frail_greet", "{}"); 3];
-    let calls = [&calls[..], &[("mcp_good_greet", "{}")]].concat();
+    let calls = [
+        ("mcp_frail_greet", r#"{ name = "a" }"#),
+        ("mcp_frail_greet", r#"{ name = "b" }"#),
+        ("mcp_frail_greet", r#"{ name = "c" }"#),
+        ("mcp_good_greet", "{}"),
+    ];
     let config = hostile("frail", &["crash"], "") + &hostile("good", &["plain"], "");
     let lango = lango_with(&config, &calls).await;
     let turn = lango.ask("greet").with(&["--approve", "all"]).turn().await;

@@ -1,51 +1,128 @@
 //! Signing in: the honest way works, the others are refused.
 
-use super::peer::{Listening, lango_with};
-use crate::fixture::Lango;
-use crate::invocation::Finished;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
 
-/// `lango mcp login`, with a request in the place of the browser.
-async fn login(lango: &Lango) -> Finished {
-    let running = lango.command(&["mcp", "login", "guarded"]).start();
-    running.finish().await
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::Command;
+
+use super::peer::{Listening, hostile, lango_with};
+use crate::fixture::Lango;
+
+/// What a login printed, and its exit code.
+struct Ended {
+    code: i32,
+    said: String,
+}
+
+/// `lango mcp login`, with somebody who opens what it says and follows where that leads.
+async fn login(lango: &Lango) -> Ended {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lango"))
+        .args(["mcp", "login", "guarded"])
+        .current_dir(lango.workspace())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", lango.path("user"))
+        .env("LANGO_HOME", lango.home())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut said = String::new();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        said += &format!("{line}\n");
+        if let Some(address) = line.strip_prefix("  http://") {
+            let back = get(address).await;
+            if let Some(back) = back.strip_prefix("http://") {
+                get(back).await;
+            }
+        }
+    }
+    let output = child.wait_with_output().await.unwrap();
+    said += &String::from_utf8_lossy(&output.stderr);
+    Ended { code: output.status.code().unwrap(), said }
+}
+
+/// Asks for an address without `http://`; where the answer leads to.
+async fn get(address: &str) -> String {
+    let (place, path) = address.split_once('/').unwrap();
+    let mut stream = tokio::net::TcpStream::connect(place).await.unwrap();
+    let request = format!("GET /{path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let location = answer.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        name.eq_ignore_ascii_case("location").then(|| value.trim().to_owned())
+    });
+    location.unwrap_or_default()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn f7_metadata_that_does_not_belong_together_ends_the_login() {
-    for manner in ["oauth-wrong-issuer", "oauth-resource-mismatch", "oauth-no-pkce"] {
+async fn whoever_signed_in_is_known_and_the_token_is_nobody_elses() {
+    let listening = Listening::hostile(&["oauth"]).await;
+    let config = listening.entry("guarded", "");
+    let lango = lango_with(&config, &[("mcp_guarded_greet", "{}")]).await;
+    let refused = lango.command(&["mcp", "test", "guarded"]).run().await;
+    assert!(refused.stderr.contains("lango mcp login guarded"), "{refused:?}");
+    let ended = login(&lango).await;
+    assert!(ended.code == 0 && ended.said.contains("Signed in"), "{}", ended.said);
+    let file = lango.home().join("mcp/guarded.json");
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let turn = lango.ask("greet").with(&["--approve", "all"]).turn().await;
+    assert_eq!(turn.code, 0, "{:?}", turn.results());
+    // At another address, the token is not sent.
+    let log = lango.path("log");
+    let other = Listening::hostile(&["oauth", "--log", &log.display().to_string()]).await;
+    super::peer::configure(&lango, &other.entry("guarded", ""));
+    let tested = lango.command(&["mcp", "test", "guarded"]).run().await;
+    assert_eq!(tested.code, 1, "{tested:?}");
+    let logged = std::fs::read_to_string(&log).unwrap();
+    assert!(!logged.contains("token-of-the-hostile-server"), "{logged}");
+    let out = lango.command(&["mcp", "logout", "guarded"]).run().await;
+    assert!(out.code == 0 && !file.exists(), "{out:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f7_what_does_not_belong_together_ends_the_login() {
+    for manner in [
+        "oauth-wrong-issuer",
+        "oauth-resource-mismatch",
+        "oauth-no-pkce",
+        "oauth-wrong-iss",
+        "oauth-wrong-state",
+    ] {
         let listening = Listening::hostile(&[manner]).await;
         let lango = lango_with(&listening.entry("guarded", ""), &[]).await;
         let ended = login(&lango).await;
-        assert!(ended.code != 0 && !ended.stdout.contains("Signed in"), "{manner}: {ended:?}");
-        assert!(ended.stderr.contains("signing in"), "{manner}: {ended:?}");
-        assert!(!ended.stdout.contains("Open this"), "{manner}: {ended:?}");
+        assert!(ended.code != 0 && !ended.said.contains("Signed in"), "{manner}: {}", ended.said);
+        assert!(ended.said.contains("signing in to the MCP server guarded"), "{}", ended.said);
+        assert!(!lango.home().join("mcp/guarded.json").exists(), "{manner}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn f7_metadata_at_private_addresses_is_not_asked_for() {
-    for manner in [
-        "oauth-metadata-redirect",
-        "oauth-metadata-elsewhere",
-        "oauth-server-elsewhere",
-        "oauth-endpoint-elsewhere",
-    ] {
-        // An address of nobody: a connection to it would take long, and is not tried.
-        let listening = Listening::hostile(&[manner, "--to", "http://169.254.169.254/"]).await;
+async fn f7_nothing_is_asked_at_private_addresses() {
+    for manner in ["oauth-metadata-redirect", "oauth-server-elsewhere", "oauth-endpoint-elsewhere"]
+    {
+        let listening = Listening::hostile(&[manner, "--to", "http://169.254.169.254"]).await;
         let lango = lango_with(&listening.entry("guarded", ""), &[]).await;
         let ended = login(&lango).await;
-        assert!(ended.code != 0 && !ended.stdout.contains("Signed in"), "{manner}: {ended:?}");
+        assert!(ended.code != 0 && !ended.said.contains("Signed in"), "{manner}: {}", ended.said);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_wants_a_login_says_so_and_the_rest_works() {
     let listening = Listening::hostile(&["oauth"]).await;
-    let config = listening.entry("guarded", "") + &super::peer::hostile("good", &["plain"], "");
+    let config = listening.entry("guarded", "") + &hostile("good", &["plain"], "");
     let lango = lango_with(&config, &[("mcp_good_greet", "{}")]).await;
-    let turn = lango.ask("greet").with(&["--approve", "all"]).turn().await;
-    assert_eq!(turn.code, 0, "{:?}", turn.results());
-    assert!(turn.stderr.contains("lango mcp login guarded"), "{}", turn.stderr);
+    let ran = lango.command(&["run", "greet", "--approve", "all"]).run().await;
+    assert!(ran.code == 0 && ran.stderr.contains("lango mcp login guarded"), "{ran:?}");
     // With a token in the environment nobody has to sign in.
     let config = listening.entry("guarded", "bearer_token_env_var = \"HUB\"");
     let lango = lango_with(&config, &[("mcp_guarded_greet", "{}")]).await;

@@ -5,13 +5,25 @@ use lango_protocol::CallStatus;
 use super::peer::{configure, hostile, hostile_directory, lango_with};
 use crate::fixture::{Lango, TO_OPERATOR, calling};
 
-const WEATHER: &str = r#"{ city = "Basel" }"#;
+const WEATHER: &str = r#"{ place = "Basel" }"#;
+
+/// The operator looks at the weather twice, after the server had time to say that it changed.
+const LATER: &str = r#"
+[[reply]]
+agent = "operator"
+results = 0
+delay_ms = 800
+call = [{ name = "mcp_sky_weather", arguments = { place = "Basel" } }, { name = "mcp_sky_weather", arguments = { place = "Bern" } }]
+[[reply]]
+agent = "operator"
+say = "{result}"
+"#;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f1_a_tool_that_changes_is_frozen_until_a_person_looks() {
     let changing = hostile("sky", &["rug-pull"], "");
-    let lango =
-        lango_with(&changing, &[("mcp_sky_weather", WEATHER), ("mcp_sky_weather", WEATHER)]).await;
+    let lango = Lango::playing(&[TO_OPERATOR, LATER]).await;
+    configure(&lango, &changing);
     // The first list is agreed to, the one that follows is not: the call is refused, unsent.
     let turn = lango.ask("weather?").with(&["--approve", "all"]).turn().await;
     let refused: Vec<&str> = turn.results().iter().map(|(.., output)| *output).collect();
@@ -30,7 +42,7 @@ async fn f1_a_tool_that_changes_is_frozen_until_a_person_looks() {
     let approved = lango.command(&["mcp", "approve", "sky", "--yes"]).run().await;
     assert_eq!(approved.code, 0, "{approved:?}");
     assert!(approved.stdout.contains("+ "), "{}", approved.stdout);
-    let note = r#"{ city = "Basel", note = "x" }"#;
+    let note = r#"{ place = "Basel", note = "x" }"#;
     let script = calling("operator", &[("mcp_sky_weather", note)]);
     let lango = lango.now_playing(&[TO_OPERATOR, &script]).await;
     let turn = lango.ask("weather?").with(&["--approve", "all"]).turn().await;

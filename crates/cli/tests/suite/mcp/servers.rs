@@ -99,7 +99,7 @@ async fn fetch_reads_a_page() {
     ];
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let fetch = program("fetch", &arguments, "");
-    let call = format!("{{ url = {url:?} }}");
+    let call = format!("{{ url = {url:?}, raw = true }}");
     let lango = lango_with(&fetch, &[("mcp_fetch_fetch", &call)]).await;
     let turn = ask(&lango).await;
     assert!(outputs(&turn)[0].contains("A page about rain"), "{:?}", turn.results());
