@@ -110,7 +110,9 @@ impl Serving {
         if left > 0 {
             notice(&format!("{left} turns did not end in time; go on with: lango resume"));
         } else if let Ok(troubles) = tokio::time::timeout(PATIENCE, self.teams.settled()).await {
-            troubles.iter().for_each(|trouble| notice(trouble));
+            for trouble in &troubles {
+                notice(trouble);
+            }
         }
         if let Some(servers) = &self.servers {
             servers.stop().await;

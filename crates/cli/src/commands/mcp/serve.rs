@@ -34,7 +34,7 @@ pub(super) async fn serve(setting: &Setting, arguments: McpServeArguments) -> Re
         signals.next().await;
         signalled.cancel();
     });
-    let served = serve_stdio(server, stop).await;
+    let outcome = serve_stdio(server, stop).await;
     listening.abort();
     // A turn whose client has gone is stopped, and says so in the journal.
     let teams = Arc::clone(&serving.teams);
@@ -45,6 +45,6 @@ pub(super) async fn serve(setting: &Setting, arguments: McpServeArguments) -> Re
     };
     let _ = tokio::time::timeout(GRACE, ending).await;
     serving.end().await;
-    served.map_err(|error| Failure::usage(error.to_string()))?;
+    outcome.map_err(|error| Failure::usage(error.to_string()))?;
     Ok(failure::ANSWERED)
 }
