@@ -80,6 +80,25 @@ impl Servers {
         join_all(meetings).await.into_iter().flatten().map(|error| error.to_string()).collect()
     }
 
+    /// Whether something waits for a person who may have looked at it elsewhere.
+    fn waits(&self) -> bool {
+        let is_frozen = |server: &Arc<Server>| {
+            let known = server.known().map(|known| known.tools).unwrap_or_default();
+            self.catalogue.is_redefined(&server.config)
+                || known.values().any(|tool| tool.state() == ToolState::Frozen)
+        };
+        self.all.iter().any(is_frozen)
+    }
+
+    /// Looks whether another process agreed to what is frozen here.
+    pub async fn look_again(&self) -> Result<(), ClientError> {
+        if self.waits() {
+            self.catalogue.load().await?;
+            self.offer_changed.send_modify(|times| *times += 1);
+        }
+        Ok(())
+    }
+
     /// The tools that were agreed to and are wanted.
     pub fn offer(&self) -> Offer {
         let mut offer = Offer::default();
