@@ -1,7 +1,7 @@
 //! Benchmarks, in CPU time: what a turn costs the machine, not what the clock says.
 //!
-//! `cargo xtask bench turn`, `call`, `sandbox`, `approval`, `embed`, `graph`, `ingest`, `memory` and
-//! `retrieval` run them. Each figure is taken in a process of its own; the scripted model is another process, so that its work is not counted.
+//! `cargo xtask bench turn`, `call`, `sandbox`, `approval`, `embed`, `graph`, `ingest`, `memory`,
+//! `remote` and `retrieval` run them. Each figure is taken in a process of its own; the scripted model is another process, so that its work is not counted.
 
 mod approval;
 mod call;
@@ -10,6 +10,7 @@ mod figures;
 mod graph;
 mod ingest;
 mod memory;
+mod remote;
 mod retrieval;
 mod sandbox;
 mod start;
@@ -40,6 +41,10 @@ fn main() -> Result<()> {
         ["ingest"] => ingest::measure(),
         ["memory"] => block_on(memory::measure(None)),
         ["memory", file] => block_on(memory::measure(Some(*file))),
+        ["remote"] => remote::measure(),
+        ["remote-worker", kind, model, agent] => block_on(remote::work(kind, model, agent)),
+        ["serve-remote-model"] => block_on(remote::serve_model()),
+        ["serve-remote-agent"] => block_on(remote::serve_agent()),
         ["retrieval"] => retrieval::measure(),
         ["sandbox"] => sandbox::measure(),
         ["sandbox-worker", kind] => sandbox::work(kind),
@@ -49,7 +54,7 @@ fn main() -> Result<()> {
         ["worker", name, url] => block_on(worker::run(name, url)),
         _ => bail!(
             "usage: lango-bench [turn | call | sandbox | approval | embed | graph | ingest | \
-             memory | retrieval]"
+             memory | remote | retrieval]"
         ),
     }
 }
@@ -62,8 +67,13 @@ fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 /// Serves the script until the other end of standard input closes.
 async fn serve() -> Result<()> {
     let server = ScriptedServer::start_forgetful(Script::parse("turn.toml", SCRIPT)?).await?;
+    until_input_ends(&server.base_url()).await
+}
+
+/// Says where it is, and waits until the other end of standard input closes.
+async fn until_input_ends(address: &str) -> Result<()> {
     let mut stdout = std::io::stdout();
-    writeln!(stdout, "{}", server.base_url())?;
+    writeln!(stdout, "{address}")?;
     stdout.flush()?;
     let mut input = tokio::io::stdin();
     let mut byte = [0];

@@ -143,7 +143,7 @@ impl Bench {
 }
 
 /// The model as the program builds it: a chain, with what is known about a usual model.
-fn chain(url: &str) -> Result<Chain> {
+pub(crate) fn chain(url: &str) -> Result<Chain> {
     let facts = FactsTable::built_in().find("openai", "gpt-5-mini");
     let link = Link { model: Arc::new(model(url)?), facts, health: Arc::default() };
     Ok(Chain::new(link, Vec::new(), RetryPolicy::default()))

@@ -1,5 +1,6 @@
 //! The command line. Help texts are the reference: each command has examples.
 
+mod a2a;
 mod approvals;
 mod eval;
 mod graph;
@@ -7,6 +8,7 @@ mod ingest;
 mod knowledge;
 mod mcp;
 mod memory;
+mod serve;
 mod turns;
 mod views;
 
@@ -14,6 +16,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use a2a::A2aCommand;
 pub(crate) use approvals::{
     ApprovalsCommand, RuleArguments, RuleEffect, SkillsCommand, TrustArguments, UndoArguments,
 };
@@ -25,6 +28,7 @@ pub(crate) use ingest::{DocumentsCommand, IngestArguments, SearchArguments, Sear
 pub(crate) use knowledge::{CategoryName, KnowledgeCommand};
 pub(crate) use mcp::{McpAddArguments, McpCommand};
 pub(crate) use memory::{MemoryCommand, MemoryFormat};
+pub(crate) use serve::{CallersCommand, McpServeArguments, ServeArguments, ServeCommand};
 pub(crate) use turns::{
     Approve, ApproveArguments, ChatArguments, DemoArguments, OutputArguments, OutputFormat,
     ResumeArguments, RunArguments, SessionChoice, TeamArguments,
@@ -82,6 +86,25 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
     Resume(ResumeArguments),
     /// Run a whole turn with a scripted model: no key, no configuration, real tools.
     Demo(DemoArguments),
+    /// Let programs and other agents talk to the team: A2A, the OpenAI wire, MCP.
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_help = "Examples:
+  lango serve                                  for programs on this machine
+  lango serve --port 0 --expose librarian      any free port, one agent alone
+  lango serve callers add laptop               a token for somebody else, printed once
+  curl http://127.0.0.1:8787/health
+
+Any OpenAI client: base URL http://127.0.0.1:8787/v1, model lango, the token as its key. Calls that
+need your approval wait for it: lango approvals list. Ctrl-C ends the server; turns have 10 seconds
+to end, and the rest can be gone on with: lango resume."
+    )]
+    Serve {
+        #[command(subcommand)]
+        command: Option<ServeCommand>,
+        #[command(flatten)]
+        arguments: ServeArguments,
+    },
     /// Who is in the team, and who owns which tool.
     Agents {
         #[command(subcommand)]
@@ -197,11 +220,29 @@ Every call of its tools is asked about, unless mcp_servers.NAME.safety or a rule
         #[command(subcommand)]
         command: McpCommand,
     },
+    /// Serve what the protocol's own conformance suite wants to find.
+    #[command(name = "__mcp-conformance-server", hide = true)]
+    McpConformanceServer {
+        /// The port on 127.0.0.1.
+        #[arg(long, default_value_t = 0)]
+        port: u16,
+    },
     /// Play the client in a scenario of the protocol's own conformance suite.
     #[command(name = "__mcp-conformance-client", hide = true)]
     McpConformanceClient {
         /// The server of the scenario.
         url: String,
+    },
+    /// Agents elsewhere, reached over A2A.
+    #[command(after_help = "Examples:
+  lango a2a card https://agent.example.org            who is that?
+  lango a2a add weather https://agent.example.org     take it into the team
+  lango a2a list
+  lango a2a test weather \"Will it rain?\"
+  lango a2a approve weather                           its card changed: see how, and decide")]
+    A2a {
+        #[command(subcommand)]
+        command: A2aCommand,
     },
     /// The models that can be used.
     Models {

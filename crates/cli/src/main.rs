@@ -12,7 +12,9 @@ mod mcp;
 mod memory;
 mod provider;
 mod remotes;
+mod serving;
 mod team;
+mod teams;
 mod terminal;
 mod web;
 mod wiring;
@@ -71,6 +73,12 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Chat(arguments)) => commands::chat::chat(&setting?, arguments).await,
         Some(Command::Resume(arguments)) => commands::resume::resume(&setting?, arguments).await,
         Some(Command::Demo(arguments)) => commands::demo::demo(&setting?, &arguments).await,
+        Some(Command::Serve { command: None, arguments }) => {
+            commands::serve::serve(&setting?, arguments).await
+        }
+        Some(Command::Serve { command: Some(command), .. }) => {
+            commands::callers::callers(&setting?, command).await
+        }
         Some(Command::Agents { command }) => commands::agents::agents(&setting?, command).await,
         Some(Command::Tools { command }) => commands::agents::tools(&setting?, command).await,
         Some(Command::Prompt { command }) => commands::prompt::prompt(&setting?, command).await,
@@ -95,10 +103,14 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Approvals { command }) => {
             commands::approvals::approvals(&setting?, command).await
         }
+        Some(Command::McpConformanceServer { port }) => {
+            commands::mcp::conformance_server::serve(port).await
+        }
         Some(Command::McpConformanceClient { url }) => {
             commands::mcp::conformance::client(&url).await
         }
         Some(Command::Mcp { command }) => commands::mcp::mcp(&setting?, command).await,
+        Some(Command::A2a { command }) => commands::a2a::a2a(&setting?, command).await,
         Some(Command::Models { command }) => commands::models::models(&setting?, command).await,
         Some(Command::Eval { command }) => commands::eval::eval(&setting?, command).await,
         Some(Command::Usage(arguments)) => commands::usage::usage(&setting?, arguments).await,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_a2a::remote::{Directory, OpenQuestions, RemoteConfig, RemoteLimits, Standing, card_url};
+use lango_a2a::signature::TrustedKey;
 use lango_egress::{HeaderValue, Rules};
 use lango_runtime::ContextSource;
 use lango_store::Database;
@@ -11,6 +12,7 @@ use tokio::sync::mpsc;
 
 use crate::config::{Config, RemoteAgentConfig};
 use crate::failure::Failure;
+use crate::home;
 use crate::team::{Elsewhere, Upkeep};
 
 /// More agents elsewhere than a team can use.
@@ -19,6 +21,7 @@ const MOST_AGENTS: usize = 64;
 const NEWS: usize = 16;
 
 /// The agents elsewhere, and how they were found.
+#[derive(Clone)]
 pub(crate) struct Remotes {
     pub(crate) directory: Arc<Directory>,
     pub(crate) standings: Vec<Standing>,
@@ -53,15 +56,20 @@ impl Remotes {
         Box::new(OpenQuestions::of(&self.directory))
     }
 
-    /// Looks again as long as the program runs: the team has whoever is there. What changes is told
-    /// through the channel.
+    /// Looks again as long as the program runs: the team has whoever is there. Who comes is told
+    /// through the channel, who goes with the next turn.
     pub(crate) fn watch(self, upkeep: Upkeep) -> mpsc::Receiver<String> {
         let (news, told) = mpsc::channel(NEWS);
-        let changed = move |standings: &[Standing], lines: Vec<String>| {
-            let trouble = upkeep.meet(Elsewhere::of(standings)).err();
-            for line in lines.into_iter().chain(trouble.map(|failure| failure.message)) {
-                // Nobody reads: then nobody misses it.
-                let _ = news.try_send(line);
+        let changed = move |standings: &[Standing], changes: &[Standing]| {
+            if let Err(failure) = upkeep.meet(Elsewhere::of(standings)) {
+                upkeep.runtime().tell_absence(failure.message);
+            }
+            for change in changes {
+                match change.warning() {
+                    Some(warning) => upkeep.runtime().tell_absence(warning),
+                    // Nobody reads: then nobody misses it.
+                    None => _ = news.try_send(format!("{} is in the team now", change.name)),
+                }
             }
         };
         tokio::spawn(self.directory.watch(self.standings, changed));
@@ -122,6 +130,7 @@ pub(crate) fn remote_config(
             .map(|text| text.parse())
             .collect::<Result<_, _>>()
             .map_err(|error| wrong("allowHosts", format!("{error}")))?,
+        card_keys: card_keys(agent).map_err(|why| wrong("cardKeys", why))?,
         rules,
         streaming: agent.streaming.unwrap_or(true),
         limits: RemoteLimits {
@@ -130,6 +139,29 @@ pub(crate) fn remote_config(
             ..usual
         },
     })
+}
+
+/// The keys in the files, each of which holds one or a set.
+fn card_keys(agent: &RemoteAgentConfig) -> Result<Vec<TrustedKey>, String> {
+    let mut keys = Vec::new();
+    for path in &agent.card_keys {
+        let file = home::expand(path)?;
+        let text = std::fs::read_to_string(&file).map_err(|error| format!("{path}: {error}"))?;
+        let wrong = |error: &dyn std::fmt::Display| format!("{path}: {error}");
+        let value: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+        let found = match value.get("keys").and_then(serde_json::Value::as_array) {
+            Some(set) => set.clone(),
+            None => vec![value],
+        };
+        for key in found {
+            keys.push(TrustedKey::from_jwk(&key.to_string()).map_err(|error| wrong(&error))?);
+        }
+    }
+    if keys.is_empty() && !agent.card_keys.is_empty() {
+        return Err("there is no key in them".to_owned());
+    }
+    Ok(keys)
 }
 
 fn token(agent: &RemoteAgentConfig) -> Option<String> {

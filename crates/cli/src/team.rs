@@ -64,11 +64,29 @@ impl Elsewhere {
     }
 }
 
-/// Keeps the team of a runtime up to date. Clones share what is known.
+/// Somebody whose team changes when tools or agents come or go.
+pub(crate) trait Renewed: Send + Sync {
+    /// From the next turn on, this is the team.
+    fn renew(
+        &self,
+        tools: ToolRegistry,
+        tree: AgentTree,
+        elsewhere: Elsewhere,
+    ) -> Result<(), Failure>;
+}
+
+impl Renewed for Runtime {
+    fn renew(&self, _: ToolRegistry, tree: AgentTree, elsewhere: Elsewhere) -> Result<(), Failure> {
+        self.replace_team(&tree, &elsewhere.agents);
+        Ok(())
+    }
+}
+
+/// Keeps a team up to date. Clones share what is known.
 #[derive(Clone)]
 pub(crate) struct Upkeep {
     parts: TeamParts,
-    runtime: Runtime,
+    renewed: Arc<dyn Renewed>,
     servers: Option<Servers>,
     /// A lock that is held to copy or replace it.
     elsewhere: Arc<Mutex<Elsewhere>>,
@@ -78,12 +96,12 @@ impl Upkeep {
     /// From now on the agents have what the servers offer, whenever that changes.
     pub(crate) fn begin(
         parts: TeamParts,
-        runtime: Runtime,
+        renewed: Arc<dyn Renewed>,
         servers: Option<Servers>,
         elsewhere: Elsewhere,
     ) -> Self {
         let elsewhere = Arc::new(Mutex::new(elsewhere));
-        let upkeep = Self { parts, runtime, servers, elsewhere };
+        let upkeep = Self { parts, renewed, servers, elsewhere };
         if let Some(servers) = &upkeep.servers {
             let (mut changes, upkeep) = (servers.changes(), upkeep.clone());
             tokio::spawn(async move {
@@ -97,6 +115,10 @@ impl Upkeep {
         upkeep
     }
 
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
     /// Agents elsewhere have come or gone.
     pub(crate) fn meet(&self, elsewhere: Elsewhere) -> Result<(), Failure> {
         *self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner) = elsewhere;
@@ -106,8 +128,7 @@ impl Upkeep {
     fn renew(&self) -> Result<(), Failure> {
         let elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let tools = self.servers.as_ref().map(|servers| servers.offer().tools).unwrap_or_default();
-        let (_, tree) = self.parts.build(tools, elsewhere.specs)?;
-        self.runtime.replace_team(&tree, &elsewhere.agents);
-        Ok(())
+        let (tools, tree) = self.parts.build(tools, elsewhere.specs.clone())?;
+        self.renewed.renew(tools, tree, elsewhere)
     }
 }

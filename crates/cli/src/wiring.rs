@@ -1,5 +1,6 @@
 //! Putting the parts together: the only place that knows every crate.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,12 +8,14 @@ use std::time::Duration;
 use lango_chronicler::Memory;
 use lango_model::ContextBlock;
 use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
-use lango_orchestration::{AgentSpec, AgentTree, PromptSections, Topology};
-use lango_protocol::{BudgetLimits, InvalidName};
+use lango_orchestration::{
+    AgentSpec, AgentTree, PromptSections, RemoteAgentSpec, Root, SingleAgent, SubAgent, Topology,
+};
+use lango_protocol::{AgentName, BudgetLimits, InvalidName};
 use lango_retrieval::Retrieval;
 use lango_runtime::{
-    ApprovalPolicy, Approver, ContextFuture, ContextRequest, ContextSource, Effect, Rule, RuleBook,
-    Runtime, RuntimeParts, Scrubber, Settings, TurnObserver, Words,
+    AgentModel, ApprovalPolicy, Approver, ContextFuture, ContextRequest, ContextSource, Effect,
+    Rule, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnObserver, Words,
 };
 use lango_store::{Database, DatabaseLocation, Journal, StoreError};
 use lango_tool::{RegisteredTool, ToolRegistry};
@@ -28,7 +31,8 @@ use crate::remotes::{self, Remotes};
 use crate::team::{Elsewhere, TeamParts};
 use crate::web;
 
-/// The agents and tools, without a model or a database.
+/// The agents and tools, without a model or a database. Clones share what is kept.
+#[derive(Clone)]
 pub(crate) struct Catalog {
     pub(crate) tools: ToolRegistry,
     pub(crate) topology: Topology,
@@ -70,6 +74,29 @@ impl Catalog {
     pub(crate) fn add_tools(&mut self, others: Vec<RegisteredTool>) -> Result<(), Failure> {
         (self.tools, self.tree) = self.team.build(others, self.elsewhere().specs)?;
         Ok(())
+    }
+
+    /// The same with these agents alone. Each keeps the tools that it has in the whole team, and what
+    /// the others own goes to nobody.
+    pub(crate) fn exposing(
+        &self,
+        agents: &BTreeSet<AgentName>,
+        elsewhere: &Elsewhere,
+    ) -> Result<Self, Failure> {
+        let wrong =
+            |error: lango_orchestration::OrchestrationError| Failure::usage(error.to_string());
+        let reached = self.tree.sub_agents().iter().filter(|agent| agents.contains(&agent.name));
+        let owned: BTreeSet<&str> =
+            reached.flat_map(|agent| agent.tools().iter().map(|tool| tool.name())).collect();
+        let specs = elsewhere.specs.iter().filter(|spec| agents.contains(&spec.name));
+        let elsewhere: Vec<RemoteAgentSpec> = specs.cloned().collect();
+        let own = self.tools.only(|name| owned.contains(name));
+        let topology = self.team.topology.clone().only(agents).map_err(wrong)?;
+        let team = TeamParts { own, topology: topology.clone(), ..self.team.clone() };
+        // What agents elsewhere asked is told to those who reach them.
+        let remotes = self.remotes.clone().filter(|_| !elsewhere.is_empty());
+        let (tools, tree) = team.build(Vec::new(), elsewhere)?;
+        Ok(Self { tools, topology, tree, team, remotes, ..self.clone() })
     }
 
     /// From now on the agents keep everything in this database.
@@ -262,7 +289,8 @@ pub(crate) async fn open_store(
     Ok((database, journal))
 }
 
-/// What a runtime reads and writes.
+/// What a runtime reads and writes. Clones share it.
+#[derive(Clone)]
 pub(crate) struct Kept {
     pub(crate) journal: Journal,
     pub(crate) retrieval: Retrieval,
@@ -279,9 +307,6 @@ pub(crate) fn runtime(
 ) -> Runtime {
     let Kept { journal, retrieval, rules } = kept;
     let workspace = catalog.workspace.display().to_string();
-    let secrets = models.secrets.iter().cloned().chain(database_password(config));
-    let secrets = secrets.chain(knowledge::secrets(config)).chain(remotes::secrets(config));
-    let secrets = secrets.chain(catalog.secrets.iter().cloned());
     let mut observers: Vec<Arc<dyn TurnObserver>> = Vec::new();
     observers.extend(catalog.librarian.observer(config, &journal));
     let observer = models.observer.as_ref();
@@ -297,19 +322,65 @@ pub(crate) fn runtime(
         context: context(config, catalog),
         observers,
         advisor: catalog.librarian.advisor(config),
-        scrubber: Scrubber::new(secrets),
+        scrubber: scrubber(config, catalog, models),
         settings: settings(config),
         workspace,
         remote_agents: catalog.elsewhere().agents,
     })
 }
 
+/// Builds a runtime in which one agent speaks alone with its own tools, and this model decides for
+/// it. Nothing is learned from such turns: nobody said anything.
+pub(crate) fn alone(
+    config: &Config,
+    catalog: &Catalog,
+    kept: Kept,
+    models: &ReadyModels,
+    approver: Arc<dyn Approver>,
+    agent: &SubAgent,
+    model: AgentModel,
+) -> Runtime {
+    let root = Root::Single(SingleAgent {
+        name: agent.name.clone(),
+        system_prompt: Arc::clone(&agent.system_prompt),
+        tools: agent.tools().to_vec(),
+    });
+    Runtime::new(RuntimeParts {
+        tree: AgentTree { root },
+        model,
+        agent_models: BTreeMap::new(),
+        journal: kept.journal,
+        approver,
+        rules: kept.rules,
+        context: Vec::new(),
+        observers: Vec::new(),
+        advisor: None,
+        scrubber: scrubber(config, catalog, models),
+        settings: settings(config),
+        workspace: catalog.workspace.display().to_string(),
+        remote_agents: BTreeMap::new(),
+    })
+}
+
+/// What must not be recorded or shown.
+fn scrubber(config: &Config, catalog: &Catalog, models: &ReadyModels) -> Scrubber {
+    let secrets = models.secrets.iter().cloned().chain(database_password(config));
+    let secrets = secrets.chain(knowledge::secrets(config)).chain(remotes::secrets(config));
+    Scrubber::new(secrets.chain(catalog.secrets.iter().cloned()))
+}
+
 /// What agents are told beside their instructions.
 pub(crate) fn context(config: &Config, catalog: &Catalog) -> Vec<Box<dyn ContextSource>> {
     let workspace = catalog.workspace.display().to_string();
     let mut sources: Vec<Box<dyn ContextSource>> = vec![Box::new(Surroundings { workspace })];
-    sources.extend(catalog.memory.as_ref().map(memory::context));
-    sources.extend(catalog.librarian.context(config));
+    // Whoever does not reach the agent that keeps something is not told what it keeps either.
+    let reaches = |prefix: &str| catalog.tools.names().any(|name| name.starts_with(prefix));
+    if reaches("memory_") {
+        sources.extend(catalog.memory.as_ref().map(memory::context));
+    }
+    if reaches("save_knowledge") {
+        sources.extend(catalog.librarian.context(config));
+    }
     sources.extend(catalog.remotes.as_ref().map(Remotes::open_questions));
     sources
 }

@@ -395,6 +395,8 @@ pub enum WarningCode {
     Resumed,
     /// The conversation was too long for the model, and a part of it was left out.
     ContextShortened,
+    /// An agent that should be in the team is not.
+    AgentAbsent,
 }
 
 #[cfg(test)]

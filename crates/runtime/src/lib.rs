@@ -36,7 +36,7 @@ pub use approval::{
     ApprovalAnswer, ApprovalFuture, ApprovalPolicy, ApprovalRequest, Approver, Case, Effect,
     NobodyToAsk, Rule, RuleBook, StoredRule, Verdict, Words, decide,
 };
-pub use caller::Teams;
+pub use caller::{OWNER, Teams, owns_session, words_for_others};
 pub use context::{ContextFuture, ContextRequest, ContextSource, collect_context};
 pub use events_adapter::{EventsAdapter, PastTurn};
 pub use handle::{TurnError, TurnHandle};

@@ -68,6 +68,16 @@ impl LiveTurns {
         turns.get(&turn).map(|live| live.followers.subscribe())
     }
 
+    /// Whether the turn is under way.
+    pub(crate) fn has(&self, turn: TurnId) -> bool {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&turn)
+    }
+
+    /// How many are.
+    pub(crate) fn count(&self) -> usize {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// Stops a turn of this process; whether there is one.
     pub(crate) fn cancel(&self, turn: TurnId) -> bool {
         let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);

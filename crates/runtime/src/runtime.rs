@@ -1,7 +1,7 @@
 //! The front door: messages in, turns out.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -114,6 +114,8 @@ pub(crate) struct Shared {
     /// The agents of the next turn. A lock that is held to copy a pointer.
     team: RwLock<Arc<Team>>,
     makings: Makings,
+    /// Who is not in the team, to be told with the next turn. A lock that is held to add or take.
+    absences: Mutex<Vec<String>>,
     live: LiveTurns,
     pub(crate) journal: Journal,
     pub(crate) approver: Arc<dyn Approver>,
@@ -131,6 +133,9 @@ pub(crate) struct Shared {
 /// Events a listener may lag behind before the turn waits for it.
 const LISTENER_LAG: usize = 1024;
 
+/// Absences that wait to be told.
+const MOST_ABSENCES: usize = 100;
+
 impl Runtime {
     /// Puts the parts together.
     pub fn new(parts: RuntimeParts) -> Self {
@@ -146,6 +151,7 @@ impl Runtime {
             adapter: EventsAdapter::new(team.root.name.clone()),
             team: RwLock::new(Arc::new(team)),
             makings,
+            absences: Mutex::default(),
             live: LiveTurns::default(),
             journal: parts.journal,
             approver: parts.approver,
@@ -182,11 +188,29 @@ impl Runtime {
         *self.shared.team.write().unwrap_or_else(PoisonError::into_inner) = team;
     }
 
+    /// Tells the user with the next turn that an agent is not in the team. Told once, and recorded.
+    pub fn tell_absence(&self, text: String) {
+        let mut absences = self.shared.absences.lock().unwrap_or_else(PoisonError::into_inner);
+        if absences.len() < MOST_ABSENCES {
+            absences.push(text);
+        }
+    }
+
     /// Follows a turn, in this process or another, from after a position of the journal. A turn that
     /// was interrupted is followed until somebody resumes or closes it.
     pub fn follow(&self, session: SessionId, turn: TurnId, after: u64) -> Following {
         let journal = self.shared.journal.clone();
         Following::new(journal, self.shared.live.clone(), session, turn, after)
+    }
+
+    /// Whether this runtime runs the turn.
+    pub fn is_under_way(&self, turn: TurnId) -> bool {
+        self.shared.live.has(turn)
+    }
+
+    /// How many turns it runs.
+    pub fn turns_under_way(&self) -> usize {
+        self.shared.live.count()
     }
 
     /// Stops a turn, wherever it came from. One that no process runs is closed.
@@ -319,6 +343,13 @@ impl Shared {
     /// Runs the turn and keeps the conversation for the next one.
     async fn finish(&self, turn: Turn, memory: &mut Memory) -> Result<Outcome, TurnError> {
         let (session, id) = (turn.recorder.session().clone(), turn.recorder.turn());
+        let absences =
+            std::mem::take(&mut *self.absences.lock().unwrap_or_else(PoisonError::into_inner));
+        if !absences.is_empty() {
+            let warning = |text| EventBody::Warning { code: WarningCode::AgentAbsent, text };
+            let drafts = absences.into_iter().map(|text| Draft::runtime(None, warning(text)));
+            turn.recorder.record(drafts.collect()).await?;
+        }
         let ended = turn.run().await?;
         self.afterwards.begin(&session, id);
         let mut turns = Vec::clone(&memory.turns);

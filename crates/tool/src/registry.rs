@@ -37,6 +37,14 @@ impl ToolRegistry {
         Ok(())
     }
 
+    /// The same without the tools that are not to be kept.
+    #[must_use]
+    pub fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
+        let mut tools = self.tools.clone();
+        tools.retain(|name, _| keep(name));
+        Self { tools }
+    }
+
     /// The tool of exactly this name.
     pub fn get(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
         self.tools.get(name)

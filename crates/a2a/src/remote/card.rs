@@ -7,6 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::RemoteError;
 use super::wire::{Binding, Version, check_depth};
+use crate::signature::{SignatureError, TrustedKey, verify_card};
+use crate::wire::canonical::canonical;
 
 /// A card of more than this is no card.
 pub(crate) const MOST_BYTES: usize = 256 * 1024;
@@ -214,6 +216,16 @@ impl Card {
         lines
     }
 
+    /// Checks the card's signature, where the user has keys for it: then there has to be one. The name
+    /// of the key that made it.
+    pub fn verify(&self, keys: &[TrustedKey]) -> Result<Option<String>, RemoteError> {
+        if keys.is_empty() {
+            return Ok(None);
+        }
+        let wrong = |error: SignatureError| RemoteError::BadSignature { reason: error.to_string() };
+        verify_card(&self.json, keys).map(Some).map_err(wrong)
+    }
+
     /// The interface that is used: the first that is spoken here.
     pub fn interface(&self) -> Result<&Interface, RemoteError> {
         self.interfaces.first().ok_or_else(|| RemoteError::NoCommonTongue {
@@ -283,27 +295,6 @@ fn interfaces(card: &WireCard) -> (Vec<Interface>, Vec<String>) {
         .collect();
     spoken.sort_by_key(|interface| interface.version == Version::ZeroThree);
     (spoken, offered)
-}
-
-/// JSON with the fields of every object in order, so that the same content is the same text.
-fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(fields) => {
-            let mut sorted: Vec<_> = fields.iter().collect();
-            sorted.sort_by_key(|(name, _)| name.as_str());
-            let fields: Vec<String> = sorted
-                .into_iter()
-                .map(|(name, value)| {
-                    format!("{}:{}", Value::String(name.clone()), canonical(value))
-                })
-                .collect();
-            format!("{{{}}}", fields.join(","))
-        }
-        Value::Array(items) => {
-            format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(","))
-        }
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

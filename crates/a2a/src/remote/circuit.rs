@@ -8,7 +8,7 @@ use tokio::time::Instant;
 /// Failures in a row after which it is left alone.
 const FAILURES: u32 = 3;
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+const LONGEST_PAUSE: Duration = Duration::from_mins(10);
 
 /// Counts how often an agent failed in a row.
 #[derive(Debug, Default)]

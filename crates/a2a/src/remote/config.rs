@@ -6,9 +6,8 @@ use lango_protocol::AgentName;
 use super::card::Interface;
 use super::error::RemoteError;
 use super::limits::RemoteLimits;
-
-/// Where cards are, on hosts that do not say otherwise.
-const WELL_KNOWN: &str = "/.well-known/agent-card.json";
+use crate::signature::TrustedKey;
+use crate::wire::CARD_PATH;
 
 /// An agent elsewhere, as the user configured it.
 #[derive(Debug, Clone)]
@@ -23,6 +22,8 @@ pub struct RemoteConfig {
     pub token_env: Option<String>,
     /// Places beside the card's own that the agent may be at.
     pub allow_hosts: Vec<Pattern>,
+    /// Keys that its card has to be signed with one of; none where anything goes.
+    pub card_keys: Vec<TrustedKey>,
     /// What the user allowed and denied for everybody.
     pub rules: Rules,
     /// Whether to listen to it, where its card says that it answers in streams.
@@ -40,7 +41,7 @@ pub fn card_url(text: &str) -> Result<Url, RemoteError> {
         return Err(RemoteError::BadEndpoint { reason });
     }
     if url.path() == "/" || url.path().is_empty() {
-        url.set_path(WELL_KNOWN);
+        url.set_path(CARD_PATH);
     }
     Ok(url)
 }
@@ -135,6 +136,7 @@ mod tests {
             token: None,
             token_env: None,
             allow_hosts: allow.iter().map(|text| text.parse().unwrap()).collect(),
+            card_keys: Vec::new(),
             rules: Rules::default(),
             streaming: true,
             limits: RemoteLimits::default(),

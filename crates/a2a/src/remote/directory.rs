@@ -17,7 +17,7 @@ use super::cards::{CardBook, TrustedCard};
 use super::circuit::Circuit;
 use super::config::RemoteConfig;
 use super::error::RemoteError;
-use super::fetch::{Came, fetch};
+use super::fetch::{Came, Sighting, fetch, sighting};
 use super::peer::Peer;
 use super::tasks::TaskBook;
 
@@ -106,42 +106,45 @@ impl Directory {
 
     async fn find(&self, member: &Member) -> Result<Present, RemoteError> {
         let config = &member.config;
-        let url = config.card_url.as_str();
         let known = self.trusted(config).await?;
         let is_fresh =
             |known: &&TrustedCard| known.offered.is_none() && known.fresh_until > Timestamp::now();
         if let Some(known) = known.as_ref().filter(is_fresh) {
-            return self.present(member, Card::read(url, known.body.as_bytes())?);
+            return self.remembered(member, known);
         }
-        match (fetch(config, known.as_ref(), self.patience).await?, &known) {
+        let (body, marks) = match (fetch(config, known.as_ref(), self.patience).await?, &known) {
+            (Came::Body { body, marks }, _) => (body, marks),
             (Came::Unchanged { marks }, Some(known)) => {
                 self.cards.seen(&config.name, &known.body, &marks).await?;
-                self.present(member, Card::read(url, known.body.as_bytes())?)
+                return self.remembered(member, known);
             }
-            (Came::Unchanged { .. }, None) => Err(RemoteError::NotACard {
-                url: url.to_owned(),
-                reason: "the server says that nothing changed, and nothing is known".to_owned(),
-            }),
-            (Came::Body { body, marks }, known) => {
-                let card = Card::read(url, body.as_bytes())?;
-                let endpoint = checked_endpoint(config, &card)?;
-                let digest = card.digest();
-                match known {
-                    None => {
-                        let name = &config.name;
-                        self.cards.pin(name, url, &digest, &endpoint, &body, &marks).await?;
-                    }
-                    Some(known) if known.digest == digest => {
-                        self.cards.seen(&config.name, &body, &marks).await?;
-                    }
-                    Some(_) => {
-                        self.cards.offer(&config.name, &body).await?;
-                        return Err(RemoteError::Changed { name: config.name.clone() });
-                    }
-                }
-                self.present(member, card)
+            (Came::Unchanged { .. }, None) => {
+                let url = config.card_url.to_string();
+                let reason =
+                    "nothing is known, and the server says that nothing changed".to_owned();
+                return Err(RemoteError::NotACard { url, reason });
+            }
+        };
+        let sighting = sighting(config, body, marks)?;
+        match known {
+            None => self.trust(&config.name, &sighting).await?,
+            Some(known) if known.digest == sighting.card.digest() => {
+                self.cards.seen(&config.name, &sighting.body, &sighting.marks).await?;
+            }
+            Some(_) => {
+                self.cards.offer(&config.name, &sighting.body).await?;
+                return Err(RemoteError::Changed { name: config.name.clone() });
             }
         }
+        self.present(member, sighting.card)
+    }
+
+    /// A card that was seen before. What the user configured since then holds for it, too.
+    fn remembered(&self, member: &Member, known: &TrustedCard) -> Result<Present, RemoteError> {
+        let card = Card::read(&known.card_url, known.body.as_bytes())?;
+        card.verify(&member.config.card_keys)?;
+        member.config.check_endpoint(card.interface()?)?;
+        self.present(member, card)
     }
 
     async fn trusted(&self, config: &RemoteConfig) -> Result<Option<TrustedCard>, RemoteError> {
@@ -152,7 +155,6 @@ impl Directory {
 
     fn present(&self, member: &Member, card: Card) -> Result<Present, RemoteError> {
         let config = &member.config;
-        checked_endpoint(config, &card)?;
         let interface = card.interface()?.clone();
         let channel = Channel::new(config.guard()?, interface.url.as_str())
             .map_err(|error| RemoteError::BadEndpoint { reason: error.to_string() })?;
@@ -173,28 +175,14 @@ impl Directory {
         Ok(Present { card: Arc::new(card), agent: Arc::new(agent) })
     }
 
-    /// Trusts the card that an agent has now, whatever it was before.
-    pub async fn trust(&self, name: &AgentName) -> Result<Option<Present>, RemoteError> {
-        let Some(member) = self.members.iter().find(|member| member.config.name == *name) else {
-            return Ok(None);
-        };
-        let config = &member.config;
+    /// Trusts a card as it was seen, whatever was trusted before.
+    pub async fn trust(&self, name: &AgentName, seen: &Sighting) -> Result<(), RemoteError> {
+        let Some(config) = self.config(name) else { return Ok(()) };
         let url = config.card_url.as_str();
-        if let Came::Body { body, marks } = fetch(config, None, self.patience).await? {
-            let card = Card::read(url, body.as_bytes())?;
-            let endpoint = checked_endpoint(config, &card)?;
-            self.cards.pin(name, url, &card.digest(), &endpoint, &body, &marks).await?;
-            return self.present(member, card).map(Some);
-        }
-        Ok(None)
+        let digest = seen.card.digest();
+        self.cards.pin(name, url, &digest, &seen.endpoint, &seen.body, &seen.marks).await?;
+        Ok(())
     }
-}
-
-/// Scheme, host and port of the interface that would be used, if it may be.
-fn checked_endpoint(config: &RemoteConfig, card: &Card) -> Result<String, RemoteError> {
-    let interface = card.interface()?;
-    config.check_endpoint(interface)?;
-    Ok(interface.url.origin().ascii_serialization())
 }
 
 impl Standing {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lango_egress::{EgressError, FetchError};
+use lango_egress::FetchError;
 use lango_protocol::AgentName;
 use lango_store::StoreError;
 
@@ -79,14 +79,11 @@ impl Trouble {
 impl From<FetchError> for Trouble {
     fn from(error: FetchError) -> Self {
         match error {
-            FetchError::Egress(
-                EgressError::Unresolved { .. } | EgressError::Unreachable { .. },
-            )
-            | FetchError::Egress(EgressError::Refused(_))
-            | FetchError::Redirect { .. }
-            | FetchError::Broken { .. } => Self::Unreachable(error.to_string()),
             FetchError::TooLong { .. } => Self::TooMuch(error.to_string()),
-            FetchError::TooSlow { .. } => Self::Unreachable(error.to_string()),
+            FetchError::Egress(_)
+            | FetchError::Redirect { .. }
+            | FetchError::TooSlow { .. }
+            | FetchError::Broken { .. } => Self::Unreachable(error.to_string()),
         }
     }
 }

@@ -7,13 +7,13 @@ use lango_egress::{
 };
 use lango_protocol::Timestamp;
 
-use super::card::MOST_BYTES;
+use super::card::{Card, MOST_BYTES};
 use super::cards::{Marks, TrustedCard};
 use super::config::RemoteConfig;
 use super::error::RemoteError;
 
 /// A card is looked at again after this time, whatever its server says.
-const LONGEST_FRESH: Duration = Duration::from_secs(3600);
+const LONGEST_FRESH: Duration = Duration::from_hours(1);
 const REDIRECTS: usize = 3;
 /// A mark that is longer than this is not kept.
 const LONGEST_MARK: usize = 500;
@@ -24,6 +24,45 @@ pub(crate) enum Came {
     Body { body: String, marks: Marks },
     /// The server says that nothing changed.
     Unchanged { marks: Marks },
+}
+
+/// A card as it is now, not yet trusted.
+#[derive(Debug)]
+pub struct Sighting {
+    /// The card.
+    pub card: Card,
+    /// The name of the key that it is signed with, where the user has keys for it.
+    pub signed_by: Option<String>,
+    pub(crate) body: String,
+    pub(crate) marks: Marks,
+    pub(crate) endpoint: String,
+}
+
+/// Looks at a card, whatever is known about it. It is a sound one: signed where it has to be, with an
+/// endpoint that may be used.
+pub async fn sight(config: &RemoteConfig, patience: Duration) -> Result<Sighting, RemoteError> {
+    match fetch(config, None, patience).await? {
+        Came::Body { body, marks } => sighting(config, body, marks),
+        // Nothing was known, so the server cannot say that nothing changed.
+        Came::Unchanged { .. } => Err(RemoteError::NotACard {
+            url: config.card_url.to_string(),
+            reason: "the server says that nothing changed, and nothing is known".to_owned(),
+        }),
+    }
+}
+
+/// Reads and checks a card that came.
+pub(crate) fn sighting(
+    config: &RemoteConfig,
+    body: String,
+    marks: Marks,
+) -> Result<Sighting, RemoteError> {
+    let card = Card::read(config.card_url.as_str(), body.as_bytes())?;
+    let signed_by = card.verify(&config.card_keys)?;
+    let interface = card.interface()?;
+    config.check_endpoint(interface)?;
+    let endpoint = interface.url.origin().ascii_serialization();
+    Ok(Sighting { card, signed_by, body, marks, endpoint })
 }
 
 /// Asks for the card, within `patience`.

@@ -24,7 +24,7 @@ pub struct RemoteLimits {
 impl Default for RemoteLimits {
     fn default() -> Self {
         Self {
-            task: Duration::from_secs(120),
+            task: Duration::from_mins(2),
             silence: Duration::from_secs(30),
             body_bytes: 1024 * 1024,
             event_bytes: 1024 * 1024,

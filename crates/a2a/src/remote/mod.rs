@@ -29,5 +29,6 @@ pub use config::{RemoteConfig, card_url};
 pub use context::{OpenQuestions, forget_session};
 pub use directory::{Directory, Present, Standing, team};
 pub use error::RemoteError;
+pub use fetch::{Sighting, sight};
 pub use limits::RemoteLimits;
 pub use wire::{Binding, Version};

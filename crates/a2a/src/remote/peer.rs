@@ -11,6 +11,7 @@ use super::wire::{
     Binding, Events, Operation, Outgoing, Task, Update, read_rpc, read_task, read_update,
     refusal_in,
 };
+use crate::wire::MEDIA_TYPE;
 
 /// An error's body is read up to here.
 const MOST_OF_AN_ERROR: usize = 16 * 1024;
@@ -155,7 +156,7 @@ impl Peer {
             "content-type",
             match self.interface.binding {
                 Binding::JsonRpc => "application/json",
-                Binding::HttpJson => "application/a2a+json",
+                Binding::HttpJson => MEDIA_TYPE,
             },
         );
         set(

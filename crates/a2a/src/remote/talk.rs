@@ -11,7 +11,7 @@ use super::error::Trouble;
 use super::peer::Heard;
 use super::tasks::{Known, Place, Stage};
 use super::trace::traceparent;
-use super::wire::{Names, Outgoing, Part, Picture, State, Status, Task, Update};
+use super::wire::{Names, Outgoing, Part, Picture, State, Status, Task, Update, Version};
 
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -156,6 +156,8 @@ impl<'a> Talk<'a> {
                 match self.hear(stream).await {
                     Ok(Some(reply)) => return Ok(reply),
                     Ok(None) | Err(Trouble::Broken(_)) => {}
+                    // Said in a stream, but it says the same as below.
+                    Err(Trouble::Refused { .. }) if self.was_cut => break,
                     Err(trouble) => return Err(trouble),
                 }
                 tokio::time::sleep(wait).await;
@@ -167,6 +169,10 @@ impl<'a> Talk<'a> {
                 return Err(Trouble::Broken(unknown.to_owned()));
             };
             self.was_cut = true;
+            if self.remote.peer.interface.version == Version::ZeroThree {
+                // The Python kit of 0.3 writes every piece twice once there is a second listener.
+                break;
+            }
             heard = match self.remote.peer.subscribe(&task, &self.trace).await {
                 Ok(stream) => Some(stream),
                 Err(Trouble::Unreachable(_) | Trouble::Broken(_)) => {

@@ -11,9 +11,9 @@ use super::error::RemoteError;
 
 /// The first look after somebody, and the longest time between two.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
 /// Between two looks at the card of somebody who is there.
-const REVIEW: Duration = Duration::from_secs(600);
+const REVIEW: Duration = Duration::from_mins(10);
 
 /// Somebody, and when to look again.
 struct Watched {
@@ -54,12 +54,12 @@ impl Watched {
 }
 
 impl Directory {
-    /// Looks again for ever, and says whenever the team is another one, with what to tell the user.
-    /// Stops when it is dropped.
+    /// Looks again for ever, and says whenever the team is another one, and who came or went. Stops when
+    /// it is dropped.
     pub async fn watch(
         self: Arc<Self>,
         standings: Vec<Standing>,
-        changed: impl Fn(&[Standing], Vec<String>),
+        changed: impl Fn(&[Standing], &[Standing]),
     ) {
         let mut watched: Vec<Watched> = standings.into_iter().map(Watched::new).collect();
         while let Some(next) = watched.iter().map(|watched| watched.next).min() {
@@ -76,19 +76,14 @@ impl Directory {
                 let Some(old) = watched.iter_mut().find(|old| old.standing.name == new.name) else {
                     continue;
                 };
-                let (is_there, warning, name) =
-                    (new.found.is_ok(), new.warning(), new.name.clone());
                 if old.take(new) {
-                    news.extend(warning);
-                    if is_there {
-                        news.push(format!("{name} is in the team now"));
-                    }
+                    news.push(old.standing.clone());
                 }
             }
             if !news.is_empty() {
                 let standings: Vec<Standing> =
                     watched.iter().map(|watched| watched.standing.clone()).collect();
-                changed(&standings, news);
+                changed(&standings, &news);
             }
         }
     }

@@ -41,7 +41,9 @@ impl Tasks {
                 () = closing.cancelled() => {}
                 () = tasks.follow_turn(&live, source) => {}
             }
-            live.state.lock().await.driven = None;
+            let mut state = live.state.lock().await;
+            (state.driven, state.stop) = (None, None);
+            drop(state);
             drop(permit);
         });
     }
@@ -50,7 +52,7 @@ impl Tasks {
         match source {
             Source::Here(mut handle) => {
                 while let Some(event) = handle.next_event().await {
-                    self.take(live, &event).await;
+                    self.hear(live, &event).await;
                 }
                 if handle.outcome().await.is_err() {
                     let mut state = live.state.lock().await;
@@ -60,7 +62,7 @@ impl Tasks {
             }
             Source::Elsewhere(mut following) => loop {
                 match following.next_event().await {
-                    Ok(Some(event)) => self.take(live, &event).await,
+                    Ok(Some(event)) => self.hear(live, &event).await,
                     Ok(None) => return,
                     // The database may come back.
                     Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
@@ -69,7 +71,7 @@ impl Tasks {
         }
     }
 
-    async fn take(&self, live: &LiveTask, event: &Event) {
+    async fn hear(&self, live: &LiveTask, event: &Event) {
         let mut state = live.state.lock().await;
         let Some(loaded) = state.loaded.as_mut() else { return };
         if event.body.is_durable() {
@@ -119,16 +121,16 @@ impl Tasks {
         let news = !updates.is_empty();
         state.tell(updates);
         let Some(loaded) = &state.loaded else { return };
-        let stage = loaded.stage();
+        let reached = loaded.stage();
         if news && let Some(notifier) = &self.notifier {
             notifier.wake(&loaded.row.id);
         }
-        if stage == Stage::Ended {
+        if reached == Stage::Ended {
             state.dismiss();
         }
         live.stage.send_if_modified(|known| {
-            let changed = *known != stage;
-            *known = stage;
+            let changed = *known != reached;
+            *known = reached;
             changed
         });
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex as SyncMutex, PoisonError, Weak};
 
 use a2a::{Message, StreamResponse, Task};
 use tokio::sync::{Mutex, mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::projection::Projection;
 use super::tables::{TaskRow, TurnRow};
@@ -47,6 +48,8 @@ pub(crate) struct LiveState {
     followers: Vec<mpsc::Sender<Update>>,
     /// The position of the turn that is being followed.
     pub(super) driven: Option<u32>,
+    /// What stops that turn, where it runs here.
+    pub(super) stop: Option<CancellationToken>,
 }
 
 pub(crate) struct Loaded {

@@ -18,6 +18,16 @@ use super::words;
 /// The longest answer that is also said as the message of the last status.
 const SHORT_ANSWER: usize = 4096;
 
+/// Whether words that begin like this may turn out to be data or a file. Such an answer comes whole.
+fn may_be_no_text(held: &str, more: &str) -> bool {
+    const DATA: &str = "```json";
+    let begin: String =
+        held.chars().chain(more.chars()).skip_while(|c| c.is_whitespace()).collect();
+    DATA.starts_with(&begin)
+        || begin.starts_with(DATA)
+        || (begin.starts_with('[') && !begin.contains('\n'))
+}
+
 /// A moment as the wire shows it.
 pub(crate) fn milliseconds(at: Timestamp) -> i64 {
     at.as_microseconds().div_euclid(1000)
@@ -270,7 +280,7 @@ impl Projection {
             let begun = speech.begun;
             *speech = Speech { speaker, begun, ..Speech::default() };
         }
-        if !self.revealed {
+        if !self.revealed || (speech.sent.is_empty() && may_be_no_text(&speech.held, text)) {
             speech.held.push_str(text);
             return;
         }
@@ -358,7 +368,7 @@ impl Projection {
         let rest = answer.strip_prefix(sent.as_str()).filter(|rest| !rest.is_empty());
         match rest {
             Some(rest) if !sent.is_empty() && is_text(parts) => {
-                self.say(rest.to_owned(), true, out)
+                self.say(rest.to_owned(), true, out);
             }
             _ => out.push(self.artifact_update(parts.to_vec(), false, true)),
         }
@@ -426,3 +436,6 @@ impl Projection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

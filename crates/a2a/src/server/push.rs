@@ -181,8 +181,12 @@ impl Tasks {
         self.notifier()?;
         let row = self.row(caller, &config.task_id).await?;
         self.check_notification(&config)?;
-        let kept = self.add_notification(&row.id, &config, version).await?;
-        Ok(kept.shown(&row.id))
+        let (tasks, version) = (Arc::clone(self), version.to_owned());
+        self.unbroken(async move {
+            let kept = tasks.add_notification(&row.id, &config, &version).await?;
+            Ok(kept.shown(&row.id))
+        })
+        .await
     }
 
     /// `ListTaskPushNotificationConfigs`.

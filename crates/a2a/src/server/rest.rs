@@ -126,13 +126,12 @@ impl Asked<'_> {
     }
 
     fn check_media_type(&self) -> Result<(), ProtocolError> {
-        match request::media_type(self.headers).as_deref() {
-            Some("application/json" | MEDIA_TYPE) => Ok(()),
-            _ => {
-                let message = format!("the body must be {MEDIA_TYPE} or application/json");
-                Err(ProtocolError::ContentTypeNotSupported(message))
-            }
+        let given = request::media_type(self.headers);
+        if matches!(given.as_deref(), Some("application/json" | MEDIA_TYPE)) {
+            return Ok(());
         }
+        let message = format!("the body must be {MEDIA_TYPE} or application/json");
+        Err(ProtocolError::ContentTypeNotSupported(message))
     }
 
     async fn read<T: DeserializeOwned>(self, door: &Door) -> Result<T, ProtocolError> {

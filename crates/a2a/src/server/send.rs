@@ -77,6 +77,17 @@ impl Tasks {
         beside: Beside,
         streams: bool,
     ) -> Result<Taken, ProtocolError> {
+        let (tasks, caller) = (Arc::clone(self), caller.clone());
+        self.unbroken(async move { tasks.take(&caller, request, beside, streams).await }).await
+    }
+
+    async fn take(
+        self: &Arc<Self>,
+        caller: &Caller,
+        request: SendMessageRequest,
+        beside: Beside,
+        streams: bool,
+    ) -> Result<Taken, ProtocolError> {
         let message = request.message;
         let read = incoming::read(&message, &self.settings.input_modes)?;
         let configuration = request.configuration.as_ref();
@@ -258,6 +269,7 @@ impl Tasks {
         self.tell(live, state, updates);
         let request = turn_request(send.caller, session, turn.turn, turn.message_id, read);
         let handle = team.start_turn(request);
+        state.stop = Some(handle.canceller());
         self.drive(live, Source::Here(Box::new(handle)), Some(permit));
         Ok(())
     }
@@ -285,7 +297,8 @@ impl Tasks {
     pub(crate) async fn resume(self: &Arc<Self>) -> Result<(), StoreError> {
         for row in self.tables.unfinished().await? {
             let Some(team) = self.teams.team(&row.caller) else { continue };
-            let Ok(permit) = self.room_for(&row.caller) else { continue };
+            // They had their room when they began.
+            let permit = self.room_for(&row.caller).ok();
             let live = self.live.task(&row.id);
             let mut state = live.state.lock().await;
             if state.driven.is_some() {
@@ -329,8 +342,12 @@ impl Tasks {
                 }
             };
             state.driven = Some(turn.position);
+            state.stop = match &source {
+                Source::Here(handle) => Some(handle.canceller()),
+                Source::Elsewhere(_) => None,
+            };
             drop(state);
-            self.drive(&live, source, Some(permit));
+            self.drive(&live, source, permit);
         }
         Ok(())
     }

@@ -171,12 +171,26 @@ impl Tasks {
         state.follow(most).ok_or_else(full)
     }
 
+    /// Does something to its end, even when the caller hangs up in the middle: what is stored and
+    /// what is told must not differ.
+    pub(super) async fn unbroken<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, ProtocolError>> + Send + 'static,
+    ) -> Result<T, ProtocolError> {
+        self.background.spawn(work).await.map_err(|_| ProtocolError::Internal)?
+    }
+
     /// Stops a task.
     pub(crate) async fn cancel(
         self: &Arc<Self>,
         caller: &Caller,
         id: &str,
     ) -> Result<Task, ProtocolError> {
+        let (tasks, caller, id) = (Arc::clone(self), caller.clone(), id.to_owned());
+        self.unbroken(async move { tasks.stop(&caller, &id).await }).await
+    }
+
+    async fn stop(self: &Arc<Self>, caller: &Caller, id: &str) -> Result<Task, ProtocolError> {
         let row = self.row(caller, id).await?;
         let live = self.live.task(id);
         let running = {
@@ -189,12 +203,16 @@ impl Tasks {
                 self.end(&live, &mut state, super::tables::EndedBeside::Canceled).await?;
                 return state.task().ok_or(ProtocolError::Internal);
             }
-            loaded.turns.last().map(|turn| turn.turn)
+            (loaded.turns.last().map(|turn| turn.turn), state.stop.clone())
         };
-        if let Some(turn) = running {
-            self.follow_elsewhere(caller, &live).await?;
-            let team = self.team(caller)?;
-            team.cancel_turn(&row.session, turn).await.map_err(|_| ProtocolError::Internal)?;
+        if let (Some(turn), stop) = running {
+            if let Some(stop) = stop {
+                stop.cancel();
+            } else {
+                self.follow_elsewhere(caller, &live).await?;
+                let team = self.team(caller)?;
+                team.cancel_turn(&row.session, turn).await.map_err(|_| ProtocolError::Internal)?;
+            }
             if tokio::time::timeout(self.settings.cancel_wait, live.ended()).await.is_err() {
                 // It is stopped as soon as it gets to it; the caller need not wait for that.
                 let mut state = self.open(&live, &row).await?;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::serve::McpServeArguments;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
     /// The servers that are configured, and what is known of them.
@@ -133,6 +135,15 @@ Servers that are configured already are left as they are. Nothing is started.")]
         #[arg(long)]
         json: bool,
     },
+    /// Be a server: let an MCP client talk to the team, over standard input and output.
+    #[command(after_help = "Examples:
+  lango mcp serve                              a tool `ask`: the whole team
+  lango mcp serve --tools operator,librarian   their own tools as well
+
+A client starts it: put this into its configuration.
+  {\"mcpServers\": {\"lango\": {\"command\": \"lango\", \"args\": [\"mcp\", \"serve\"]}}}
+Calls that need your approval wait for it: lango approvals list. Over HTTP: lango serve.")]
+    Serve(McpServeArguments),
     /// Sign in to a server at an address.
     #[command(after_help = "Examples:
   lango mcp login docs

@@ -1,7 +1,9 @@
 //! `lango agents` and `lango tools`: who can do what.
 
-use lango_orchestration::{Root, UnmatchedPolicy, capability_description, tool_capability};
-use lango_tool::{RegisteredTool, SafetyLevel};
+use lango_orchestration::{
+    Root, SubAgentKind, UnmatchedPolicy, capability_description, tool_capability,
+};
+use lango_tool::{RegisteredTool, SafetyLevel, visible};
 use serde::Serialize;
 
 use super::table::table;
@@ -50,9 +52,15 @@ pub(crate) async fn agents(setting: &Setting, command: AgentsCommand) -> Result<
     }
 }
 
+/// The catalog with what comes from elsewhere: the tools of MCP servers and the agents.
 async fn catalog(setting: &Setting, arguments: &CatalogArguments) -> Result<Catalog, Failure> {
+    let config = setting.config();
     let topology = arguments.topology.as_deref();
-    let mut catalog = wiring::catalog(setting.config(), &setting.home, topology, None, None)?;
+    let mut catalog = wiring::catalog(config, &setting.home, topology, None, None)?;
+    if config.a2a.enabled && !config.a2a.remote_agents.is_empty() {
+        let (database, _) = wiring::open_store(config, &setting.home).await?;
+        catalog.find_remotes(config, &database).await?;
+    }
     mcp::add_known(setting, &mut catalog).await?;
     Ok(catalog)
 }
@@ -163,7 +171,11 @@ fn view(catalog: &Catalog) -> AgentsView {
     for sub_agent in catalog.tree.sub_agents() {
         let tools = names(sub_agent.tools());
         let name = sub_agent.name.as_str();
-        let mut agent = plain(name, "specialist", sub_agent.description.clone(), tools);
+        let role = match sub_agent.kind {
+            SubAgentKind::Local { .. } => "specialist",
+            SubAgentKind::Remote => "specialist elsewhere",
+        };
+        let mut agent = plain(name, role, sub_agent.description.clone(), tools);
         if let Some(spec) = catalog.topology.agent(name) {
             agent.keywords.clone_from(&spec.keywords);
             agent.accepts.clone_from(&spec.accepts);
@@ -188,13 +200,22 @@ fn view(catalog: &Catalog) -> AgentsView {
     };
     AgentsView {
         topology: catalog.topology.name().to_owned(),
-        not_created: not_created.collect(),
+        not_created: not_created.chain(absent(catalog)).collect(),
         unmatched_tools: unmatched
             .iter()
             .map(|tool| UnmatchedView { tool: tool.name().to_owned(), why: nobody.to_owned() })
             .collect(),
         agents,
     }
+}
+
+/// The agents elsewhere that are not there.
+fn absent(catalog: &Catalog) -> impl Iterator<Item = MissingView> {
+    let standings = catalog.remotes.iter().flat_map(|remotes| &remotes.standings);
+    standings.filter_map(|standing| {
+        let error = standing.found.as_ref().err()?;
+        Some(MissingView { agent: standing.name.to_string(), why: visible(&error.to_string()) })
+    })
 }
 
 #[derive(Serialize)]

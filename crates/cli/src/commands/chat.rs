@@ -32,7 +32,6 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
     let _ = display.introduce("/help for help, /quit to leave");
-    ready.tell_absences(false);
     let mut news = ready.watch_remotes();
     let mut code = failure::ANSWERED;
     loop {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use lango_model::{Message, ModelRequest, Options};
+use lango_tool::visible;
 use serde::Serialize;
 
 use super::{Setting, print, print_json};
@@ -16,6 +17,7 @@ use crate::display::Style;
 use crate::failure::{self, Failure};
 use crate::mcp;
 use crate::provider::{self, Purpose, Source};
+use crate::remotes::Remotes;
 use crate::{web, wiring};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -161,6 +163,8 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
     };
     checks.push(check("approvals", Ok(format!("{policy}; rules: lango approvals list"))));
 
+    checks.extend(examine_remotes(setting).await);
+
     match provider::choose(config, None).await {
         Err(failure) => checks.push(check("model", Err(failure.message))),
         Ok(choice) => {
@@ -173,6 +177,35 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
             checks.push(check("model", reached.map(|()| described)));
         }
     }
+}
+
+/// Who of the agents elsewhere is there. Nobody is missed where none is configured.
+async fn examine_remotes(setting: &Setting) -> Option<Check> {
+    let config = setting.config();
+    if config.a2a.remote_agents.is_empty() {
+        return None;
+    }
+    let what = "elsewhere";
+    if !config.a2a.enabled {
+        let detail = "not used. To use them: lango config set a2a.enabled true".to_owned();
+        return Some(Check { what, state: State::Note, detail });
+    }
+    let found = async {
+        let (database, _) = wiring::open_store(config, &setting.home).await?;
+        Remotes::find(config, &database).await
+    };
+    let remotes = match found.await {
+        Ok(remotes) => remotes?,
+        Err(failure) => return Some(check(what, Err(failure.message))),
+    };
+    let there = remotes.standings.iter().filter(|standing| standing.found.is_ok());
+    let there: Vec<&str> = there.map(|standing| standing.name.as_str()).collect();
+    let warnings = remotes.warnings();
+    let state = if warnings.is_empty() { State::Good } else { State::Note };
+    let there = if there.is_empty() { "nobody is there".to_owned() } else { there.join(", ") };
+    let lines: Vec<String> =
+        std::iter::once(there).chain(warnings.iter().map(|line| visible(line))).collect();
+    Some(Check { what, state, detail: lines.join("\n") })
 }
 
 /// Which level is in force, by which parts, and what is missing.

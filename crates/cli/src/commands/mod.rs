@@ -1,7 +1,9 @@
 //! The commands, one file each.
 
+pub(crate) mod a2a;
 pub(crate) mod agents;
 pub(crate) mod approvals;
+pub(crate) mod callers;
 pub(crate) mod chat;
 pub(crate) mod config;
 pub(crate) mod demo;
@@ -21,10 +23,11 @@ pub(crate) mod processes;
 pub(crate) mod prompt;
 pub(crate) mod resume;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod skills;
 mod table;
-mod turn;
+pub(crate) mod turn;
 pub(crate) mod undo;
 pub(crate) mod usage;
 

@@ -40,6 +40,9 @@ pub(crate) async fn prompt(setting: &Setting, command: PromptCommand) -> Result<
         None,
         None,
     )?;
+    let (database, journal) = wiring::open_store(setting.config(), &setting.home).await?;
+    catalog.connect(setting.config(), &database, &journal).await?;
+    catalog.find_remotes(setting.config(), &database).await?;
     mcp::add_known(setting, &mut catalog).await?;
     let tree = &catalog.tree;
     let root = match &tree.root {
@@ -100,8 +103,6 @@ async fn context(
     message: &str,
 ) -> Result<Vec<BlockView>, Failure> {
     let config = setting.config();
-    let (database, journal) = wiring::open_store(config, &setting.home).await?;
-    catalog.connect(config, &database, &journal).await?;
     let agent = agent.parse().map_err(|_| Failure::usage(format!("{agent:?} is no name")))?;
     let request = ContextRequest { session, turn: TurnId::generate(), agent: &agent, message };
     let blocks = collect_context(&wiring::context(config, catalog), request).await;

@@ -33,7 +33,6 @@ pub(crate) async fn resume(setting: &Setting, arguments: ResumeArguments) -> Res
     let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
     let display = Display::new(&arguments.output, ready.answers, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &turn.session));
-    ready.tell_absences(arguments.output.quiet);
     let handle = ready.runtime.resume_turn(turn.session, turn.turn);
     let (followed, _) = follow(handle, display).await?;
     ready.end_servers().await;

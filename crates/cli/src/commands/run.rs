@@ -1,6 +1,6 @@
 //! `lango run`: one message, one answer.
 
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::turn::follow;
 use super::{Setting, image};
 use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArguments};
 use crate::config::Config;
-use crate::display::{Display, one_line};
+use crate::display::Display;
 use crate::failure::Failure;
 use crate::mcp;
 use crate::provider::{self, Purpose, ReadyModels};
@@ -43,7 +43,6 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let display = Display::new(&arguments.output, ready.answers, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
-    ready.tell_absences(arguments.output.quiet);
     let request =
         TurnRequest { attachment, images, ..TurnRequest::new(session, text, Origin::Run) };
     let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
@@ -105,15 +104,6 @@ impl Ready {
     pub(super) fn watch_remotes(&mut self) -> Option<mpsc::Receiver<String>> {
         let remotes = self.remotes.take()?;
         Some(remotes.watch(self.upkeep.clone()))
-    }
-
-    /// Says who is not in the team, once, wherever the answer goes.
-    pub(super) fn tell_absences(&self, quiet: bool) {
-        let warnings = self.remotes.as_ref().map(Remotes::warnings).unwrap_or_default();
-        for warning in warnings.iter().filter(|_| !quiet) {
-            // With standard error gone there is nobody left to tell.
-            let _ = writeln!(io::stderr(), "lango: {}", one_line(warning, NEWS_CHARACTERS));
-        }
     }
 
     /// What a user should know before anything else: what was interrupted, and what is out of
@@ -181,14 +171,18 @@ pub(super) async fn make_ready(
         Root::Single(_) => Vec::new(),
     };
     let processes = catalog.processes.clone();
+    for warning in catalog.remotes.iter().flat_map(Remotes::warnings) {
+        runtime.tell_absence(warning);
+    }
     let team = catalog.team.clone();
-    let upkeep = Upkeep::begin(team, runtime.clone(), servers.clone(), catalog.elsewhere());
+    let upkeep =
+        Upkeep::begin(team, Arc::new(runtime.clone()), servers.clone(), catalog.elsewhere());
     let (remotes, mcp) = (catalog.remotes, servers);
     Ok(Ready { runtime, models, answers, processes, unmatched, remotes, upkeep, mcp_notices, mcp })
 }
 
 /// Refuses settings for agents that nobody knows.
-fn check_agents(config: &Config, catalog: &Catalog) -> Result<(), Failure> {
+pub(crate) fn check_agents(config: &Config, catalog: &Catalog) -> Result<(), Failure> {
     let roots = [ORCHESTRATOR, SINGLE_AGENT];
     let is_known = |name: &str| {
         roots.contains(&name) || catalog.topology.agents().iter().any(|a| a.name.as_str() == name)

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use lango_protocol::{Event, EventBody, SessionId, Timestamp};
-use lango_store::{Journal, SessionSummary};
+use lango_store::{Database, Journal, SessionSummary};
 use serde::Serialize;
 
 use super::table::table;
@@ -27,7 +27,7 @@ struct SessionView<'a> {
 }
 
 pub(crate) async fn sessions(setting: &Setting, command: SessionsCommand) -> Result<u8, Failure> {
-    let journal = wiring::open_journal(setting.config(), &setting.home).await?;
+    let (database, journal) = wiring::open_store(setting.config(), &setting.home).await?;
     match command {
         SessionsCommand::List { json, limit } => list(&journal, json, limit).await?,
         SessionsCommand::Show { id, json } => show(&journal, &id, json).await?,
@@ -44,7 +44,7 @@ pub(crate) async fn sessions(setting: &Setting, command: SessionsCommand) -> Res
                 None => export(&journal, &session, print).await?,
             }
         }
-        SessionsCommand::Delete { id, yes } => return delete(&journal, &id, yes).await,
+        SessionsCommand::Delete { id, yes } => return delete(database, &journal, &id, yes).await,
     }
     Ok(failure::ANSWERED)
 }
@@ -205,7 +205,12 @@ async fn export(
     Ok(())
 }
 
-async fn delete(journal: &Journal, given: &str, yes: bool) -> Result<u8, Failure> {
+async fn delete(
+    database: Database,
+    journal: &Journal,
+    given: &str,
+    yes: bool,
+) -> Result<u8, Failure> {
     let session = find(journal, given).await?;
     let question = format!("Delete {session} and everything in it?");
     if !yes && !confirmed(&question, &format!("deleting {session}")).await? {
@@ -213,6 +218,7 @@ async fn delete(journal: &Journal, given: &str, yes: bool) -> Result<u8, Failure
         return Ok(failure::TURN_FAILED);
     }
     journal.delete_session(&session).await?;
+    lango_a2a::remote::forget_session(database, &session).await?;
     print(&format!("Deleted {session}.\n"))?;
     Ok(failure::ANSWERED)
 }

@@ -128,14 +128,14 @@ impl Screen {
 }
 
 /// The signals that stop a turn, each as the exit code that it leads to.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
 }
 
 impl Signals {
-    pub(super) fn new() -> std::io::Result<Self> {
+    pub(crate) fn new() -> std::io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
@@ -143,7 +143,7 @@ impl Signals {
         })
     }
 
-    pub(super) async fn next(&mut self) -> u8 {
+    pub(crate) async fn next(&mut self) -> u8 {
         tokio::select! {
             _ = self.interrupt.recv() => failure::INTERRUPTED,
             _ = self.terminate.recv() => failure::TERMINATED,

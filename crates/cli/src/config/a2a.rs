@@ -35,6 +35,9 @@ pub(crate) struct RemoteAgentConfig {
     /// Places beside the card's own host that the agent may be at, such as `api.example.org`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) allow_hosts: Vec<String>,
+    /// Keys that its card has to be signed with one of: files with a JSON Web Key or a set of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) card_keys: Vec<String>,
     /// false: answers are waited for, although the card says that they can be listened to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) streaming: Option<bool>,

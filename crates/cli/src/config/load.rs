@@ -93,7 +93,14 @@ pub(crate) struct Loaded {
 }
 
 /// Variables that are not keys of the configuration.
-const OTHER_VARIABLES: &[&str] = &["LANGO_HOME", "LANGO_CONFIG", "LANGO_TEST_POSTGRES"];
+const OTHER_VARIABLES: &[&str] = &[
+    "LANGO_HOME",
+    "LANGO_CONFIG",
+    // A secret, which is not kept in a file that people show to each other.
+    "LANGO_SERVER_TOKEN",
+    "LANGO_TEST_POSTGRES",
+    "LANGO_PEERS",
+];
 
 /// Reads the file at `path`, if there is one, and the `LANGO_…` variables.
 pub(crate) fn load(

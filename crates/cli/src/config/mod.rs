@@ -7,6 +7,7 @@ mod knowledge;
 mod load;
 mod mcp;
 mod sandbox;
+mod server;
 mod web;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ pub(crate) use knowledge::{
 pub(crate) use load::{ConfigError, Loaded, Origin, load};
 pub(crate) use mcp::{McpConfig, McpServerConfig};
 pub(crate) use sandbox::{LevelName, PartName, SandboxConfig};
+pub(crate) use server::ServerConfig;
 pub(crate) use web::{EgressConfig, NavigatorConfig};
 
 /// Everything that can be configured. Every field has a default that works.
@@ -73,6 +75,8 @@ pub(crate) struct Config {
     pub(crate) observational_memory: ObservationalMemoryConfig,
     /// Agents elsewhere that the team works with.
     pub(crate) a2a: A2aConfig,
+    /// Programs and agents that talk to the team through `lango serve`.
+    pub(crate) server: ServerConfig,
     /// Where everything is kept.
     pub(crate) database: DatabaseConfig,
     /// Earlier turns shown to a model.

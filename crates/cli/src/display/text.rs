@@ -91,7 +91,7 @@ impl TextDisplay {
                 self.progress(&style.warn(&line))
             }
             EventBody::Warning { text, .. } => {
-                self.progress(&style.warn(&format!("  {}", one_line(text, 160))))
+                self.progress(&style.warn(&format!("  {}", one_line(text, 500))))
             }
             _ => Ok(()),
         }

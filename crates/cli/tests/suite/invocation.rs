@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
@@ -104,6 +104,28 @@ impl<'a> Invocation<'a> {
         }
         let stderr = read(child.stderr.take().unwrap());
         Running { lango: self.lango, child, stdout: None, stderr }
+    }
+
+    /// Starts it and waits until it has printed a line that begins like this; gives all that it
+    /// printed up to there.
+    pub(crate) async fn start_until(self, beginning: &str) -> (Running<'a>, String) {
+        let mut running = self.start_unread();
+        let mut lines = BufReader::new(running.child.stdout.take().unwrap()).lines();
+        let mut printed = String::new();
+        loop {
+            let line = tokio::time::timeout(PATIENCE, lines.next_line()).await;
+            let Some(line) = line.expect("lango hangs").unwrap() else {
+                let ended = running.finish().await;
+                panic!("it ended before it printed {beginning:?}: {printed}{ended:?}");
+            };
+            printed.push_str(&line);
+            printed.push('\n');
+            if line.starts_with(beginning) {
+                break;
+            }
+        }
+        running.stdout = Some(read(lines.into_inner()));
+        (running, printed)
     }
 
     /// Runs it to its end.

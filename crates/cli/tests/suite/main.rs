@@ -18,4 +18,5 @@ mod models;
 mod navigator;
 mod request;
 mod requirements;
+mod server;
 mod site;

@@ -107,6 +107,21 @@ impl Topology {
         self.checked()
     }
 
+    /// The same with these agents alone. A tool that another one would claim is claimed by nobody
+    /// else for it only if it is not there: whoever restricts agents leaves out the others' tools too.
+    pub fn only(mut self, agents: &BTreeSet<AgentName>) -> Result<Self, OrchestrationError> {
+        self.agents.retain(|agent| agents.contains(&agent.name));
+        if let MatchOrder::Agents(order) = &mut self.match_order {
+            order.retain(|name| agents.contains(name));
+        }
+        if let UnmatchedPolicy::Agent(name) = &self.unmatched
+            && !agents.contains(name)
+        {
+            self.unmatched = UnmatchedPolicy::Nobody;
+        }
+        self.checked()
+    }
+
     /// The topology's name.
     pub fn name(&self) -> &str {
         &self.name

@@ -25,6 +25,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
             include_str!("../../../cli/tests/suite/requirements/knowledge.rs"),
             include_str!("../../../cli/tests/suite/requirements/limits.rs"),
             include_str!("../../../cli/tests/suite/requirements/rejection.rs"),
+            include_str!("../../../cli/tests/suite/requirements/remote.rs"),
             include_str!("../../../cli/tests/suite/requirements/routing.rs"),
         ],
     ),

@@ -26,8 +26,8 @@ impl Version {
     /// As the header `A2A-Version` has it.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::One => "1.0",
-            Self::ZeroThree => "0.3",
+            Self::One => crate::wire::VERSION_1,
+            Self::ZeroThree => crate::wire::VERSION_03,
         }
     }
 }

@@ -165,7 +165,8 @@ pub(crate) fn refusal_in(status: u16, body: &[u8]) -> Trouble {
         #[serde(default)]
         message: String,
     }
-    if let Err(Trouble::Refused { code, message }) = read_rpc(body) {
+    // The codes of JSON-RPC are negative; in HTTP+JSON the status is said again.
+    if let Err(Trouble::Refused { code: code @ ..0, message }) = read_rpc(body) {
         return Trouble::Refused { code, message };
     }
     let message = serde_json::from_slice::<Envelope>(body)

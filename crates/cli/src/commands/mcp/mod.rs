@@ -2,7 +2,9 @@
 
 mod change;
 pub(crate) mod conformance;
+pub(crate) mod conformance_server;
 mod look;
+mod serve;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,6 +58,7 @@ pub(crate) async fn mcp(setting: &Setting, command: McpCommand) -> Result<u8, Fa
         McpCommand::Test { name, json } => {
             with(setting, &name, async |server| test(&server, json).await).await?;
         }
+        McpCommand::Serve(arguments) => return serve::serve(setting, arguments).await,
         McpCommand::Login { name, scope } => login(setting, &name, scope.as_deref()).await?,
         McpCommand::Logout { name } => {
             let (servers, outside) = servers(setting).await?;

@@ -1,8 +1,14 @@
 //! Whole turns with agents elsewhere. The model is a script; the agents are real, and made by others.
 
+mod commands;
+mod cutting;
+mod hostile;
+mod membership;
 mod peer;
 mod talking;
+mod trouble;
 
+pub(crate) use membership::{absences, closed_port};
 pub(crate) use peer::{Kind, Peer};
 
 use crate::fixture::Lango;

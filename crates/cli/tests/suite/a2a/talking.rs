@@ -18,7 +18,7 @@ const TASKS: &[(&str, &str)] = &[
 ];
 
 /// How the hand-over ended, and with which words.
-fn hand_over(turn: &Turn) -> (DelegationStatus, String) {
+pub(super) fn hand_over(turn: &Turn) -> (DelegationStatus, String) {
     let ended = turn.events.iter().find_map(|event| match &event.body {
         EventBody::TransferFinished { status, text, .. } => Some((*status, text.clone())),
         _ => None,

@@ -2,9 +2,10 @@
 
 mod commands;
 mod conformance;
+mod conformance_server;
 mod hostile;
 mod living;
 mod login;
-mod peer;
+pub(crate) mod peer;
 mod pins;
 mod servers;

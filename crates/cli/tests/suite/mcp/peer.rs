@@ -9,7 +9,7 @@ use tokio::process::{Child, Command};
 use crate::fixture::{Lango, TO_OPERATOR, calling};
 
 /// The directory that `cargo xtask peers` fills.
-pub(super) fn peers() -> PathBuf {
+pub(crate) fn peers() -> PathBuf {
     let place = std::env::var_os("LANGO_PEERS").expect(
         "LANGO_PEERS is not set, so nobody would be talked to. `cargo xtask peers` installs what is \
          needed and prints the directory",
@@ -17,7 +17,7 @@ pub(super) fn peers() -> PathBuf {
     PathBuf::from(place)
 }
 
-pub(super) fn node_programs() -> PathBuf {
+pub(crate) fn node_programs() -> PathBuf {
     peers().join("node/node_modules/.bin")
 }
 

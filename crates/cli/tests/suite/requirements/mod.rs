@@ -7,5 +7,6 @@ mod knowledge;
 mod limits;
 mod questions;
 mod rejection;
+mod remote;
 mod routing;
 mod teamwork;

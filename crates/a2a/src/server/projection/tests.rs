@@ -1,0 +1,294 @@
+//! The fold by itself: whatever a turn does, what a stream says of it adds up to the task.
+
+use lango_protocol::{
+    ApprovalDecision, EventId, FailureClass, Origin, Outcome, OutcomeStatus, SessionId, TurnId,
+    WorkDone,
+};
+use proptest::prelude::*;
+
+use super::*;
+
+/// Something that an agent does.
+#[derive(Debug, Clone)]
+enum Act {
+    Say(String),
+    Stumble,
+    Remark,
+    Call,
+    Ask,
+    HandOver { returns: bool, several: bool },
+}
+
+struct Play {
+    turn: TurnId,
+    seq: u64,
+    step: u32,
+    branch: Option<CallId>,
+    heard: String,
+    events: Vec<Event>,
+}
+
+impl Play {
+    fn new(text: &str) -> Self {
+        let mut play = Self {
+            turn: TurnId::generate(),
+            seq: 0,
+            step: 1,
+            branch: None,
+            heard: String::new(),
+            events: Vec::new(),
+        };
+        let (text, origin) = (text.to_owned(), Origin::A2a);
+        play.add(EventBody::UserMessage {
+            text,
+            attachment: None,
+            images: vec![],
+            origin,
+            sender: None,
+        });
+        play
+    }
+
+    fn of(acts: &[Act], status: OutcomeStatus) -> Self {
+        let mut play = Self::new("hello");
+        for act in acts {
+            play.act(act);
+        }
+        play.finish(status);
+        play
+    }
+
+    fn add(&mut self, body: EventBody) {
+        self.seq += u64::from(body.is_durable());
+        let session: SessionId = "test".parse().unwrap();
+        self.events.push(Event {
+            id: EventId::generate(),
+            session,
+            turn: self.turn,
+            seq: self.seq,
+            at: Timestamp::from_microseconds(
+                1_000_000 + i64::try_from(self.events.len()).unwrap() * 1000,
+            ),
+            author: None,
+            branch: self.branch.clone(),
+            step: Some(self.step),
+            body,
+        });
+    }
+
+    fn act(&mut self, act: &Act) {
+        match act {
+            Act::Say(text) => {
+                self.heard.push_str(text);
+                self.add(EventBody::TextDelta { text: text.clone() });
+            }
+            Act::Stumble => {
+                self.heard.clear();
+                let [model, fault, reason, next] = ["m", "f", "r", "n"].map(str::to_owned);
+                self.add(EventBody::Setback { model, fault, reason, next, wait_milliseconds: 0 });
+            }
+            Act::Remark => {
+                let text = std::mem::take(&mut self.heard);
+                self.add(EventBody::Message { text, answer: false });
+                self.step += 1;
+            }
+            Act::Call => {
+                let (tool, arguments) = ("fs_stat".to_owned(), "{}".to_owned());
+                self.add(EventBody::ToolCall {
+                    call: CallId::generate(),
+                    tool,
+                    arguments,
+                    read_only: true,
+                });
+                self.heard.clear();
+                self.step += 1;
+            }
+            Act::Ask => {
+                let call = CallId::generate();
+                let (tool, summary, digest) =
+                    ("exec_shell".to_owned(), String::new(), String::new());
+                let asked = call.clone();
+                self.add(EventBody::ApprovalRequested {
+                    call: asked,
+                    tool,
+                    summary,
+                    digest,
+                    expires_at: None,
+                    always: vec![],
+                });
+                let decision = ApprovalDecision::Approved;
+                self.add(EventBody::ApprovalResolved {
+                    call,
+                    decision,
+                    by: "the owner".to_owned(),
+                });
+            }
+            Act::HandOver { returns, several } => {
+                let back = self.branch.take().is_some();
+                let calls = [CallId::generate(), CallId::generate()];
+                let count = if *several { 2 } else { 1 };
+                for call in &calls[..count] {
+                    let (call, to, task) =
+                        (call.clone(), "planner".parse().unwrap(), String::new());
+                    self.add(EventBody::Transfer { call, to, task, returns: *returns, round: 1 });
+                }
+                self.heard.clear();
+                self.step += 1;
+                if !back {
+                    self.branch = Some(calls[0].clone());
+                }
+            }
+        }
+    }
+
+    fn finish(&mut self, status: OutcomeStatus) {
+        let text = match status {
+            OutcomeStatus::Done if !self.heard.trim().is_empty() => std::mem::take(&mut self.heard),
+            _ => "In the end.".to_owned(),
+        };
+        self.add(EventBody::Message { text, answer: true });
+        self.branch = None;
+        self.add(EventBody::TurnFinished(Outcome { status, work: WorkDone::default() }));
+    }
+}
+
+fn fold(events: &[Event], revealed: bool) -> (Projection, Vec<StreamResponse>) {
+    let mut projection = Projection::new("t", "c", 0, revealed);
+    let mut said = projection.begin_turn(1, "m", 0);
+    for event in events {
+        said.extend(projection.apply(event));
+    }
+    (projection, said)
+}
+
+/// What a client knows that applies every update to what it had.
+fn applied(mut task: Option<Task>, updates: &[StreamResponse]) -> Option<Task> {
+    for update in updates {
+        match update {
+            StreamResponse::Task(whole) => task = Some(whole.clone()),
+            StreamResponse::Message(_) => {}
+            StreamResponse::StatusUpdate(update) => {
+                task.as_mut().unwrap().status = update.status.clone();
+            }
+            StreamResponse::ArtifactUpdate(update) => {
+                let artifacts = task.as_mut().unwrap().artifacts.get_or_insert_default();
+                let id = &update.artifact.artifact_id;
+                let known = artifacts.iter_mut().find(|artifact| artifact.artifact_id == *id);
+                match known {
+                    None => {
+                        assert_ne!(update.append, Some(true), "something is appended to nothing");
+                        artifacts.push(update.artifact.clone());
+                    }
+                    Some(known) if update.append == Some(true) => {
+                        let more = update.artifact.parts[0].as_text().unwrap();
+                        let text = known.parts[0].as_text().unwrap().to_owned() + more;
+                        known.parts = vec![Part::text(text)];
+                    }
+                    Some(known) => *known = update.artifact.clone(),
+                }
+            }
+        }
+    }
+    task
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let act = prop_oneof![
+        5 => "[a-z ]{1,8}|```json|\\[a|\n".prop_map(Act::Say),
+        1 => Just(Act::Stumble),
+        1 => Just(Act::Remark),
+        1 => Just(Act::Call),
+        1 => Just(Act::Ask),
+        2 => (any::<bool>(), any::<bool>())
+            .prop_map(|(returns, several)| Act::HandOver { returns, several }),
+    ];
+    proptest::collection::vec(act, 0..14)
+}
+
+fn statuses() -> impl Strategy<Value = OutcomeStatus> {
+    prop_oneof![
+        3 => Just(OutcomeStatus::Done),
+        1 => Just(OutcomeStatus::NeedsInput),
+        1 => Just(OutcomeStatus::Cancelled),
+        1 => Just(OutcomeStatus::Failed { class: FailureClass::Provider, reason: "secret".into() }),
+    ]
+}
+
+proptest! {
+    /// Cut anywhere: the snapshot and what follows it are the task, and so is the uncut stream.
+    #[test]
+    fn a_snapshot_and_what_follows_it_are_the_task(
+        acts in acts(), status in statuses(), revealed: bool,
+    ) {
+        let play = Play::of(&acts, status.clone());
+        let (whole, said) = fold(&play.events, revealed);
+        if whole.message().is_some() {
+            prop_assert_eq!(said.len(), 1, "a message is alone");
+            return Ok(());
+        }
+        let expected = whole.task();
+        for cut in 0..=play.events.len() {
+            let (mut projection, before) = fold(&play.events[..cut], revealed);
+            let snapshot = projection.is_revealed().then(|| projection.task());
+            let after: Vec<StreamResponse> =
+                play.events[cut..].iter().flat_map(|event| projection.apply(event)).collect();
+            prop_assert_eq!([before, after.clone()].concat(), said.clone(), "the same words");
+            let seen = applied(snapshot, &after).unwrap();
+            prop_assert_eq!(&seen.status, &expected.status);
+            if status == OutcomeStatus::Done {
+                prop_assert_eq!(&seen.artifacts, &expected.artifacts, "cut at {}", cut);
+            }
+        }
+    }
+
+    /// What is streamed makes no difference in the end: the journal alone gives the same task.
+    #[test]
+    fn the_journal_alone_gives_the_same_task(acts in acts(), status in statuses()) {
+        let play = Play::of(&acts, status);
+        let kept: Vec<Event> =
+            play.events.iter().filter(|event| event.body.is_durable()).cloned().collect();
+        let (live, _) = fold(&play.events, false);
+        let (read, _) = fold(&kept, false);
+        prop_assert_eq!(live.message(), read.message());
+        prop_assert_eq!(live.task(), read.task());
+    }
+
+    /// States only go forward, and the last one is said.
+    #[test]
+    fn states_never_go_back(acts in acts(), status in statuses()) {
+        let play = Play::of(&acts, status);
+        let (_, said) = fold(&play.events, true);
+        let rank = |state: &TaskState| match state {
+            TaskState::Submitted => 0,
+            TaskState::Working | TaskState::InputRequired => 1,
+            _ => 2,
+        };
+        let ranks: Vec<i32> = said.iter().filter_map(|update| match update {
+            StreamResponse::StatusUpdate(update) => Some(rank(&update.status.state)),
+            StreamResponse::Task(task) => Some(rank(&task.status.state)),
+            _ => None,
+        }).collect();
+        prop_assert!(ranks.is_sorted(), "{:?}", ranks);
+    }
+}
+
+#[test]
+fn words_of_agents_that_do_not_speak_to_the_caller_are_not_said() {
+    for (returns, several) in [(true, false), (false, true)] {
+        let mut play = Play::new("hello");
+        play.act(&Act::HandOver { returns, several });
+        play.act(&Act::Say("between us".to_owned()));
+        play.act(&Act::Say(" two".to_owned()));
+        let (_, said) = fold(&play.events, false);
+        assert!(!said.iter().any(|update| matches!(update, StreamResponse::ArtifactUpdate(_))));
+    }
+}
+
+#[test]
+fn why_a_turn_failed_stays_here() {
+    let mut play = Play::new("hello");
+    play.finish(OutcomeStatus::Failed { class: FailureClass::Provider, reason: "secret".into() });
+    let (projection, _) = fold(&play.events, false);
+    assert_eq!(projection.state(), &TaskState::Failed);
+    assert!(!serde_json::to_string(&projection.task()).unwrap().contains("secret"));
+}

@@ -1,0 +1,158 @@
+//! Push notifications: posted in order, with proof, tried again, and not forgotten over a restart.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use lango_store::DatabaseLocation;
+use serde_json::{Value, json};
+
+use crate::fixture::{Wanted, send, send_to, serve};
+
+type Heard = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
+
+/// What is posted to it is kept; the first `failures` posts are refused.
+struct Webhook {
+    url: String,
+    heard: Heard,
+    serving: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for Webhook {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+#[derive(Clone)]
+struct Desk {
+    heard: Heard,
+    failures: Arc<Mutex<u32>>,
+}
+
+async fn take(State(desk): State<Desk>, request: Request) -> StatusCode {
+    {
+        let mut failures = desk.failures.lock().unwrap();
+        if *failures > 0 {
+            *failures -= 1;
+            return StatusCode::SERVICE_UNAVAILABLE;
+        }
+    }
+    let (parts, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+    let body = serde_json::from_slice(&body).unwrap();
+    desk.heard.lock().unwrap().push((parts.headers, body));
+    StatusCode::NO_CONTENT
+}
+
+impl Webhook {
+    async fn start(failures: u32) -> Self {
+        let heard = Heard::default();
+        let desk = Desk { heard: Arc::clone(&heard), failures: Arc::new(Mutex::new(failures)) };
+        let router = axum::Router::new().fallback(take).with_state(desk);
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/hook", listener.local_addr().unwrap());
+        let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { url, heard, serving }
+    }
+
+    /// Waits until so many were posted.
+    async fn posts(&self, count: usize) -> Vec<(HeaderMap, Value)> {
+        for _ in 0..600 {
+            let heard = self.heard.lock().unwrap().clone();
+            if heard.len() >= count {
+                return heard;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{} of {count} came", self.heard.lock().unwrap().len());
+    }
+}
+
+fn wanted() -> Wanted {
+    let mut wanted = Wanted { webhooks: true, ..Wanted::default() };
+    wanted.settings.notification_pause = Duration::from_millis(20);
+    wanted
+}
+
+fn state(post: &Value) -> &str {
+    post["statusUpdate"]["status"]["state"].as_str().unwrap_or("")
+}
+
+pub(crate) async fn what_happens_is_posted_in_order_with_proof(location: DatabaseLocation) {
+    let server = serve(&location, wanted()).await;
+    let webhook = Webhook::start(2).await;
+    let mut request = send("a question");
+    request["configuration"] = json!({ "taskPushNotificationConfig": {
+        "id": "mine", "url": webhook.url, "token": "a-token",
+        "authentication": { "scheme": "Bearer", "credentials": "a-secret" } } });
+    let task = server.rpc("SendMessage", request).await["task"]["id"].clone();
+    server.rpc("SendMessage", send_to(task.as_str().unwrap(), "the second")).await;
+    // working, input required; working, the answer, completed.
+    let posts = webhook.posts(5).await;
+    let states: Vec<&str> = posts.iter().map(|(_, post)| state(post)).collect();
+    assert_eq!(
+        states,
+        [
+            "TASK_STATE_WORKING",
+            "TASK_STATE_INPUT_REQUIRED",
+            "TASK_STATE_WORKING",
+            "",
+            "TASK_STATE_COMPLETED"
+        ]
+    );
+    assert_eq!(posts[3].1["artifactUpdate"]["artifact"]["parts"][0]["text"], "The answer.");
+    for (headers, post) in &posts {
+        assert_eq!(headers["authorization"], "Bearer a-secret");
+        assert_eq!(headers["x-a2a-notification-token"], "a-token");
+        assert_eq!(headers["content-type"], "application/a2a+json");
+        assert_eq!(post.as_object().unwrap().len(), 1, "one of the four: {post}");
+    }
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(webhook.heard.lock().unwrap().len(), 5, "and nothing twice");
+}
+
+pub(crate) async fn what_was_not_sent_is_sent_after_a_restart(location: DatabaseLocation) {
+    let webhook = Webhook::start(0).await;
+    let first = serve(&location, wanted()).await;
+    let task = first.rpc("SendMessage", send("a question")).await["task"]["id"].clone();
+    // Nobody is there yet: a port that nothing listens at any more.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let config = json!({ "taskId": task, "id": "c", "url": format!("http://127.0.0.1:{port}/") });
+    first.rpc("CreateTaskPushNotificationConfig", config).await;
+    first.rpc("SendMessage", send_to(task.as_str().unwrap(), "the second")).await;
+    first.door.close().await;
+    drop(first);
+    // The next process finds the address that works.
+    let database = lango_store::testing::open(&location).await;
+    let change = lango_store::Statement::new("UPDATE a2a_notifications SET url = $1, done = 0")
+        .bind(webhook.url.as_str());
+    database.write(change.into()).await.unwrap();
+    let _second = serve(&location, wanted()).await;
+    let posts = webhook.posts(3).await;
+    let states: Vec<&str> = posts.iter().map(|(_, post)| state(post)).collect();
+    assert_eq!(states, ["TASK_STATE_WORKING", "", "TASK_STATE_COMPLETED"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_old_version_posts_tasks_and_a_dead_address_is_given_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
+    let server = serve(&location, wanted()).await;
+    let webhook = Webhook::start(0).await;
+    let task = server.rpc("SendMessage", send("a question")).await["task"]["id"].clone();
+    let config = json!({ "taskId": task, "pushNotificationConfig": { "url": webhook.url } });
+    server.rpc("tasks/pushNotificationConfig/set", config).await;
+    let dead = Webhook::start(u32::MAX).await;
+    let config = json!({ "taskId": task, "id": "dead", "url": dead.url });
+    server.rpc("CreateTaskPushNotificationConfig", config).await;
+    server.rpc("SendMessage", send_to(task.as_str().unwrap(), "the second")).await;
+    let posts = webhook.posts(2).await;
+    assert_eq!(
+        (&posts[1].1["kind"], &posts[1].1["status"]["state"]),
+        (&json!("task"), &json!("completed"))
+    );
+    assert_eq!(posts[1].0["content-type"], "application/json");
+    assert!(dead.heard.lock().unwrap().is_empty());
+}

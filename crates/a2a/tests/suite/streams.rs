@@ -1,0 +1,114 @@
+//! Streams: what they say adds up to the task, for everybody who follows, from wherever they begin.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::fixture::{Server, seen, send, send_to};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_adds_up_to_the_task() {
+    let (server, _directory) = Server::new().await;
+    for text in ["do something", "drip", "data", "a question", "reject this", "broken"] {
+        let events = server.stream("SendStreamingMessage", send(text)).await.all().await;
+        assert!(events[0]["task"].is_object(), "{text}: {events:?}");
+        let mut sum = seen(&events);
+        let mut task = server.rpc("GetTask", json!({ "id": sum["id"] })).await;
+        if text == "a question" {
+            // Words that turned out to be a question were sent as they came.
+            sum.as_object_mut().unwrap().remove("artifacts");
+            task.as_object_mut().unwrap().remove("artifacts");
+        }
+        assert_eq!(sum, task, "{text}");
+        let last = events.last().unwrap();
+        assert!(last["statusUpdate"].is_object(), "{last}");
+    }
+    let talk = server.stream("SendStreamingMessage", send("small talk")).await.all().await;
+    assert_eq!(talk.len(), 1);
+    assert!(talk[0]["message"].is_object());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn words_come_in_pieces_and_the_last_says_so() {
+    let (server, _directory) = Server::new().await;
+    let events = server.stream("SendStreamingMessage", send("drip")).await.all().await;
+    let pieces: Vec<&Value> =
+        events.iter().filter_map(|event| event.get("artifactUpdate")).collect();
+    assert!(pieces.len() > 2, "{pieces:?}");
+    let (first, last) = (pieces[0], pieces[pieces.len() - 1]);
+    assert_eq!((&first["append"], &first["lastChunk"]), (&json!(false), &json!(false)));
+    assert_eq!((&last["append"], &last["lastChunk"]), (&json!(true), &json!(true)));
+    let text: String = pieces
+        .iter()
+        .map(|piece| piece["artifact"]["parts"][0]["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(text, "One two three four five six seven eight nine ten.");
+}
+
+/// A stream that is cut after any of its events and taken up again loses and repeats nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_is_cut_anywhere_is_taken_up_without_loss_or_repetition() {
+    let (server, _directory) = Server::new().await;
+    let uncut = server.stream("SendStreamingMessage", send("drip")).await.all().await;
+    let text = |task: &Value| task["artifacts"][0]["parts"][0]["text"].clone();
+    let mut resumed = 0;
+    for cut in 1..uncut.len() {
+        let mut stream = server.stream("SendStreamingMessage", send("drip")).await;
+        let mut before = Vec::new();
+        for _ in 0..cut {
+            before.extend(stream.next().await);
+        }
+        drop(stream);
+        let id = seen(&before)["id"].clone();
+        // It may have ended before it was asked for again.
+        let Some(events) = server.stream_if_any("SubscribeToTask", json!({ "id": id })).await
+        else {
+            continue;
+        };
+        let after = events.all().await;
+        assert!(after[0]["task"].is_object());
+        let whole = server.rpc("GetTask", json!({ "id": id })).await;
+        assert_eq!(seen(&after), whole, "cut after {cut}");
+        assert_eq!(text(&whole), text(&seen(&uncut)));
+        resumed += 1;
+    }
+    assert!(resumed > 3, "only {resumed} of {} cuts were early enough", uncut.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everybody_who_follows_sees_the_same_over_further_turns_too() {
+    let (server, _directory) = Server::new().await;
+    let id = server.rpc("SendMessage", send("a question")).await["task"]["id"].clone();
+    let mut streams = Vec::new();
+    for _ in 0..4 {
+        streams.push(server.stream("SubscribeToTask", json!({ "id": id })).await);
+    }
+    streams.push(
+        server.http_stream(&format!("tasks/{}:subscribe", id.as_str().unwrap()), json!({})).await,
+    );
+    // One of them goes, which is nobody else's concern.
+    let mut gone = streams.remove(0);
+    assert!(gone.next().await.unwrap()["task"].is_object());
+    drop(gone);
+    let all = tokio::spawn(join_all(streams.into_iter().map(crate::fixture::Events::all)));
+    server.rpc("SendMessage", send_to(id.as_str().unwrap(), "drip")).await;
+    let all = all.await.unwrap();
+    let task = server.rpc("GetTask", json!({ "id": id })).await;
+    for events in &all {
+        assert_eq!(events, &all[0]);
+    }
+    let mut sum = seen(&all[0]);
+    // History grows with messages, which streams do not say.
+    sum["history"] = task["history"].clone();
+    assert_eq!(sum, task);
+    assert_eq!(all[0].last().unwrap()["statusUpdate"]["status"]["state"], "TASK_STATE_COMPLETED");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn closing_the_door_ends_every_stream() {
+    let (server, _directory) = Server::new().await;
+    let id = server.rpc("SendMessage", send("a question")).await["task"]["id"].clone();
+    let mut stream = server.stream("SubscribeToTask", json!({ "id": id })).await;
+    assert!(stream.next().await.is_some());
+    server.door.close().await;
+    assert!(stream.next().await.is_none());
+}

@@ -1,0 +1,96 @@
+//! What `serve` and its callers take.
+
+use std::net::IpAddr;
+
+use clap::{Args, Subcommand};
+use lango_protocol::{AgentName, Caller};
+use lango_server::Door;
+
+use super::TeamArguments;
+
+/// What `serve` takes.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// The address to listen on; 127.0.0.1, which only this machine reaches, unless configured.
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    pub(crate) host: Option<IpAddr>,
+    /// The port; 8787 unless configured, 0 for any that is free.
+    #[arg(long)]
+    pub(crate) port: Option<u16>,
+    /// Let everybody on this machine in, as you. Not with an address that others reach.
+    #[arg(long, conflicts_with = "new_token")]
+    pub(crate) no_auth: bool,
+    /// Make a new token for yourself; the one before it is worth nothing any more.
+    #[arg(long)]
+    pub(crate) new_token: bool,
+    /// The agents that callers reach, with commas between; all of them unless configured.
+    #[arg(long, value_name = "AGENTS", value_delimiter = ',')]
+    pub(crate) expose: Vec<AgentName>,
+    /// Agents whose tools programs that speak MCP may call themselves, with commas between.
+    #[arg(long, value_name = "AGENTS", value_delimiter = ',')]
+    pub(crate) tools: Vec<AgentName>,
+    #[command(flatten)]
+    pub(crate) team: TeamArguments,
+}
+
+/// What `mcp serve` takes.
+#[derive(Debug, Args)]
+pub(crate) struct McpServeArguments {
+    /// Agents whose tools the client may call itself, with commas between.
+    #[arg(long, value_name = "AGENTS", value_delimiter = ',')]
+    pub(crate) tools: Vec<AgentName>,
+    #[command(flatten)]
+    pub(crate) team: TeamArguments,
+}
+
+fn address(text: &str) -> Result<IpAddr, String> {
+    match text {
+        "localhost" => Ok(IpAddr::from([127, 0, 0, 1])),
+        other => other.parse().map_err(|_| {
+            "use an address of this machine, such as 127.0.0.1, or localhost".to_owned()
+        }),
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServeCommand {
+    /// Who else is let in.
+    #[command(after_help = "Examples:
+  lango serve callers add laptop                       all that the server exposes
+  lango serve callers add wiki --agents librarian      this agent alone
+  lango serve callers add ide --doors mcp              through this door alone
+  lango serve callers list
+  lango serve callers remove wiki                      at once, also while the server runs
+
+A token is printed once; what is kept is its SHA-256.")]
+    Callers {
+        #[command(subcommand)]
+        command: CallersCommand,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CallersCommand {
+    /// Let somebody in. Prints their token, once.
+    Add {
+        /// A name for them, in lower case.
+        name: Caller,
+        /// The agents that they reach, with commas between; all that the server exposes otherwise.
+        #[arg(long, value_delimiter = ',')]
+        agents: Vec<AgentName>,
+        /// The doors that they may come through: a2a, openai, mcp; all otherwise.
+        #[arg(long, value_delimiter = ',')]
+        doors: Vec<Door>,
+    },
+    /// Who is let in, and what they reach.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let somebody in no more.
+    Remove {
+        /// Their name.
+        name: Caller,
+    },
+}

@@ -1,0 +1,73 @@
+//! A card as a person reads it. Every word of it is a stranger's, so what is not plain is written out.
+
+use lango_a2a::remote::{Card, RemoteConfig, RemoteError, Sighting, TrustedCard};
+use lango_tool::{visible, visible_short};
+
+/// Skills that are shown; of the rest, their number.
+const SKILLS: usize = 20;
+
+/// Who, where, what, and whether it is signed.
+pub(super) fn in_words(config: &RemoteConfig, seen: &Sighting) -> String {
+    let card = &seen.card;
+    let mut text = format!("{} {}\n", visible_short(&card.name), visible_short(&card.version))
+        .replace(" \n", "\n");
+    let mut line = |what: &str, value: &str| {
+        if !value.is_empty() {
+            text.push_str(&format!("  {what:<12}{value}\n"));
+        }
+    };
+    line("says", &visible_short(&card.description));
+    line("run by", &visible_short(card.provider.as_deref().unwrap_or_default()));
+    line("card", config.card_url.as_str());
+    if let Ok(interface) = card.interface() {
+        let (binding, version) = (interface.binding.as_str(), interface.version.as_str());
+        let streaming = if card.streaming { ", in streams" } else { "" };
+        line("at", &format!("{} ({binding}, A2A {version}{streaming})", interface.url));
+    }
+    line("wants", &visible_short(&card.security.join(", ")));
+    line("signature", &signature(card, seen.signed_by.as_deref()));
+    line("digest", &card.digest());
+    for skill in card.skills.iter().take(SKILLS) {
+        line("skill", &visible_short(&skill.to_string()));
+    }
+    if let Some(more) = card.skills.len().checked_sub(SKILLS).filter(|more| *more > 0) {
+        line("skills", &format!("and {more} more"));
+    }
+    text
+}
+
+fn signature(card: &Card, signed_by: Option<&str>) -> String {
+    match (signed_by, card.signatures) {
+        (Some(key), _) => format!("holds, made with the key {}", visible_short(key)),
+        (None, 0) => "none".to_owned(),
+        (None, _) => "there is one, not checked: no key for it in cardKeys".to_owned(),
+    }
+}
+
+/// What a person has to decide about: each thing that matters, as it was and as it is.
+pub(super) fn difference(trusted: &TrustedCard, seen: &Sighting) -> String {
+    let old = Card::read(&trusted.card_url, trusted.body.as_bytes());
+    let old = old.map(|card| card.lines()).unwrap_or_default();
+    let new = seen.card.lines();
+    let missing = |lines: &[String], from: &[String], mark: char| -> String {
+        let gone = lines.iter().filter(|line| !from.contains(line));
+        gone.map(|line| format!("{mark} {}\n", visible(line))).collect()
+    };
+    let since = trusted.pinned_at.to_string();
+    let since = since.get(..10).unwrap_or(&since);
+    format!(
+        "trusted since {since}, and changed:\n{}{}",
+        missing(&old, &new, '-'),
+        missing(&new, &old, '+')
+    )
+}
+
+/// Why an agent is not there, in a word.
+pub(super) fn state_of(error: &RemoteError) -> &'static str {
+    match error {
+        RemoteError::Unreachable { .. } => "unreachable",
+        RemoteError::Changed { .. } => "changed",
+        RemoteError::Store(_) => "unknown",
+        _ => "refused",
+    }
+}

@@ -1,0 +1,78 @@
+//! `lango a2a test`: a message, and how long each step takes.
+
+use std::time::Instant;
+
+use lango_a2a::remote::Directory;
+use lango_protocol::{AgentName, CallId, SessionId, TurnId};
+use lango_runtime::{RemoteAgent as _, RemoteReply, RemoteRequest};
+use lango_tool::visible_lines;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::super::print;
+use crate::failure::{self, Failure};
+
+const GREETING: &str = "Hello. Who are you, and what can you do?";
+/// Words that may wait to be counted.
+const WORDS: usize = 64;
+
+pub(super) async fn test(
+    directory: &Directory,
+    name: &AgentName,
+    text: &str,
+) -> Result<u8, Failure> {
+    let start = Instant::now();
+    let step = |what: &str, detail: &str| {
+        print(&format!("{:>7} ms  {what:<12} {detail}\n", start.elapsed().as_millis()))
+    };
+    let Some(standing) = directory.look_for(name).await else { return Ok(failure::TURN_FAILED) };
+    let present = match standing.found {
+        Ok(present) => present,
+        Err(error) => {
+            let message = format!("{name} is not there: {error}");
+            return Err(Failure { code: failure::TURN_FAILED, message });
+        }
+    };
+    let place = present.card.interface().map(|interface| {
+        let (binding, version) = (interface.binding.as_str(), interface.version.as_str());
+        format!("{} ({binding}, A2A {version})", interface.url)
+    });
+    step("card", &place.unwrap_or_default())?;
+    let (words, mut pieces) = mpsc::channel(WORDS);
+    let cancel = CancellationToken::new();
+    let request = RemoteRequest {
+        session: SessionId::generate(),
+        turn: TurnId::generate(),
+        call: CallId::generate(),
+        task: if text.trim().is_empty() { GREETING } else { text }.to_owned(),
+        user_text: text.to_owned(),
+        images: Vec::new(),
+        words,
+        cancel: cancel.clone(),
+    };
+    let asked = present.agent.ask(request);
+    tokio::pin!(asked);
+    let mut heard = false;
+    let reply = loop {
+        tokio::select! {
+            biased;
+            _ = tokio::signal::ctrl_c(), if !cancel.is_cancelled() => cancel.cancel(),
+            piece = pieces.recv(), if !heard => {
+                heard = true;
+                if piece.is_some() {
+                    step("first words", "")?;
+                }
+            }
+            reply = &mut asked => break reply,
+        }
+    };
+    let (what, words, code) = match reply {
+        RemoteReply::Answered { text } => ("answered", text, failure::ANSWERED),
+        RemoteReply::NeedsInput { question } => ("asks", question, failure::ANSWERED),
+        RemoteReply::Rejected { reason } => ("rejected", reason, failure::TURN_FAILED),
+        RemoteReply::Failed { reason } => ("failed", reason, failure::TURN_FAILED),
+    };
+    step(what, "")?;
+    print(&format!("{}\n", visible_lines(&words, "  | ")))?;
+    Ok(code)
+}

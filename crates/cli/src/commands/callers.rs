@@ -1,0 +1,85 @@
+//! `lango serve callers`: who else is let in.
+
+use std::collections::BTreeSet;
+
+use lango_protocol::AgentName;
+use lango_server::{CallerRecord, Callers, Door};
+use serde::Serialize;
+
+use super::serve::failed;
+use super::sessions::local_time;
+use super::table::table;
+use super::{Setting, print, print_json};
+use crate::arguments::{CallersCommand, ServeCommand};
+use crate::failure::{self, Failure};
+use crate::{teams, wiring};
+
+pub(crate) async fn callers(setting: &Setting, command: ServeCommand) -> Result<u8, Failure> {
+    let ServeCommand::Callers { command } = command;
+    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
+    let callers = Callers::open(database).await?;
+    match command {
+        CallersCommand::Add { name, agents, doors } => {
+            let catalog = wiring::catalog(setting.config(), &setting.home, None, None, None)?;
+            teams::check_agents(&catalog, &agents)?;
+            let agents: BTreeSet<AgentName> = agents.into_iter().collect();
+            let agents = (!agents.is_empty()).then_some(agents);
+            let doors: BTreeSet<Door> =
+                if doors.is_empty() { Door::ALL.into() } else { doors.into_iter().collect() };
+            let token = callers.add(&name, agents.as_ref(), &doors).await.map_err(failed)?;
+            print(&format!(
+                "The token of {name}, which is not shown again:\n{}\n",
+                token.reveal()
+            ))?;
+        }
+        CallersCommand::List { json } => list(&callers.list().await?, json)?,
+        CallersCommand::Remove { name } => {
+            if !callers.remove(&name).await? {
+                return Err(Failure::usage(format!(
+                    "there is no caller {name}. Those there are: lango serve callers list"
+                )));
+            }
+            print(&format!("{name} is let in no more\n"))?;
+        }
+    }
+    Ok(failure::ANSWERED)
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    /// None: whatever the server exposes.
+    agents: Option<Vec<&'a str>>,
+    doors: Vec<&'static str>,
+    created_at: lango_protocol::Timestamp,
+}
+
+fn list(records: &[CallerRecord], json: bool) -> Result<(), Failure> {
+    let listed: Vec<Listed<'_>> = records
+        .iter()
+        .map(|record| Listed {
+            name: record.name.as_str(),
+            agents: record
+                .agents
+                .as_ref()
+                .map(|agents| agents.iter().map(AgentName::as_str).collect()),
+            doors: record.doors.iter().map(|door| door.name()).collect(),
+            created_at: record.created_at,
+        })
+        .collect();
+    if json {
+        return print_json(&listed);
+    }
+    if listed.is_empty() {
+        return print("Nobody yet. The first `lango serve` makes a token for you\n");
+    }
+    let rows: Vec<Vec<String>> = listed
+        .iter()
+        .map(|caller| {
+            let agents = caller.agents.as_ref().map_or("all exposed".to_owned(), |a| a.join(", "));
+            let since = local_time(caller.created_at);
+            vec![caller.name.to_owned(), agents, caller.doors.join(", "), since]
+        })
+        .collect();
+    print(&table(&["CALLER", "AGENTS", "DOORS", "SINCE"], &rows))
+}

@@ -1,0 +1,49 @@
+//! `lango mcp serve`: the team for one MCP client, over standard input and output.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_mcp::server::{TeamServer, serve_stdio};
+use lango_runtime::OWNER;
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::McpServeArguments;
+use crate::commands::Setting;
+use crate::commands::turn::Signals;
+use crate::failure::{self, Failure};
+use crate::serving::{Reached, Serving};
+
+/// How long turns have to end when the client has gone.
+const GRACE: Duration = Duration::from_secs(5);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Nothing but the protocol goes to standard output here; what a person should know goes to standard
+/// error, where clients keep their logs.
+pub(super) async fn serve(setting: &Setting, arguments: McpServeArguments) -> Result<u8, Failure> {
+    let reached = Reached { expose: Vec::new(), tools: arguments.tools, secrets: Vec::new() };
+    let serving = Serving::new(setting, &arguments.team, reached).await?;
+    let caller = OWNER
+        .parse()
+        .map_err(|error: lango_protocol::InvalidName| Failure::usage(error.to_string()))?;
+    let server = TeamServer::new(caller, serving.teams.clone(), serving.teams.clone());
+    let stop = CancellationToken::new();
+    let mut signals = Signals::new()?;
+    let signalled = stop.clone();
+    let listening = tokio::spawn(async move {
+        signals.next().await;
+        signalled.cancel();
+    });
+    let served = serve_stdio(server, stop).await;
+    listening.abort();
+    // A turn whose client has gone is stopped, and says so in the journal.
+    let teams = Arc::clone(&serving.teams);
+    let ending = async {
+        while teams.turns_under_way() > 0 {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    };
+    let _ = tokio::time::timeout(GRACE, ending).await;
+    serving.end().await;
+    served.map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(failure::ANSWERED)
+}

@@ -1,0 +1,252 @@
+//! Which agents each caller of the server reaches: a runtime for every set of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lango_a2a::server::{CardAgent, Exposed};
+use lango_mcp::server::{Offered, Offers};
+use lango_orchestration::AgentTree;
+use lango_protocol::{AgentName, Caller};
+use lango_runtime::{AgentModel, Approver, OWNER, Runtime, Teams};
+use lango_server::Callers;
+use lango_tool::ToolRegistry;
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::provider::ReadyModels;
+use crate::team::{Elsewhere, Renewed};
+use crate::wiring::{self, Catalog, Kept};
+
+/// A set of agents; none is everybody.
+pub(crate) type Reach = Option<BTreeSet<AgentName>>;
+
+/// The teams of a server.
+pub(crate) struct ServedTeams {
+    config: Config,
+    kept: Kept,
+    models: Arc<ReadyModels>,
+    approver: Arc<dyn Approver>,
+    callers: Callers,
+    exposed: Reach,
+    /// Agents whose tools are offered directly.
+    offering: BTreeSet<AgentName>,
+    /// What there is now. A lock that is held to look something up, or to make it: making a runtime
+    /// is some copying, and waits for nothing.
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The whole team, of which each caller has its part.
+    catalog: Catalog,
+    /// The agents elsewhere that are there.
+    elsewhere: Elsewhere,
+    /// The runtimes so far, one for each set of agents. They share the journal and everything else
+    /// that is kept.
+    runtimes: BTreeMap<Reach, Runtime>,
+    /// Those of agents that speak alone.
+    alone: BTreeMap<AgentName, Runtime>,
+}
+
+/// What teams are made of.
+pub(crate) struct ServedTeamsParts {
+    pub(crate) config: Config,
+    pub(crate) catalog: Catalog,
+    pub(crate) kept: Kept,
+    pub(crate) models: Arc<ReadyModels>,
+    pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) callers: Callers,
+    pub(crate) expose: Vec<AgentName>,
+    pub(crate) tools: Vec<AgentName>,
+}
+
+impl ServedTeams {
+    /// Checks that every agent that is to be reached exists, and makes the owner's team.
+    pub(crate) fn new(parts: ServedTeamsParts) -> Result<Self, Failure> {
+        check_agents(&parts.catalog, &parts.expose)?;
+        check_agents(&parts.catalog, &parts.tools)?;
+        let exposed: Reach = (!parts.expose.is_empty()).then(|| parts.expose.into_iter().collect());
+        let (runtimes, alone) = (BTreeMap::new(), BTreeMap::new());
+        let elsewhere = parts.catalog.elsewhere();
+        let teams = Self {
+            config: parts.config,
+            kept: parts.kept,
+            models: parts.models,
+            approver: parts.approver,
+            callers: parts.callers,
+            exposed,
+            offering: parts.tools.into_iter().collect(),
+            state: Mutex::new(State { catalog: parts.catalog, elsewhere, runtimes, alone }),
+        };
+        let mut state = teams.state();
+        let owners = teams.make(&state, &teams.exposed)?;
+        state.runtimes.insert(teams.exposed.clone(), owners);
+        drop(state);
+        Ok(teams)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The whole team, as it is now.
+    pub(crate) fn catalog(&self) -> Catalog {
+        self.state().catalog.clone()
+    }
+
+    /// What the card of the team says to a caller, or to everybody.
+    fn described(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
+        let reach = match caller {
+            None => Some(self.exposed.clone()),
+            Some(caller) => self.reach(caller),
+        };
+        let Some(reach) = reach else { return Vec::new() };
+        let state = self.state();
+        let mut agents = CardAgent::all_of(&state.catalog.tree, Some(&state.catalog.topology));
+        if let Some(reach) = reach {
+            agents.retain(|agent| reach.contains(agent.name.as_str()));
+        }
+        agents
+    }
+
+    /// The turns under way in all teams.
+    pub(crate) fn turns_under_way(&self) -> usize {
+        let state = self.state();
+        state.runtimes.values().chain(state.alone.values()).map(Runtime::turns_under_way).sum()
+    }
+
+    /// Waits for what follows from the turns so far, and says what could not be done.
+    pub(crate) async fn settled(&self) -> Vec<String> {
+        let runtimes: Vec<Runtime> = self.state().runtimes.values().cloned().collect();
+        let mut troubles = Vec::new();
+        for runtime in runtimes {
+            troubles.extend(runtime.settled().await);
+        }
+        troubles
+    }
+
+    /// The agents that a caller reaches. The outer none: it is not let in.
+    fn reach(&self, caller: &Caller) -> Option<Reach> {
+        if caller.as_str() == OWNER {
+            return Some(self.exposed.clone());
+        }
+        let own = self.callers.known(caller)?.agents;
+        Some(match (own, &self.exposed) {
+            (Some(own), Some(exposed)) => Some(own.intersection(exposed).cloned().collect()),
+            (Some(own), None) => Some(own),
+            (None, exposed) => exposed.clone(),
+        })
+    }
+
+    /// A runtime for a set of agents, as they are now.
+    fn make(&self, state: &State, reach: &Reach) -> Result<Runtime, Failure> {
+        let (approver, kept) = (Arc::clone(&self.approver), self.kept.clone());
+        let catalog = match reach {
+            None => state.catalog.clone(),
+            Some(agents) => state.catalog.exposing(agents, &state.elsewhere)?,
+        };
+        let runtime = wiring::runtime(&self.config, &catalog, kept, &self.models, approver);
+        // Agents elsewhere may have come or gone since the start.
+        runtime.replace_team(&catalog.tree, &state.elsewhere.agents);
+        Ok(runtime)
+    }
+
+    /// Whether a caller may call tools of this agent directly.
+    fn offers(&self, caller: &Caller, agent: &AgentName) -> bool {
+        let reached = match self.reach(caller) {
+            None => false,
+            Some(None) => true,
+            Some(Some(agents)) => agents.contains(agent),
+        };
+        reached && self.offering.contains(agent)
+    }
+}
+
+impl Teams for ServedTeams {
+    fn team(&self, caller: &Caller) -> Option<Runtime> {
+        let reach = self.reach(caller)?;
+        let mut state = self.state();
+        if let Some(runtime) = state.runtimes.get(&reach) {
+            return Some(runtime.clone());
+        }
+        // An empty set, or agents that are gone: there is nobody to talk to.
+        let runtime = self.make(&state, &reach).ok()?;
+        state.runtimes.insert(reach, runtime.clone());
+        Some(runtime)
+    }
+}
+
+impl Renewed for ServedTeams {
+    fn renew(
+        &self,
+        tools: ToolRegistry,
+        tree: AgentTree,
+        elsewhere: Elsewhere,
+    ) -> Result<(), Failure> {
+        let mut state = self.state();
+        (state.catalog.tools, state.catalog.tree) = (tools, tree);
+        state.elsewhere = elsewhere;
+        // The next call makes them anew.
+        state.alone.clear();
+        for (reach, runtime) in &state.runtimes {
+            let tree = match reach {
+                None => state.catalog.tree.clone(),
+                Some(agents) => state.catalog.exposing(agents, &state.elsewhere)?.tree,
+            };
+            runtime.replace_team(&tree, &state.elsewhere.agents);
+        }
+        Ok(())
+    }
+}
+
+impl Exposed for ServedTeams {
+    fn exposed(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
+        self.described(caller)
+    }
+}
+
+impl Offers for ServedTeams {
+    fn tools(&self, caller: &Caller) -> Vec<Offered> {
+        let state = self.state();
+        let agents = state.catalog.tree.sub_agents().iter();
+        agents
+            .filter(|agent| self.offers(caller, &agent.name))
+            .flat_map(|agent| {
+                let owned = agent.tools().iter().cloned();
+                owned.map(|tool| Offered { agent: agent.name.clone(), tool })
+            })
+            .collect()
+    }
+
+    fn alone(&self, caller: &Caller, agent: &AgentName, model: AgentModel) -> Option<Runtime> {
+        if !self.offers(caller, agent) {
+            return None;
+        }
+        let mut state = self.state();
+        if let Some(runtime) = state.alone.get(agent) {
+            return Some(runtime.clone());
+        }
+        let (approver, kept) = (Arc::clone(&self.approver), self.kept.clone());
+        let speaker = state.catalog.tree.agent(agent.as_str())?;
+        let (config, catalog) = (&self.config, &state.catalog);
+        let runtime = wiring::alone(config, catalog, kept, &self.models, approver, speaker, model);
+        state.alone.insert(agent.clone(), runtime.clone());
+        Some(runtime)
+    }
+}
+
+/// Refuses names that nobody has.
+pub(crate) fn check_agents(catalog: &Catalog, agents: &[AgentName]) -> Result<(), Failure> {
+    let known: Vec<&str> =
+        catalog.tree.sub_agents().iter().map(|agent| agent.name.as_str()).collect();
+    match agents.iter().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) if known.is_empty() => Err(Failure::usage(format!(
+            "{name} cannot be named alone: there is one agent with every tool. Set \
+             agent.multiAgent to true, or leave the names out"
+        ))),
+        Some(name) => Err(Failure::usage(format!(
+            "there is no agent {name}. There are: {}",
+            known.join(", ")
+        ))),
+    }
+}

@@ -1,0 +1,223 @@
+//! Agents that misbehave: isolated, refused, recorded, and the others unaffected.
+
+use lango_protocol::{DelegationStatus, OutcomeStatus};
+
+use super::membership::absences;
+use super::talking::hand_over;
+use super::{Kind, Peer, handing};
+use crate::fixture::Lango;
+use crate::journal::Turn;
+use crate::site::Site;
+
+/// A hostile agent and a good one in the same team. The orchestrator asks the hostile one first, then
+/// the good one.
+async fn team(manner: &[&str], limits: &str) -> (Lango, Peer, Peer) {
+    let script = [
+        handing(&[("hostile", "anything")]),
+        "[[reply]]\nagent = \"lango-orchestrator\"\nsay = \"Back.\"\n".to_owned(),
+    ];
+    let good = "[[reply]]\nagent = \"lango-orchestrator\"\nuser = \"the good one\"\nresults = 0\n\
+                call = [{ name = \"transfer_to_agent\", arguments = { agent_name = \"good\", \
+                task = \"echo I am fine\" } }]\n";
+    let lango = Lango::playing(&[good, &script.concat()]).await;
+    let log = lango.file("log", "");
+    let options = [&["--log", log.as_str(), "--manner"], manner].concat();
+    let hostile = Peer::start(Kind::Hostile, &options).await;
+    let good = Peer::start(Kind::PythonRpc, &[]).await;
+    let text = format!(
+        "[a2a]\nenabled = true\ntimeoutSeconds = 3\n\
+         [[a2a.remoteAgents]]\nname = \"weather\"\nagentCardUrl = \"{}\"\n{limits}\n\
+         [[a2a.remoteAgents]]\nname = \"good\"\nagentCardUrl = \"{}\"\n",
+        hostile.url(),
+        good.url()
+    );
+    std::fs::write(lango.config_file(), text).unwrap();
+    (lango, hostile, good)
+}
+
+const QUICK: &str = "taskSeconds = 4\nsilenceSeconds = 2";
+
+/// The good agent is there and works.
+async fn the_other_works(lango: &Lango, manner: &[&str]) -> Turn {
+    let turn = lango.ask("The good one, please.").turn().await;
+    assert_eq!((turn.code, turn.answer()), (0, "I am fine"), "{manner:?}");
+    turn
+}
+
+#[tokio::test]
+async fn whoever_misbehaves_in_a_call_fails_and_is_told_to_stop() {
+    for (manner, words) in [
+        (&["flood"][..], "too much"),
+        (&["huge"], "too much"),
+        (&["silence"], "said nothing for 2 s"),
+        (&["drip"], "said nothing for 2 s"),
+        (&["deep"], "too much"),
+        (&["never-ends"], "not done within 4 s"),
+        (&["redirect-loop"], "redirects"),
+    ] {
+        let (lango, _hostile, _good) = team(manner, QUICK).await;
+        let turn = lango.ask("The hostile one.").turn().await;
+        let (status, text) = hand_over(&turn);
+        assert_eq!(status, DelegationStatus::Failed, "{manner:?}");
+        assert!(text.contains(words), "{manner:?}: {text}");
+        assert_eq!(absences(&turn).len(), 0);
+        if manner == ["never-ends"] || manner == ["flood"] {
+            let log = std::fs::read_to_string(lango.path("log")).unwrap();
+            assert!(log.contains("CancelTask"), "{manner:?}: {log}");
+        }
+        the_other_works(&lango, manner).await;
+    }
+}
+
+#[tokio::test]
+async fn nonsense_is_never_an_answer() {
+    let (lango, _hostile, _good) = team(&["garbage"], QUICK).await;
+    for _ in 0..8 {
+        let turn = lango.ask("The hostile one.").turn().await;
+        assert_eq!(hand_over(&turn).0, DelegationStatus::Failed, "{}", hand_over(&turn).1);
+    }
+    the_other_works(&lango, &["garbage"]).await;
+}
+
+#[tokio::test]
+async fn whoever_misbehaves_with_its_card_is_not_in_the_team() {
+    for manner in ["flood", "huge", "silence", "drip", "garbage", "deep", "redirect-loop"] {
+        let manner = [manner, "--at", "card"];
+        let (lango, _hostile, _good) = team(&manner, "").await;
+        let turn = the_other_works(&lango, &manner).await;
+        let told = absences(&turn);
+        assert_eq!(told.len(), 1, "{manner:?}: {told:?}");
+        assert!(told[0].starts_with("weather is not in the team: "), "{manner:?}: {told:?}");
+        assert!(told[0].chars().all(|c| !c.is_control()), "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn g1_a_card_that_points_elsewhere_is_refused() {
+    let forbidden = Site::forbidden().await;
+    for to in
+        [forbidden.url("/"), "http://169.254.169.254/".into(), "https://agent.example/".into()]
+    {
+        let manner = ["card-elsewhere", "--to", &to];
+        let (lango, _hostile, _good) = team(&manner, "").await;
+        let turn = the_other_works(&lango, &manner).await;
+        let told = absences(&turn);
+        assert!(told.len() == 1 && told[0].contains("not on the card's own host"), "{told:?}");
+    }
+    assert_eq!(forbidden.connections(), 0);
+}
+
+#[tokio::test]
+async fn g6_a_redirect_takes_nothing_elsewhere() {
+    let forbidden = Site::forbidden().await;
+    let to = forbidden.url("");
+    for (at, where_) in [("card", "not in the team"), ("call", "redirects")] {
+        let manner = ["redirect-host", "--at", at, "--to", &to];
+        let (lango, _hostile, _good) = team(&manner, "tokenEnv = \"WEATHER_TOKEN\"").await;
+        let turn = lango.ask("The hostile one.").set("WEATHER_TOKEN", "canary-9").turn().await;
+        let told = absences(&turn).join("") + &hand_overs(&turn);
+        assert!(told.contains(where_), "{at}: {told}");
+        the_other_works(&lango, &manner).await;
+    }
+    assert_eq!(forbidden.connections(), 0);
+}
+
+fn hand_overs(turn: &Turn) -> String {
+    let ended = turn.events.iter().filter_map(|event| match &event.body {
+        lango_protocol::EventBody::TransferFinished { text, .. } => Some(text.clone()),
+        _ => None,
+    });
+    ended.collect()
+}
+
+#[tokio::test]
+async fn orders_in_a_card_stay_a_description() {
+    let manner = ["card-attack"];
+    let (lango, _hostile, _good) = team(&manner, "").await;
+    let turn = the_other_works(&lango, &manner).await;
+    let prompt = lango.requests_of("lango-orchestrator")[0].system().to_owned();
+    let about: Vec<&str> = prompt.lines().filter(|line| line.contains("weather")).collect();
+    if absences(&turn).is_empty() {
+        let line = about.iter().find(|line| line.starts_with("- weather (remote;")).unwrap();
+        assert!(line.chars().count() < 1500, "{}", line.len());
+        assert!(line.chars().all(|c| !c.is_control() && !('\u{200b}'..='\u{206f}').contains(&c)));
+        assert!(!line.contains(['[', '<', '`']), "{line}");
+    } else {
+        assert!(about.is_empty(), "{about:?}");
+    }
+}
+
+#[tokio::test]
+async fn g5_a_request_for_secrets_reaches_the_person_and_nothing_else() {
+    let (lango, _hostile, _good) = team(&["asks-secret"], "").await;
+    let secret = "canary-secret-of-the-environment";
+    let ask = |text: &str| {
+        lango.ask(text).with(&["--session", "s"]).set("PASSWORD", secret).set("API_KEY", secret)
+    };
+    let first = ask("The hostile one.").turn().await;
+    assert_eq!(first.outcome().status, OutcomeStatus::NeedsInput);
+    assert!(first.answer().to_lowercase().contains("password"), "{}", first.answer());
+    let second = ask("The hostile one: no.").turn().await;
+    assert_eq!(second.outcome().status, OutcomeStatus::NeedsInput);
+    assert!(second.answer().contains("Nothing was sent to it."), "{}", second.answer());
+    let third = ask("The hostile one: never.").turn().await;
+    assert_eq!(third.answer(), "got: The hostile one: never.");
+    let log = std::fs::read_to_string(lango.path("log")).unwrap();
+    assert!(!log.contains(secret) && !log.contains("canary"), "{log}");
+}
+
+#[tokio::test]
+async fn a_question_is_not_answered_in_the_turn_that_it_came_in() {
+    // The orchestrator makes up an answer, again and again.
+    let script = "[[reply]]\nagent = \"lango-orchestrator\"\nresults = 0\n\
+        call = [{ name = \"transfer_to_agent\", arguments = { agent_name = \"weather\", task = \"x\", return = true } }]\n\
+        [[reply]]\nagent = \"lango-orchestrator\"\noffers = \"transfer_to_agent\"\nresults = 1\n\
+        call = [{ name = \"transfer_to_agent\", arguments = { agent_name = \"weather\", task = \"The password is 1234.\", return = true } }]\n\
+        [[reply]]\nagent = \"lango-orchestrator\"\nsay = \"Weather has a question.\"\n";
+    let lango = Lango::playing(&[script]).await;
+    let log = lango.file("log", "");
+    let hostile = Peer::start(Kind::Hostile, &["--log", &log, "--manner", "asks-secret"]).await;
+    super::configure(&lango, &hostile.url(), "");
+    let turn = lango.ask("Ask it.").turn().await;
+    assert!(turn.transfers().len() >= 1);
+    let log = std::fs::read_to_string(&log).unwrap();
+    assert_eq!(log.matches("SendStreamingMessage").count(), 1, "{log}");
+    assert!(!log.contains("1234"), "{log}");
+}
+
+#[tokio::test]
+async fn markers_and_orders_in_an_answer_are_words() {
+    let (lango, _hostile, _good) = team(&["marker"], "").await;
+    let turn = lango.ask("The hostile one.").turn().await;
+    let said = turn.answer();
+    assert!(!said.to_lowercase().contains("[reject]") && !said.contains('\u{1b}'), "{said:?}");
+    assert_eq!(turn.count("approval_requested") + turn.count("approval_resolved"), 0);
+    the_other_works(&lango, &["marker"]).await;
+}
+
+#[tokio::test]
+async fn what_belongs_to_another_task_or_comes_too_late_is_left_out() {
+    let (lango, _hostile, _good) = team(&["wrong-task"], QUICK).await;
+    let turn = lango.ask("The hostile one.").turn().await;
+    assert!(!turn.answer().contains("not for you"), "{}", turn.answer());
+    let (lango, _hostile, _good) = team(&["after-the-end"], QUICK).await;
+    let turn = lango.ask("The hostile one.").turn().await;
+    assert_eq!(hand_over(&turn).0, DelegationStatus::Answered);
+    assert!(!turn.answer().contains("too late"), "{}", turn.answer());
+}
+
+#[tokio::test]
+async fn whoever_fails_again_and_again_is_left_alone() {
+    let script = "[[reply]]\nagent = \"lango-orchestrator\"\noffers = \"transfer_to_agent\"\n\
+        call = [{ name = \"transfer_to_agent\", arguments = { agent_name = \"weather\", task = \"x\", return = true } }]\n\
+        [[reply]]\nagent = \"lango-orchestrator\"\nsay = \"It does not work.\"\n";
+    let lango = Lango::playing(&[script]).await;
+    let log = lango.file("log", "");
+    let hostile = Peer::start(Kind::Hostile, &["--log", &log, "--manner", "deep"]).await;
+    super::configure(&lango, &hostile.url(), "");
+    let turn = lango.ask("Ask it.").turn().await;
+    assert!(turn.transfers().len() > 3, "{:?}", turn.transfers());
+    assert!(hand_overs(&turn).contains("is left alone for another"), "{}", hand_overs(&turn));
+    let log = std::fs::read_to_string(&log).unwrap();
+    assert_eq!(log.matches("SendStreamingMessage").count(), 3, "{log}");
+}

@@ -1,0 +1,189 @@
+//! The tool `ask`: a message for the team, and its answer.
+
+use lango_protocol::{Caller, EventBody, Origin, Outcome, OutcomeStatus, Sender, SessionId};
+use lango_runtime::{
+    OWNER, Runtime, TurnHandle, TurnRequest, owns_session, words_for_others,
+};
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
+use rmcp::service::{RequestContext, RoleServer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::progress::Progress;
+use super::team_server::{arguments, internal, schema_of};
+
+pub(super) const ASK: &str = "ask";
+
+/// The longest message.
+const MAX_MESSAGE: usize = 1024 * 1024;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AskArguments {
+    /// What the team should do or answer.
+    message: String,
+    /// The session of an earlier answer, to go on with that conversation. A new one begins without it.
+    session: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Answer {
+    /// What the team says.
+    answer: String,
+    /// The conversation, to go on with.
+    session: String,
+    /// Who answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    /// `done`, `needs_input` (the answer is a question: answer it in the same session), `rejected`,
+    /// `failed`, `timed_out` or `cancelled`.
+    outcome: &'static str,
+}
+
+pub(super) fn tool() -> Result<Tool, ErrorData> {
+    let description = "Asks a team of agents that work on the machine of their owner, with tools of \
+                       their own: files, commands, web pages, documents, memory. They plan, act and \
+                       answer in words. What needs the owner's approval waits for it.";
+    let mut tool = Tool::new(ASK, description, schema_of::<AskArguments>()?);
+    tool.title = Some("Ask the team".to_owned());
+    tool.output_schema = Some(schema_of::<Answer>()?);
+    tool.annotations = Some(ToolAnnotations::new().read_only(false).open_world(true));
+    Ok(tool)
+}
+
+pub(super) async fn ask(
+    runtime: &Runtime,
+    caller: &Caller,
+    given: Value,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    let AskArguments { message, session } = arguments(given)?;
+    if message.trim().is_empty() || message.len() > MAX_MESSAGE {
+        let words = "the message must not be empty, and not longer than 1 MiB";
+        return Err(ErrorData::invalid_params(words, None));
+    }
+    let session = match session {
+        None => SessionId::generate(),
+        Some(name) => {
+            let found: Option<SessionId> = name.parse().ok();
+            match found {
+                Some(session)
+                    if owns_session(runtime.journal(), caller, &session)
+                        .await
+                        .map_err(internal)? =>
+                {
+                    session
+                }
+                _ => return Ok(no_session()),
+            }
+        }
+    };
+    let request =
+        TurnRequest { sender: sender(caller), ..TurnRequest::new(session, message, Origin::Mcp) };
+    let ended = follow(runtime.start_turn(request), context).await?;
+    Ok(ended.result(caller))
+}
+
+/// One answer for a session that is not there and one that is somebody else's.
+fn no_session() -> CallToolResult {
+    let words = "there is no such session. Leave it out, and a new one is begun";
+    CallToolResult::error(vec![ContentBlock::text(words)])
+}
+
+/// The owner's words are the user's; everybody else's are a stranger's.
+pub(super) fn sender(caller: &Caller) -> Option<Sender> {
+    (caller.as_str() != OWNER).then(|| Sender { caller: caller.clone(), message: None })
+}
+
+/// A turn that has ended.
+pub(super) struct Ended {
+    session: SessionId,
+    agent: Option<String>,
+    answer: String,
+    outcome: Outcome,
+    /// How the last call went, what it gave, and where the whole of it is.
+    pub(super) last_call: Option<LastCall>,
+}
+
+pub(super) struct LastCall {
+    pub(super) status: lango_protocol::CallStatus,
+    pub(super) output: String,
+    pub(super) full_output: Option<String>,
+}
+
+/// Follows a turn to its end. It ends with its request: one that is cancelled, or whose session is
+/// closed, stops the turn.
+pub(super) async fn follow(
+    mut handle: TurnHandle,
+    context: &RequestContext<RoleServer>,
+) -> Result<Ended, ErrorData> {
+    let mut progress = Progress::of(context);
+    let session = handle.session().clone();
+    let stopped = handle.canceller().drop_guard();
+    let (mut agent, mut answer, mut last_call) = (None, String::new(), None);
+    let mut cancelled = false;
+    loop {
+        let event = tokio::select! {
+            () = context.ct.cancelled(), if !cancelled => {
+                cancelled = true;
+                handle.cancel();
+                continue;
+            }
+            event = handle.next_event() => event,
+        };
+        let Some(event) = event else { break };
+        progress.tell(&event).await;
+        match event.body {
+            EventBody::Message { text, answer: true } => {
+                agent = event.author;
+                answer = text;
+            }
+            EventBody::ToolResult { status, output, full_output, .. } => {
+                last_call = Some(LastCall { status, output, full_output });
+            }
+            _ => {}
+        }
+    }
+    let outcome = handle.outcome().await.map_err(internal)?;
+    stopped.disarm();
+    Ok(Ended { session, agent, answer, outcome, last_call })
+}
+
+impl Ended {
+    pub(super) fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    pub(super) fn words(&self) -> &str {
+        &self.answer
+    }
+
+    fn result(mut self, caller: &Caller) -> CallToolResult {
+        let done = self.outcome.is_done();
+        if !done && caller.as_str() != OWNER {
+            words_for_others(&self.outcome).clone_into(&mut self.answer);
+        }
+        let outcome = match self.outcome.status {
+            OutcomeStatus::Done => "done",
+            OutcomeStatus::NeedsInput => "needs_input",
+            OutcomeStatus::Rejected { .. } => "rejected",
+            OutcomeStatus::Failed { .. } => "failed",
+            OutcomeStatus::TimedOut => "timed_out",
+            OutcomeStatus::Cancelled => "cancelled",
+        };
+        let content = vec![ContentBlock::text(self.answer.clone())];
+        let answer = Answer {
+            answer: self.answer,
+            session: self.session.to_string(),
+            agent: self.agent,
+            outcome,
+        };
+        let mut result =
+            if done { CallToolResult::success(content) } else { CallToolResult::error(content) };
+        result.structured_content = serde_json::to_value(answer).ok();
+        result
+    }
+}

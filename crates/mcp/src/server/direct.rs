@@ -1,0 +1,97 @@
+//! Tools of single agents, called by others: each call is a turn of its own.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lango_model::Options;
+use lango_protocol::{CallStatus, Caller, Origin, SessionId};
+use lango_runtime::{AgentModel, TurnRequest};
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::Value;
+use serde_json::value::to_raw_value;
+
+use super::ask::{LastCall, follow, sender};
+use super::call_model::{CallModel, Wanted};
+use super::team_server::internal;
+use super::{Offered, Offers};
+
+/// The most of an output that is given back.
+const MAX_OUTPUT: usize = 1024 * 1024;
+
+/// The sessions that the calls of one connection are turns of. A session has one turn at a time, so
+/// calls side by side take one each. A lock that is held to take or to give back.
+#[derive(Default)]
+pub(super) struct FreeSessions(Mutex<Vec<SessionId>>);
+
+impl FreeSessions {
+    fn take(&self) -> SessionId {
+        let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        free.pop().unwrap_or_else(SessionId::generate)
+    }
+
+    fn give_back(&self, session: SessionId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(session);
+    }
+}
+
+/// A tool as clients see it. The hint is what the registry knows, and not what somebody wrote.
+pub(super) fn described(offered: &Offered) -> Result<Tool, ErrorData> {
+    let declaration = &offered.tool.declaration;
+    let schema: Value = serde_json::from_str(declaration.parameters.get()).map_err(internal)?;
+    let Value::Object(schema) = schema else {
+        return Err(internal("the schema of a tool is not an object"));
+    };
+    let name = declaration.name.to_string();
+    let mut tool = Tool::new(name, declaration.description.to_string(), schema);
+    let read_only = offered.tool.read_only;
+    tool.annotations = Some(ToolAnnotations::new().read_only(read_only));
+    Ok(tool)
+}
+
+pub(super) async fn call(
+    offers: &dyn Offers,
+    caller: &Caller,
+    offered: &Offered,
+    given: Value,
+    free: &FreeSessions,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    let model = AgentModel { model: Arc::new(CallModel::new()), options: Options::default() };
+    let runtime = offers
+        .alone(caller, &offered.agent, model)
+        .ok_or_else(|| internal("the agent of this tool is gone"))?;
+    let wanted = Wanted {
+        call: offered.tool.name().to_owned(),
+        arguments: to_raw_value(&given).map_err(internal)?,
+    };
+    let text = serde_json::to_string(&wanted).map_err(internal)?;
+    let request =
+        TurnRequest { sender: sender(caller), ..TurnRequest::new(free.take(), text, Origin::Mcp) };
+    let ended = follow(runtime.start_turn(request), context).await?;
+    let session = ended.session().clone();
+    let Some(LastCall { status, output, full_output }) = &ended.last_call else {
+        free.give_back(session);
+        return Ok(CallToolResult::error(vec![ContentBlock::text(ended.words())]));
+    };
+    let whole = match full_output {
+        Some(reference) => runtime.journal().output(&session, reference).await.map_err(internal)?,
+        None => None,
+    };
+    let text = bounded(whole.unwrap_or_else(|| output.clone()));
+    free.give_back(session);
+    let content = vec![ContentBlock::text(text)];
+    Ok(match status {
+        CallStatus::Ok => CallToolResult::success(content),
+        _ => CallToolResult::error(content),
+    })
+}
+
+fn bounded(mut text: String) -> String {
+    if text.len() > MAX_OUTPUT {
+        let end = (0..=MAX_OUTPUT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.truncate(end);
+        text.push_str("\n[the output was longer and was cut here]");
+    }
+    text
+}

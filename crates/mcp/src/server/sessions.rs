@@ -1,0 +1,67 @@
+//! The conversations of a caller, as resources.
+
+use lango_protocol::{Caller, EventBody, SessionId};
+use lango_runtime::owns_session;
+use lango_store::Journal;
+use rmcp::ErrorData;
+use rmcp::model::{
+    ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+};
+
+use super::team_server::internal;
+
+const PLACE: &str = "lango://sessions/";
+/// The sessions that are looked at for a list.
+const LISTED: u32 = 100;
+/// The messages that are read of one session, from its end.
+const TURNS: u32 = 200;
+
+pub(super) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(format!("{PLACE}{{session}}"), "session")
+        .with_title("A conversation")
+        .with_description("What was said in a conversation of yours, as text")
+        .with_mime_type("text/plain")
+}
+
+/// The newest conversations of a caller.
+pub(super) async fn list(
+    journal: &Journal,
+    caller: &Caller,
+) -> Result<ListResourcesResult, ErrorData> {
+    let mut resources = Vec::new();
+    for session in journal.sessions(LISTED).await.map_err(internal)? {
+        if owns_session(journal, caller, &session.id).await.map_err(internal)? {
+            let resource = Resource::new(format!("{PLACE}{}", session.id), session.id.to_string())
+                .with_title(session.title)
+                .with_description(format!("A conversation of {} turns", session.turns))
+                .with_mime_type("text/plain");
+            resources.push(resource);
+        }
+    }
+    Ok(ListResourcesResult { resources, ..ListResourcesResult::default() })
+}
+
+/// One conversation as text.
+pub(super) async fn read(
+    journal: &Journal,
+    caller: &Caller,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    let unknown = || ErrorData::resource_not_found("there is no such session", None);
+    let name = uri.strip_prefix(PLACE).ok_or_else(unknown)?;
+    let session: SessionId = name.parse().map_err(|_| unknown())?;
+    if !owns_session(journal, caller, &session).await.map_err(internal)? {
+        return Err(unknown());
+    }
+    let mut text = String::new();
+    for event in journal.conversation(&session, TURNS).await.map_err(internal)? {
+        let said = match &event.body {
+            EventBody::UserMessage { text, .. } | EventBody::Message { text, answer: true } => text,
+            _ => continue,
+        };
+        let who = event.author.as_deref().unwrap_or("lango");
+        text.push_str(&format!("{who}: {}\n\n", said.trim()));
+    }
+    let contents = ResourceContents::text(text, uri).with_mime_type("text/plain");
+    Ok(ReadResourceResult::new(vec![contents]))
+}

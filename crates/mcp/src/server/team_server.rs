@@ -1,0 +1,142 @@
+//! The team as an MCP server, for one connection of one caller.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use lango_protocol::Caller;
+use lango_runtime::{Runtime, Teams};
+use rmcp::ErrorData;
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, Implementation, JsonObject,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::direct::FreeSessions;
+use super::{Offered, Offers, ask, direct, sessions};
+
+const INSTRUCTIONS: &str = "Lango is a team of agents on somebody's own machine. `ask` hands a message \
+    to the whole team; pass the `session` of an answer to go on with the same conversation. An \
+    outcome `needs_input` is a question to you. Some work waits for the approval of the machine's \
+    owner, who is not the client: progress notifications say so.";
+
+/// What one connection is served by.
+pub struct TeamServer {
+    caller: Caller,
+    teams: Arc<dyn Teams>,
+    offers: Arc<dyn Offers>,
+    free: FreeSessions,
+}
+
+impl TeamServer {
+    /// For one connection of a caller.
+    pub fn new(caller: Caller, teams: Arc<dyn Teams>, offers: Arc<dyn Offers>) -> Self {
+        Self { caller, teams, offers, free: FreeSessions::default() }
+    }
+
+    fn team(&self) -> Result<Runtime, ErrorData> {
+        let gone = || ErrorData::invalid_request("this caller reaches no agent", None);
+        self.teams.team(&self.caller).ok_or_else(gone)
+    }
+
+    fn offered(&self, name: &str) -> Option<Offered> {
+        let offered = self.offers.tools(&self.caller);
+        offered.into_iter().find(|offered| offered.tool.name() == name)
+    }
+
+    fn tools(&self) -> Result<Vec<Tool>, ErrorData> {
+        let own = self.offers.tools(&self.caller);
+        std::iter::once(ask::tool()).chain(own.iter().map(direct::described)).collect()
+    }
+}
+
+impl ServerHandler for TeamServer {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let itself = Implementation::new("lango", env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(capabilities).with_server_info(itself).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        self.team()?;
+        Ok(ListToolsResult { tools: self.tools()?, ..ListToolsResult::default() })
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let team = self.team()?;
+        let given = Value::Object(request.arguments.unwrap_or_default());
+        let result = if request.name == ask::ASK {
+            ask::ask(&team, &self.caller, given, &context).await?
+        } else if let Some(offered) = self.offered(&request.name) {
+            let offers = self.offers.as_ref();
+            direct::call(offers, &self.caller, &offered, given, &self.free, &context).await?
+        } else {
+            let name: String = request.name.chars().take(80).collect();
+            return Err(ErrorData::invalid_params(format!("there is no tool {name:?}"), None));
+        };
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        sessions::list(self.team()?.journal(), &self.caller).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let resource_templates = vec![sessions::template()];
+        Ok(ListResourceTemplatesResult {
+            resource_templates,
+            ..ListResourceTemplatesResult::default()
+        })
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let read = sessions::read(self.team()?.journal(), &self.caller, &request.uri).await?;
+        Ok(read.into())
+    }
+}
+
+/// The schema of a type, as tools declare it.
+pub(super) fn schema_of<T: JsonSchema>() -> Result<Arc<JsonObject>, ErrorData> {
+    let settings = schemars::generate::SchemaSettings::draft2020_12();
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    match serde_json::to_value(schema).map_err(internal)? {
+        Value::Object(schema) => Ok(Arc::new(schema)),
+        _ => Err(internal("a schema is not an object")),
+    }
+}
+
+/// Arguments as a type.
+pub(super) fn arguments<T: DeserializeOwned>(given: Value) -> Result<T, ErrorData> {
+    serde_json::from_value(given)
+        .map_err(|error| ErrorData::invalid_params(error.to_string(), None))
+}
+
+/// Something that the client can do nothing about.
+pub(super) fn internal(error: impl Display) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
+}

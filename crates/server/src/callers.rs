@@ -1,0 +1,227 @@
+//! Who is let in: names, hashes of their tokens, and what each reaches.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use lango_protocol::{AgentName, Caller, InvalidName, Timestamp};
+use lango_runtime::OWNER;
+use lango_store::{Component, Database, Migration, Row, Statement, StoreError};
+
+use crate::Door;
+use crate::token::{Token, TokenDigest, TokenError};
+
+/// The most callers: every request is compared with all of them.
+const MAX_CALLERS: u64 = 256;
+
+const COMPONENT: Component = Component {
+    name: "callers",
+    migrations: &[Migration { version: 1, sqlite: TABLE_SQLITE, postgres: TABLE_POSTGRES }],
+};
+
+const TABLE_SQLITE: &str = "
+CREATE TABLE callers (
+    name TEXT NOT NULL PRIMARY KEY,
+    token BLOB NOT NULL,
+    agents TEXT,
+    doors TEXT NOT NULL,
+    created_at BIGINT NOT NULL
+);
+";
+
+const TABLE_POSTGRES: &str = "
+CREATE TABLE callers (
+    name TEXT NOT NULL PRIMARY KEY,
+    token BYTEA NOT NULL,
+    agents TEXT,
+    doors TEXT NOT NULL,
+    created_at BIGINT NOT NULL
+);
+";
+
+/// Why a caller could not be added.
+#[derive(Debug, thiserror::Error)]
+pub enum CallersError {
+    /// The user: there is one already.
+    #[error(
+        "there is a caller {0} already. For a new token remove it first: lango serve callers remove {0}"
+    )]
+    Exists(Caller),
+    /// The user: the name of the owner.
+    #[error(
+        "the caller {OWNER} is you. For a new token of your own: lango serve --new-token; others get \
+         another name"
+    )]
+    IsOwner,
+    /// The user: too many.
+    #[error(
+        "there are {MAX_CALLERS} callers, which is the most there can be. See who is not needed any \
+         more: lango serve callers list"
+    )]
+    TooMany,
+    /// No token.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A caller, without its token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallerRecord {
+    /// Its name.
+    pub name: Caller,
+    /// The agents that it reaches; whatever the server exposes where there are none.
+    pub agents: Option<BTreeSet<AgentName>>,
+    /// The doors that it may come through.
+    pub doors: BTreeSet<Door>,
+    /// When it was added.
+    pub created_at: Timestamp,
+}
+
+/// The callers of a database. Read with every request, so that one that was removed is out at once.
+#[derive(Clone)]
+pub struct Callers {
+    database: Database,
+    /// As of the last read, for those who cannot wait for the database. A lock that is held to copy.
+    known: Arc<RwLock<BTreeMap<Caller, CallerRecord>>>,
+}
+
+impl Callers {
+    /// Takes a database and brings the table up to date.
+    pub async fn open(database: Database) -> Result<Self, StoreError> {
+        database.migrate(&COMPONENT).await?;
+        let callers = Self { database, known: Arc::default() };
+        callers.read().await?;
+        Ok(callers)
+    }
+
+    /// Lets somebody in, and gives the token, which nobody can read again.
+    pub async fn add(
+        &self,
+        name: &Caller,
+        agents: Option<&BTreeSet<AgentName>>,
+        doors: &BTreeSet<Door>,
+    ) -> Result<Token, CallersError> {
+        if name.as_str() == OWNER {
+            return Err(CallersError::IsOwner);
+        }
+        if self.list().await?.len() as u64 >= MAX_CALLERS {
+            return Err(CallersError::TooMany);
+        }
+        let token = Token::generate()?;
+        let statement = Statement::new(
+            "INSERT INTO callers (name, token, agents, doors, created_at) \
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO NOTHING",
+        );
+        match self.write(statement, name.as_str(), &token, agents, doors).await? {
+            1 => Ok(token),
+            _ => Err(CallersError::Exists(name.clone())),
+        }
+    }
+
+    /// The owner's token, if there is none yet, or if a new one is wanted.
+    pub async fn owner_token(&self, new: bool) -> Result<Option<Token>, CallersError> {
+        let token = Token::generate()?;
+        let statement = Statement::new(if new {
+            "INSERT INTO callers (name, token, agents, doors, created_at) \
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO UPDATE SET token = excluded.token, \
+             created_at = excluded.created_at"
+        } else {
+            "INSERT INTO callers (name, token, agents, doors, created_at) \
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO NOTHING"
+        });
+        let doors = BTreeSet::from(Door::ALL);
+        let written = self.write(statement, OWNER, &token, None, &doors).await?;
+        Ok((written == 1).then_some(token))
+    }
+
+    /// Takes a caller away; whether there was one.
+    pub async fn remove(&self, name: &Caller) -> Result<bool, StoreError> {
+        let statement = Statement::new("DELETE FROM callers WHERE name = $1").bind(name.as_str());
+        Ok(self.database.write(statement.into()).await? == [1])
+    }
+
+    /// All callers, by name.
+    pub async fn list(&self) -> Result<Vec<CallerRecord>, StoreError> {
+        Ok(self.read().await?.into_iter().map(|(record, _)| record).collect())
+    }
+
+    /// One caller, as of the last request of anybody.
+    pub fn known(&self, name: &Caller) -> Option<CallerRecord> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// Whose token this is. All are compared, whichever it is.
+    pub(crate) async fn find(
+        &self,
+        digest: &TokenDigest,
+    ) -> Result<Option<CallerRecord>, StoreError> {
+        let mut found = None;
+        for (record, known) in self.read().await? {
+            if known.matches(digest) {
+                found = Some(record);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn write(
+        &self,
+        statement: Statement,
+        name: &str,
+        token: &Token,
+        agents: Option<&BTreeSet<AgentName>>,
+        doors: &BTreeSet<Door>,
+    ) -> Result<u64, StoreError> {
+        let agents = agents.map(|agents| joined(agents.iter().map(AgentName::as_str)));
+        let statement = statement
+            .bind(name)
+            .bind(token.digest().to_bytes())
+            .bind(agents)
+            .bind(joined(doors.iter().map(|door| door.name())))
+            .bind(Timestamp::now().as_microseconds());
+        Ok(self.database.write(statement.into()).await?.first().copied().unwrap_or(0))
+    }
+
+    async fn read(&self) -> Result<Vec<(CallerRecord, TokenDigest)>, StoreError> {
+        let statement = Statement::new(
+            "SELECT name, token, agents, doors, created_at FROM callers ORDER BY name",
+        );
+        let rows = self.database.query(statement.brief()).await?;
+        let read: Vec<_> = rows.iter().map(record).collect::<Result<_, _>>()?;
+        let known = read.iter().map(|(record, _)| (record.name.clone(), record.clone())).collect();
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        Ok(read)
+    }
+}
+
+fn joined<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<&str>>().join(",")
+}
+
+fn record(row: &Row) -> Result<(CallerRecord, TokenDigest), StoreError> {
+    let corrupt = |reason: String| StoreError::Corrupt {
+        location: format!("caller {}", row.text(0).unwrap_or_default()),
+        reason,
+    };
+    let invalid = |error: InvalidName| corrupt(error.to_string());
+    let names = |text: &str| {
+        text.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let agents = row
+        .optional_text(2)?
+        .map(|text| names(text).iter().map(|name| name.parse()).collect::<Result<_, _>>())
+        .transpose()
+        .map_err(invalid)?;
+    let doors = names(row.text(3)?).iter().map(|name| name.parse()).collect::<Result<_, _>>();
+    let digest = TokenDigest::from_bytes(row.blob(1)?)
+        .ok_or_else(|| corrupt("the hash of its token has the wrong size".to_owned()))?;
+    let record = CallerRecord {
+        name: row.text(0)?.parse().map_err(invalid)?,
+        agents,
+        doors: doors.map_err(corrupt)?,
+        created_at: Timestamp::from_microseconds(row.integer(4)?),
+    };
+    Ok((record, digest))
+}

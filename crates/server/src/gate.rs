@@ -1,0 +1,165 @@
+//! Which names the server answers to, and which web pages may talk to it.
+//!
+//! A page of a stranger can make a browser send requests to this machine, and can give a name of its
+//! own to this machine's address. Neither gets past here, whatever else the request carries.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::http::header::{HOST, ORIGIN};
+use axum::http::request::Parts;
+use axum::http::uri::Authority;
+use axum::http::{HeaderValue, StatusCode};
+
+use crate::refusal::Refusal;
+
+/// The two ends of a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends {
+    /// Where it comes from.
+    pub(crate) remote: IpAddr,
+    /// Where it arrived.
+    pub(crate) local: SocketAddr,
+}
+
+/// Checks the headers that say who is asked, and by whom.
+#[derive(Debug, Clone, Default)]
+pub struct Gate {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
+impl Gate {
+    /// Beside local names, these hosts are answered to, and pages of these origins
+    /// (`https://example.org`) may ask.
+    pub fn new(hosts: &[String], origins: &[String]) -> Self {
+        let hosts = hosts.iter().map(|host| host.trim().to_ascii_lowercase()).collect();
+        let origin = |origin: &String| origin.trim().trim_end_matches('/').to_ascii_lowercase();
+        Self { hosts, origins: origins.iter().map(origin).collect() }
+    }
+
+    /// Lets a request pass, with the foreign origin that it was allowed for, if any.
+    pub(crate) fn pass(&self, parts: &Parts, ends: Ends) -> Result<Option<HeaderValue>, Refusal> {
+        let host = asked_host(parts).ok_or_else(|| {
+            Refusal::new(StatusCode::FORBIDDEN, "host_missing", "the request names no one host")
+        })?;
+        if !self.answers_to(&host, ends.local.ip()) {
+            return Err(Refusal::new(
+                StatusCode::FORBIDDEN,
+                "host_not_allowed",
+                "this server does not answer to that host name. Use 127.0.0.1 or localhost, or let \
+                 the name in: lango config set server.allowedHosts NAME",
+            ));
+        }
+        let mut origins = parts.headers.get_all(ORIGIN).iter();
+        match (origins.next(), origins.next()) {
+            (None, _) => Ok(None),
+            (Some(origin), None) if is_same(origin, &host) => Ok(None),
+            (Some(origin), None) if self.admits(origin) => Ok(Some(origin.clone())),
+            _ => Err(Refusal::new(
+                StatusCode::FORBIDDEN,
+                "origin_not_allowed",
+                "pages of that origin may not use this server. To let one in: lango config set \
+                 server.allowedOrigins https://NAME",
+            )),
+        }
+    }
+
+    fn answers_to(&self, authority: &Authority, local: IpAddr) -> bool {
+        let host = authority.host().to_ascii_lowercase();
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        if let Ok(address) = bare.parse::<IpAddr>() {
+            return address.is_loopback()
+                || address == local.to_canonical()
+                || self.hosts.iter().any(|known| known == bare);
+        }
+        host == "localhost"
+            || self.hosts.iter().any(|known| known == &host || known == authority.as_str())
+    }
+
+    fn admits(&self, origin: &HeaderValue) -> bool {
+        let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
+        self.origins.contains(&origin)
+    }
+}
+
+/// The one host that a request names, in its line or its header; none where they differ.
+fn asked_host(parts: &Parts) -> Option<Authority> {
+    let mut headers = parts.headers.get_all(HOST).iter();
+    let header = headers.next()?.to_str().ok()?.parse::<Authority>().ok()?;
+    if headers.next().is_some() || header.as_str().contains('@') {
+        return None;
+    }
+    match parts.uri.authority() {
+        Some(authority) if *authority != header => None,
+        _ => Some(header),
+    }
+}
+
+/// Whether a page of this very server asks.
+fn is_same(origin: &HeaderValue, host: &Authority) -> bool {
+    let origin = origin.to_str().unwrap_or_default();
+    let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    rest.is_some_and(|rest| rest.eq_ignore_ascii_case(host.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+
+    use super::*;
+
+    fn pass(gate: &Gate, headers: &[(&str, &str)]) -> Result<Option<HeaderValue>, Refusal> {
+        let request =
+            headers.iter().fold(Request::builder().uri("/v1/models"), |request, header| {
+                request.header(header.0, header.1)
+            });
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        let ends =
+            Ends { remote: "127.0.0.1".parse().unwrap(), local: "192.0.2.7:8787".parse().unwrap() };
+        gate.pass(&parts, ends)
+    }
+
+    #[test]
+    fn only_local_names_and_those_that_were_let_in_are_answered_to() {
+        let gate = Gate::new(&["lango.example".to_owned()], &[]);
+        for good in [
+            "localhost",
+            "LOCALHOST:8787",
+            "127.0.0.1:8787",
+            "[::1]:1",
+            "192.0.2.7:8787",
+            "lango.example",
+        ] {
+            assert_eq!(pass(&gate, &[("host", good)]), Ok(None), "{good}");
+        }
+        for bad in [
+            "evil.example",
+            "localhost.evil.example",
+            "lango.example.evil",
+            "192.0.2.8",
+            "a@localhost",
+            "",
+        ] {
+            assert!(pass(&gate, &[("host", bad)]).is_err(), "{bad}");
+        }
+        assert!(pass(&gate, &[]).is_err());
+        assert!(pass(&gate, &[("host", "localhost"), ("host", "evil.example")]).is_err());
+    }
+
+    #[test]
+    fn pages_of_others_are_turned_away_unless_they_were_let_in() {
+        let gate = Gate::new(&[], &["https://app.example/".to_owned()]);
+        let from = |origin: &str| pass(&gate, &[("host", "localhost:8787"), ("origin", origin)]);
+        assert_eq!(from("http://localhost:8787"), Ok(None));
+        assert_eq!(from("https://app.example").unwrap().unwrap(), "https://app.example");
+        for bad in [
+            "https://evil.example",
+            "http://localhost:9999",
+            "null",
+            "",
+            "https://app.example.evil",
+        ] {
+            assert!(from(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! `/health`: whether the server lives; with a token, how it does.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
+use lango_protocol::Caller;
+use lango_store::{Database, Statement};
+use serde::Serialize;
+
+/// What health is told by.
+#[derive(Clone)]
+pub(crate) struct Health {
+    pub(crate) database: Database,
+    pub(crate) version: &'static str,
+    pub(crate) running: Arc<dyn Fn() -> usize + Send + Sync>,
+}
+
+#[derive(Serialize)]
+struct Told {
+    status: &'static str,
+    #[serde(flatten)]
+    details: Option<Details>,
+}
+
+#[derive(Serialize)]
+struct Details {
+    version: &'static str,
+    open_turns: usize,
+    database: &'static str,
+}
+
+pub(crate) async fn health(
+    State(health): State<Health>,
+    caller: Option<Extension<Caller>>,
+) -> Response {
+    if caller.is_none() {
+        return Json(Told { status: "ok", details: None }).into_response();
+    }
+    let reached = health.database.query(Statement::new("SELECT 1").brief()).await.is_ok();
+    let details = Details {
+        version: health.version,
+        open_turns: (health.running)(),
+        database: if reached { "reachable" } else { "unreachable" },
+    };
+    let (code, status) = if reached {
+        (StatusCode::OK, "ok")
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, "degraded")
+    };
+    (code, Json(Told { status, details: Some(details) })).into_response()
+}

@@ -1,0 +1,103 @@
+//! What is in a message: text, and pictures that came with it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use lango_model::Image;
+use serde_json::Value;
+
+use super::error::ApiError;
+use super::parameters::{Parameters, wrong};
+
+/// The largest picture; providers take about as much.
+const MAX_IMAGE_BYTES: usize = 10 * 1024 * 1024;
+/// Parts of one message.
+const MAX_PARTS: usize = 256;
+
+/// What a message says and shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Content {
+    pub(super) text: String,
+    pub(super) images: Vec<Image>,
+}
+
+impl Content {
+    /// A text, or a list of parts.
+    pub(super) fn of(value: Option<Value>, name: &str) -> Result<Self, ApiError> {
+        match value {
+            None => Ok(Self::default()),
+            Some(Value::String(text)) => Ok(Self { text, images: Vec::new() }),
+            Some(Value::Array(parts)) if parts.len() <= MAX_PARTS => {
+                let mut content = Self::default();
+                for (number, part) in parts.into_iter().enumerate() {
+                    let part = Parameters::of_value(part, format!("{name}[{number}]"))?;
+                    content.add(part)?;
+                }
+                Ok(content)
+            }
+            Some(Value::Array(_)) => {
+                let words = format!("{name:?} has more than {MAX_PARTS} parts");
+                Err(ApiError::invalid(name, words))
+            }
+            Some(other) => Err(wrong(name, "a string or an array of parts", &other)),
+        }
+    }
+
+    fn add(&mut self, mut part: Parameters) -> Result<(), ApiError> {
+        let kind = part.required_text("type")?;
+        match kind.as_str() {
+            "text" | "refusal" => {
+                if !self.text.is_empty() {
+                    self.text.push_str("\n\n");
+                }
+                self.text.push_str(&part.required_text(&kind)?);
+            }
+            "image_url" => {
+                let name = part.name("image_url");
+                let url = match part.take("image_url") {
+                    Some(Value::String(url)) => url,
+                    Some(value) => Parameters::of_value(value, &name)?.required_text("url")?,
+                    None => return Err(super::parameters::missing(&name)),
+                };
+                self.images.push(image(&url, &name)?);
+            }
+            other => {
+                let words =
+                    format!("parts of the type {other:?} are not taken: text and image_url are");
+                return Err(ApiError::invalid(part.name("type"), words).coded("invalid_value"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A picture that came with the request. One that lies elsewhere is not fetched: whoever asks must
+/// not send this machine anywhere.
+fn image(url: &str, name: &str) -> Result<Image, ApiError> {
+    let wrong = |words: &str| ApiError::invalid(name, words).coded("invalid_image_url");
+    let data = url.strip_prefix("data:").ok_or_else(|| {
+        wrong("images are taken as data: URLs only. Send the picture itself, in base64")
+    })?;
+    let (head, encoded) =
+        data.split_once(',').ok_or_else(|| wrong("the data: URL has no comma, and so no data"))?;
+    if !head.split(';').any(|word| word.eq_ignore_ascii_case("base64")) {
+        return Err(wrong("the data: URL is not in base64"));
+    }
+    if encoded.len() / 4 * 3 > MAX_IMAGE_BYTES {
+        return Err(wrong("the picture is larger than 10 MiB"));
+    }
+    let data = BASE64.decode(encoded).map_err(|_| wrong("the data: URL is not valid base64"))?;
+    let media_type = media_type(&data)
+        .ok_or_else(|| wrong("the picture is not a PNG, JPEG, GIF or WebP image"))?;
+    Ok(Image { media_type: media_type.to_owned(), data: data.into() })
+}
+
+/// What it is, its first bytes say, whatever its sender does.
+fn media_type(data: &[u8]) -> Option<&'static str> {
+    match data {
+        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}

@@ -1,0 +1,248 @@
+//! The messages of a request: what is new, what went before, and how a conversation is known again.
+
+use std::fmt::Write as _;
+
+use lango_protocol::Caller;
+use sha2::{Digest as _, Sha256};
+
+use super::content::Content;
+
+/// The most of earlier messages that a new session is told. The newest count.
+const EARLIER_BYTES: usize = 256 * 1024;
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The client itself: `system` and `developer`.
+    Client,
+    User,
+    Assistant,
+    /// What a tool of the client gave, in a conversation with another model.
+    Tool,
+}
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) role: Role,
+    pub(super) content: Content,
+}
+
+/// A SHA-256 in hexadecimal.
+pub(super) type Mark = String;
+
+/// A conversation as a request tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct History {
+    /// What the client says about how to answer.
+    pub(super) instructions: String,
+    /// Everything before the new message, oldest first.
+    pub(super) earlier: Vec<Said>,
+    /// What is new.
+    pub(super) new: Content,
+}
+
+impl History {
+    /// Takes the messages apart. None where there is nothing new of the user.
+    pub(super) fn of(messages: Vec<Said>) -> Option<Self> {
+        let (client, mut said): (Vec<Said>, Vec<Said>) =
+            messages.into_iter().partition(|said| said.role == Role::Client);
+        let texts: Vec<String> = client.into_iter().map(|said| said.content.text).collect();
+        let last_answer = said.iter().rposition(|said| said.role != Role::User);
+        let news = said.split_off(last_answer.map_or(0, |position| position + 1));
+        if news.is_empty() {
+            return None;
+        }
+        let mut new = Content::default();
+        for said in news {
+            if !new.text.is_empty() && !said.content.text.is_empty() {
+                new.text.push_str("\n\n");
+            }
+            new.text.push_str(&said.content.text);
+            new.images.extend(said.content.images);
+        }
+        Some(Self { instructions: texts.join("\n\n"), earlier: said, new })
+    }
+
+    /// The mark of what went before. None at the beginning of a conversation.
+    pub(super) fn mark_before(&self, caller: &Caller) -> Option<Mark> {
+        (!self.earlier.is_empty()).then(|| {
+            let mut hasher = begin(caller);
+            self.earlier.iter().for_each(|said| add(&mut hasher, said.role, &said.content));
+            finish(hasher)
+        })
+    }
+
+    /// The mark of the same conversation once it has this answer: what the next request will begin
+    /// with.
+    pub(super) fn mark_after(&self, caller: &Caller, answer: &str) -> Mark {
+        let mut hasher = begin(caller);
+        self.earlier.iter().for_each(|said| add(&mut hasher, said.role, &said.content));
+        add(&mut hasher, Role::User, &self.new);
+        let answer = Content { text: answer.to_owned(), images: Vec::new() };
+        add(&mut hasher, Role::Assistant, &answer);
+        finish(hasher)
+    }
+
+    /// The mark of the instructions, to see whether they have changed.
+    pub(super) fn mark_of_instructions(&self) -> Mark {
+        finish(Sha256::new_with_prefix(self.instructions.as_bytes()))
+    }
+
+    /// What goes along with the new message: the client's instructions where the agents do not know
+    /// them, and the earlier messages where the session does not.
+    pub(super) fn attachment(&self, instructions: bool, earlier: bool) -> Option<String> {
+        let mut text = String::new();
+        if instructions && !self.instructions.trim().is_empty() {
+            let _ = write!(
+                text,
+                "The program that the user writes with says about how to answer:\n\n{}\n",
+                tail(&self.instructions, EARLIER_BYTES)
+            );
+        }
+        if earlier && !self.earlier.is_empty() {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str("Earlier conversation:\n");
+            text.push_str(&self.told());
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The earlier messages as text, the oldest left out where they are too many.
+    fn told(&self) -> String {
+        let mut parts = Vec::new();
+        let mut bytes = 0;
+        for said in self.earlier.iter().rev() {
+            let part = told(said);
+            bytes += part.len();
+            if bytes > EARLIER_BYTES {
+                parts.push("\n[older messages are left out]\n".to_owned());
+                break;
+            }
+            parts.push(part);
+        }
+        parts.reverse();
+        parts.concat()
+    }
+}
+
+fn told(said: &Said) -> String {
+    let who = match said.role {
+        Role::User => "User",
+        Role::Assistant => "Assistant",
+        Role::Tool => "Tool",
+        Role::Client => "Client",
+    };
+    let images = match said.content.images.len() {
+        0 => String::new(),
+        1 => "\n[with a picture]".to_owned(),
+        several => format!("\n[with {several} pictures]"),
+    };
+    format!("\n{who}: {}{images}\n", said.content.text.trim())
+}
+
+/// The end of a text, cut between characters.
+fn tail(text: &str, limit: usize) -> &str {
+    let start = text.len().saturating_sub(limit);
+    let start = (start..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    &text[start..]
+}
+
+fn begin(caller: &Caller) -> Sha256 {
+    let mut hasher = Sha256::new();
+    part(&mut hasher, caller.as_str().as_bytes());
+    hasher
+}
+
+/// White space at the ends is not compared: clients trim what they show and send it back.
+fn add(hasher: &mut Sha256, role: Role, content: &Content) {
+    let role: &[u8] = match role {
+        Role::Client => b"client",
+        Role::User => b"user",
+        Role::Assistant => b"assistant",
+        Role::Tool => b"tool",
+    };
+    part(hasher, role);
+    part(hasher, content.text.trim().as_bytes());
+    part(hasher, &(content.images.len() as u64).to_le_bytes());
+    for image in &content.images {
+        part(hasher, &image.data);
+    }
+}
+
+/// Behind its length, so that two parts are never taken for one.
+fn part(hasher: &mut Sha256, bytes: &[u8]) {
+    hasher.update((bytes.len() as u64).to_le_bytes());
+    hasher.update(bytes);
+}
+
+fn finish(hasher: Sha256) -> Mark {
+    super::wire::hexadecimal(&hasher.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(role: Role, text: &str) -> Said {
+        Said { role, content: Content { text: text.to_owned(), images: Vec::new() } }
+    }
+
+    #[test]
+    fn the_mark_after_an_answer_is_the_one_before_the_next_message() {
+        let caller: Caller = "one".parse().unwrap();
+        let first = History::of(vec![said(Role::Client, "Be brief."), said(Role::User, "Hello")]);
+        let first = first.unwrap();
+        assert_eq!(first.mark_before(&caller), None);
+        let after = first.mark_after(&caller, "Hi!\n");
+        let again = |answer: &str, user: &str| {
+            let messages = vec![
+                said(Role::Client, "Be long."),
+                said(Role::User, user),
+                said(Role::Assistant, answer),
+                said(Role::User, "And now?"),
+            ];
+            History::of(messages).unwrap().mark_before(&caller).unwrap()
+        };
+        assert_eq!(again("Hi!", "Hello"), after);
+        assert_ne!(again("Hi?", "Hello"), after);
+        assert_ne!(again("Hi!", "Hell"), after);
+        let other: Caller = "other".parse().unwrap();
+        assert_ne!(first.mark_after(&other, "Hi!"), after);
+    }
+
+    #[test]
+    fn only_what_the_session_does_not_know_goes_along() {
+        let history = History::of(vec![
+            said(Role::Client, "Be brief."),
+            said(Role::User, "Hello"),
+            said(Role::Assistant, "Hi!"),
+            said(Role::User, "One"),
+            said(Role::User, "Two"),
+        ])
+        .unwrap();
+        assert_eq!(history.new.text, "One\n\nTwo");
+        assert_eq!(history.attachment(false, false), None);
+        let all = history.attachment(true, true).unwrap();
+        assert!(
+            all.contains("Be brief.") && all.contains("User: Hello\n\nAssistant: Hi!"),
+            "{all}"
+        );
+        assert!(!all.contains("One"), "{all}");
+        assert!(History::of(vec![said(Role::User, "x"), said(Role::Assistant, "y")]).is_none());
+    }
+
+    #[test]
+    fn a_long_conversation_is_told_from_its_end() {
+        let mut messages: Vec<Said> = (0..100)
+            .map(|number| said(Role::Assistant, &format!("{number} {}", "x".repeat(10_000))))
+            .collect();
+        messages.push(said(Role::User, "now"));
+        let told = History::of(messages).unwrap().attachment(false, true).unwrap();
+        assert!(told.len() < EARLIER_BYTES + 1000, "{}", told.len());
+        assert!(told.contains("Assistant: 99 ") && !told.contains("Assistant: 0 "));
+        assert!(told.contains("older messages are left out"));
+    }
+}

@@ -1,0 +1,114 @@
+//! Tokens: shown once, kept as a hash.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::rand::{SecureRandom as _, SystemRandom};
+use sha2::{Digest as _, Sha256};
+
+/// Why there is no token.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// The user: a token that can be guessed.
+    #[error(
+        "the token is too short or has characters that a header cannot carry: use {MIN_LENGTH} to \
+         {MAX_LENGTH} visible characters without spaces, such as the output of: openssl rand -hex 32"
+    )]
+    Weak,
+    /// The machine: no random numbers.
+    #[error("this system gives no random numbers, so no token can be made")]
+    NoRandomNumbers,
+}
+
+/// Shorter ones could be guessed.
+const MIN_LENGTH: usize = 16;
+/// Longer ones are not tokens.
+const MAX_LENGTH: usize = 512;
+
+/// What a caller shows to be let in. Not printed by accident.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    /// A new one, of 256 random bits.
+    pub fn generate() -> Result<Self, TokenError> {
+        let mut bytes = [0_u8; 32];
+        SystemRandom::new().fill(&mut bytes).map_err(|_| TokenError::NoRandomNumbers)?;
+        Ok(Self(format!("lango_{}", URL_SAFE_NO_PAD.encode(bytes))))
+    }
+
+    /// One that somebody chose.
+    pub fn chosen(text: &str) -> Result<Self, TokenError> {
+        let text = text.trim();
+        let fits = (MIN_LENGTH..=MAX_LENGTH).contains(&text.len());
+        if fits && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(TokenError::Weak)
+        }
+    }
+
+    /// For the one time that it is shown.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn digest(&self) -> TokenDigest {
+        TokenDigest::of(&self.0)
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// What is kept of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct TokenDigest([u8; 32]);
+
+impl TokenDigest {
+    pub(crate) fn of(token: &str) -> Self {
+        Self(Sha256::digest(token.as_bytes()).into())
+    }
+
+    /// As the database keeps it.
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        self.0.to_vec()
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// Compares all bytes, so that the time it takes says nothing about them.
+    pub(crate) fn matches(&self, other: &Self) -> bool {
+        let pairs = self.0.iter().zip(other.0.iter());
+        std::hint::black_box(pairs.fold(0_u8, |difference, (a, b)| difference | (a ^ b))) == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_differ_and_are_not_printed_by_accident() {
+        let (one, other) = (Token::generate().unwrap(), Token::generate().unwrap());
+        assert_ne!(one, other);
+        assert!(one.reveal().len() > 40);
+        assert!(!format!("{one:?}").contains(one.reveal()));
+        assert!(one.digest().matches(&TokenDigest::of(one.reveal())));
+        assert!(!one.digest().matches(&other.digest()));
+    }
+
+    #[test]
+    fn a_token_that_could_be_guessed_is_refused() {
+        for bad in ["", "short", "has a space in the middle", "fünfzehn-zeichen-und-mehr"] {
+            assert_eq!(Token::chosen(bad), Err(TokenError::Weak), "{bad}");
+        }
+        assert_eq!(Token::chosen(" 0123456789abcdef\n").unwrap().reveal(), "0123456789abcdef");
+    }
+}
