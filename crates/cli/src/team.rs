@@ -73,12 +73,19 @@ pub(crate) trait Renewed: Send + Sync {
         tree: AgentTree,
         elsewhere: Elsewhere,
     ) -> Result<(), Failure>;
+
+    /// Says with the next turn what is not there.
+    fn tell_absence(&self, text: &str);
 }
 
 impl Renewed for Runtime {
     fn renew(&self, _: ToolRegistry, tree: AgentTree, elsewhere: Elsewhere) -> Result<(), Failure> {
         self.replace_team(&tree, &elsewhere.agents);
         Ok(())
+    }
+
+    fn tell_absence(&self, text: &str) {
+        Self::tell_absence(self, text.to_owned());
     }
 }
 
@@ -115,8 +122,9 @@ impl Upkeep {
         upkeep
     }
 
-    pub(crate) fn runtime(&self) -> &Runtime {
-        &self.runtime
+    /// Says with the next turn what is not there.
+    pub(crate) fn tell_absence(&self, text: &str) {
+        self.renewed.tell_absence(text);
     }
 
     /// Agents elsewhere have come or gone.
@@ -125,7 +133,8 @@ impl Upkeep {
         self.renew()
     }
 
-    fn renew(&self) -> Result<(), Failure> {
+    /// Builds the team anew, from what is offered now.
+    pub(crate) fn renew(&self) -> Result<(), Failure> {
         let elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let tools = self.servers.as_ref().map(|servers| servers.offer().tools).unwrap_or_default();
         let (tools, tree) = self.parts.build(tools, elsewhere.specs.clone())?;

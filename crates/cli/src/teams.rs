@@ -196,6 +196,12 @@ impl Renewed for ServedTeams {
         }
         Ok(())
     }
+
+    fn tell_absence(&self, text: &str) {
+        for runtime in self.state().runtimes.values() {
+            runtime.tell_absence(text.to_owned());
+        }
+    }
 }
 
 impl Exposed for ServedTeams {

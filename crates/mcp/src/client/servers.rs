@@ -90,13 +90,14 @@ impl Servers {
         self.all.iter().any(is_frozen)
     }
 
-    /// Looks whether another process agreed to what is frozen here.
-    pub async fn look_again(&self) -> Result<(), ClientError> {
-        if self.waits() {
+    /// Looks whether another process agreed to what is frozen here. Whether something may have
+    /// changed.
+    pub async fn look_again(&self) -> Result<bool, ClientError> {
+        let waits = self.waits();
+        if waits {
             self.catalogue.load().await?;
-            self.offer_changed.send_modify(|times| *times += 1);
         }
-        Ok(())
+        Ok(waits)
     }
 
     /// The tools that were agreed to and are wanted.
