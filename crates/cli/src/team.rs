@@ -133,7 +133,8 @@ impl Upkeep {
         self.renew()
     }
 
-    fn renew(&self) -> Result<(), Failure> {
+    /// Builds the team anew, from what is offered now.
+    pub(crate) fn renew(&self) -> Result<(), Failure> {
         let elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let tools = self.servers.as_ref().map(|servers| servers.offer().tools).unwrap_or_default();
         let (tools, tree) = self.parts.build(tools, elsewhere.specs.clone())?;

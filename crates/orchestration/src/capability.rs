@@ -39,9 +39,18 @@ pub fn tool_capability(name: &str) -> &'static str {
     matching.max_by_key(|(prefix, _)| prefix.len()).map_or(GENERAL_ACTIONS, |(_, phrase)| phrase)
 }
 
-/// The phrases for a set of tools: each once, in the order of the map, "general actions" last.
+/// The phrases for a set of tools: each once, in the order of the map, then those that tools bring
+/// along, and "general actions" last.
 pub fn capability_description(tools: &[Arc<RegisteredTool>]) -> String {
-    let has = |phrase: &str| tools.iter().any(|tool| tool_capability(tool.name()) == phrase);
-    let phrases = CAPABILITY_MAP.iter().map(|(_, phrase)| *phrase).chain([GENERAL_ACTIONS]);
-    phrases.filter(|phrase| has(phrase)).collect::<Vec<_>>().join(", ")
+    let plain = || tools.iter().filter(|tool| tool.capability.is_none());
+    let has = |phrase: &str| plain().any(|tool| tool_capability(tool.name()) == phrase);
+    let known = CAPABILITY_MAP.iter().map(|(_, phrase)| *phrase).filter(|phrase| has(phrase));
+    let mut phrases: Vec<&str> = known.collect();
+    for own in tools.iter().filter_map(|tool| tool.capability.as_deref()) {
+        if !phrases.contains(&own) {
+            phrases.push(own);
+        }
+    }
+    phrases.extend(has(GENERAL_ACTIONS).then_some(GENERAL_ACTIONS));
+    phrases.join(", ")
 }

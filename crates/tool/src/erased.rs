@@ -151,6 +151,8 @@ pub struct RegisteredTool {
     pub read_only: bool,
     /// The agent it belongs to, where that is not decided by its name.
     pub owner: Option<AgentName>,
+    /// What it is for, in a few words for listings, where its name does not tell.
+    pub capability: Option<Arc<str>>,
     implementation: Arc<dyn AnyTool>,
 }
 
@@ -162,6 +164,7 @@ impl RegisteredTool {
             level: T::LEVEL,
             read_only: T::READ_ONLY,
             owner: None,
+            capability: None,
             implementation: Arc::new(tool),
         }
     }
@@ -173,13 +176,21 @@ impl RegisteredTool {
         read_only: bool,
         implementation: Arc<dyn AnyTool>,
     ) -> Self {
-        Self { declaration, level, read_only, owner: None, implementation }
+        let (owner, capability) = (None, None);
+        Self { declaration, level, read_only, owner, capability, implementation }
     }
 
     /// The same tool, given to an agent by name; `None` leaves it to its prefix.
     #[must_use]
     pub fn owned_by(mut self, owner: Option<AgentName>) -> Self {
         self.owner = owner;
+        self
+    }
+
+    /// The same tool, with words for what it is for.
+    #[must_use]
+    pub fn capable_of(mut self, capability: impl Into<Arc<str>>) -> Self {
+        self.capability = Some(capability.into());
         self
     }
 

@@ -224,7 +224,7 @@ struct ToolView<'a> {
     owner: Option<&'a str>,
     level: SafetyLevel,
     read_only: bool,
-    capability: &'static str,
+    capability: &'a str,
     description: &'a str,
 }
 
@@ -247,7 +247,7 @@ pub(crate) async fn tools(setting: &Setting, command: ToolsCommand) -> Result<u8
             owner: owner(tool.name()),
             level: tool.level(),
             read_only: tool.read_only,
-            capability: tool_capability(tool.name()),
+            capability: tool.capability.as_deref().unwrap_or_else(|| tool_capability(tool.name())),
             description: &tool.declaration.description,
         })
         .collect();

@@ -56,6 +56,7 @@ pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<
                 super::print(&format!("unknown command {command}; /help lists them\n"))?;
             }
             text => {
+                ready.look_again().await?;
                 let request = TurnRequest::new(session.clone(), text, Origin::Chat);
                 let turn = ready.runtime.start_turn(request);
                 let (followed, shown) = follow(turn, display).await?;

@@ -73,6 +73,14 @@ pub(super) struct Ready {
 }
 
 impl Ready {
+    /// Takes in what somebody approved elsewhere since.
+    pub(super) async fn look_again(&self) -> Result<(), Failure> {
+        match &self.mcp {
+            Some(servers) if servers.look_again().await? => self.upkeep.renew(),
+            _ => Ok(()),
+        }
+    }
+
     /// Ends the programs of the MCP servers.
     pub(super) async fn end_servers(&self) {
         if let Some(servers) = &self.mcp {

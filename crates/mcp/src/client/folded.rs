@@ -74,9 +74,11 @@ pub(crate) fn fold(
     let level = server.config.safety;
     vec![
         RegisteredTool::dynamic(list, SafetyLevel::Safe, true, Arc::new(lister))
-            .owned_by(server.config.agent.clone()),
+            .owned_by(server.config.agent.clone())
+            .capable_of(tool::capability(server)),
         RegisteredTool::dynamic(call, level, false, Arc::new(Caller { named }))
-            .owned_by(server.config.agent.clone()),
+            .owned_by(server.config.agent.clone())
+            .capable_of(tool::capability(server)),
     ]
 }
 

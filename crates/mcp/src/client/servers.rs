@@ -80,6 +80,26 @@ impl Servers {
         join_all(meetings).await.into_iter().flatten().map(|error| error.to_string()).collect()
     }
 
+    /// Whether something waits for a person who may have looked at it elsewhere.
+    fn waits(&self) -> bool {
+        let is_frozen = |server: &Arc<Server>| {
+            let known = server.known().map(|known| known.tools).unwrap_or_default();
+            self.catalogue.is_redefined(&server.config)
+                || known.values().any(|tool| tool.state() == ToolState::Frozen)
+        };
+        self.all.iter().any(is_frozen)
+    }
+
+    /// Looks whether another process agreed to what is frozen here. Whether something may have
+    /// changed.
+    pub async fn look_again(&self) -> Result<bool, ClientError> {
+        let waits = self.waits();
+        if waits {
+            self.catalogue.load().await?;
+        }
+        Ok(waits)
+    }
+
     /// The tools that were agreed to and are wanted.
     pub fn offer(&self) -> Offer {
         let mut offer = Offer::default();

@@ -42,7 +42,13 @@ impl McpTool {
         };
         RegisteredTool::dynamic(declaration, config.safety, read_only, Arc::new(tool))
             .owned_by(config.agent.clone())
+            .capable_of(capability(server))
     }
+}
+
+/// What a server is for, as the orchestrator reads it: the name that the user gave it.
+pub(crate) fn capability(server: &Server) -> String {
+    format!("the tools of {} (MCP)", server.config.name)
 }
 
 /// What a model reads about a tool: the server's words, and whose they are.

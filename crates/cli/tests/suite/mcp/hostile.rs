@@ -34,6 +34,16 @@ async fn a_flood_a_gigabyte_and_silence_end_a_call_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_floods_is_left_alone_afterwards() {
+    let calls = [("mcp_bad_greet", r#"{ name = "a" }"#), ("mcp_bad_greet", r#"{ name = "b" }"#)];
+    let lango = lango_with(&hostile("bad", &["flood"], ""), &calls).await;
+    let turn = lango.ask("greet").with(&["--approve", "all"]).turn().await;
+    let results = turn.results();
+    assert!(results[0].2.contains("flooded"), "{results:?}");
+    assert!(results[1].2.contains("is left alone"), "{results:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_same_over_http() {
     for (manner, reason) in [("flood", ""), ("huge", ""), ("silence", "did not answer within 1 s")]
     {

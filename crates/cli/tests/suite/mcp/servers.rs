@@ -174,3 +174,19 @@ async fn every_call_is_asked_about_whatever_the_server_says_about_its_tools() {
     assert_eq!(lango.ask("look").turn().await.code, 0);
     assert!(lango.workspace().join(file).exists());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_of_a_server_reaches_the_person_at_the_terminal_and_nobody_else() {
+    let config = on_node("all", "mcp-server-everything", &[], "") + "[mcp]\nfoldBytes = 100000\n";
+    let lango = lango_with(&config, &[("mcp_all_trigger-elicitation-request", "{}")]).await;
+    // The call, the question, a name; whatever else is asked has a default or is left out.
+    let typed = format!("y\ny\nAda\n{}", "\n".repeat(30));
+    let shown = lango.at_terminal("run 'ask me'").input(typed).run().await;
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert!(shown.stdout.contains("The MCP server all asks you"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("- Name: Ada"), "{}", shown.stdout);
+    // Without anybody there, it is declined, and the result says so.
+    let turn = lango.ask("ask me").with(&["--approve", "all"]).turn().await;
+    let text = turn.results()[0].2.to_owned();
+    assert!(text.contains("nobody answered it") && text.contains("declined"), "{text}");
+}
