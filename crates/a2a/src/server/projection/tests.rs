@@ -194,7 +194,7 @@ fn applied(mut task: Option<Task>, updates: &[StreamResponse]) -> Option<Task> {
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
-        5 => "[a-z ]{1,90}|```json|\\[a|\n".prop_map(Act::Say),
+        12 => "[a-z ]{1,20}|[a-z ]{60,120}|```json|\\[a|\n".prop_map(Act::Say),
         1 => Just(Act::Stumble),
         1 => Just(Act::Remark),
         1 => Just(Act::Call),
