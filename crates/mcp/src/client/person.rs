@@ -90,10 +90,12 @@ impl Form {
             .and_then(Value::as_array)
             .map(|names| names.iter().filter_map(Value::as_str).collect())
             .unwrap_or_default();
-        let fields: Vec<Field> = properties
+        let mut fields: Vec<Field> = properties
             .iter()
             .map(|(name, property)| Field::read(name, property, required.contains(&name.as_str())))
             .collect();
+        // What must be answered is asked first.
+        fields.sort_by_key(|field| !field.required);
         let secret = fields
             .iter()
             .find(|field| is_secret_name(&field.name) || speaks_of_secrets(&field.description));
