@@ -86,6 +86,7 @@ pub(crate) async fn work(kind: &str, model: &str, agent: &str) -> Result<()> {
         token: None,
         token_env: None,
         allow_hosts: Vec::new(),
+        card_keys: Vec::new(),
         rules: Rules::default(),
         streaming: true,
         limits: RemoteLimits::default(),

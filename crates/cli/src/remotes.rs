@@ -62,11 +62,11 @@ impl Remotes {
         let (news, told) = mpsc::channel(NEWS);
         let changed = move |standings: &[Standing], changes: &[Standing]| {
             if let Err(failure) = upkeep.meet(Elsewhere::of(standings)) {
-                upkeep.tell_absence(&failure.message);
+                upkeep.tell_absence(failure.message);
             }
             for change in changes {
                 match change.warning() {
-                    Some(warning) => upkeep.tell_absence(&warning),
+                    Some(warning) => upkeep.tell_absence(warning),
                     // Nobody reads: then nobody misses it.
                     None => _ = news.try_send(format!("{} is in the team now", change.name)),
                 }

@@ -42,6 +42,8 @@ pub(crate) struct Reached {
     pub(crate) tools: Vec<AgentName>,
     /// What must not be recorded or shown.
     pub(crate) secrets: Vec<String>,
+    /// A script that plays the model, unless one was named.
+    pub(crate) script: Option<&'static str>,
 }
 
 impl Serving {
@@ -60,10 +62,15 @@ impl Serving {
             team.max_rounds,
         )?;
         check_agents(config, &catalog)?;
-        let choice = provider::choose(config, team.model.as_deref()).await?;
-        let record = team.record.as_deref();
-        let purpose = Purpose::Work { for_all: team.model.is_some(), record };
-        let models = provider::prepare(config, choice, purpose).await?;
+        let models = match reached.script.filter(|_| team.model.is_none()) {
+            Some(script) => provider::demonstrate_text(config, script).await?,
+            None => {
+                let choice = provider::choose(config, team.model.as_deref()).await?;
+                let record = team.record.as_deref();
+                let purpose = Purpose::Work { for_all: team.model.is_some(), record };
+                provider::prepare(config, choice, purpose).await?
+            }
+        };
         let (database, journal) = wiring::open_store(config, &setting.home).await?;
         let retrieval = catalog.connect(config, &database, &journal).await?;
         catalog.find_remotes(config, &database).await?;
@@ -103,7 +110,9 @@ impl Serving {
         if left > 0 {
             notice(&format!("{left} turns did not end in time; go on with: lango resume"));
         } else if let Ok(troubles) = tokio::time::timeout(PATIENCE, self.teams.settled()).await {
-            troubles.iter().for_each(|trouble| notice(trouble));
+            for trouble in &troubles {
+                notice(trouble);
+            }
         }
         if let Some(servers) = &self.servers {
             servers.stop().await;

@@ -74,8 +74,8 @@ pub(crate) trait Renewed: Send + Sync {
         elsewhere: Elsewhere,
     ) -> Result<(), Failure>;
 
-    /// Says with the next turn what is not there.
-    fn tell_absence(&self, text: &str);
+    /// Somebody is not there; said with the next turn.
+    fn tell_absence(&self, warning: String);
 }
 
 impl Renewed for Runtime {
@@ -84,8 +84,8 @@ impl Renewed for Runtime {
         Ok(())
     }
 
-    fn tell_absence(&self, text: &str) {
-        Self::tell_absence(self, text.to_owned());
+    fn tell_absence(&self, warning: String) {
+        Runtime::tell_absence(self, warning);
     }
 }
 
@@ -122,9 +122,9 @@ impl Upkeep {
         upkeep
     }
 
-    /// Says with the next turn what is not there.
-    pub(crate) fn tell_absence(&self, text: &str) {
-        self.renewed.tell_absence(text);
+    /// Somebody is not there, and why.
+    pub(crate) fn tell_absence(&self, warning: String) {
+        self.renewed.tell_absence(warning);
     }
 
     /// Agents elsewhere have come or gone.

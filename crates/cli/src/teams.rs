@@ -14,6 +14,7 @@ use lango_tool::ToolRegistry;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::provider::ReadyModels;
+use crate::serving::notice;
 use crate::team::{Elsewhere, Renewed};
 use crate::wiring::{self, Catalog, Kept};
 
@@ -197,10 +198,9 @@ impl Renewed for ServedTeams {
         Ok(())
     }
 
-    fn tell_absence(&self, text: &str) {
-        for runtime in self.state().runtimes.values() {
-            runtime.tell_absence(text.to_owned());
-        }
+    fn tell_absence(&self, warning: String) {
+        // For the owner's eyes: callers need not know whom the owner works with.
+        notice(&warning);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Requests to one origin, over connections that are kept open between them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -27,7 +27,8 @@ pub struct Channel {
     guard: Guard,
     origin: Url,
     destination: Destination,
-    client: reqwest::Client,
+    /// Made when it is first needed: with TLS, the system's certificates are read for it.
+    client: Arc<OnceLock<reqwest::Client>>,
 }
 
 /// An answer whose body is still coming.
@@ -48,8 +49,16 @@ impl Channel {
             let scheme = origin.scheme().to_owned();
             return Err(EgressError::from(Refusal::Scheme { scheme }).into());
         }
-        let broken = |reason: String| FetchError::Broken { url: origin.clone(), reason };
-        let checking = Checking { guard: guard.clone(), destination: destination.clone() };
+        Ok(Self { guard, origin, destination, client: Arc::default() })
+    }
+
+    fn client(&self) -> Result<reqwest::Client, FetchError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client.clone());
+        }
+        let broken = |reason: String| FetchError::Broken { url: self.origin.clone(), reason };
+        let checking =
+            Checking { guard: self.guard.clone(), destination: self.destination.clone() };
         let mut builder = reqwest::Client::builder()
             .redirect(redirect::Policy::none())
             .no_proxy()
@@ -58,13 +67,14 @@ impl Channel {
             .pool_idle_timeout(IDLE_TIME)
             .connect_timeout(Duration::from_secs(10))
             .user_agent(concat!("lango/", env!("CARGO_PKG_VERSION")));
-        if origin.scheme() == "http" {
+        if self.origin.scheme() == "http" {
             // Without TLS, the system's certificates need not be read.
             let nobody = trusting_nobody().map_err(|error| broken(error.to_string()))?;
             builder = builder.tls_backend_preconfigured(nobody);
         }
         let client = builder.build().map_err(|error| broken(chain(&error)))?;
-        Ok(Self { guard, origin, destination, client })
+        // Of two that were made at once, the first one stays.
+        Ok(self.client.get_or_init(|| client).clone())
     }
 
     /// Sends a request and waits for the beginning of its answer. Has no limit of time but that of
@@ -87,7 +97,7 @@ impl Channel {
         if let Some(name) = self.destination.name() {
             let _ = spelt.set_host(Some(name));
         }
-        let request = self.client.request(method, spelt).headers(headers).body(body);
+        let request = self.client()?.request(method, spelt).headers(headers).body(body);
         let response = request
             .send()
             .await

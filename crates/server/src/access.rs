@@ -28,6 +28,9 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 const OPENAI_BODY: usize = 24 * 1024 * 1024;
 const OTHER_BODY: usize = 4 * 1024 * 1024;
 
+/// The most of all headers together.
+const HEAD_BYTES: usize = 32 * 1024;
+
 /// What access is decided by.
 pub struct AccessParts {
     /// Which hosts and pages.
@@ -149,6 +152,10 @@ fn bearer(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     Ok(Some(token.to_owned()))
 }
 
+fn head_bytes(headers: &HeaderMap) -> usize {
+    headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
+}
+
 /// The layer that every request passes.
 pub(crate) async fn admit(
     State(access): State<Arc<Access>>,
@@ -161,6 +168,12 @@ pub(crate) async fn admit(
         let refusal = Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no_connection", "a bug");
         return refusal.respond(&path);
     };
+    if head_bytes(&parts.headers) > HEAD_BYTES {
+        let words = "the headers are larger than 32 KiB, which is the most";
+        let refusal =
+            Refusal::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "headers_too_large", words);
+        return refusal.respond(&path);
+    }
     let foreign = match access.gate.pass(&parts, ends) {
         Ok(foreign) => foreign,
         Err(refusal) => return refusal.respond(&path),

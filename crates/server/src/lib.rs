@@ -12,6 +12,7 @@ mod guesses;
 mod health;
 mod listener;
 mod openai;
+mod patient;
 mod refusal;
 mod room;
 mod routes;

@@ -19,6 +19,7 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use crate::gate::Ends;
+use crate::patient::Patient;
 
 /// Connections at the same time. Whoever comes after them waits in the system's queue.
 const CONNECTIONS: usize = 256;
@@ -27,6 +28,8 @@ const HEAD_TIME: Duration = Duration::from_secs(15);
 /// The most of a head.
 const HEAD_BYTES: usize = 64 * 1024;
 const HEADERS: usize = 100;
+/// How long a client may take nothing of what is sent to it.
+const WRITE_TIME: Duration = Duration::from_mins(1);
 /// After the last stream was told to end.
 const LAST_BYTES: Duration = Duration::from_secs(2);
 /// How often it is looked whether something still runs.
@@ -139,7 +142,7 @@ async fn serve_connection(
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEADERS)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Patient::new(stream, WRITE_TIME)), service);
     tokio::pin!(connection);
     // How a connection ended is its client's business.
     tokio::select! {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
@@ -44,6 +44,8 @@ pub fn routes(access: Arc<Access>, doors: Doors) -> Router {
         .fold(told, Router::merge)
         .fallback(nothing_here)
         .method_not_allowed_fallback(not_this_way)
+        // The bodies that get here were read within limits already.
+        .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(access, admit))
 }
 

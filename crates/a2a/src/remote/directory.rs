@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use lango_egress::Channel;
 use lango_orchestration::RemoteAgentSpec;
-use lango_protocol::{AgentName, Timestamp};
+use lango_protocol::{AgentName, SessionId, Timestamp};
 use lango_runtime::RemoteAgent;
 use lango_store::{Database, StoreError};
 
@@ -173,6 +173,11 @@ impl Directory {
             circuit: Arc::clone(&member.circuit),
         };
         Ok(Present { card: Arc::new(card), agent: Arc::new(agent) })
+    }
+
+    /// Forgets what the agents did for a conversation.
+    pub async fn forget(&self, session: &SessionId) -> Result<(), StoreError> {
+        self.tasks.forget(session).await
     }
 
     /// Trusts a card as it was seen, whatever was trusted before.

@@ -8,7 +8,7 @@ use super::card::Interface;
 use super::error::Trouble;
 use super::limits::RemoteLimits;
 use super::wire::{
-    Binding, Events, Operation, Outgoing, Task, Update, read_rpc, read_task, read_update,
+    Binding, Events, Operation, Outgoing, Request, Task, Update, read_rpc, read_task, read_update,
     refusal_in,
 };
 use crate::wire::MEDIA_TYPE;
@@ -31,8 +31,8 @@ pub(crate) struct Peer {
 impl Peer {
     /// Sends a message and waits for what comes of it.
     pub(crate) async fn send(&self, message: &Outgoing, trace: &str) -> Result<Update, Trouble> {
-        let body = self.whole(Operation::Send(message), trace).await?;
-        read_update(self.interface.version, self.result(&body)?)
+        let (body, id) = self.whole(Operation::Send(message), trace).await?;
+        read_update(self.interface.version, result(&body, id.as_deref())?)
     }
 
     /// Sends a message and listens.
@@ -47,14 +47,14 @@ impl Peer {
 
     /// Asks where a task stands.
     pub(crate) async fn get(&self, task: &str, trace: &str) -> Result<Task, Trouble> {
-        let body = self.within_silence(self.whole(Operation::Get(task), trace)).await?;
-        read_task(self.result(&body)?)
+        let (body, id) = self.within_silence(self.whole(Operation::Get(task), trace)).await?;
+        read_task(result(&body, id.as_deref())?)
     }
 
     /// Tells it to stop.
     pub(crate) async fn cancel(&self, task: &str, trace: &str) -> Result<(), Trouble> {
-        let body = self.whole(Operation::Cancel(task), trace).await?;
-        self.result(&body).map(|_| ())
+        let (body, id) = self.whole(Operation::Cancel(task), trace).await?;
+        result(&body, id.as_deref()).map(|_| ())
     }
 
     async fn within_silence<T>(
@@ -65,27 +65,26 @@ impl Peer {
         tokio::time::timeout(silence, waiting).await.map_err(|_| Trouble::Silent(silence))?
     }
 
-    fn result<'a>(&self, body: &'a [u8]) -> Result<&'a [u8], Trouble> {
-        match self.interface.binding {
-            Binding::JsonRpc => read_rpc(body),
-            Binding::HttpJson => Ok(body),
-        }
-    }
-
-    async fn whole(&self, operation: Operation<'_>, trace: &str) -> Result<Vec<u8>, Trouble> {
-        let answer = self.open(operation, trace).await?;
+    async fn whole(
+        &self,
+        operation: Operation<'_>,
+        trace: &str,
+    ) -> Result<(Vec<u8>, Option<String>), Trouble> {
+        let (answer, id) = self.open(operation, trace).await?;
         // Whoever breaks off here has got the request.
-        answer.collect(self.limits.body_bytes).await.map_err(after_the_beginning)
+        let body = answer.collect(self.limits.body_bytes).await.map_err(after_the_beginning)?;
+        Ok((body, id))
     }
 
     async fn listen(&self, operation: Operation<'_>, trace: &str) -> Result<Heard, Trouble> {
-        let answer = self.within_silence(self.open(operation, trace)).await?;
+        let (answer, id) = self.within_silence(self.open(operation, trace)).await?;
         let kind = answer.headers.get("content-type").and_then(|value| value.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
         let mut heard = Heard {
             events: Events::new(self.limits.event_bytes),
             waiting: Vec::new().into_iter(),
             answer: None,
+            id,
             bytes: 0,
         };
         if is_stream {
@@ -104,7 +103,8 @@ impl Peer {
     pub(crate) async fn next(&self, heard: &mut Heard) -> Result<Option<Update>, Trouble> {
         loop {
             if let Some(data) = heard.waiting.next() {
-                return read_update(self.interface.version, self.result(&data)?).map(Some);
+                let said = result(&data, heard.id.as_deref())?;
+                return read_update(self.interface.version, said).map(Some);
             }
             let Some(answer) = &mut heard.answer else { return Ok(None) };
             let piece = self
@@ -125,12 +125,17 @@ impl Peer {
         }
     }
 
-    async fn open(&self, operation: Operation<'_>, trace: &str) -> Result<Answer, Trouble> {
-        let (method, url, body) = operation.request(&self.interface)?;
+    /// The answer, and what it is marked with.
+    async fn open(
+        &self,
+        operation: Operation<'_>,
+        trace: &str,
+    ) -> Result<(Answer, Option<String>), Trouble> {
+        let Request { method, url, body, id } = operation.request(&self.interface)?;
         let answer = self.channel.open(method, &url, self.headers(operation, trace), body).await?;
         let status = answer.status;
         if status.is_success() {
-            return Ok(answer);
+            return Ok((answer, id));
         }
         let wait = Duration::from_secs(5).min(self.limits.silence);
         let body = tokio::time::timeout(wait, answer.collect(MOST_OF_AN_ERROR)).await;
@@ -180,7 +185,13 @@ pub(crate) struct Heard {
     answer: Option<Answer>,
     events: Events,
     waiting: std::vec::IntoIter<Vec<u8>>,
+    id: Option<String>,
     bytes: usize,
+}
+
+/// What an answer holds: over JSON-RPC, in the envelope of the request of this id.
+fn result<'a>(body: &'a [u8], id: Option<&str>) -> Result<&'a [u8], Trouble> {
+    id.map_or(Ok(body), |id| read_rpc(body, id))
 }
 
 /// The request arrived, so the agent is there.

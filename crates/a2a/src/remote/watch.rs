@@ -35,7 +35,8 @@ impl Watched {
             (Ok(old), Ok(new)) => old.card.digest() != new.card.digest(),
             // Somebody who does not answer for a moment stays: hand-overs say so by themselves.
             (Ok(_), Err(RemoteError::Unreachable { .. })) => {
-                self.wait = FIRST_WAIT;
+                let is_first = self.wait == REVIEW;
+                self.wait = if is_first { FIRST_WAIT } else { (self.wait * 2).min(LONGEST_WAIT) };
                 self.next = Instant::now() + self.wait;
                 return false;
             }

@@ -191,20 +191,23 @@ impl Cards {
     fn document(&self, agents: &[CardAgent], extended: bool) -> Result<Value, SignatureError> {
         let card = self.card(agents, extended);
         let mut new = serde_json::to_value(card).unwrap_or_default();
+        if self.settings.bearer {
+            // An empty list of scopes is left out, as the protocol's JSON does; it is signed so.
+            new["securityRequirements"] = json!([{ "schemes": { BEARER: {} } }]);
+        }
         let mut served = new.clone();
         if self.speaks_03 {
             self.add_03(&mut served);
         }
         if let Some(signer) = &self.signer {
             // Who reads a card into the types of 1.0 does not see the members of 0.3: both can check.
-            let mut signatures = vec![signer.sign(&new)?];
+            let mut signatures = signer.sign(&new)?;
             if self.speaks_03 {
-                signatures.push(signer.sign(&served)?);
+                signatures.extend(signer.sign(&served)?);
             }
             served["signatures"] = json!(signatures);
         }
-        new = served;
-        Ok(new)
+        Ok(served)
     }
 
     fn card(&self, agents: &[CardAgent], extended: bool) -> AgentCard {
@@ -272,8 +275,11 @@ impl Cards {
         card["supportsAuthenticatedExtendedCard"] = json!(self.has_extended());
         if self.settings.bearer {
             card["security"] = json!([{ BEARER: [] }]);
-            card["securitySchemes"][BEARER]["type"] = json!("http");
-            card["securitySchemes"][BEARER]["scheme"] = json!("bearer");
+            // The same words: some clients of 1.0 read these where they find them.
+            let scheme = &mut card["securitySchemes"][BEARER];
+            scheme["scheme"] = scheme["httpAuthSecurityScheme"]["scheme"].clone();
+            scheme["description"] = scheme["httpAuthSecurityScheme"]["description"].clone();
+            scheme["type"] = json!("http");
         }
     }
 

@@ -17,6 +17,9 @@ use super::words;
 
 /// The longest answer that is also said as the message of the last status.
 const SHORT_ANSWER: usize = 4096;
+/// Words that are kept before the first of them are said: what turns out to be a question is a
+/// status and no artifact, and questions are short.
+const FIRST_WORDS: usize = 160;
 
 /// Whether words that begin like this may turn out to be data or a file. Such an answer comes whole.
 fn may_be_no_text(held: &str, more: &str) -> bool {
@@ -280,7 +283,10 @@ impl Projection {
             let begun = speech.begun;
             *speech = Speech { speaker, begun, ..Speech::default() };
         }
-        if !self.revealed || (speech.sent.is_empty() && may_be_no_text(&speech.held, text)) {
+        let few = speech.held.len() + text.len() < FIRST_WORDS;
+        let first = speech.sent.is_empty() && (few || may_be_no_text(&speech.held, text));
+        // A blank at the end is no part of an answer, so it is no last piece of one.
+        if !self.revealed || first || text.trim().is_empty() {
             speech.held.push_str(text);
             return;
         }

@@ -88,7 +88,10 @@ impl Tasks {
         beside: Beside,
         streams: bool,
     ) -> Result<Taken, ProtocolError> {
-        let message = request.message;
+        let mut message = request.message;
+        // Nothing and an empty text are the same in the protocol's definition.
+        message.context_id = message.context_id.filter(|id| !id.is_empty());
+        message.task_id = message.task_id.filter(|id| !id.is_empty());
         let read = incoming::read(&message, &self.settings.input_modes)?;
         let configuration = request.configuration.as_ref();
         check_history(configuration.and_then(|configuration| configuration.history_length))?;

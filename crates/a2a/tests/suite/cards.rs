@@ -70,7 +70,7 @@ async fn callers_get_more_where_they_have_to_prove_themselves() {
     let public = card(&server).await;
     assert_eq!(public["capabilities"]["extendedAgentCard"], true);
     assert_eq!(public["securitySchemes"]["bearer"]["httpAuthSecurityScheme"]["scheme"], "Bearer");
-    assert_eq!(public["securityRequirements"][0]["schemes"]["bearer"], json!({ "list": [] }));
+    assert_eq!(public["securityRequirements"], json!([{ "schemes": { "bearer": {} } }]));
     let extended = server.rpc("GetExtendedAgentCard", json!({})).await;
     assert_eq!(server.http("GET", "extendedAgentCard", None).await, (200, extended.clone()));
     let operator = |card: &Value| card["skills"][0]["description"].as_str().unwrap().to_owned();

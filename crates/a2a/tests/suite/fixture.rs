@@ -86,7 +86,8 @@ say = "It took a moment."
 user = "drip"
 fault = "drip"
 drip_ms = 1
-say = "One two three four five six seven eight nine ten."
+say = "One two three four five six seven eight nine ten. "
+repeat = 5
 
 [[reply]]
 user = "data"

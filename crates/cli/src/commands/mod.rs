@@ -82,8 +82,13 @@ pub(crate) fn tell(text: &str) {
 
 /// Asks a person for a yes. Without one at the terminal, whatever `what` says needs `--yes`.
 pub(crate) async fn confirmed(question: &str, what: &str) -> Result<bool, Failure> {
+    asked(question, &format!("{what} cannot be undone. Say --yes if you mean it")).await
+}
+
+/// Asks a person for a yes. Without one at the terminal, `otherwise` says what to do.
+pub(crate) async fn asked(question: &str, otherwise: &str) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
-        return Err(Failure::usage(format!("{what} cannot be undone. Say --yes if you mean it")));
+        return Err(Failure::usage(otherwise));
     }
     print(&format!("{question} [y/N] "))?;
     io::stdout().flush()?;

@@ -31,7 +31,13 @@ use crate::web;
 /// How long turns have to end when the server is told to.
 const GRACE: Duration = Duration::from_secs(10);
 
-pub(crate) async fn serve(setting: &Setting, arguments: ServeArguments) -> Result<u8, Failure> {
+/// What the protocol's test kit expects of an agent.
+const KIT_SCRIPT: &str = include_str!("../../../../docs/a2a-kit.toml");
+/// What the kit calls a media type that nobody supports, and sends all the same.
+const KIT_MEDIA_TYPE: &str = "application/x-unsupported-tck-type";
+
+pub(crate) async fn serve(setting: &Setting, mut arguments: ServeArguments) -> Result<u8, Failure> {
+    arguments.no_auth |= arguments.kit;
     let config = &setting.config().server;
     let address = address(config, &arguments)?;
     let configured = configured_token(config, &arguments)?;
@@ -39,6 +45,7 @@ pub(crate) async fn serve(setting: &Setting, arguments: ServeArguments) -> Resul
         expose: named(&arguments.expose, &config.expose, "server.expose")?,
         tools: named(&arguments.tools, &config.tools, "server.tools")?,
         secrets: configured.iter().map(|token| token.reveal().to_owned()).collect(),
+        script: arguments.kit.then_some(KIT_SCRIPT),
     };
     let serving = Serving::new(setting, &arguments.team, reached).await?;
     let listener =
@@ -53,7 +60,7 @@ pub(crate) async fn serve(setting: &Setting, arguments: ServeArguments) -> Resul
         notice: Arc::new(|line| notice(&line)),
     })
     .map_err(|error| Failure::usage(error.to_string()))?;
-    let a2a = a2a_door(setting, &serving, listener.address(), arguments.no_auth).await?;
+    let a2a = a2a_door(setting, &serving, listener.address(), &arguments).await?;
     let routes = routes(Arc::new(access), doors(&serving, &a2a, &closing).await?);
     let mut signals = Signals::new()?;
     super::print(&introduction(listener.address(), &owner))?;
@@ -106,10 +113,18 @@ async fn a2a_door(
     setting: &Setting,
     serving: &Serving,
     address: SocketAddr,
-    open: bool,
+    arguments: &ServeArguments,
 ) -> Result<A2aDoor, Failure> {
     let config = setting.config();
-    let rules = web::rules(config)?;
+    let open = arguments.no_auth;
+    let mut rules = web::rules(config)?;
+    let mut settings = Settings { callers_are_known: !open, ..Settings::default() };
+    if arguments.kit {
+        let local = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
+        rules.allow_private.extend(web::patterns("--kit", &local)?);
+        settings.speak_03 = false;
+        settings.input_modes.push(KIT_MEDIA_TYPE.to_owned());
+    }
     let server = &config.server;
     let door = A2aDoor::open(DoorParts {
         database: serving.database.clone(),
@@ -126,7 +141,7 @@ async fn a2a_door(
         },
         signer: signer(server)?,
         notifications: Some(Guard::new(rules)),
-        settings: Settings { callers_are_known: !open, ..Settings::default() },
+        settings,
     })
     .await?;
     door.resume().await?;

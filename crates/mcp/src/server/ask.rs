@@ -1,9 +1,7 @@
 //! The tool `ask`: a message for the team, and its answer.
 
 use lango_protocol::{Caller, EventBody, Origin, Outcome, OutcomeStatus, Sender, SessionId};
-use lango_runtime::{
-    OWNER, Runtime, TurnHandle, TurnRequest, owns_session, words_for_others,
-};
+use lango_runtime::{OWNER, Runtime, TurnHandle, TurnRequest, owns_session, words_for_others};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use rmcp::service::{RequestContext, RoleServer};
@@ -12,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::progress::Progress;
-use super::team_server::{arguments, internal, schema_of};
+use super::team_server::{Endings, arguments, internal, schema_of};
 
 pub(super) const ASK: &str = "ask";
 
@@ -30,7 +28,7 @@ struct AskArguments {
 
 /// What came of it.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Answer {
+struct Reply {
     /// What the team says.
     answer: String,
     /// The conversation, to go on with.
@@ -49,7 +47,7 @@ pub(super) fn tool() -> Result<Tool, ErrorData> {
                        answer in words. What needs the owner's approval waits for it.";
     let mut tool = Tool::new(ASK, description, schema_of::<AskArguments>()?);
     tool.title = Some("Ask the team".to_owned());
-    tool.output_schema = Some(schema_of::<Answer>()?);
+    tool.output_schema = Some(schema_of::<Reply>()?);
     tool.annotations = Some(ToolAnnotations::new().read_only(false).open_world(true));
     Ok(tool)
 }
@@ -59,6 +57,7 @@ pub(super) async fn ask(
     caller: &Caller,
     given: Value,
     context: &RequestContext<RoleServer>,
+    endings: &Endings,
 ) -> Result<CallToolResult, ErrorData> {
     let AskArguments { message, session } = arguments(given)?;
     if message.trim().is_empty() || message.len() > MAX_MESSAGE {
@@ -83,7 +82,7 @@ pub(super) async fn ask(
     };
     let request =
         TurnRequest { sender: sender(caller), ..TurnRequest::new(session, message, Origin::Mcp) };
-    let ended = follow(runtime.start_turn(request), context).await?;
+    let ended = follow(runtime.start_turn(request), context, endings).await?;
     Ok(ended.result(caller))
 }
 
@@ -119,6 +118,7 @@ pub(super) struct LastCall {
 pub(super) async fn follow(
     mut handle: TurnHandle,
     context: &RequestContext<RoleServer>,
+    endings: &Endings,
 ) -> Result<Ended, ErrorData> {
     let mut progress = Progress::of(context);
     let session = handle.session().clone();
@@ -127,7 +127,17 @@ pub(super) async fn follow(
     let mut cancelled = false;
     loop {
         let event = tokio::select! {
+            biased;
+            () = endings.closing.cancelled() => {
+                stopped.disarm();
+                return Err(internal("the server is shutting down"));
+            }
             () = context.ct.cancelled(), if !cancelled => {
+                cancelled = true;
+                handle.cancel();
+                continue;
+            }
+            () = endings.gone.cancelled(), if !cancelled => {
                 cancelled = true;
                 handle.cancel();
                 continue;
@@ -175,7 +185,7 @@ impl Ended {
             OutcomeStatus::Cancelled => "cancelled",
         };
         let content = vec![ContentBlock::text(self.answer.clone())];
-        let answer = Answer {
+        let reply = Reply {
             answer: self.answer,
             session: self.session.to_string(),
             agent: self.agent,
@@ -183,7 +193,7 @@ impl Ended {
         };
         let mut result =
             if done { CallToolResult::success(content) } else { CallToolResult::error(content) };
-        result.structured_content = serde_json::to_value(answer).ok();
+        result.structured_content = serde_json::to_value(reply).ok();
         result
     }
 }

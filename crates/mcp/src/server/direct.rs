@@ -5,15 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lango_model::Options;
 use lango_protocol::{CallStatus, Caller, Origin, SessionId};
 use lango_runtime::{AgentModel, TurnRequest};
+use lango_store::Journal;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 
-use super::ask::{LastCall, follow, sender};
+use super::ask::{Ended, LastCall, follow, sender};
 use super::call_model::{CallModel, Wanted};
-use super::team_server::internal;
+use super::team_server::{Endings, internal};
 use super::{Offered, Offers};
 
 /// The most of an output that is given back.
@@ -49,38 +50,54 @@ pub(super) fn described(offered: &Offered) -> Result<Tool, ErrorData> {
     Ok(tool)
 }
 
-pub(super) async fn call(
-    offers: &dyn Offers,
-    caller: &Caller,
-    offered: &Offered,
-    given: Value,
-    free: &FreeSessions,
-    context: &RequestContext<RoleServer>,
-) -> Result<CallToolResult, ErrorData> {
-    let model = AgentModel { model: Arc::new(CallModel::new()), options: Options::default() };
-    let runtime = offers
-        .alone(caller, &offered.agent, model)
-        .ok_or_else(|| internal("the agent of this tool is gone"))?;
-    let wanted = Wanted {
-        call: offered.tool.name().to_owned(),
-        arguments: to_raw_value(&given).map_err(internal)?,
-    };
-    let text = serde_json::to_string(&wanted).map_err(internal)?;
-    let request =
-        TurnRequest { sender: sender(caller), ..TurnRequest::new(free.take(), text, Origin::Mcp) };
-    let ended = follow(runtime.start_turn(request), context).await?;
-    let session = ended.session().clone();
+/// What a connection calls tools with.
+pub(super) struct Desk<'a> {
+    pub(super) offers: &'a dyn Offers,
+    pub(super) caller: &'a Caller,
+    pub(super) free: &'a FreeSessions,
+    pub(super) endings: &'a Endings,
+}
+
+impl Desk<'_> {
+    /// One call, which is one turn.
+    pub(super) async fn call(
+        &self,
+        offered: &Offered,
+        given: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let model = AgentModel { model: Arc::new(CallModel::new()), options: Options::default() };
+        let runtime = self
+            .offers
+            .alone(self.caller, &offered.agent, model)
+            .ok_or_else(|| internal("the agent of this tool is gone"))?;
+        let wanted = Wanted {
+            call: offered.tool.name().to_owned(),
+            arguments: to_raw_value(&given).map_err(internal)?,
+        };
+        let text = serde_json::to_string(&wanted).map_err(internal)?;
+        let request = TurnRequest {
+            sender: sender(self.caller),
+            ..TurnRequest::new(self.free.take(), text, Origin::Mcp)
+        };
+        let ended = follow(runtime.start_turn(request), context, self.endings).await?;
+        let session = ended.session().clone();
+        let result = result(runtime.journal(), &ended).await;
+        self.free.give_back(session);
+        result
+    }
+}
+
+/// What came of a call. The whole output where it was too long to show to an agent.
+async fn result(journal: &Journal, ended: &Ended) -> Result<CallToolResult, ErrorData> {
     let Some(LastCall { status, output, full_output }) = &ended.last_call else {
-        free.give_back(session);
         return Ok(CallToolResult::error(vec![ContentBlock::text(ended.words())]));
     };
     let whole = match full_output {
-        Some(reference) => runtime.journal().output(&session, reference).await.map_err(internal)?,
+        Some(reference) => journal.output(ended.session(), reference).await.map_err(internal)?,
         None => None,
     };
-    let text = bounded(whole.unwrap_or_else(|| output.clone()));
-    free.give_back(session);
-    let content = vec![ContentBlock::text(text)];
+    let content = vec![ContentBlock::text(bounded(whole.unwrap_or_else(|| output.clone())))];
     Ok(match status {
         CallStatus::Ok => CallToolResult::success(content),
         _ => CallToolResult::error(content),

@@ -21,6 +21,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
+use super::team_server::Endings;
 use super::{Offers, TeamServer};
 
 /// Connections of one caller. One more closes the one that was used least lately.
@@ -50,8 +51,10 @@ impl McpDoor {
     /// Puts the parts together.
     pub fn new(parts: McpParts) -> Self {
         let McpParts { teams, offers, closing } = parts;
+        let endings = Endings { closing: closing.clone(), ..Endings::default() };
         let router = door_for(closing, move |caller| {
             TeamServer::new(caller.clone(), Arc::clone(&teams), Arc::clone(&offers))
+                .ending(endings.clone())
         });
         Self { router }
     }

@@ -55,9 +55,10 @@ pub(super) async fn read(
     }
     let mut text = String::new();
     for event in journal.conversation(&session, TURNS).await.map_err(internal)? {
-        let said = match &event.body {
-            EventBody::UserMessage { text, .. } | EventBody::Message { text, answer: true } => text,
-            _ => continue,
+        let (EventBody::UserMessage { text: said, .. }
+        | EventBody::Message { text: said, answer: true }) = &event.body
+        else {
+            continue;
         };
         let who = event.author.as_deref().unwrap_or("lango");
         text.push_str(&format!("{who}: {}\n\n", said.trim()));

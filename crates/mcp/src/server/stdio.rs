@@ -1,10 +1,17 @@
 //! MCP over standard input and output.
 
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
 use super::TeamServer;
+use super::team_server::Endings;
 
 /// Why nothing was served.
 #[derive(Debug, thiserror::Error)]
@@ -20,9 +27,47 @@ pub enum StdioError {
     Broken(String),
 }
 
+/// How long answers may still come when the input has ended: for scripts that send all at once.
+/// Clients that end a server wait about two seconds before they kill it.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// Says when the input ends. The kit would wait for calls under way before it tells them.
+struct NoticesEnd<R> {
+    input: R,
+    ended: CancellationToken,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for NoticesEnd<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.input).poll_read(context, buffer);
+        let nothing = buffer.filled().len() == before && buffer.remaining() > 0;
+        if matches!(&read, Poll::Ready(result) if result.is_err() || nothing) {
+            self.ended.cancel();
+        }
+        read
+    }
+}
+
 /// Serves one client until its input ends, or until `stop`.
 pub async fn serve_stdio(server: TeamServer, stop: CancellationToken) -> Result<(), StdioError> {
-    let transport = rmcp::transport::stdio();
+    let (input, output) = rmcp::transport::stdio();
+    let endings = Endings::default();
+    let server = server.ending(endings.clone());
+    let ended = CancellationToken::new();
+    let transport = (NoticesEnd { input, ended: ended.clone() }, output);
+    let stopped = stop.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            () = stopped.cancelled() => {}
+            () = ended.cancelled() => tokio::time::sleep(LAST_ANSWERS).await,
+        }
+        endings.gone.cancel();
+    });
     let begun = tokio::select! {
         begun = server.serve(transport) => begun,
         () = stop.cancelled() => return Ok(()),

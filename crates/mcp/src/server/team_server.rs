@@ -16,6 +16,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::direct::FreeSessions;
 use super::{Offered, Offers, ask, direct, sessions};
@@ -31,12 +32,28 @@ pub struct TeamServer {
     teams: Arc<dyn Teams>,
     offers: Arc<dyn Offers>,
     free: FreeSessions,
+    endings: Endings,
+}
+
+/// Why turns end before they are done.
+#[derive(Clone, Default)]
+pub(super) struct Endings {
+    /// The client has gone: nobody waits for an answer any more.
+    pub(super) gone: CancellationToken,
+    /// The server ends: its turns stay as they are, for somebody to go on with.
+    pub(super) closing: CancellationToken,
 }
 
 impl TeamServer {
     /// For one connection of a caller.
     pub fn new(caller: Caller, teams: Arc<dyn Teams>, offers: Arc<dyn Offers>) -> Self {
-        Self { caller, teams, offers, free: FreeSessions::default() }
+        let endings = Endings::default();
+        Self { caller, teams, offers, free: FreeSessions::default(), endings }
+    }
+
+    /// The same, with what ends its turns.
+    pub(super) fn ending(self, endings: Endings) -> Self {
+        Self { endings, ..self }
     }
 
     fn team(&self) -> Result<Runtime, ErrorData> {
@@ -79,10 +96,15 @@ impl ServerHandler for TeamServer {
         let team = self.team()?;
         let given = Value::Object(request.arguments.unwrap_or_default());
         let result = if request.name == ask::ASK {
-            ask::ask(&team, &self.caller, given, &context).await?
+            ask::ask(&team, &self.caller, given, &context, &self.endings).await?
         } else if let Some(offered) = self.offered(&request.name) {
-            let offers = self.offers.as_ref();
-            direct::call(offers, &self.caller, &offered, given, &self.free, &context).await?
+            let desk = direct::Desk {
+                offers: self.offers.as_ref(),
+                caller: &self.caller,
+                free: &self.free,
+                endings: &self.endings,
+            };
+            desk.call(&offered, given, &context).await?
         } else {
             let name: String = request.name.chars().take(80).collect();
             return Err(ErrorData::invalid_params(format!("there is no tool {name:?}"), None));

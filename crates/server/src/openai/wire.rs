@@ -61,8 +61,16 @@ pub(super) struct Chunk<'a> {
     choices: Vec<ChunkChoice<'a>>,
     system_fingerprint: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<Option<Figures>>,
+    usage: Option<ChunkFigures>,
     lango: Extension<'a>,
+}
+
+/// The figures where they were asked for: in all pieces but one they are not there yet.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ChunkFigures {
+    NotYet(()),
+    All(Figures),
 }
 
 #[derive(Serialize)]
@@ -233,7 +241,13 @@ pub(super) fn chunk<'a>(
         model: MODEL,
         choices: if is_usage { Vec::new() } else { vec![choice] },
         system_fingerprint: None,
-        usage: include_usage.then(|| is_usage.then(|| telling.usage.into())),
+        usage: include_usage.then(|| {
+            if is_usage {
+                ChunkFigures::All(telling.usage.into())
+            } else {
+                ChunkFigures::NotYet(())
+            }
+        }),
         lango,
     }
 }

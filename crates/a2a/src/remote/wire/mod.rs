@@ -11,7 +11,7 @@ use serde_json::Value;
 
 pub(crate) use events::Events;
 pub(crate) use read::{check_depth, read_rpc, read_task, read_update, refusal_in};
-pub(crate) use write::{Operation, Outgoing, Picture};
+pub(crate) use write::{Operation, Outgoing, Picture, Request};
 
 /// The versions that are spoken here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -110,6 +110,8 @@ struct Kind {
 
 #[derive(Deserialize)]
 struct RpcResponse<'a> {
+    #[serde(default)]
+    id: Value,
     #[serde(borrow)]
     result: Option<&'a RawValue>,
     error: Option<RpcError>,
@@ -141,13 +143,16 @@ pub(crate) fn check_depth(json: &[u8]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The result of a JSON-RPC response.
-pub(crate) fn read_rpc(json: &[u8]) -> Result<&[u8], Trouble> {
+/// The result of the JSON-RPC response to the request of this id.
+pub(crate) fn read_rpc<'a>(json: &'a [u8], id: &str) -> Result<&'a [u8], Trouble> {
     check_depth(json)?;
     let response: RpcResponse<'_> = read(json)?;
     match response {
         RpcResponse { error: Some(error), .. } => {
             Err(Trouble::Refused { code: error.code, message: short(&error.message) })
+        }
+        RpcResponse { result: Some(_), id: other, .. } if other != *id => {
+            Err(Trouble::Garbage("an answer to another request".to_owned()))
         }
         RpcResponse { result: Some(result), .. } => Ok(result.get().as_bytes()),
         _ => Err(Trouble::Garbage("a response with neither a result nor an error".to_owned())),
@@ -166,7 +171,7 @@ pub(crate) fn refusal_in(status: u16, body: &[u8]) -> Trouble {
         message: String,
     }
     // The codes of JSON-RPC are negative; in HTTP+JSON the status is said again.
-    if let Err(Trouble::Refused { code: code @ ..0, message }) = read_rpc(body) {
+    if let Err(Trouble::Refused { code: code @ ..0, message }) = read_rpc(body, "") {
         return Trouble::Refused { code, message };
     }
     let message = serde_json::from_slice::<Envelope>(body)
@@ -392,8 +397,11 @@ mod tests {
     fn an_error_is_an_error_wherever_it_is() {
         let error =
             br#"{"jsonrpc":"2.0","id":"1","error":{"code":-32001,"message":"no task\u001b[2J"}}"#;
-        let trouble = read_rpc(error).unwrap_err();
+        let trouble = read_rpc(error, "1").unwrap_err();
         assert_eq!(trouble, Trouble::Refused { code: -32001, message: "no task[2J".into() });
+        let result = br#"{"jsonrpc":"2.0","id":"1","result":{"a":1}}"#;
+        assert_eq!(read_rpc(result, "1").unwrap(), br#"{"a":1}"#);
+        assert!(matches!(read_rpc(result, "2").unwrap_err(), Trouble::Garbage(_)));
         let status = refusal_in(404, br#"{"error":{"code":404,"message":"gone"}}"#);
         assert_eq!(status, Trouble::Status { status: 404, message: "gone".into() });
         assert_eq!(refusal_in(500, b"oh"), Trouble::Status { status: 500, message: String::new() });

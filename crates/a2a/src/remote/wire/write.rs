@@ -46,14 +46,24 @@ pub(crate) enum Operation<'a> {
     Cancel(&'a str),
 }
 
+/// A request: how, where to, and with which body.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) body: Vec<u8>,
+    /// What answers to it are marked with, over JSON-RPC.
+    pub(crate) id: Option<String>,
+}
+
 impl Operation<'_> {
     /// Whether the answer is a stream.
     pub(crate) fn is_streaming(self) -> bool {
         matches!(self, Self::Stream(_) | Self::Subscribe(_))
     }
 
-    /// The request: how, where to, and with which body.
-    pub(crate) fn request(self, to: &Interface) -> Result<(Method, Url, Vec<u8>), Trouble> {
+    /// The request as it is sent.
+    pub(crate) fn request(self, to: &Interface) -> Result<Request, Trouble> {
         match to.binding {
             Binding::JsonRpc => {
                 let (method, parameters) = match to.version {
@@ -61,8 +71,9 @@ impl Operation<'_> {
                     Version::ZeroThree => self.as_zero_three(),
                 };
                 let id = uuid::Uuid::new_v4().to_string();
-                let request = JsonRpcRequest::new(id.into(), method, Some(parameters));
-                Ok((Method::POST, to.url.clone(), bytes(&request)?))
+                let request = JsonRpcRequest::new(id.as_str().into(), method, Some(parameters));
+                let (url, body) = (to.url.clone(), bytes(&request)?);
+                Ok(Request { method: Method::POST, url, body, id: Some(id) })
             }
             Binding::HttpJson => self.as_http(to),
         }
@@ -103,7 +114,7 @@ impl Operation<'_> {
         }
     }
 
-    fn as_http(self, to: &Interface) -> Result<(Method, Url, Vec<u8>), Trouble> {
+    fn as_http(self, to: &Interface) -> Result<Request, Trouble> {
         let tenant = || to.tenant.clone();
         let (method, steps, action, body) = match self {
             Self::Send(message) => {
@@ -132,7 +143,7 @@ impl Operation<'_> {
             let path = format!("{}:{action}", url.path());
             url.set_path(&path);
         }
-        Ok((method, url, body))
+        Ok(Request { method, url, body, id: None })
     }
 }
 
@@ -203,7 +214,7 @@ mod tests {
             tenant: None,
         };
         let at = |operation: Operation<'_>, to: &Interface| {
-            let (method, url, _) = operation.request(to).unwrap();
+            let Request { method, url, .. } = operation.request(to).unwrap();
             format!("{method} {}", url.as_str().trim_start_matches("http://127.0.0.1:1"))
         };
         assert_eq!(at(Operation::Get("../x?y"), &to), "GET /rest/tasks/..%2Fx%3Fy");

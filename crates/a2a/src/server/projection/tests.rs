@@ -194,7 +194,7 @@ fn applied(mut task: Option<Task>, updates: &[StreamResponse]) -> Option<Task> {
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
-        5 => "[a-z ]{1,8}|```json|\\[a|\n".prop_map(Act::Say),
+        12 => "[a-z ]{1,20}|[a-z ]{60,120}|```json|\\[a|\n".prop_map(Act::Say),
         1 => Just(Act::Stumble),
         1 => Just(Act::Remark),
         1 => Just(Act::Call),
@@ -277,7 +277,7 @@ fn words_of_agents_that_do_not_speak_to_the_caller_are_not_said() {
     for (returns, several) in [(true, false), (false, true)] {
         let mut play = Play::new("hello");
         play.act(&Act::HandOver { returns, several });
-        play.act(&Act::Say("between us".to_owned()));
+        play.act(&Act::Say("between us ".repeat(30)));
         play.act(&Act::Say(" two".to_owned()));
         let (_, said) = fold(&play.events, false);
         assert!(!said.iter().any(|update| matches!(update, StreamResponse::ArtifactUpdate(_))));

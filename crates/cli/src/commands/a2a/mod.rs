@@ -11,7 +11,7 @@ use lango_tool::visible;
 use serde::Serialize;
 
 use super::table::table;
-use super::{Setting, confirmed, print, print_json};
+use super::{Setting, asked, print, print_json};
 use crate::arguments::A2aCommand;
 use crate::config::{self, RemoteAgentConfig};
 use crate::failure::{self, Failure};
@@ -19,6 +19,9 @@ use crate::{remotes, wiring};
 
 /// The list of agents elsewhere in the configuration.
 const LIST: &str = "a2a.remoteAgents";
+
+/// For those who cannot be asked.
+const NOBODY: &str = "nobody is there to look at this. Say --yes if you have, and trust it";
 
 pub(crate) async fn a2a(setting: &Setting, command: A2aCommand) -> Result<u8, Failure> {
     match command {
@@ -124,8 +127,7 @@ async fn add(
     catalog.team.build(Vec::new(), vec![spec])?;
     let seen = look(setting, &remote).await?;
     print(&card::in_words(&remote, &seen))?;
-    if !yes && !confirmed(&format!("Take {name} into the team?"), &format!("adding {name}")).await?
-    {
+    if !yes && !asked(&format!("Take {name} into the team?"), NOBODY).await? {
         print("Nothing was changed.\n")?;
         return Ok(failure::TURN_FAILED);
     }
@@ -249,9 +251,7 @@ async fn approve(setting: &Setting, name: &str, yes: bool) -> Result<u8, Failure
         Some(trusted) => print(&card::difference(trusted, &seen))?,
         None => print(&card::in_words(remote, &seen))?,
     }
-    if !yes
-        && !confirmed(&format!("Trust {name} as it is now?"), &format!("approving {name}")).await?
-    {
+    if !yes && !asked(&format!("Trust {name} as it is now?"), NOBODY).await? {
         print(&format!("{name} stays away. To remove it: lango a2a remove {name}\n"))?;
         return Ok(failure::TURN_FAILED);
     }

@@ -40,8 +40,9 @@ pub(super) async fn test(
     step("card", &place.unwrap_or_default())?;
     let (words, mut pieces) = mpsc::channel(WORDS);
     let cancel = CancellationToken::new();
+    let session = SessionId::generate();
     let request = RemoteRequest {
-        session: SessionId::generate(),
+        session: session.clone(),
         turn: TurnId::generate(),
         call: CallId::generate(),
         task: if text.trim().is_empty() { GREETING } else { text }.to_owned(),
@@ -66,6 +67,8 @@ pub(super) async fn test(
             reply = &mut asked => break reply,
         }
     };
+    // Nobody goes on with this conversation.
+    directory.forget(&session).await?;
     let (what, words, code) = match reply {
         RemoteReply::Answered { text } => ("answered", text, failure::ANSWERED),
         RemoteReply::NeedsInput { question } => ("asks", question, failure::ANSWERED),

@@ -20,7 +20,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Nothing but the protocol goes to standard output here; what a person should know goes to standard
 /// error, where clients keep their logs.
 pub(super) async fn serve(setting: &Setting, arguments: McpServeArguments) -> Result<u8, Failure> {
-    let reached = Reached { expose: Vec::new(), tools: arguments.tools, secrets: Vec::new() };
+    let reached =
+        Reached { expose: Vec::new(), tools: arguments.tools, secrets: Vec::new(), script: None };
     let serving = Serving::new(setting, &arguments.team, reached).await?;
     let caller = OWNER
         .parse()
@@ -33,7 +34,7 @@ pub(super) async fn serve(setting: &Setting, arguments: McpServeArguments) -> Re
         signals.next().await;
         signalled.cancel();
     });
-    let served = serve_stdio(server, stop).await;
+    let outcome = serve_stdio(server, stop).await;
     listening.abort();
     // A turn whose client has gone is stopped, and says so in the journal.
     let teams = Arc::clone(&serving.teams);
@@ -44,6 +45,6 @@ pub(super) async fn serve(setting: &Setting, arguments: McpServeArguments) -> Re
     };
     let _ = tokio::time::timeout(GRACE, ending).await;
     serving.end().await;
-    served.map_err(|error| Failure::usage(error.to_string()))?;
+    outcome.map_err(|error| Failure::usage(error.to_string()))?;
     Ok(failure::ANSWERED)
 }

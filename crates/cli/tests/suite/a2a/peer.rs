@@ -21,7 +21,7 @@ pub(crate) enum Kind {
 
 /// An agent under way. Killed when dropped.
 pub(crate) struct Peer {
-    _child: Child,
+    child: Child,
     port: u16,
 }
 
@@ -74,7 +74,7 @@ impl Peer {
         let port = line.rsplit(' ').next().unwrap().parse().unwrap();
         // What it says later is read by nobody, and must not fill the pipe.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Self { _child: child, port }
+        Self { child: child, port }
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -87,6 +87,6 @@ impl Peer {
 
     /// Ends it, and waits until it is gone.
     pub(crate) async fn stop(mut self) {
-        self._child.kill().await.unwrap();
+        self.child.kill().await.unwrap();
     }
 }

@@ -92,7 +92,7 @@ async fn d4_a_token_that_is_there_and_wrong_is_no_token_at_any_door() {
         "Bearer garbage".to_owned(),
         format!("Basic {right}"),
         right.clone(),
-        format!("Bearer {} x", right),
+        format!("Bearer {right} x"),
     ];
     for header in headers {
         let request = server.request("GET", "/v1/models").header("authorization", &header);

@@ -9,13 +9,13 @@ use crate::fixture::Lango;
 const MEMORY: &str = r#"
 [[reply]]
 agent = "lango-orchestrator"
-user = "first"
-say = "One."
+user = "the second"
+say = "Two."
 
 [[reply]]
 agent = "lango-orchestrator"
-user = "second"
-say = "Two."
+user = "the first"
+say = "One."
 
 [[reply]]
 agent = "lango-orchestrator"

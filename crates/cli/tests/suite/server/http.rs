@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 /// Longer than any answer takes.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-pub(super) struct Request {
+pub(crate) struct Request {
     address: SocketAddr,
     line: String,
     headers: Vec<(String, String)>,
@@ -19,7 +19,7 @@ pub(super) struct Request {
 
 /// What came back.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     pub(super) status: u16,
     pub(super) head: String,
     pub(super) body: String,

@@ -5,7 +5,7 @@ mod callers;
 mod clients;
 mod conversations;
 mod ending;
-mod http;
+pub(crate) mod http;
 mod idempotency;
 mod limits;
 mod mcp;

@@ -81,7 +81,7 @@ agent = "lango-orchestrator"
 results = 0
 times = 1
 say = "I will look into it."
-call = [{ name = "transfer_to_agent", arguments = { agent_name = "planner", task = "Plan.", returns = true } }]
+call = [{ name = "transfer_to_agent", arguments = { agent_name = "planner", task = "Plan.", return = true } }]
 
 [[reply]]
 agent = "planner"

@@ -79,7 +79,7 @@ pub(super) async fn call(
         value.and_then(Value::as_str).unwrap_or_default().to_owned()
     };
     let picture = json!({ "type": "image", "data": PICTURE, "mimeType": "image/png" });
-    let content = match request.name.as_ref() {
+    let shown = match request.name.as_ref() {
         "test_simple_text" => json!([words("This is a simple text response for testing.")]),
         "test_image_content" => json!([picture]),
         "test_audio_content" => {
@@ -112,7 +112,7 @@ pub(super) async fn call(
             return Err(ErrorData::invalid_params(format!("there is no tool {other:?}"), None));
         }
     };
-    shaped(json!({ "content": content }))
+    shaped(json!({ "content": shown }))
 }
 
 pub(super) fn words(text: &str) -> Value {
