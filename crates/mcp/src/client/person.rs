@@ -90,19 +90,20 @@ impl Form {
             .and_then(Value::as_array)
             .map(|names| names.iter().filter_map(Value::as_str).collect())
             .unwrap_or_default();
-        let fields: Vec<Field> = properties
+        let mut fields: Vec<Field> = properties
             .iter()
             .map(|(name, property)| Field::read(name, property, required.contains(&name.as_str())))
             .collect();
+        // What must be answered is asked first.
+        fields.sort_by_key(|field| !field.required);
         let secret = fields
             .iter()
-            .find(|field| is_secret_name(&field.name) || is_secret_name(&field.description));
+            .find(|field| is_secret_name(&field.name) || speaks_of_secrets(&field.description));
         if let Some(field) = secret {
             let name = lango_tool::visible_short(&field.name);
             return Err(format!("{name} looks like a secret, and secrets are never handed over"));
         }
-        let spoken = message.to_lowercase();
-        if ["password", "passphrase", "secret", "api key"].iter().any(|w| spoken.contains(w)) {
+        if speaks_of_secrets(message) {
             return Err("it speaks of a secret, and secrets are never handed over".to_owned());
         }
         let message = message.chars().take(4000).collect();
@@ -124,6 +125,22 @@ impl Form {
         }
         Ok(Value::Object(values))
     }
+}
+
+/// Whether a sentence asks for a secret. Narrower than what a name may say: honest ones warn.
+fn speaks_of_secrets(text: &str) -> bool {
+    const WORDS: [&str; 8] = [
+        "password",
+        "passphrase",
+        "secret",
+        "api key",
+        "api_key",
+        "apikey",
+        "access token",
+        "private key",
+    ];
+    let text = text.to_lowercase();
+    WORDS.iter().any(|word| text.contains(word))
 }
 
 impl Field {
