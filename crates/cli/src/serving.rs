@@ -62,14 +62,13 @@ impl Serving {
             team.max_rounds,
         )?;
         check_agents(config, &catalog)?;
-        let models = match reached.script.filter(|_| team.model.is_none()) {
-            Some(script) => provider::demonstrate_text(config, script).await?,
-            None => {
-                let choice = provider::choose(config, team.model.as_deref()).await?;
-                let record = team.record.as_deref();
-                let purpose = Purpose::Work { for_all: team.model.is_some(), record };
-                provider::prepare(config, choice, purpose).await?
-            }
+        let models = if let Some(script) = reached.script.filter(|_| team.model.is_none()) {
+            provider::demonstrate_text(config, script).await?
+        } else {
+            let choice = provider::choose(config, team.model.as_deref()).await?;
+            let record = team.record.as_deref();
+            let purpose = Purpose::Work { for_all: team.model.is_some(), record };
+            provider::prepare(config, choice, purpose).await?
         };
         let (database, journal) = wiring::open_store(config, &setting.home).await?;
         let retrieval = catalog.connect(config, &database, &journal).await?;
