@@ -74,7 +74,7 @@ impl Peer {
         let port = line.rsplit(' ').next().unwrap().parse().unwrap();
         // What it says later is read by nobody, and must not fill the pipe.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Self { child: child, port }
+        Self { child, port }
     }
 
     pub(crate) fn port(&self) -> u16 {
