@@ -30,6 +30,8 @@ pub(crate) struct Beside {
 /// A message that was taken, or that had been before.
 struct Taken {
     live: Arc<LiveTask>,
+    /// What there was to say before anything could happen.
+    first: Option<Reply>,
     subscription: Subscription,
 }
 
@@ -52,7 +54,10 @@ impl Tasks {
                 () = self.closing.cancelled() => {}
             }
         }
-        let reply = taken.live.reply().await.ok_or(ProtocolError::Internal)?;
+        let reply = match taken.first.filter(|_| at_once) {
+            Some(reply) => reply,
+            None => taken.live.reply().await.ok_or(ProtocolError::Internal)?,
+        };
         Ok(match reply {
             Reply::Task(task) => Reply::Task(shaped(task, history, true)),
             message @ Reply::Message(_) => message,
@@ -292,8 +297,8 @@ impl Tasks {
         };
         let more = streams && !projection.is_settled();
         let updates = if more { Some(self.follower(state)?) } else { None };
-        let subscription = Subscription::new(first, updates, Until::Settled);
-        Ok(Taken { live: Arc::clone(live), subscription })
+        let subscription = Subscription::new(first.clone(), updates, Until::Settled);
+        Ok(Taken { live: Arc::clone(live), first, subscription })
     }
 
     /// Begins or goes on with what a process that died left behind.

@@ -104,7 +104,7 @@ pub(crate) async fn a_card_has_to_be_signed_where_there_are_keys(location: Datab
     };
     refused(trusting(&signer)).await;
     let mut document = card(&place.url, "signed");
-    document["signatures"] = json!([signer.sign(&document).unwrap()]);
+    document["signatures"] = json!(signer.sign(&document).unwrap());
     place.says.lock().unwrap().card = document.clone();
     refused(trusting(&other)).await;
     let found = directory(&location, trusting(&signer)).await.look().await.remove(0);

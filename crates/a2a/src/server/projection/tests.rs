@@ -292,3 +292,24 @@ fn why_a_turn_failed_stays_here() {
     assert_eq!(projection.state(), &TaskState::Failed);
     assert!(!serde_json::to_string(&projection.task()).unwrap().contains("secret"));
 }
+
+#[test]
+fn words_that_became_void_are_replaced_and_in_no_snapshot() {
+    let mut play = Play::new("hello");
+    play.act(&Act::HandOver { returns: false, several: false });
+    for _ in 0..4 {
+        play.act(&Act::Say("void words ".repeat(10)));
+    }
+    let (before, _) = fold(&play.events, false);
+    assert!(before.task().artifacts.is_some());
+    play.act(&Act::Stumble);
+    let (after, said) = fold(&play.events, false);
+    assert_eq!(after.task().artifacts, None);
+    for _ in 0..4 {
+        play.act(&Act::Say("better words ".repeat(10)));
+    }
+    let (_, more) = fold(&play.events, false);
+    let StreamResponse::ArtifactUpdate(next) = &more[said.len()] else { panic!("{more:?}") };
+    assert_eq!(next.append, Some(false));
+    assert!(next.artifact.parts[0].as_text().is_some_and(|text| text.starts_with("better")));
+}
