@@ -103,13 +103,13 @@ pub(crate) async fn a_card_has_to_be_signed_where_there_are_keys(location: Datab
         assert!(matches!(error, RemoteError::BadSignature { .. }), "{error}");
     };
     refused(trusting(&signer)).await;
-    let mut signed = card(&place.url, "signed");
-    signed["signatures"] = json!(signer.sign(&signed).unwrap());
-    place.says.lock().unwrap().card = signed.clone();
+    let mut with_signature = card(&place.url, "with_signature");
+    with_signature["signatures"] = json!(signer.sign(&with_signature).unwrap());
+    place.says.lock().unwrap().card = with_signature.clone();
     refused(trusting(&other)).await;
     let found = directory(&location, trusting(&signer)).await.look().await.remove(0);
-    assert_eq!(description(&found), "signed");
-    signed["supportedInterfaces"][0]["url"] = json!(format!("{}/taken-over", place.url));
-    place.says.lock().unwrap().card = signed;
+    assert_eq!(description(&found), "with_signature");
+    with_signature["supportedInterfaces"][0]["url"] = json!(format!("{}/taken-over", place.url));
+    place.says.lock().unwrap().card = with_signature;
     refused(trusting(&signer)).await;
 }
