@@ -1,6 +1,7 @@
 //! `lango serve` and `lango mcp serve` as others meet them: over the wire, with a scripted model.
 
 mod access;
+mod agents;
 mod callers;
 mod clients;
 mod conversations;
