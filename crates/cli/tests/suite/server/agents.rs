@@ -21,7 +21,7 @@ results = 0
 call = [{ name = "transfer_to_agent", arguments = { agent_name = "planner", task = "Do it." } }]
 [[reply]]
 agent = "planner"
-user = "ask"
+user = "enquire"
 say = "[ASK] Which colour?"
 [[reply]]
 agent = "planner"
@@ -35,7 +35,7 @@ say = "Awake."
 [[reply]]
 agent = "planner"
 user = "soon"
-delay_ms = 700
+delay_ms = 1500
 say = "This is a long answer, which comes in many pieces. "
 repeat = 30
 [[reply]]
@@ -185,7 +185,7 @@ async fn every_kit_sends_and_waits_and_listens() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_kit_answers_questions_and_stops_tasks() {
     each_kit(async |client| {
-        let asked = client.last(&["send", "ask me"]).await;
+        let asked = client.last(&["send", "enquire"]).await;
         assert_eq!(
             (asked["state"].as_str(), asked["text"].as_str()),
             (Some("input-required"), Some("Which colour?")),
@@ -216,7 +216,7 @@ async fn every_kit_answers_questions_and_stops_tasks() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_kit_goes_on_after_a_cut_and_is_notified() {
     each_kit(async |client| {
-        let lines = client.run(&["stream-cut", "soon", "2"]).await;
+        let lines = client.run(&["stream-cut", "soon", "1"]).await;
         let cut = lines.iter().position(|line| line["kind"] == "cut").unwrap();
         assert_eq!(states(&lines).last(), Some(&"completed"), "{:?}", client.kit);
         let whole = "This is a long answer, which comes in many pieces. ".repeat(30);
@@ -241,7 +241,7 @@ async fn d11_a_task_is_nobody_elses() {
     let kit = Kit::Python("jsonrpc");
     let owner = Client { kit, url: url.clone(), token: &server.token };
     let stranger = Client { kit, url, token: &other };
-    let asked = owner.last(&["send", "ask me"]).await;
+    let asked = owner.last(&["send", "enquire"]).await;
     let (task, context) = (asked["task"].as_str().unwrap(), asked["context"].as_str().unwrap());
     for command in [&["get", task][..], &["cancel", task], &["resubscribe", task]] {
         let refused = stranger.last(command).await;
@@ -268,7 +268,7 @@ async fn two_langos_work_together() {
     let script = [
         hands("plan", "make a plan"),
         hands("long", "soon"),
-        hands("colour", "ask me"),
+        hands("colour", "enquire"),
         hands("blue", "blue"),
     ];
     let here = Lango::playing(&[&script.concat()]).await;
