@@ -284,6 +284,9 @@ pub struct Sender {
     /// What it calls the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// The trace that it belongs to, as a W3C `traceparent`; goes on to agents elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
 }
 
 /// How a call ended.

@@ -23,6 +23,8 @@ pub struct RemoteRequest {
     pub user_text: String,
     /// What came with it.
     pub images: Vec<Image>,
+    /// The trace that whoever sent the message has begun, as a W3C `traceparent`.
+    pub trace: Option<String>,
     /// Where the agent's words go as they come. Nobody waits for them: what does not fit is left out.
     pub words: mpsc::Sender<String>,
     /// The turn is stopped: so should be the task.

@@ -38,7 +38,7 @@ pub(crate) struct Talk<'a> {
 impl<'a> Talk<'a> {
     pub(crate) fn new(remote: &'a A2aRemote, request: &'a RemoteRequest) -> Self {
         let place = Place { session: &request.session, agent: &remote.name, call: &request.call };
-        let trace = traceparent(request.turn, &request.call);
+        let trace = traceparent(request.turn, &request.call, request.trace.as_deref());
         let (names, results) = (Names::default(), Results::default());
         Self {
             remote,

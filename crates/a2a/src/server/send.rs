@@ -264,7 +264,7 @@ impl Tasks {
         }
         let position = loaded.row.turns;
         let updates = loaded.projection.begin_turn(position, &turn.message_id, turn.at);
-        let session = loaded.row.session.clone();
+        let (session, trace) = (loaded.row.session.clone(), loaded.row.traceparent.clone());
         loaded.finished = false;
         loaded.turns.push(TurnRow {
             position,
@@ -275,7 +275,8 @@ impl Tasks {
         });
         state.driven = Some(position);
         self.tell(live, state, updates);
-        let request = turn_request(send.caller, session, turn.turn, turn.message_id, read);
+        let sender = Sender { caller: send.caller.clone(), message: Some(turn.message_id), trace };
+        let request = turn_request(sender, session, turn.turn, read);
         let handle = team.start_turn(request);
         state.stop = Some(handle.canceller());
         self.drive(live, Source::Here(Box::new(handle)), Some(permit));
@@ -333,9 +334,12 @@ impl Tasks {
                 }) else {
                     continue;
                 };
-                let message_id = turn.message_id.clone();
-                let request =
-                    turn_request(&row.caller, row.session.clone(), turn.turn, message_id, read);
+                let sender = Sender {
+                    caller: row.caller.clone(),
+                    message: Some(turn.message_id.clone()),
+                    trace: row.traceparent.clone(),
+                };
+                let request = turn_request(sender, row.session.clone(), turn.turn, read);
                 Source::Here(Box::new(team.start_turn(request)))
             } else {
                 let unfinished = self.journal.unfinished_turns(Some(&row.session)).await?;
@@ -385,10 +389,9 @@ impl Send<'_> {
 }
 
 fn turn_request(
-    caller: &Caller,
+    sender: Sender,
     session: lango_protocol::SessionId,
     turn: TurnId,
-    message_id: String,
     read: Incoming,
 ) -> TurnRequest {
     TurnRequest {
@@ -398,6 +401,6 @@ fn turn_request(
         attachment: read.attachment,
         images: read.images,
         origin: Origin::A2a,
-        sender: Some(Sender { caller: caller.clone(), message: Some(message_id) }),
+        sender: Some(sender),
     }
 }

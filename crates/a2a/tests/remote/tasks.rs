@@ -21,6 +21,7 @@ fn request(session: &SessionId, turn: TurnId, call: &CallId, text: &str) -> Remo
         task: text.to_owned(),
         user_text: format!("user: {text}"),
         images: Vec::new(),
+        trace: None,
         words: mpsc::channel(64).0,
         cancel: CancellationToken::new(),
     }

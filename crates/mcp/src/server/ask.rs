@@ -94,7 +94,11 @@ fn no_session() -> CallToolResult {
 
 /// The owner's words are the user's; everybody else's are a stranger's.
 pub(super) fn sender(caller: &Caller) -> Option<Sender> {
-    (caller.as_str() != OWNER).then(|| Sender { caller: caller.clone(), message: None })
+    (caller.as_str() != OWNER).then(|| Sender {
+        caller: caller.clone(),
+        message: None,
+        trace: None,
+    })
 }
 
 /// A turn that has ended.

@@ -29,7 +29,8 @@ impl Turn {
         let role = Role::Specialist { delegation, direct };
         let voice = Voice { agent: name.clone(), branch: Some(delegation.call.clone()) };
         let step = self.recorder.change(|record| self.spend_call(record, role)).await?;
-        let user_text = self.recorder.look(|record| record.user_text.clone()).await;
+        let (user_text, sender) =
+            self.recorder.look(|record| (record.user_text.clone(), record.sender.clone())).await;
         let (words, pieces) = mpsc::channel(PIECES);
         let request = RemoteRequest {
             session: self.recorder.session().clone(),
@@ -38,6 +39,7 @@ impl Turn {
             task: delegation.task.clone(),
             user_text,
             images: self.images.clone(),
+            trace: sender.and_then(|sender| sender.trace),
             words,
             cancel: self.cancel.child_token(),
         };

@@ -229,8 +229,11 @@ fn start(
 ) -> Begun {
     let history = request.history;
     // The owner's words are the user's; everybody else's are a stranger's.
-    let sender =
-        (caller.as_str() != OWNER).then(|| Sender { caller: caller.clone(), message: None });
+    let sender = (caller.as_str() != OWNER).then(|| Sender {
+        caller: caller.clone(),
+        message: None,
+        trace: None,
+    });
     let started = TurnRequest {
         turn,
         attachment: history.attachment(found.tell_instructions, found.tell_earlier),

@@ -48,6 +48,7 @@ pub(super) async fn test(
         task: if text.trim().is_empty() { GREETING } else { text }.to_owned(),
         user_text: text.to_owned(),
         images: Vec::new(),
+        trace: None,
         words,
         cancel: cancel.clone(),
     };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::{Server, add_caller};
-use crate::a2a::configure;
+use crate::a2a::{Kind, Peer, configure};
 use crate::fixture::Lango;
 use crate::mcp::peer::{node_programs, peers};
 
@@ -287,5 +287,26 @@ async fn two_langos_work_together() {
     // The other one is told who asks.
     let heard = there.requests_of("planner");
     assert!(heard.iter().all(|request| request.text().contains("sent by owner")));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trace_goes_through_the_team_to_agents_elsewhere() {
+    let peer = Peer::start(Kind::PythonRpc, &[]).await;
+    let script = "[[reply]]\nagent = \"lango-orchestrator\"\nresults = 0\n\
+                  call = [{ name = \"transfer_to_agent\", arguments = { agent_name = \"weather\", \
+                  task = \"headers\" } }]\n";
+    let lango = Lango::playing(&[script]).await;
+    configure(&lango, &peer.url(), "");
+    let server = Server::started(lango.command(&["serve", "--port", "0"]).small_team()).await;
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let given = format!("traceparent=00-{trace}-00f067aa0ba902b7-01");
+    let url = format!("http://{}", server.address);
+    let client = Client { kit: Kit::Python("jsonrpc"), url, token: &server.token };
+    let done = client.last(&["--header", &given, "send", "trace it"]).await;
+    let headers: Value = serde_json::from_str(done["artifacts"][0].as_str().unwrap()).unwrap();
+    let arrived = headers["traceparent"].as_str().unwrap();
+    assert!(arrived.starts_with(&format!("00-{trace}-")), "{arrived}");
+    assert!(!given.ends_with(arrived), "the span is the hand-over's own");
     server.stop().await;
 }
