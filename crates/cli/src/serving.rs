@@ -23,6 +23,8 @@ use crate::wiring::{self, Kept};
 
 /// How long the work after turns may keep a program that is done.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How often approvals of tools are looked for.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// Everything that is served.
 pub(crate) struct Serving {
@@ -96,6 +98,9 @@ impl Serving {
         let renewed = Arc::clone(&teams) as Arc<dyn Renewed>;
         let upkeep =
             Upkeep::begin(catalog.team.clone(), renewed, servers.clone(), catalog.elsewhere());
+        if let Some(servers) = servers.clone() {
+            look_again(servers, upkeep.clone());
+        }
         if let Some(remotes) = catalog.remotes {
             remotes.warnings().iter().for_each(|line| notice(line));
             tell(remotes.watch(upkeep));
@@ -117,6 +122,23 @@ impl Serving {
             servers.stop().await;
         }
     }
+}
+
+/// Takes in what the owner approved of MCP servers' tools elsewhere, as long as the program runs.
+fn look_again(servers: Servers, upkeep: Upkeep) {
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            let renewed = match servers.look_again().await {
+                Ok(true) => upkeep.renew(),
+                Ok(false) => Ok(()),
+                Err(error) => Err(error.into()),
+            };
+            if let Err(failure) = renewed {
+                notice(&failure.message);
+            }
+        }
+    });
 }
 
 /// Says what changes among the agents elsewhere, as long as the program runs.

@@ -2,12 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal};
-use std::sync::mpsc as blocking;
+use std::sync::{Arc, mpsc as blocking};
 
 use lango_runtime::{ApprovalAnswer, ApprovalFuture, ApprovalRequest, Approver};
-use tokio::sync::oneshot;
+use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 
 use crate::arguments::Approve;
+use crate::display::ask;
 
 /// Reads lines when asked to, and only then, so that a chat and an approval never compete for
 /// what is typed. The reading thread waits in the system, where nothing can cancel it; it ends
@@ -15,6 +16,9 @@ use crate::arguments::Approve;
 #[derive(Debug, Clone)]
 pub(crate) struct Terminal {
     requests: blocking::Sender<Request>,
+    /// Held by whoever has asked and waits: what is typed answers the question that was shown last,
+    /// and no other.
+    floor: Arc<Mutex<()>>,
 }
 
 /// Somebody who wants a line.
@@ -65,12 +69,17 @@ impl Terminal {
                 }
             }
         });
-        Self { requests }
+        Self { requests, floor: Arc::default() }
     }
 
     /// The next message; `None` at the end of the input.
     pub(crate) async fn line(&self) -> Option<String> {
         self.next(false).await
+    }
+
+    /// Waits until nobody else asks. Nobody else does, as long as what is returned is kept.
+    pub(crate) async fn floor(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.floor).lock_owned().await
     }
 
     /// The answer to a question; `None` at the end of the input.
@@ -134,10 +143,20 @@ impl Approver for TerminalApprover {
             (Approve::Ask, None) => return lango_runtime::NobodyToAsk.ask(request),
             (Approve::Ask, Some(person)) => person.clone(),
         };
-        // The display shows the question: it knows what else has to be shown first.
-        let can_be_remembered = request.can_be_remembered;
+        // The display shows the question: it knows what else has to be shown first. Where somebody
+        // else is asking, it is shown again when it is its turn.
+        let can_be_remembered = !request.always.is_empty();
         Box::pin(async move {
             let by = "the user".to_owned();
+            let _floor = if let Ok(floor) = Arc::clone(&person.floor).try_lock_owned() {
+                floor
+            } else {
+                let floor = person.floor().await;
+                // With standard error gone there is nobody to ask, and the input will have ended too.
+                let _ =
+                    ask(request.agent.as_str(), &request.tool, &request.summary, &request.always);
+                floor
+            };
             match person.answer().await.as_deref().map(str::trim) {
                 Some("y" | "Y" | "yes") => ApprovalAnswer::Approved { by, always: false },
                 Some("a" | "A" | "always") if can_be_remembered => {

@@ -166,7 +166,7 @@ impl Turn {
             tool: call.tool.clone(),
             summary: question.summary.clone(),
             digest: question.digest.clone(),
-            can_be_remembered: !question.always.is_empty(),
+            always: question.always.iter().map(ToString::to_string).collect(),
         });
         let denied = |by: &str| Answer {
             decision: ApprovalDecision::Denied,

@@ -27,6 +27,8 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 /// The most of a body: a conversation on the OpenAI wire comes whole, with its pictures.
 const OPENAI_BODY: usize = 24 * 1024 * 1024;
 const OTHER_BODY: usize = 4 * 1024 * 1024;
+/// The same for whoever did not say who it is.
+const STRANGERS_BODY: usize = 16 * 1024;
 
 /// The most of all headers together.
 const HEAD_BYTES: usize = 32 * 1024;
@@ -197,6 +199,8 @@ impl Access {
     async fn admitted(&self, mut parts: Parts, body: Body, ends: Ends) -> Result<Request, Refusal> {
         let caller = self.caller(&parts, ends).await?;
         let limit = match Door::of_path(parts.uri.path()) {
+            // A stranger has nothing to send.
+            _ if caller.is_none() => STRANGERS_BODY,
             Some(Door::OpenAi) => OPENAI_BODY,
             _ => OTHER_BODY,
         };

@@ -5,6 +5,7 @@ mod json;
 mod style;
 mod text;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use lango_protocol::{CallId, Event, EventBody, Outcome};
@@ -21,6 +22,8 @@ pub(crate) struct Display {
     /// Who answers when an approval is asked for. The question is shown here, in its place among
     /// the other events; the approver only waits for the answer.
     answers: Answers,
+    /// Questions that wait for an answer. Only the first is shown at once: what is typed then answers it.
+    open_questions: BTreeSet<CallId>,
 }
 
 enum Format {
@@ -36,12 +39,13 @@ impl Display {
             OutputFormat::Json => Format::Json(json::JsonDisplay::default()),
             OutputFormat::StreamJson => Format::StreamJson,
         };
-        Self { format, answers }
+        Self { format, answers, open_questions: BTreeSet::new() }
     }
 
     /// For a conversation at a terminal.
     pub(crate) fn chat(answers: Answers, prices: PriceList) -> Self {
-        Self { format: Format::Text(text::TextDisplay::new(false, prices)), answers }
+        let format = Format::Text(text::TextDisplay::new(false, prices));
+        Self { format, answers, open_questions: BTreeSet::new() }
     }
 
     /// Whether there is somebody to read an introduction.
@@ -68,10 +72,18 @@ impl Display {
             Format::StreamJson => json::print_line(event),
         }?;
         match &event.body {
-            EventBody::ApprovalRequested { tool, summary, always, .. }
+            EventBody::ApprovalRequested { call, tool, summary, always, .. }
                 if self.answers == Answers::Here =>
             {
+                self.open_questions.insert(call.clone());
+                if self.open_questions.len() > 1 {
+                    return Ok(());
+                }
                 ask(event.author.as_deref().unwrap_or_default(), tool, summary, always)
+            }
+            EventBody::ApprovalResolved { call, .. } => {
+                self.open_questions.remove(call);
+                Ok(())
             }
             EventBody::ApprovalRequested { call, .. } if self.answers == Answers::Elsewhere => {
                 waiting(call)
@@ -91,7 +103,7 @@ impl Display {
 }
 
 /// The question to a person, always on standard error.
-fn ask(agent: &str, tool: &str, summary: &str, always: &[String]) -> io::Result<()> {
+pub(crate) fn ask(agent: &str, tool: &str, summary: &str, always: &[String]) -> io::Result<()> {
     let effect: String = summary.lines().map(|line| format!("    {line}\n")).collect();
     let mut stderr = io::stderr().lock();
     write!(stderr, "\n{agent} wants to use {tool}:\n{effect}")?;

@@ -29,7 +29,10 @@ impl Person for AtTerminal {
 
     fn agree(&self, question: String) -> AnswerFuture<bool> {
         let terminal = self.terminal.clone();
-        Box::pin(async move { asked(&terminal, &format!("{question}\nAllow it? [y/N] ")).await })
+        Box::pin(async move {
+            let _floor = terminal.floor().await;
+            asked(&terminal, &format!("{question}\nAllow it? [y/N] ")).await
+        })
     }
 }
 
@@ -58,6 +61,7 @@ async fn asked(terminal: &Terminal, question: &str) -> bool {
 }
 
 async fn fill(terminal: Terminal, form: Form) -> Option<Filled> {
+    let _floor = terminal.floor().await;
     let question = format!(
         "The MCP server {} asks you (never type a password or a key here):\n{}\nAnswer it? [y/N] ",
         form.server,

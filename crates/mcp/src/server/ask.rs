@@ -171,7 +171,11 @@ impl Ended {
         &self.session
     }
 
-    pub(super) fn words(&self) -> &str {
+    /// What a caller is told.
+    pub(super) fn words(&self, caller: &Caller) -> &str {
+        if !self.outcome.is_done() && caller.as_str() != OWNER {
+            return words_for_others(&self.outcome);
+        }
         &self.answer
     }
 

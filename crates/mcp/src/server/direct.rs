@@ -82,16 +82,20 @@ impl Desk<'_> {
         };
         let ended = follow(runtime.start_turn(request), context, self.endings).await?;
         let session = ended.session().clone();
-        let result = result(runtime.journal(), &ended).await;
+        let result = result(runtime.journal(), &ended, self.caller).await;
         self.free.give_back(session);
         result
     }
 }
 
 /// What came of a call. The whole output where it was too long to show to an agent.
-async fn result(journal: &Journal, ended: &Ended) -> Result<CallToolResult, ErrorData> {
+async fn result(
+    journal: &Journal,
+    ended: &Ended,
+    caller: &Caller,
+) -> Result<CallToolResult, ErrorData> {
     let Some(LastCall { status, output, full_output }) = &ended.last_call else {
-        return Ok(CallToolResult::error(vec![ContentBlock::text(ended.words())]));
+        return Ok(CallToolResult::error(vec![ContentBlock::text(ended.words(caller))]));
     };
     let whole = match full_output {
         Some(reference) => journal.output(ended.session(), reference).await.map_err(internal)?,

@@ -1,7 +1,7 @@
 //! The conversations of a caller, as resources.
 
-use lango_protocol::{Caller, EventBody, SessionId};
-use lango_runtime::owns_session;
+use lango_protocol::{Caller, EventBody, RUNTIME, SessionId};
+use lango_runtime::{OWNER, owns_session};
 use lango_store::Journal;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -10,6 +10,8 @@ use rmcp::model::{
 
 use super::team_server::internal;
 
+/// Instead of an account that names what is the owner's.
+const NO_ANSWER: &str = "The team could not finish.";
 const PLACE: &str = "lango://sessions/";
 /// The sessions that are looked at for a list.
 const LISTED: u32 = 100;
@@ -60,7 +62,10 @@ pub(super) async fn read(
         else {
             continue;
         };
-        let who = event.author.as_deref().unwrap_or("lango");
+        let who = event.author.as_deref().unwrap_or(RUNTIME);
+        // What the runtime itself says of a turn without an answer is for the owner.
+        let said =
+            if who == RUNTIME && caller.as_str() != OWNER { NO_ANSWER } else { said.as_str() };
         text.push_str(&format!("{who}: {}\n\n", said.trim()));
     }
     let contents = ResourceContents::text(text, uri).with_mime_type("text/plain");

@@ -158,7 +158,11 @@ pub(super) fn arguments<T: DeserializeOwned>(given: Value) -> Result<T, ErrorDat
         .map_err(|error| ErrorData::invalid_params(error.to_string(), None))
 }
 
-/// Something that the client can do nothing about.
-pub(super) fn internal(error: impl Display) -> ErrorData {
-    ErrorData::internal_error(error.to_string(), None)
+/// Something that the client can do nothing about. What it is concerns the owner alone: it may name
+/// places of this machine.
+pub(super) fn internal(_: impl Display) -> ErrorData {
+    ErrorData::internal_error(
+        "something went wrong here; the owner's `lango doctor` may tell what",
+        None,
+    )
 }

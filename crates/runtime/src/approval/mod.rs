@@ -35,8 +35,8 @@ pub struct ApprovalRequest {
     pub summary: String,
     /// What the answer is bound to.
     pub digest: String,
-    /// Whether "always" is an answer here.
-    pub can_be_remembered: bool,
+    /// The rules that "always" would store; where there are none, it is no answer.
+    pub always: Vec<String>,
 }
 
 /// What came of asking.

@@ -51,9 +51,7 @@ pub(super) struct Keys {
 impl Keys {
     pub(super) async fn open(database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT).await?;
-        let oldest = Timestamp::now().as_microseconds()
-            - i64::try_from(KEPT.as_micros()).unwrap_or(i64::MAX);
-        let prune = Statement::new("DELETE FROM openai_keys WHERE at < $1").bind(oldest);
+        let prune = Statement::new("DELETE FROM openai_keys WHERE at < $1").bind(oldest());
         database.write(prune.into()).await?;
         Ok(Self { database, beginning: Mutex::new(()) })
     }
@@ -77,10 +75,12 @@ impl Keys {
         key: &str,
     ) -> Result<Option<Keyed>, StoreError> {
         let statement = Statement::new(
-            "SELECT request, session, turn FROM openai_keys WHERE caller = $1 AND name = $2",
+            "SELECT request, session, turn FROM openai_keys \
+             WHERE caller = $1 AND name = $2 AND at >= $3",
         )
         .bind(caller.as_str())
-        .bind(key);
+        .bind(key)
+        .bind(oldest());
         let rows = self.database.query(statement.brief()).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let corrupt = |error: InvalidName| StoreError::Corrupt {
@@ -103,14 +103,21 @@ impl Keys {
     ) -> Result<bool, StoreError> {
         let statement = Statement::new(
             "INSERT INTO openai_keys (caller, name, request, session, turn, at) \
-             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (caller, name) DO NOTHING",
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (caller, name) DO UPDATE \
+             SET request = $3, session = $4, turn = $5, at = $6 WHERE openai_keys.at < $7",
         )
         .bind(caller.as_str())
         .bind(key)
         .bind(keyed.request.as_str())
         .bind(keyed.session.as_str())
         .bind(keyed.turn.to_string())
-        .bind(Timestamp::now().as_microseconds());
+        .bind(Timestamp::now().as_microseconds())
+        .bind(oldest());
         Ok(self.database.write(statement.into()).await? == [1])
     }
+}
+
+/// Keys from before this are forgotten.
+fn oldest() -> i64 {
+    Timestamp::now().as_microseconds() - i64::try_from(KEPT.as_micros()).unwrap_or(i64::MAX)
 }

@@ -89,6 +89,10 @@ impl Course {
                 () = news.closed(), if !gone => {
                     gone = true;
                     self.client_went();
+                    // Whoever only listened leaves; whoever began the turn sees to its end.
+                    if matches!(self.source, Source::Other(_)) {
+                        return;
+                    }
                 }
                 event = self.source.next() => match event {
                     Err(error) => break Some(error),
