@@ -1,0 +1,210 @@
+"""Trains the box. Everything is seeded; the same data gives the same figures up to the GPU's rounding.
+
+python3 train.py --weights ENCODER.q8 --vocabulary vocabulary.txt --data data --out OUT [--epochs N] [--lr X] [--seed N]
+"""
+import argparse
+import glob
+import json
+import math
+import os
+import random
+import time
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from tokenizers import BertWordPieceTokenizer
+
+from examples import AGENTS, Pairs, load, target
+from evaluate import evaluate
+from model import Box, round_in_place, write
+from words import card
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("--weights", required=True)
+arguments.add_argument("--vocabulary", required=True)
+arguments.add_argument("--data", default="data")
+arguments.add_argument("--out", required=True)
+arguments.add_argument("--epochs", type=int, default=12)
+arguments.add_argument("--lr", type=float, default=2e-4)
+arguments.add_argument("--seed", type=int, default=7)
+arguments.add_argument("--batch", type=int, default=32)
+arguments.add_argument("--questions", type=int, default=96, help="questions about parameters in a step")
+arguments.add_argument("--train", default="shared/*.jsonl,written/train_*.jsonl")
+arguments.add_argument("--test", default="written/test_*.jsonl")
+arguments.add_argument("--invented", default="invented/train_*.jsonl")
+arguments.add_argument("--name", default="box")
+options = arguments.parse_args()
+
+random.seed(options.seed)
+np.random.seed(options.seed)
+torch.manual_seed(options.seed)
+device = "cuda" if torch.cuda.is_available() else "cpu"
+tokenizer = BertWordPieceTokenizer(options.vocabulary, lowercase=True)
+pairs = Pairs(tokenizer)
+
+
+def files(patterns):
+    return sorted(p for pattern in patterns.split(",") for p in glob.glob(os.path.join(options.data, pattern)))
+
+
+tools = json.load(open(os.path.join(options.data, "tools.json")))
+train = load(files(options.train))
+tests = {os.path.basename(p): load([p]) for p in files(options.test)}
+# Tools that do not exist, with requests: so that the model learns to read descriptions.
+invented_tools, invented = {}, []
+for path in files(options.invented):
+    for line in open(path, encoding="utf-8"):
+        if line.strip():
+            entry = json.loads(line)
+            invented_tools[entry["tool"]] = entry["declaration"]
+            invented += [dict(r, tool=entry["tool"]) for r in entry["requests"]]
+seen = {r["text"].strip().lower() for rows in tests.values() for r in rows}
+train = [r for r in train if r["text"].strip().lower() not in seen]
+print(f"{len(train)} to learn from, {len(invented)} for {len(invented_tools)} invented tools, "
+      f"{ {n: len(r) for n, r in tests.items()} } to test with", flush=True)
+
+names = list(tools)
+index = {name: i for i, name in enumerate(names)}
+all_tools = dict(tools) | invented_tools
+all_names = list(all_tools)
+all_index = {name: i for i, name in enumerate(all_names)}
+
+made, unlearnable = [], 0
+for row in train + invented:
+    declaration = all_tools.get(row["tool"])
+    for parameter in (declaration or {"parameters": []})["parameters"]:
+        wanted = target(row, parameter)
+        if wanted is False:
+            unlearnable += 1
+            continue
+        made.append((row, row["tool"], parameter, wanted))
+print(f"{len(made)} questions, {unlearnable} labels that are no span", flush=True)
+
+
+def pad(lists, fill=0):
+    width = max(map(len, lists))
+    ids = torch.tensor([l + [fill] * (width - len(l)) for l in lists])
+    mask = torch.tensor([[1] * len(l) + [0] * (width - len(l)) for l in lists])
+    return ids.to(device), mask.to(device)
+
+
+def encode_texts(box, texts, dropout=0.1):
+    ids, mask = pad([tokenizer.encode(t).ids[:256] for t in texts])
+    states = box.encoder(ids, mask, dropout)
+    return box.encoder.pooled(states, mask)
+
+
+def owners(offered):
+    return [all_tools[n].get("agent") for n in offered]
+
+
+def altered(text):
+    """The same request as somebody else would type it."""
+    draw = random.random()
+    if draw < 0.06:
+        return text.rstrip(".?!")
+    if draw < 0.10 and len(text) > 12:  # a typo, in a word that is no argument for anybody
+        at = random.randrange(1, len(text) - 1)
+        if text[at].isalpha() and text[at + 1].isalpha():
+            return text[:at] + text[at + 1] + text[at] + text[at + 2:]
+    return text
+
+
+box = Box(options.weights, AGENTS).to(device)
+groups = [
+    {"params": [p for p in box.encoder.layers.parameters()], "lr": options.lr},
+    {"params": [p for n, p in box.named_parameters() if not n.startswith("encoder")], "lr": options.lr * 5},
+]
+optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98))
+steps = options.epochs * math.ceil(len(train) / options.batch)
+warmup = max(1, steps // 12)
+schedule = torch.optim.lr_scheduler.LambdaLR(
+    optimizer, lambda s: min(1.0, (s + 1) / warmup) * max(0.02, 0.5 * (1 + math.cos(math.pi * min(1.0, s / steps)))))
+began, step = time.time(), 0
+question_order, question_at = list(range(len(made))), 0
+random.shuffle(question_order)
+invented_order, invented_at = list(range(len(invented))), 0
+random.shuffle(invented_order)
+
+for epoch in range(options.epochs):
+    box.train()
+    order = list(range(len(train)))
+    random.shuffle(order)
+    sums = {}
+    for start in range(0, len(order), options.batch):
+        rows = [train[i] for i in order[start:start + options.batch]]
+        extra = []
+        if invented:
+            for _ in range(options.batch // 3):
+                extra.append(invented[invented_order[invented_at]])
+                invented_at = (invented_at + 1) % len(invented)
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+            texts = [altered(r["text"]) for r in rows + extra]
+            vectors = encode_texts(box, texts)
+            own = vectors[:len(rows)]
+            agent_gold = torch.tensor([AGENTS.index(r["agent"]) for r in rows], device=device)
+            agent_loss = F.cross_entropy(box.agent(own).float(), agent_gold, label_smoothing=0.05)
+            # Cards as they may look: without description or parameters, now and then.
+            offered = list(names)
+            if extra:
+                others = {r["tool"] for r in extra} | set(random.sample(list(invented_tools), min(24, len(invented_tools))))
+                offered += sorted(others)
+            cards = encode_texts(box, [
+                card(n, all_tools[n], random.random() < 0.6, random.random() < 0.92) for n in offered])
+            scores = box.tool_scores(vectors, cards).float()
+            place = {n: i for i, n in enumerate(offered)}
+            with_tool = [i for i, r in enumerate(rows + extra) if r["tool"]]
+            gold = torch.tensor([place[(rows + extra)[i]["tool"]] for i in with_tool], device=device)
+            tool_loss = F.cross_entropy(scores[with_tool], gold, label_smoothing=0.05)
+            # Among the tools of its own agent: what the specialist is asked.
+            allowed = torch.ones(len(with_tool), len(offered), dtype=torch.bool)
+            for k, i in enumerate(with_tool):
+                agent = all_tools[(rows + extra)[i]["tool"]].get("agent")
+                if agent and random.random() < 0.9:
+                    allowed[k] = torch.tensor([o in (agent, None) for o in owners(offered)])
+            close_loss = F.cross_entropy(
+                scores[with_tool].masked_fill(~allowed.to(device), -1e4), gold)
+            batch = []
+            while len(batch) < options.questions and made:
+                row, name, parameter, wanted = made[question_order[question_at]]
+                question_at = (question_at + 1) % len(made)
+                # Most parameters are not given; half of those questions are enough.
+                if wanted is None and random.random() < 0.35:
+                    continue
+                pair = pairs.make(name, parameter, row["text"], wanted, random.random() < 0.85)
+                if pair["gold"] is not None:
+                    batch.append(pair)
+            ids, mask = pad([p["ids"] for p in batch])
+            states = box.encoder(ids, mask)
+            logits = box.span(states).float().masked_fill(mask[..., None] == 0, -1e4)
+            starts = torch.tensor([p["gold"][0] for p in batch], device=device)
+            ends = torch.tensor([p["gold"][1] for p in batch], device=device)
+            span_loss = F.cross_entropy(logits[..., 0], starts) + F.cross_entropy(logits[..., 1], ends)
+            loss = agent_loss + 0.7 * tool_loss + 0.7 * close_loss + 0.7 * span_loss
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(box.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        step += 1
+        for key, value in dict(agent=agent_loss, tool=tool_loss, close=close_loss, span=span_loss).items():
+            sums[key] = sums.get(key, 0.0) + value.detach() * len(rows)
+    line = {k: round(float(v) / len(train), 4) for k, v in sums.items()}
+    print(f"epoch {epoch + 1} {time.time() - began:.0f}s {line}", flush=True)
+    if (epoch + 1) % 4 == 0 or epoch + 1 == options.epochs:
+        box.eval()
+        for name, rows in tests.items():
+            figures = evaluate(box, tokenizer, pairs, tools, rows, device)
+            print(f"  {name}: {json.dumps(figures['summary'])}", flush=True)
+
+box.eval()
+os.makedirs(options.out, exist_ok=True)
+round_in_place(box)
+report = {}
+for name, rows in tests.items():
+    report[name] = evaluate(box, tokenizer, pairs, tools, rows, device, details=True)
+    print(f"rounded {name}: {json.dumps(report[name]['summary'])}", flush=True)
+write(box, os.path.join(options.out, options.name + ".q8"), AGENTS)
+json.dump(report, open(os.path.join(options.out, options.name + ".json"), "w"), indent=1)
+print(f"done in {time.time() - began:.0f}s", flush=True)

@@ -1,0 +1,41 @@
+"""Texts that the model reads. The program has to make the same ones."""
+
+
+def human(name):
+    return name.replace("_", " ").replace("-", " ")
+
+
+def card(name, tool, parameters=True, description=True):
+    text = human(name)
+    if description:
+        text += ": " + tool["description"]
+    names = ", ".join(human(p["name"]) for p in tool["parameters"])
+    if parameters and names:
+        text += " (" + names + ")"
+    return text
+
+
+def choices(parameter):
+    if parameter["type"] == "enum":
+        return list(parameter["values"])
+    if parameter["type"] == "boolean":
+        return ["yes"]
+    return []
+
+
+def question(name, parameter, description=True):
+    """What is asked about a parameter, and where each choice stands in it."""
+    text = human(name) + ", " + human(parameter["name"])
+    if parameter["type"] in ("integer", "number"):
+        text += ", number"
+    if description and parameter["description"]:
+        text += ": " + parameter["description"].rstrip(".")
+    places = {}
+    found = choices(parameter)
+    if found:
+        text += " ?"
+        for choice in found:
+            text += " "
+            places[choice] = (len(text), len(text) + len(human(choice)))
+            text += human(choice)
+    return text, places
