@@ -39,6 +39,15 @@ async fn what_is_too_large_or_too_much_is_refused() {
         assert_eq!(server.rpc_error("GetTask", json!({ "id": id })).await, -32001);
     }
     assert_eq!(server.rpc_error("SendMessage", send_to("nothing", "x")).await, -32001);
+    for (length, code) in [(256, -32001), (257, -32600)] {
+        let call = json!({ "jsonrpc": "2.0", "id": "x".repeat(length), "method": "GetTask",
+                           "params": { "id": "x" } });
+        let request = server.raw(Method::POST, "/a2a").header("A2A-Version", "1.0");
+        let request = request.header("content-type", "application/json").body(call.to_string());
+        let answer = request.send().await.unwrap().bytes().await.unwrap();
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
