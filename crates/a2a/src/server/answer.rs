@@ -11,14 +11,14 @@ pub(crate) fn parts_of(text: &str) -> Vec<Part> {
     let mut words: Vec<&str> = Vec::new();
     let mut rest = text;
     // A fence without an end is the last thing to look for: there is none for a later one either.
-    let mut fences = true;
+    let mut may_end = true;
     while !rest.is_empty() {
         let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
         rest = after;
-        if fences && line.trim() == "```json" {
-            let fenced = fenced(rest);
-            fences = fenced.is_some();
-            if let Some((inside, after)) = fenced
+        if may_end && line.trim() == "```json" {
+            let block = fenced(rest);
+            may_end = block.is_some();
+            if let Some((inside, after)) = block
                 && let Ok(data) = serde_json::from_str::<serde_json::Value>(inside)
             {
                 flush(&mut words, &mut parts);
