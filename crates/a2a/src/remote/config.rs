@@ -47,9 +47,14 @@ pub fn card_url(text: &str) -> Result<Url, RemoteError> {
 }
 
 impl RemoteConfig {
-    /// Where its requests may lead: the card's own place and those that the user added. That these may
-    /// be private addresses was the user's choice, if the card's own is one.
+    /// Where its requests may lead.
     pub(crate) fn guard(&self) -> Result<Guard, RemoteError> {
+        Ok(Guard::new(self.rules()?))
+    }
+
+    /// The card's own place and those that the user added. That these may be private addresses was the
+    /// user's choice, if the card's own is written as one; a public name may not come to lead to one.
+    fn rules(&self) -> Result<Rules, RemoteError> {
         let own = self.own_place()?;
         let pattern = pattern(&own)?;
         let is_private = match own.address() {
@@ -57,12 +62,12 @@ impl RemoteConfig {
             None => own.name().is_some_and(|n| n == "localhost" || n.ends_with(".localhost")),
         };
         let mut rules = self.rules.clone();
-        rules.allow_private.push(pattern.clone());
         if is_private {
+            rules.allow_private.push(pattern.clone());
             rules.allow_private.extend(self.allow_hosts.iter().cloned());
         }
         rules.only = std::iter::once(pattern).chain(self.allow_hosts.iter().cloned()).collect();
-        Ok(Guard::new(rules))
+        Ok(rules)
     }
 
     /// Refuses an endpoint that is somewhere else than the card, unless the user said so.
@@ -181,5 +186,33 @@ mod tests {
         }
         let error = check(card, &["a.example:80"], "http://a.example/").unwrap_err();
         assert!(matches!(error, RemoteError::BadEndpoint { .. }), "{error}");
+    }
+
+    /// Every name leads to this address.
+    struct Leads(std::net::IpAddr);
+
+    impl lango_egress::Resolve for Leads {
+        fn resolve(&self, _: &str) -> lango_egress::Addresses {
+            let address = self.0;
+            Box::pin(async move { Ok(vec![address]) })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_public_name_that_leads_to_a_private_address_is_refused() {
+        for (card, leads, is_fine) in [
+            ("https://a.example/", "93.184.215.14", true),
+            ("https://a.example/", "127.0.0.1", false),
+            ("https://a.example/", "10.0.0.1", false),
+            ("https://a.example/", "169.254.169.254", false),
+            ("http://localhost:1/", "127.0.0.1", true),
+            ("http://10.0.0.1:1/", "10.0.0.1", true),
+        ] {
+            let config = config(card, &[]);
+            let resolver = std::sync::Arc::new(Leads(leads.parse().unwrap()));
+            let guard = Guard::with_resolver(config.rules().unwrap(), resolver);
+            let found = guard.resolve(&config.own_place().unwrap()).await;
+            assert_eq!(found.is_ok(), is_fine, "{card} to {leads}: {found:?}");
+        }
     }
 }

@@ -10,16 +10,22 @@ pub(crate) fn parts_of(text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut words: Vec<&str> = Vec::new();
     let mut rest = text;
+    // A fence without an end is the last thing to look for: there is none for a later one either.
+    let mut may_end = true;
     while !rest.is_empty() {
         let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
         rest = after;
-        if line.trim() == "```json"
-            && let Some((data, after)) = fenced_json(rest)
-        {
-            flush(&mut words, &mut parts);
-            parts.push(Part::data(data).with_media_type("application/json"));
-            rest = after;
-            continue;
+        if may_end && line.trim() == "```json" {
+            let block = fenced(rest);
+            may_end = block.is_some();
+            if let Some((inside, after)) = block
+                && let Ok(data) = serde_json::from_str::<serde_json::Value>(inside)
+            {
+                flush(&mut words, &mut parts);
+                parts.push(Part::data(data).with_media_type("application/json"));
+                rest = after;
+                continue;
+            }
         }
         if let Some(file) = file_alone(line.trim()) {
             flush(&mut words, &mut parts);
@@ -49,13 +55,12 @@ fn flush(words: &mut Vec<&str>, parts: &mut Vec<Part>) {
     }
 }
 
-/// The JSON up to the closing fence, and what follows it.
-fn fenced_json(text: &str) -> Option<(serde_json::Value, &str)> {
+/// The text up to the closing fence, and what follows it.
+fn fenced(text: &str) -> Option<(&str, &str)> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         if line.trim() == "```" {
-            let data = serde_json::from_str(&text[..at]).ok()?;
-            return Some((data, &text[at + line.len()..]));
+            return Some((&text[..at], &text[at + line.len()..]));
         }
         at += line.len();
     }
@@ -125,6 +130,16 @@ mod tests {
         }
         assert_eq!(parts_of("```json\nnot json\n```").len(), 1);
         assert!(is_text(&parts_of("[link](https://example.org/)")));
+    }
+
+    #[test]
+    fn fences_without_an_end_are_looked_for_once() {
+        let text = "```json\n".repeat(100_000);
+        let begun = std::time::Instant::now();
+        assert_eq!(parts_of(&text), vec![Part::text(text.as_str())]);
+        assert!(begun.elapsed() < std::time::Duration::from_secs(5));
+        // A block that is no JSON has an end: the next one is still found.
+        assert_eq!(parts_of("```json\nno\n```\n```json\n1\n```\n").len(), 2);
     }
 
     #[test]

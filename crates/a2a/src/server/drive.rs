@@ -17,6 +17,9 @@ use crate::wire::error::ProtocolError;
 /// How often a change of the list is tried to be stored. The journal has it in any case.
 const ATTEMPTS: u32 = 3;
 
+/// How often a task that is followed from here is looked at.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
+
 /// Where the events of a turn come from.
 pub(super) enum Source {
     /// It runs here.
@@ -30,6 +33,7 @@ impl Tasks {
     pub(super) fn drive(
         self: &Arc<Self>,
         live: &Arc<LiveTask>,
+        position: u32,
         source: Source,
         permit: Option<OwnedSemaphorePermit>,
     ) {
@@ -42,7 +46,10 @@ impl Tasks {
                 () = tasks.follow_turn(&live, source) => {}
             }
             let mut state = live.state.lock().await;
-            (state.driven, state.stop) = (None, None);
+            // A further turn may have begun by now: what it has set is its own.
+            if state.driven == Some(position) {
+                (state.driven, state.stop) = (None, None);
+            }
             drop(state);
             drop(permit);
         });
@@ -60,14 +67,43 @@ impl Tasks {
                     let _ = self.end(live, &mut state, EndedBeside::Failed).await;
                 }
             }
-            Source::Elsewhere(mut following) => loop {
-                match following.next_event().await {
-                    Ok(Some(event)) => self.hear(live, &event).await,
-                    Ok(None) => return,
-                    // The database may come back.
-                    Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
+            Source::Elsewhere(mut following) => {
+                let follow = async {
+                    loop {
+                        match following.next_event().await {
+                            Ok(Some(event)) => self.hear(live, &event).await,
+                            Ok(None) => return,
+                            // The database may come back.
+                            Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
+                        }
+                    }
+                };
+                tokio::select! {
+                    () = follow => {}
+                    () = self.ended_beside(live) => {}
                 }
-            },
+            }
+        }
+    }
+
+    /// Waits until a task has ended beside its turns, here or in another process: then its turn may
+    /// never say anything.
+    async fn ended_beside(&self, live: &LiveTask) {
+        loop {
+            // What ends here is known at once, and what ends elsewhere soon.
+            let _ = tokio::time::timeout(LOOK_AGAIN, live.ended()).await;
+            let mut state = live.state.lock().await;
+            let Some(loaded) = state.loaded.as_mut() else { return };
+            if loaded.stage() == Stage::Ended {
+                return;
+            }
+            let Ok(Some(row)) = self.tables.task(&loaded.row.id).await else { continue };
+            if let Some((how, at)) = row.ended {
+                loaded.row = row;
+                let updates = loaded.projection.end(how, at);
+                self.tell(live, &mut state, updates);
+                return;
+            }
         }
     }
 
@@ -80,10 +116,14 @@ impl Tasks {
             }
             loaded.seen = event.seq;
         }
+        loaded.finished |= matches!(event.body, lango_protocol::EventBody::TurnFinished(_));
+        if loaded.row.ended.is_some() {
+            // Everybody was told that it has ended.
+            return;
+        }
         let projection = &mut loaded.projection;
         let before = (projection.state().clone(), projection.is_revealed());
         let updates = projection.apply(event);
-        loaded.finished |= matches!(event.body, lango_protocol::EventBody::TurnFinished(_));
         let has_ended = projection.message().is_some();
         let after = (projection.state().clone(), projection.is_revealed());
         // That an agent has begun to think is worth no write: it may be over with the next one.
@@ -143,6 +183,9 @@ impl Tasks {
         how: EndedBeside,
     ) -> Result<(), ProtocolError> {
         let Some(loaded) = state.loaded.as_mut() else { return Ok(()) };
+        if loaded.stage() == Stage::Ended {
+            return Ok(());
+        }
         let at = clock::now().max(loaded.projection.status_at());
         if !self.tables.end(&loaded.row, how, at).await.map_err(internal)? {
             return Ok(());
@@ -164,11 +207,13 @@ impl Tasks {
             return Ok(());
         }
         let Some(loaded) = &state.loaded else { return Ok(()) };
-        let Some(turn) = loaded.turns.last().filter(|_| !loaded.finished) else { return Ok(()) };
+        let open = !loaded.finished && loaded.stage() != Stage::Ended;
+        let Some(turn) = loaded.turns.last().filter(|_| open) else { return Ok(()) };
         let following =
             self.team(caller)?.follow(loaded.row.session.clone(), turn.turn, loaded.seen);
-        state.driven = Some(turn.position);
-        self.drive(live, Source::Elsewhere(Box::new(following)), None);
+        let position = turn.position;
+        state.driven = Some(position);
+        self.drive(live, position, Source::Elsewhere(Box::new(following)), None);
         Ok(())
     }
 }

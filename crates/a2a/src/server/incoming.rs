@@ -5,6 +5,7 @@ use bytes::Bytes;
 use lango_model::Image;
 use sha2::{Digest, Sha256};
 
+use crate::wire::canonical::canonical;
 use crate::wire::error::ProtocolError;
 
 /// What every server reads. A configuration can add to it.
@@ -89,13 +90,15 @@ pub(crate) fn check_id(field: &str, id: &str) -> Result<(), ProtocolError> {
 
 /// The same for every repetition of a message by this caller, and different for everything else.
 pub(crate) fn repeat_key(caller: &str, message: &Message) -> String {
-    let parts = serde_json::to_vec(&message.parts).unwrap_or_default();
+    // In its one form: the members of an object come in any order otherwise.
+    let parts = serde_json::to_value(&message.parts).unwrap_or_default();
+    let parts = canonical(&parts);
     digest([
         caller.as_bytes(),
         message.message_id.as_bytes(),
         message.context_id.as_deref().unwrap_or_default().as_bytes(),
         message.task_id.as_deref().unwrap_or_default().as_bytes(),
-        &parts,
+        parts.as_bytes(),
     ])
 }
 
@@ -181,6 +184,14 @@ mod tests {
         let mut nameless = message(vec![Part::text("x")]);
         nameless.message_id = String::new();
         assert!(read(&nameless, &modes()).is_err());
+    }
+
+    #[test]
+    fn the_order_of_members_makes_no_other_message() {
+        let text = r#"{ "messageId": "m", "role": "ROLE_USER", "parts": [{ "text": "x", "metadata":
+            { "a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6, "g": 7, "h": 8 } }] }"#;
+        let key = || repeat_key("a", &serde_json::from_str::<Message>(text).unwrap());
+        assert_eq!(key(), key());
     }
 
     #[test]

@@ -19,6 +19,8 @@ use super::stream::Subscription;
 use crate::wire::error::ProtocolError;
 use crate::wire::{VERSION_1, names};
 
+const LONGEST_ID: usize = 256;
+
 /// What a call comes to.
 pub(super) enum Outcome {
     Result(Value),
@@ -69,11 +71,17 @@ pub(super) async fn answer(
         Err(error) => return failure(&Value::Null, &ProtocolError::Parse(error.to_string())),
     };
     let id = envelope.get("id").cloned().unwrap_or_default();
-    let is_id = matches!(id, Value::String(_) | Value::Number(_) | Value::Null);
+    // It is said again in every answer and every event of a stream.
+    let is_id = match &id {
+        Value::String(id) => id.len() <= LONGEST_ID,
+        other => matches!(other, Value::Number(_) | Value::Null),
+    };
     let method = envelope.get("method").and_then(Value::as_str).map(str::to_owned);
     let known = envelope.get("jsonrpc").and_then(Value::as_str) == Some("2.0");
     let (Some(method), true, true) = (method, known, is_id) else {
-        let message = "this is not one request of JSON-RPC 2.0".to_owned();
+        let message = format!(
+            "this is not one request of JSON-RPC 2.0 with an id of at most {LONGEST_ID} bytes"
+        );
         let id = if is_id { id } else { Value::Null };
         return failure(&id, &ProtocolError::InvalidRequest(message));
     };

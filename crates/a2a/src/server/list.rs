@@ -12,6 +12,8 @@ use crate::wire::error::ProtocolError;
 
 const USUAL_PAGE: u32 = 50;
 const LARGEST_PAGE: u32 = 100;
+/// A page that has this much ends, however few tasks that are.
+const PAGE_BYTES: usize = 8 * 1024 * 1024;
 
 impl Tasks {
     /// A page of the caller's tasks, the latest change first.
@@ -38,13 +40,22 @@ impl Tasks {
         let (mut rows, total) = self.tables.list(&listing).await.map_err(internal)?;
         let more = rows.len() > size as usize;
         rows.truncate(size as usize);
-        let last = rows.last().filter(|_| more);
-        let next_page_token = last.map(|row| token(row.status_at, &row.id)).unwrap_or_default();
         let mut tasks = Vec::with_capacity(rows.len());
         let artifacts = request.include_artifacts == Some(true);
+        // A list is for looking around: what was said in a task comes only where it is asked for.
+        let history = request.history_length.or(Some(0));
+        let mut bytes = 0;
         for row in &rows {
-            tasks.push(shaped(self.task_of(row).await?, request.history_length, artifacts));
+            let task = shaped(self.task_of(row).await?, history, artifacts);
+            bytes += serde_json::to_vec(&task).map_or(0, |text| text.len());
+            tasks.push(task);
+            if bytes > PAGE_BYTES {
+                break;
+            }
         }
+        let last = tasks.len().checked_sub(1).and_then(|last| rows.get(last));
+        let last = last.filter(|_| more || tasks.len() < rows.len());
+        let next_page_token = last.map(|row| token(row.status_at, &row.id)).unwrap_or_default();
         Ok(ListTasksResponse {
             tasks,
             next_page_token,

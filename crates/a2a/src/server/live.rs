@@ -114,10 +114,15 @@ impl LiveState {
         }
     }
 
+    /// Whether one more may follow.
+    pub(super) fn has_room(&mut self, most: usize) -> bool {
+        self.followers.retain(|follower| !follower.is_closed());
+        self.followers.len() < most
+    }
+
     /// From now on, everything; none where there are too many already.
     pub(super) fn follow(&mut self, most: usize) -> Option<mpsc::Receiver<Update>> {
-        self.followers.retain(|follower| !follower.is_closed());
-        if self.followers.len() >= most {
+        if !self.has_room(most) {
             return None;
         }
         let (sender, receiver) = mpsc::channel(LAG);

@@ -76,22 +76,25 @@ impl Tables {
         rows.iter().map(notification).collect()
     }
 
-    /// How far a configuration is.
+    /// How far a configuration is, unless another one has taken its place; whether it was noted.
     pub(crate) async fn note_sent(
         &self,
         task: &str,
-        id: &str,
+        notification: &Notification,
         sent: u64,
         done: bool,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let statement = Statement::new(
-            "UPDATE a2a_notifications SET sent = $3, done = $4 WHERE task = $1 AND id = $2",
+            "UPDATE a2a_notifications SET sent = $3, done = $4 \
+             WHERE task = $1 AND id = $2 AND url = $5",
         )
         .bind(task)
-        .bind(id)
+        .bind(notification.id.as_str())
         .bind(i64::try_from(sent).unwrap_or(i64::MAX))
-        .bind(done);
-        self.database.write(Batch::from(statement)).await.map(drop)
+        .bind(done)
+        .bind(notification.url.as_str());
+        let changed = self.database.write(Batch::from(statement)).await?;
+        Ok(changed.first() == Some(&1))
     }
 
     /// Forgets a configuration, if there is one.

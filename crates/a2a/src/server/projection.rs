@@ -205,14 +205,15 @@ impl Projection {
     /// The task ended beside its turns.
     pub(crate) fn end(&mut self, how: EndedBeside, at: i64) -> Vec<StreamResponse> {
         let mut out = Vec::new();
-        if self.state.is_terminal() || self.message.is_some() {
-            return out;
-        }
-        self.reveal(&mut out);
         let (state, text) = match how {
             EndedBeside::Canceled => (TaskState::Canceled, words::CANCELED),
             EndedBeside::Failed => (TaskState::Failed, words::COULD_NOT_BEGIN),
         };
+        // What was told first wins over an end of the turn that came later.
+        if self.state == state || self.message.is_some() {
+            return out;
+        }
+        self.reveal(&mut out);
         let message = self.agent_message(&format!("{}-end", self.id), text.to_owned());
         self.turn.questions.clear();
         self.set_status(state, at, Some(message), &mut out);

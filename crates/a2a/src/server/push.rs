@@ -93,6 +93,18 @@ fn headers(notification: &Notification) -> Option<HeaderMap> {
     Some(headers)
 }
 
+/// What there is to say of a task.
+struct Updates {
+    /// How many updates come before `new`.
+    from: u64,
+    /// Each with the task after it, where that is posted.
+    new: Vec<(StreamResponse, Option<Task>)>,
+    /// How many there are in all.
+    count: u64,
+    /// Whether nothing more comes.
+    ended: bool,
+}
+
 impl Tasks {
     fn notifier(&self) -> Result<&Notifier, ProtocolError> {
         self.notifier.as_ref().ok_or(ProtocolError::PushNotSupported)
@@ -136,6 +148,22 @@ impl Tasks {
         Ok(())
     }
 
+    /// Whether a task may have one more configuration, or this one in place of another.
+    pub(super) async fn room_for_notification(
+        &self,
+        task: &str,
+        config: &TaskPushNotificationConfig,
+    ) -> Result<(), ProtocolError> {
+        let known = self.tables.notifications(task).await.map_err(internal)?;
+        let most = self.settings.notifications_of_task;
+        let id = config.id.as_deref().filter(|id| !id.is_empty());
+        if known.len() >= most && !known.iter().any(|other| Some(other.id.as_str()) == id) {
+            let message = format!("this task has {most} push notification configurations already");
+            return Err(ProtocolError::TooMany(message));
+        }
+        Ok(())
+    }
+
     /// Keeps a configuration for what happens from now on.
     pub(super) async fn add_notification(
         self: &Arc<Self>,
@@ -143,16 +171,12 @@ impl Tasks {
         config: &TaskPushNotificationConfig,
         version: &str,
     ) -> Result<Notification, ProtocolError> {
-        let known = self.tables.notifications(task).await.map_err(internal)?;
+        self.room_for_notification(task, config).await?;
         let id = config.id.clone().filter(|id| !id.is_empty());
         let id = id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
-        let most = self.settings.notifications_of_task;
-        if known.len() >= most && !known.iter().any(|other| other.id == id) {
-            let message = format!("this task has {most} push notification configurations already");
-            return Err(ProtocolError::TooMany(message));
-        }
         let row = self.tables.task(task).await.map_err(internal)?.ok_or(ProtocolError::Internal)?;
-        let (updates, ended) = self.updates_of(&row).await.map_err(internal)?;
+        let Updates { count, ended, .. } =
+            self.updates_of(&row, u64::MAX, u64::MAX).await.map_err(internal)?;
         let authentication = config.authentication.clone();
         let notification = Notification {
             id,
@@ -161,7 +185,7 @@ impl Tasks {
             credentials: authentication.as_ref().and_then(|some| some.credentials.clone()),
             scheme: authentication.map(|some| some.scheme),
             version: version.to_owned(),
-            sent: updates.len() as u64,
+            sent: count,
             done: ended,
         };
         self.tables.keep_notification(task, &notification).await.map_err(internal)?;
@@ -227,21 +251,32 @@ impl Tasks {
         self.tables.drop_notification(&row.id, id).await.map_err(internal)
     }
 
-    /// Everything that a stream would have said of a task, with the task after it, from the journal
-    /// alone; and whether nothing more comes.
+    /// What a stream would have said of a task, from the journal alone: the updates behind the first
+    /// `from`, and behind the first `whole` with the task after each.
     async fn updates_of(
         &self,
         row: &TaskRow,
-    ) -> Result<(Vec<(StreamResponse, Task)>, bool), StoreError> {
+        from: u64,
+        whole: u64,
+    ) -> Result<Updates, StoreError> {
         let mut projection = Projection::new(&row.id, &row.context, row.created_at, row.revealed);
-        let mut all = Vec::new();
+        let (mut count, mut new) = (0, Vec::new());
         let mut add = |updates: Vec<StreamResponse>, projection: &Projection| {
-            all.extend(updates.into_iter().map(|update| (update, projection.task())));
+            for update in updates {
+                if count >= from {
+                    let wants_task = count >= whole && posts_task(&update);
+                    new.push((update, wants_task.then(|| projection.task())));
+                }
+                count += 1;
+            }
         };
         for turn in self.tables.turns(&row.id).await? {
             let updates = projection.begin_turn(turn.position, &turn.message_id, turn.at);
             add(updates, &projection);
             for event in self.journal.turn_events(&row.session, turn.turn).await? {
+                if row.ended_before(&event) {
+                    continue;
+                }
                 let updates = projection.apply(&event);
                 add(updates, &projection);
             }
@@ -251,7 +286,7 @@ impl Tasks {
             add(updates, &projection);
         }
         let ended = projection.state().is_terminal() || projection.message().is_some();
-        Ok((all, ended))
+        Ok(Updates { from, new, count, ended })
     }
 
     /// Tells whoever asked for it about a task, in the background, until nothing more comes.
@@ -287,35 +322,45 @@ impl Tasks {
     /// Sends what was not sent; whether nothing more comes.
     async fn tell_all(&self, task: &str) -> Result<bool, StoreError> {
         let Some(row) = self.tables.task(task).await? else { return Ok(true) };
-        let (updates, ended) = self.updates_of(&row).await?;
-        let open = self.tables.notifications(task).await?;
-        let open = open.iter().filter(|notification| !notification.done);
-        let told = open.map(|notification| self.tell_one(task, notification, &updates, ended));
+        let mut open = self.tables.notifications(task).await?;
+        open.retain(|notification| !notification.done);
+        let least = |some: &mut dyn Iterator<Item = &Notification>| {
+            some.map(|notification| notification.sent).min().unwrap_or(u64::MAX)
+        };
+        let from = least(&mut open.iter());
+        let whole = least(&mut open.iter().filter(|open| open.version == VERSION_03));
+        let updates = self.updates_of(&row, from, whole).await?;
+        let told = open.iter().map(|notification| self.tell_one(task, notification, &updates));
         join_all(told).await.into_iter().collect::<Result<Vec<()>, _>>()?;
-        Ok(ended)
+        // One that came meanwhile is told too.
+        let left = self.tables.notifications(task).await?;
+        Ok(updates.ended && left.iter().all(|notification| notification.done))
     }
 
     async fn tell_one(
         &self,
         task: &str,
         notification: &Notification,
-        updates: &[(StreamResponse, Task)],
-        ended: bool,
+        updates: &Updates,
     ) -> Result<(), StoreError> {
         let Some(notifier) = &self.notifier else { return Ok(()) };
         let mut sent = notification.sent;
-        let new = updates.iter().skip(usize::try_from(sent).unwrap_or(usize::MAX));
+        let old = sent.saturating_sub(updates.from);
+        let new = updates.new.iter().skip(usize::try_from(old).unwrap_or(usize::MAX));
         for (update, after) in new {
-            if let Some(body) = body(notification, update, after)
+            if let Some(body) = body(notification, update, after.as_ref())
                 && !self.persist(notifier, notification, body).await
             {
-                return self.tables.note_sent(task, &notification.id, sent, true).await;
+                return self.tables.note_sent(task, notification, sent, true).await.map(drop);
             }
             sent += 1;
-            self.tables.note_sent(task, &notification.id, sent, false).await?;
+            if !self.tables.note_sent(task, notification, sent, false).await? {
+                // It was deleted, or leads somewhere else now.
+                return Ok(());
+            }
         }
-        if ended {
-            self.tables.note_sent(task, &notification.id, sent, true).await?;
+        if updates.ended {
+            self.tables.note_sent(task, notification, sent, true).await?;
         }
         Ok(())
     }
@@ -352,12 +397,19 @@ impl Tasks {
 }
 
 /// What is posted: the update, or in 0.3, which knows nothing smaller, the task.
-fn body(notification: &Notification, update: &StreamResponse, after: &Task) -> Option<Vec<u8>> {
+fn body(
+    notification: &Notification,
+    update: &StreamResponse,
+    after: Option<&Task>,
+) -> Option<Vec<u8>> {
     if notification.version != VERSION_03 {
         return serde_json::to_vec(update).ok();
     }
-    match update {
-        StreamResponse::ArtifactUpdate(_) => None,
-        _ => serde_json::to_vec(&v03::Task::from(after.clone())).ok(),
-    }
+    let after = after.filter(|_| posts_task(update))?;
+    serde_json::to_vec(&v03::Task::from(after.clone())).ok()
+}
+
+/// Whether an update is posted in 0.3.
+fn posts_task(update: &StreamResponse) -> bool {
+    !matches!(update, StreamResponse::ArtifactUpdate(_))
 }

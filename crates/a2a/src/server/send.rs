@@ -2,9 +2,10 @@
 //! taken before.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use a2a::{Message, SendMessageRequest, TaskPushNotificationConfig, TaskState};
-use lango_protocol::{Caller, Origin, Sender, TurnId};
+use lango_protocol::{Caller, Origin, Sender, SessionId, TurnId};
 use lango_runtime::TurnRequest;
 use lango_store::StoreError;
 use tokio::sync::OwnedSemaphorePermit;
@@ -15,7 +16,7 @@ use super::incoming::{self, Incoming};
 use super::live::{LiveState, LiveTask, Loaded, Reply};
 use super::projection::Projection;
 use super::stream::{Subscription, Until};
-use super::tables::{NewTurn, TaskRow, TurnRow};
+use super::tables::{EndedBeside, NewTurn, TaskRow, TurnRow};
 use super::tasks::{Tasks, check_history, internal, session_of, shaped};
 use crate::wire::error::ProtocolError;
 
@@ -157,6 +158,7 @@ impl Tasks {
         let live = self.live.task(&row.id);
         // Before the row can be found, so that whoever finds it waits until the turn has begun.
         let mut state = live.state.lock().await;
+        self.check_room(&mut state, &row.id, &send).await?;
         match self.tables.create(&row, &turn).await {
             Ok(()) => {}
             // Somebody sent the same message at the same time.
@@ -206,8 +208,9 @@ impl Tasks {
             let message = format!("the task {task:?} is at work; wait for it, or cancel it");
             return Err(ProtocolError::UnsupportedOperation(message));
         }
-        self.team(send.caller)?;
+        self.check_room(&mut state, task, &send).await?;
         let permit = self.room_for(send.caller)?;
+        let loaded = state.loaded.as_ref().ok_or(ProtocolError::Internal)?;
         let now = clock::now().max(loaded.projection.status_at());
         let turn = send.new_turn(now)?;
         match self.tables.go_on(&loaded.row, &turn).await {
@@ -247,8 +250,43 @@ impl Tasks {
         Ok(Some(taken))
     }
 
-    /// Starts a turn whose row is written.
+    /// Whether everything that a message wants can be done. Asked before anything is written: what is
+    /// refused leaves nothing behind.
+    async fn check_room(
+        &self,
+        state: &mut LiveState,
+        task: &str,
+        send: &Send<'_>,
+    ) -> Result<(), ProtocolError> {
+        self.team(send.caller)?;
+        if send.streams {
+            self.room_for_follower(state)?;
+        }
+        match &send.notification {
+            Some(notification) => self.room_for_notification(task, notification).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Starts a turn whose row is written, or ends the task: nobody would ever run it.
     async fn start(
+        self: &Arc<Self>,
+        live: &Arc<LiveTask>,
+        state: &mut LiveState,
+        send: &Send<'_>,
+        turn: NewTurn,
+        read: Incoming,
+        permit: OwnedSemaphorePermit,
+    ) -> Result<(), ProtocolError> {
+        let started = self.try_start(live, state, send, turn, read, permit).await;
+        if started.is_err() {
+            // Where not even this can be stored, a restart runs it.
+            let _ = self.end(live, state, EndedBeside::Failed).await;
+        }
+        started
+    }
+
+    async fn try_start(
         self: &Arc<Self>,
         live: &Arc<LiveTask>,
         state: &mut LiveState,
@@ -279,7 +317,7 @@ impl Tasks {
         let request = turn_request(sender, session, turn.turn, read);
         let handle = team.start_turn(request);
         state.stop = Some(handle.canceller());
-        self.drive(live, Source::Here(Box::new(handle)), Some(permit));
+        self.drive(live, position, Source::Here(Box::new(handle)), Some(permit));
         Ok(())
     }
 
@@ -302,67 +340,119 @@ impl Tasks {
         Ok(Taken { live: Arc::clone(live), first, subscription })
     }
 
-    /// Begins or goes on with what a process that died left behind.
+    /// Begins or goes on with what a process that died left behind. First what was in the middle: a
+    /// new turn of a session closes what nobody goes on with. Then what had not begun, as it came.
     pub(crate) async fn resume(self: &Arc<Self>) -> Result<(), StoreError> {
+        let mut interrupted = Vec::new();
+        let mut waiting = Vec::new();
+        // What cannot be read does not keep the others from going on.
         for row in self.tables.unfinished().await? {
-            let Some(team) = self.teams.team(&row.caller) else { continue };
-            // They had their room when they began.
-            let permit = self.room_for(&row.caller).ok();
-            let live = self.live.task(&row.id);
-            let mut state = live.state.lock().await;
-            if state.driven.is_some() {
-                continue;
+            match self.resume_one(&row, false).await {
+                Ok(Resumed::Runs(turn)) => interrupted.push((row.session, turn)),
+                Ok(Resumed::Waits(at)) => waiting.push((at, row)),
+                Ok(Resumed::Nothing) | Err(_) => {}
             }
-            let loaded = self.load(row.clone()).await?;
-            let turn = loaded.turns.last().cloned();
-            let (finished, seen) = (loaded.finished, loaded.seen);
-            let ended = row.ended.is_some();
-            state.loaded = Some(loaded);
-            let Some(turn) = turn else { continue };
-            if finished || ended {
-                if !ended {
-                    self.store(&mut state).await;
-                }
-                continue;
+        }
+        waiting.sort_by_key(|(at, _)| *at);
+        for (_, row) in waiting {
+            let first = interrupted.iter().filter(|(session, _)| *session == row.session);
+            for (session, turn) in first {
+                self.under_way(session, *turn).await;
             }
-            let events = self.journal.turn_events(&row.session, turn.turn).await?;
-            let source = if events.is_empty() {
-                let pending =
-                    turn.pending.as_deref().and_then(|text| serde_json::from_str(text).ok());
-                let Some(read) = pending.and_then(|message: Message| {
-                    incoming::read(&message, &self.settings.input_modes).ok()
-                }) else {
-                    continue;
-                };
-                let sender = Sender {
-                    caller: row.caller.clone(),
-                    message: Some(turn.message_id.clone()),
-                    trace: row.traceparent.clone(),
-                };
-                let request = turn_request(sender, row.session.clone(), turn.turn, read);
-                Source::Here(Box::new(team.start_turn(request)))
-            } else {
-                let unfinished = self.journal.unfinished_turns(Some(&row.session)).await?;
-                let runs = unfinished
-                    .iter()
-                    .any(|other| other.turn == turn.turn && other.running.is_some());
-                if runs {
-                    let following = team.follow(row.session.clone(), turn.turn, seen);
-                    Source::Elsewhere(Box::new(following))
-                } else {
-                    Source::Here(Box::new(team.resume_turn(row.session.clone(), turn.turn)))
-                }
-            };
-            state.driven = Some(turn.position);
-            state.stop = match &source {
-                Source::Here(handle) => Some(handle.canceller()),
-                Source::Elsewhere(_) => None,
-            };
-            drop(state);
-            self.drive(&live, source, permit);
+            let _ = self.resume_one(&row, true).await;
         }
         Ok(())
     }
+
+    /// Waits until a turn that goes on has its session, or a moment if it does not get it.
+    async fn under_way(&self, session: &SessionId, turn: TurnId) {
+        for _ in 0..200 {
+            let Ok(unfinished) = self.journal.unfinished_turns(Some(session)).await else { return };
+            let still = unfinished.iter().find(|other| other.turn == turn);
+            if still.is_none_or(|turn| turn.running.is_some()) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Goes on with one task; with one whose turn had not begun only if `begin` says so.
+    async fn resume_one(
+        self: &Arc<Self>,
+        row: &TaskRow,
+        begin: bool,
+    ) -> Result<Resumed, StoreError> {
+        let Some(team) = self.teams.team(&row.caller) else { return Ok(Resumed::Nothing) };
+        let live = self.live.task(&row.id);
+        let mut state = live.state.lock().await;
+        if state.driven.is_some() {
+            return Ok(Resumed::Nothing);
+        }
+        let loaded = self.load(row.clone()).await?;
+        live.stage.send_replace(loaded.stage());
+        let turn = loaded.turns.last().cloned();
+        let (finished, seen) = (loaded.finished, loaded.seen);
+        let ended = row.ended.is_some();
+        state.loaded = Some(loaded);
+        let Some(turn) = turn else { return Ok(Resumed::Nothing) };
+        if finished || ended {
+            if !ended {
+                self.store(&mut state).await;
+            }
+            return Ok(Resumed::Nothing);
+        }
+        let events = self.journal.turn_events(&row.session, turn.turn).await?;
+        let source = if events.is_empty() {
+            if !begin {
+                return Ok(Resumed::Waits(turn.at));
+            }
+            let pending = turn.pending.as_deref().and_then(|text| serde_json::from_str(text).ok());
+            let Some(read) = pending.and_then(|message: Message| {
+                incoming::read(&message, &self.settings.input_modes).ok()
+            }) else {
+                // Nobody can run it any more. If this cannot be stored, the next start tries again.
+                let _ = self.end(&live, &mut state, EndedBeside::Failed).await;
+                return Ok(Resumed::Nothing);
+            };
+            let sender = Sender {
+                caller: row.caller.clone(),
+                message: Some(turn.message_id.clone()),
+                trace: row.traceparent.clone(),
+            };
+            let request = turn_request(sender, row.session.clone(), turn.turn, read);
+            Source::Here(Box::new(team.start_turn(request)))
+        } else {
+            let unfinished = self.journal.unfinished_turns(Some(&row.session)).await?;
+            let runs =
+                unfinished.iter().any(|other| other.turn == turn.turn && other.running.is_some());
+            if runs {
+                let following = team.follow(row.session.clone(), turn.turn, seen);
+                Source::Elsewhere(Box::new(following))
+            } else {
+                Source::Here(Box::new(team.resume_turn(row.session.clone(), turn.turn)))
+            }
+        };
+        state.driven = Some(turn.position);
+        state.stop = match &source {
+            Source::Here(handle) => Some(handle.canceller()),
+            Source::Elsewhere(_) => None,
+        };
+        drop(state);
+        // They had their room when they began.
+        let permit = self.room_for(&row.caller).ok();
+        self.drive(&live, turn.position, source, permit);
+        Ok(Resumed::Runs(turn.turn))
+    }
+}
+
+/// What came of a task that a process left behind.
+enum Resumed {
+    /// There was nothing to do, or nobody to do it.
+    Nothing,
+    /// Its turn has not begun; when it came.
+    Waits(i64),
+    /// This turn goes on.
+    Runs(TurnId),
 }
 
 /// One message on its way in.
@@ -388,12 +478,7 @@ impl Send<'_> {
     }
 }
 
-fn turn_request(
-    sender: Sender,
-    session: lango_protocol::SessionId,
-    turn: TurnId,
-    read: Incoming,
-) -> TurnRequest {
+fn turn_request(sender: Sender, session: SessionId, turn: TurnId, read: Incoming) -> TurnRequest {
     TurnRequest {
         turn,
         session,

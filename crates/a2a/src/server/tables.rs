@@ -2,10 +2,12 @@
 //! milliseconds since the epoch, as the wire shows them. What happened in a task is in the journal.
 
 use a2a::TaskState;
-use lango_protocol::{Caller, SessionId, TurnId};
+use lango_protocol::{Caller, Event, SessionId, TurnId};
 use lango_store::{
     Batch, Component, Database, Durability, Migration, Row, SqlValue, Statement, StoreError,
 };
+
+use super::projection::milliseconds;
 
 const COMPONENT: Component = Component {
     name: "a2a_server",
@@ -80,6 +82,13 @@ pub(crate) struct TaskRow {
     pub(crate) turns: u32,
     pub(crate) ended: Option<(EndedBeside, i64)>,
     pub(crate) traceparent: Option<String>,
+}
+
+impl TaskRow {
+    /// Whether the task had ended beside its turns before this happened: then it changes nothing.
+    pub(crate) fn ended_before(&self, event: &Event) -> bool {
+        self.ended.is_some_and(|(_, at)| milliseconds(event.at) > at)
+    }
 }
 
 /// A turn of a task.
@@ -205,7 +214,8 @@ impl Tables {
         revealed: bool,
     ) -> Result<(), StoreError> {
         let status = Statement::new(
-            "UPDATE a2a_tasks SET state = $2, status_at = $3, revealed = $4 WHERE id = $1",
+            "UPDATE a2a_tasks SET state = $2, status_at = $3, revealed = $4 \
+             WHERE id = $1 AND ended IS NULL",
         )
         .bind(task)
         .bind(state_name(state))
@@ -231,7 +241,8 @@ impl Tables {
         };
         let status = Statement::new(
             "UPDATE a2a_tasks SET ended = $2, ended_at = $3, state = $4, status_at = $3, \
-             revealed = 1 WHERE id = $1 AND turns = $5 AND ended IS NULL",
+             revealed = 1 WHERE id = $1 AND turns = $5 AND ended IS NULL \
+             AND state NOT IN ('completed', 'failed', 'canceled', 'rejected')",
         )
         .bind(task.id.as_str())
         .bind(name)
@@ -256,7 +267,8 @@ impl Tables {
              'input_required') ORDER BY created_at, id"
         ));
         let rows = self.database.query(statement).await?;
-        rows.iter().map(task_row).collect()
+        // One that cannot be read does not keep the others from going on.
+        Ok(rows.iter().filter_map(|row| task_row(row).ok()).collect())
     }
 
     /// A page of tasks, the latest change first, and how many there are in all.

@@ -111,7 +111,9 @@ impl Tasks {
             let events = self.journal.turn_events(&row.session, turn.turn).await?;
             finished = false;
             for event in &events {
-                projection.apply(event);
+                if !row.ended_before(event) {
+                    projection.apply(event);
+                }
                 seen = seen.max(event.seq);
                 finished |= matches!(event.body, lango_protocol::EventBody::TurnFinished(_));
             }
@@ -166,9 +168,18 @@ impl Tasks {
         &self,
         state: &mut LiveState,
     ) -> Result<tokio::sync::mpsc::Receiver<super::live::Update>, ProtocolError> {
+        state.follow(self.settings.followers_of_task).ok_or_else(|| self.too_many_followers())
+    }
+
+    /// Whether one more stream may follow a task.
+    pub(super) fn room_for_follower(&self, state: &mut LiveState) -> Result<(), ProtocolError> {
+        let has_room = state.has_room(self.settings.followers_of_task);
+        if has_room { Ok(()) } else { Err(self.too_many_followers()) }
+    }
+
+    fn too_many_followers(&self) -> ProtocolError {
         let most = self.settings.followers_of_task;
-        let full = || ProtocolError::TooMany(format!("{most} streams follow this task already"));
-        state.follow(most).ok_or_else(full)
+        ProtocolError::TooMany(format!("{most} streams follow this task already"))
     }
 
     /// Does something to its end, even when the caller hangs up in the middle: what is stored and

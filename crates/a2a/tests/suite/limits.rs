@@ -39,6 +39,15 @@ async fn what_is_too_large_or_too_much_is_refused() {
         assert_eq!(server.rpc_error("GetTask", json!({ "id": id })).await, -32001);
     }
     assert_eq!(server.rpc_error("SendMessage", send_to("nothing", "x")).await, -32001);
+    for (length, code) in [(256, -32001), (257, -32600)] {
+        let call = json!({ "jsonrpc": "2.0", "id": "x".repeat(length), "method": "GetTask",
+                           "params": { "id": "x" } });
+        let request = server.raw(Method::POST, "/a2a").header("A2A-Version", "1.0");
+        let request = request.header("content-type", "application/json").body(call.to_string());
+        let answer = request.send().await.unwrap().bytes().await.unwrap();
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -103,4 +112,30 @@ async fn a_webhook_does_not_lead_into_the_network_of_this_machine() {
         inline["configuration"] = json!({ "taskPushNotificationConfig": { "url": url } });
         assert_eq!(server.rpc_error("SendMessage", inline).await, -32602, "{url}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_refused_leaves_nothing_behind() {
+    let mut wanted = Wanted::default();
+    wanted.settings.followers_of_task = 1;
+    wanted.settings.notifications_of_task = 1;
+    let (server, _directory) = Server::wanted(wanted).await;
+    let task = server.rpc("SendMessage", send("a question")).await["task"]["id"].clone();
+    let config = json!({ "taskId": task, "id": "a", "url": "https://example.org/" });
+    server.rpc("CreateTaskPushNotificationConfig", config).await;
+    let mut more = send_to(task.as_str().unwrap(), "the second");
+    more["configuration"] =
+        json!({ "taskPushNotificationConfig": { "id": "b", "url": "https://example.org/" } });
+    let subscribed = server.stream("SubscribeToTask", json!({ "id": task })).await;
+    let plain = json!({ "message": more["message"] });
+    for (method, request) in [("SendMessage", &more), ("SendStreamingMessage", &plain)] {
+        for _ in 0..2 {
+            let refused = server.rpc_as("ada", method, request.clone()).await;
+            assert_eq!(refused["error"]["data"][0]["reason"], "RESOURCE_EXHAUSTED", "{refused}");
+        }
+    }
+    drop(subscribed);
+    // The same message, as it can be taken.
+    let done = server.rpc("SendMessage", plain).await;
+    assert_eq!(done["task"]["status"]["state"], "TASK_STATE_COMPLETED");
 }

@@ -28,4 +28,5 @@ lango_store::on_both_engines! {
     notifications::what_happens_is_posted_in_order_with_proof,
     notifications::what_was_not_sent_is_sent_after_a_restart,
     restart::a_killed_process_is_made_up_for,
+    restart::an_answer_that_waited_does_not_push_out_what_ran,
 }

@@ -65,6 +65,10 @@ pub(crate) async fn filters_choose(location: DatabaseLocation) {
     );
     let bare = list(json!({ "historyLength": 0 })).await;
     assert!(bare["tasks"].as_array().unwrap().iter().all(|task| task.get("history").is_none()));
+    let usual = list(json!({})).await;
+    assert!(usual["tasks"].as_array().unwrap().iter().all(|task| task.get("history").is_none()));
+    let asked = list(json!({ "historyLength": 5 })).await;
+    assert!(asked["tasks"].as_array().unwrap().iter().all(|task| task["history"].is_array()));
     let full = list(json!({ "include_artifacts": true, "context_id": "here" })).await;
     assert_eq!(full["tasks"][0]["artifacts"][0]["parts"][0]["text"], "The answer.");
     for wrong in [
@@ -82,4 +86,24 @@ pub(crate) async fn filters_choose(location: DatabaseLocation) {
     {
         assert_eq!(server.http("GET", path, None).await.0, 400, "{path}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_is_full_of_words_ends_early() {
+    let (server, _directory) = Server::new().await;
+    let mut made = Vec::new();
+    for _ in 0..4 {
+        let long = format!("do something {}", "x".repeat(3_500_000));
+        made.push(server.rpc("SendMessage", send(&long)).await["task"]["id"].clone());
+    }
+    made.reverse();
+    let first = server.rpc("ListTasks", json!({ "historyLength": 5 })).await;
+    let ids = |page: &Value| -> Vec<Value> {
+        page["tasks"].as_array().unwrap().iter().map(|task| task["id"].clone()).collect()
+    };
+    assert_eq!(ids(&first), made[..3]);
+    let token = &first["nextPageToken"];
+    let second = server.rpc("ListTasks", json!({ "historyLength": 5, "pageToken": token })).await;
+    assert_eq!((ids(&second), &second["nextPageToken"]), (made[3..].to_vec(), &json!("")));
+    assert_eq!(ids(&server.rpc("ListTasks", json!({})).await), made);
 }

@@ -113,3 +113,69 @@ pub(crate) async fn a_killed_process_is_made_up_for(location: DatabaseLocation) 
     assert_eq!(server.model.requests().len(), calls);
     assert_eq!(server.rpc("ListTasks", json!({})).await["totalSize"], 2);
 }
+
+/// What was in the middle goes on before what had not begun, even if that belongs to an older task.
+pub(crate) async fn an_answer_that_waited_does_not_push_out_what_ran(location: DatabaseLocation) {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("url");
+    let mut child = start(&location, &file);
+    let url = url_in(&file, &mut child).await;
+    let asked = json!({ "message": message("asks", "a question") });
+    let asked = ask(&url, "SendMessage", asked).await.unwrap()["result"]["task"].clone();
+    assert_eq!(asked["status"]["state"], "TASK_STATE_INPUT_REQUIRED");
+    let mut slow = json!({ "message": message("slow-one", "slow") });
+    slow["message"]["contextId"] = asked["contextId"].clone();
+    slow["configuration"] = json!({ "returnImmediately": true });
+    let slow = ask(&url, "SendMessage", slow).await.unwrap()["result"]["task"]["id"].clone();
+    for _ in 0..200 {
+        let task = ask(&url, "GetTask", json!({ "id": slow })).await.unwrap();
+        if task["result"]["status"]["state"] == "TASK_STATE_WORKING" {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let mut answer = json!({ "message": message("answers", "the second") });
+    answer["message"]["taskId"] = asked["id"].clone();
+    answer["configuration"] = json!({ "returnImmediately": true });
+    ask(&url, "SendMessage", answer).await.unwrap();
+    drop(child);
+
+    let script =
+        SCRIPT.replace("delay_ms = 60000\nsay = \"Never heard.\"", "say = \"Heard after all.\"");
+    let server = serve(&location, Wanted { script: Some(script), ..Wanted::default() }).await;
+    let slow = server.task_in(slow.as_str().unwrap(), "TASK_STATE_COMPLETED").await;
+    assert_eq!(slow["artifacts"][0]["parts"][0]["text"], "Heard after all.");
+    let asked = server.task_in(asked["id"].as_str().unwrap(), "TASK_STATE_COMPLETED").await;
+    assert_eq!(asked["artifacts"][0]["parts"][0]["text"], "The answer.");
+}
+
+/// A message that cannot be read any more ends its task, and the others go on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_read_does_not_stop_the_start() {
+    let directory = tempfile::tempdir().unwrap();
+    let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
+    let first = serve(&location, Wanted::default()).await;
+    let asked = first.rpc("SendMessage", crate::fixture::send("a question")).await["task"].clone();
+    first.door.close().await;
+    drop(first);
+    let database = lango_store::testing::open(&location).await;
+    for (id, caller) in [("0198c0de-0000-7000-8000-000000000001", "ada"), ("bad", "")] {
+        let task = lango_store::Statement::new(
+            "INSERT INTO a2a_tasks (id, caller, context, session, state, status_at, created_at, \
+             revealed, turns) VALUES ($1, $2, 'c', 'a2a-s', 'submitted', 1, 1, 1, 1)",
+        );
+        database.write(task.bind(id).bind(caller).into()).await.unwrap();
+        let turn = lango_store::Statement::new(
+            "INSERT INTO a2a_turns (task, position, turn, message_id, pending, at) \
+             SELECT $1, 1, $2, 'm', 'no message', 1",
+        );
+        let turn = turn.bind(id).bind(lango_protocol::TurnId::generate().to_string());
+        database.write(turn.into()).await.unwrap();
+    }
+    let second = serve(&location, Wanted::default()).await;
+    second.task_in("0198c0de-0000-7000-8000-000000000001", "TASK_STATE_FAILED").await;
+    let more = crate::fixture::send_to(asked["id"].as_str().unwrap(), "the second");
+    let done = second.rpc("SendMessage", more).await;
+    assert_eq!(done["task"]["status"]["state"], "TASK_STATE_COMPLETED");
+}

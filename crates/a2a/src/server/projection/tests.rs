@@ -313,3 +313,16 @@ fn words_that_became_void_are_replaced_and_in_no_snapshot() {
     assert_eq!(next.append, Some(false));
     assert!(next.artifact.parts[0].as_text().is_some_and(|text| text.starts_with("better")));
 }
+
+#[test]
+fn an_end_that_was_told_stays_whatever_the_turn_says_later() {
+    let mut projection = Projection::new("t", "c", 0, true);
+    projection.begin_turn(1, "m", 0);
+    for event in &Play::of(&[Act::Call], OutcomeStatus::Done).events {
+        projection.apply(event);
+    }
+    assert!(projection.state().is_terminal());
+    assert_eq!(projection.end(EndedBeside::Canceled, 2000).len(), 1);
+    assert_eq!(projection.state(), &TaskState::Canceled);
+    assert!(projection.end(EndedBeside::Canceled, 2000).is_empty());
+}
