@@ -102,7 +102,7 @@ pub(crate) fn of_project(
     }
     let config = configured(name, &given)?;
     // All of it counts when it is compared with what was agreed to, also values of variables.
-    let written = serde_json::to_string(entry).map_err(|error| error.to_string())?;
+    let written = entry.digest()?;
     Ok(ServerConfig { source: Source::Project(project.to_owned()), written, ..config })
 }
 

@@ -20,7 +20,7 @@ pub struct ServerConfig {
     pub name: ServerName,
     /// Where the entry comes from.
     pub source: Source,
-    /// A project's entry as it is written, before variables are put in. Empty for the user's own.
+    /// [`JsonEntry::digest`](super::JsonEntry::digest) of a project's entry; empty for the user's own.
     pub written: String,
     /// How it is reached.
     pub transport: TransportConfig,
