@@ -101,7 +101,9 @@ pub(crate) fn of_project(
         given.cwd = Some(project.join(whole(cwd)?).display().to_string());
     }
     let config = configured(name, &given)?;
-    Ok(ServerConfig { source: Source::Project(project.to_owned()), ..config })
+    // All of it counts when it is compared with what was agreed to, also values of variables.
+    let written = entry.digest()?;
+    Ok(ServerConfig { source: Source::Project(project.to_owned()), written, ..config })
 }
 
 fn address(text: &str) -> Result<Url, String> {

@@ -57,12 +57,21 @@ pub(crate) fn servers(config: &Config, workspace: &Path) -> Configured {
              Look at it, then: lango trust"
         )),
         Err(why) => found.notices.push(format!("{} is not used: {why}", file.display())),
-        Ok(Some(text)) => project(&text, workspace, &mut found),
+        Ok(Some(text)) => project(&text, config, workspace, &mut found),
     }
     found
 }
 
-fn project(text: &str, workspace: &Path, found: &mut Configured) {
+/// Whether one name is the other, or goes on after it as the names of its tools do: a rule for the
+/// tools of `time` would hold for those of `time_x`.
+fn begins_like(one: &str, other: &str) -> bool {
+    let goes_on = |long: &str, short: &str| {
+        long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    goes_on(one, other) || goes_on(other, one)
+}
+
+fn project(text: &str, config: &Config, workspace: &Path, found: &mut Configured) {
     let entries = match read_servers(text) {
         Ok(entries) => entries,
         Err(why) => {
@@ -72,8 +81,9 @@ fn project(text: &str, workspace: &Path, found: &mut Configured) {
     };
     for given in entries {
         let name = lango_tool::visible_short(&given.name);
-        if found.servers.iter().any(|server| server.name.as_str() == given.name) {
-            let why = "the configuration has a server of that name";
+        // Also where that one is off, or could not be read.
+        if config.mcp_servers.keys().any(|known| begins_like(known, &given.name)) {
+            let why = "the configuration has a server of that name, or one that begins like it";
             found.notices.push(format!("{name} of {PROJECT_FILE} is not used: {why}"));
             continue;
         }
@@ -226,5 +236,20 @@ pub(crate) fn state_of(server: &Server) -> (String, bool) {
             format!("{name}: {approved} tools pinned, {frozen} frozen: lango mcp approve {name}"),
             false,
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_takes_no_name_that_begins_like_one_of_the_users() {
+        for (one, other) in [("time", "time"), ("time", "time_x"), ("time_x", "time")] {
+            assert!(begins_like(one, other), "{one} {other}");
+        }
+        for (one, other) in [("time", "times"), ("time_x", "time_y"), ("a", "b")] {
+            assert!(!begins_like(one, other), "{one} {other}");
+        }
     }
 }

@@ -46,6 +46,9 @@ CREATE TABLE mcp_tools (
 const COLUMNS: &str = "tool, first_seen, approved_at, approved_description, approved_schema, \
      approved_annotations, latest_description, latest_schema, latest_annotations";
 
+/// Tools that are kept of one server. Those that it has now are fewer.
+const MOST_KEPT: usize = 1000;
+
 /// A tool, as it was agreed to and as the server describes it now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownTool {
@@ -191,6 +194,12 @@ impl Catalogue {
             });
             known.current = Some(version.clone());
         }
+        drop_old(&mut after.tools);
+        let dropped: Vec<&String> = before
+            .iter()
+            .flat_map(|before| before.tools.keys())
+            .filter(|name| !after.tools.contains_key(*name))
+            .collect();
         let different: Vec<&KnownTool> = after
             .tools
             .values()
@@ -201,11 +210,15 @@ impl Catalogue {
             .filter(|tool| tool.state() == ToolState::Frozen)
             .map(|tool| tool.name.clone())
             .collect();
-        let changes = Changes { is_new, frozen, any: is_new || !different.is_empty() };
+        let changes =
+            Changes { is_new, frozen, any: is_new || !different.is_empty() || !dropped.is_empty() };
         if changes.any {
-            let mut batch = Batch::with_capacity(different.len() + 1);
+            let mut batch = Batch::with_capacity(different.len() + dropped.len() + 1);
             if is_new {
                 batch.push(insert_server(config, now));
+            }
+            for name in dropped {
+                batch.push(delete_tool(config, name));
             }
             for tool in different {
                 batch.push(write_tool(config, tool));
@@ -275,6 +288,31 @@ fn insert_server(config: &ServerConfig, now: Timestamp) -> Statement {
     .bind(config.definition())
     .bind(now.as_microseconds())
     .bind(now.as_microseconds())
+}
+
+/// Drops what a server could fill the database with: tools that are gone and were never agreed to,
+/// and of the others that are gone the oldest, where there are too many. One that comes back is
+/// new, and so frozen.
+fn drop_old(tools: &mut BTreeMap<String, KnownTool>) {
+    tools.retain(|_, tool| tool.approved.is_some() || tool.current.is_some());
+    let excess = tools.len().saturating_sub(MOST_KEPT);
+    if excess == 0 {
+        return;
+    }
+    let gone = tools.values().filter(|tool| tool.current.is_none());
+    let mut gone: Vec<(Timestamp, String)> =
+        gone.map(|tool| (tool.first_seen, tool.name.clone())).collect();
+    gone.sort();
+    for (_, name) in gone.into_iter().take(excess) {
+        tools.remove(&name);
+    }
+}
+
+fn delete_tool(config: &ServerConfig, tool: &str) -> Statement {
+    Statement::new("DELETE FROM mcp_tools WHERE scope = $1 AND server = $2 AND tool = $3")
+        .bind(config.source.scope())
+        .bind(config.name.as_str())
+        .bind(tool)
 }
 
 fn write_tool(config: &ServerConfig, tool: &KnownTool) -> Statement {

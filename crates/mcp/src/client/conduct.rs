@@ -75,6 +75,10 @@ impl Conduct {
     }
 
     fn admit(&self, is_answer: bool, now: Instant) -> Admission {
+        // Somebody waits for it, and there are no more of these than requests of ours.
+        if is_answer {
+            return Admission::Take;
+        }
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         if counted.window.is_none_or(|start| now.duration_since(start) >= SECOND) {
             counted.window = Some(now);
@@ -91,8 +95,7 @@ impl Conduct {
             ));
             return Admission::Close;
         }
-        // An answer may be one that somebody waits for.
-        if is_answer { Admission::Take } else { Admission::Drop }
+        Admission::Drop
     }
 }
 
@@ -169,10 +172,12 @@ mod tests {
         let conduct = Conduct::default();
         let start = Instant::now();
         for _ in 0..UNASKED_EACH_SECOND {
+            assert_eq!(conduct.admit(true, start), Admission::Take);
             assert_eq!(conduct.admit(false, start), Admission::Take);
         }
         assert_eq!(conduct.admit(false, start), Admission::Drop);
         assert_eq!(conduct.admit(true, start), Admission::Take);
+        assert_eq!(conduct.dropped(), 1);
         assert_eq!(conduct.admit(false, start + SECOND), Admission::Take);
         let closed = (0..MOST_DROPPED * 2).any(|_| conduct.admit(false, start) == Admission::Close);
         assert!(closed && conduct.fault().unwrap().contains("flooded"));

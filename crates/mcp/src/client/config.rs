@@ -20,6 +20,8 @@ pub struct ServerConfig {
     pub name: ServerName,
     /// Where the entry comes from.
     pub source: Source,
+    /// [`JsonEntry::digest`](super::JsonEntry::digest) of a project's entry; empty for the user's own.
+    pub written: String,
     /// How it is reached.
     pub transport: TransportConfig,
     /// The agent that owns its tools; by the prefixes of names when absent.
@@ -180,6 +182,7 @@ impl ServerConfig {
         Self {
             name,
             source: Source::User,
+            written: String::new(),
             transport,
             agent: None,
             enabled: true,
@@ -212,23 +215,26 @@ impl ServerConfig {
         }
     }
 
-    /// What would be started or reached, as a digest: another one is another server. The values
-    /// of variables and headers are left out, because tokens change.
+    /// What would be started or reached, as a digest: another one is another server. All that a
+    /// project's entry says counts as it is written. What variables stand for in `env` and
+    /// `headers` is left out, because tokens change.
     pub(crate) fn definition(&self) -> String {
-        let mut parts: Vec<&str> = Vec::new();
-        let directory;
+        let mut parts: Vec<&str> = vec![&self.written];
+        let (directory, counts);
         match &self.transport {
             TransportConfig::Stdio(program) => {
                 directory = program.directory.as_ref().map(|path| path.display().to_string());
-                parts.extend(["stdio", &program.command]);
+                // How many there are of each keeps arguments and names of variables apart.
+                counts = format!("{} {}", program.arguments.len(), program.environment.len());
+                parts.extend(["stdio", &program.command, &counts]);
                 parts.extend(program.arguments.iter().map(String::as_str));
-                parts.push("with");
                 parts.extend(program.environment.keys().map(String::as_str));
                 parts.push(directory.as_deref().unwrap_or_default());
                 parts.push(if program.sandbox { "confined" } else { "free" });
             }
             TransportConfig::Http(address) => {
-                parts.extend(["http", address.url.as_str()]);
+                counts = address.headers.len().to_string();
+                parts.extend(["http", address.url.as_str(), &counts]);
                 parts.extend(address.headers.keys().map(String::as_str));
             }
         }
@@ -253,10 +259,11 @@ impl ServerConfig {
 
 /// Whether a variable or a field with this name probably holds a secret.
 pub(crate) fn is_secret_name(name: &str) -> bool {
-    const ANYWHERE: [&str; 10] = [
+    const ANYWHERE: [&str; 12] = [
         "password",
         "passwd",
         "passphrase",
+        "passcode",
         "secret",
         "token",
         "apikey",
@@ -264,12 +271,41 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
         "mnemonic",
         "authorization",
         "privatekey",
+        "accesskey",
     ];
     // These would be found in harmless words.
-    const ALONE: [&str; 5] = ["key", "pin", "cvv", "auth", "pwd"];
-    let name = name.to_lowercase();
-    ANYWHERE.into_iter().any(|word| name.contains(word))
-        || name.split(|c: char| !c.is_alphanumeric()).any(|part| ALONE.contains(&part))
+    const ALONE: [&str; 6] = ["key", "pin", "cvv", "auth", "pwd", "seed"];
+    let lower = name.to_lowercase();
+    ANYWHERE.into_iter().any(|word| lower.contains(word))
+        || words(name).iter().any(|word| ALONE.contains(&word.as_str()))
+}
+
+/// The words of a name or a sentence in small letters: `userPin`, `user_pin` and `User PIN` are
+/// the same two.
+pub(crate) fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut characters = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(character) = characters.next() {
+        let next_is_small = characters.peek().is_some_and(|next| next.is_lowercase());
+        // `apiKey` has its border before the K, and so has `APIKey`.
+        let begins = character.is_uppercase()
+            && (before.is_lowercase()
+                || before.is_numeric()
+                || (before.is_uppercase() && next_is_small));
+        if (begins || !character.is_alphanumeric()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if character.is_alphanumeric() {
+            word.extend(character.to_lowercase());
+        }
+        before = character;
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
 }
 
 /// An address without user, password, query and fragment.
@@ -298,8 +334,44 @@ mod tests {
     }
 
     #[test]
+    fn everything_that_a_project_writes_makes_its_definition() {
+        let program = |arguments: &[&str], environment: &[&str], written: &str| {
+            let owned = |text: &&str| (*text).to_owned();
+            let program = StdioConfig {
+                command: "serve".to_owned(),
+                arguments: arguments.iter().map(owned).collect(),
+                environment: environment.iter().map(|n| (owned(n), String::new())).collect(),
+                ..StdioConfig::default()
+            };
+            let name = "s".parse().unwrap();
+            let written = written.to_owned();
+            ServerConfig { written, ..ServerConfig::new(name, TransportConfig::Stdio(program)) }
+                .definition()
+        };
+        let one = program(&["a"], &["B"], "{}");
+        assert_eq!(one, program(&["a"], &["B"], "{}"));
+        for other in [
+            program(&["a", "B"], &[], "{}"),
+            program(&[], &["B", "a"], "{}"),
+            program(&["a"], &["B"], r#"{"env":{"B":"other"}}"#),
+        ] {
+            assert_ne!(one, other);
+        }
+    }
+
+    #[test]
     fn names_of_secrets_are_recognised() {
-        for secret in ["GITHUB_TOKEN", "apiKey", "API_KEY", "password", "user_pin", "x-auth"] {
+        for secret in [
+            "GITHUB_TOKEN",
+            "apiKey",
+            "API_KEY",
+            "password",
+            "user_pin",
+            "userPin",
+            "myAPIKey",
+            "walletSeed",
+            "x-auth",
+        ] {
             assert!(is_secret_name(secret), "{secret}");
         }
         for plain in ["city", "spinner", "LOG_LEVEL", "keyboard", "monkey"] {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use lango_store::StoreError;
+use lango_tool::visible_short;
 
 use super::http::scope_in;
 
@@ -29,7 +30,10 @@ pub enum ClientError {
     #[error("there is no MCP server {0:?}. See: lango mcp list")]
     UnknownServer(String),
     /// No tool has this name.
-    #[error("the MCP server {server} has no tool {tool:?}. See: lango mcp tools {server}")]
+    #[error(
+        "the MCP server {server} has no tool \"{}\". See: lango mcp tools {server}",
+        visible_short(tool)
+    )]
     UnknownTool {
         /// The server.
         server: String,
@@ -43,12 +47,13 @@ pub enum ClientError {
     Disabled(String),
     /// What the server says about the tool is not what was agreed to.
     #[error(
-        "{what} of the MCP server {server} changed since it was approved, and is frozen. A person can look at it with: lango mcp approve {server}{tool}"
+        "{what} of the MCP server {server} changed since it was approved, and is frozen. A person can look at it with: lango mcp approve {server}{}",
+        argument(tool)
     )]
     Frozen {
         /// Whose.
         server: String,
-        /// A tool, with a space before it, or nothing for the server itself.
+        /// A tool, or nothing for the server itself.
         tool: String,
         /// What changed.
         what: String,
@@ -141,6 +146,43 @@ pub enum ClientError {
 
 /// What a challenge asks for, as the option of the command.
 fn scopes(challenge: &str) -> String {
-    let scope = scope_in(challenge).map(|scope| lango_tool::visible_short(&scope));
+    let scope = scope_in(challenge).filter(|scope| scope.split(' ').all(is_plain));
     scope.map(|scope| format!(" --scope \"{scope}\"")).unwrap_or_default()
+}
+
+/// A tool as the argument of a command.
+fn argument(tool: &str) -> String {
+    if is_plain(tool) { format!(" {tool}") } else { String::new() }
+}
+
+/// Whether a server's word can stand in a command that somebody pastes into a shell: it is one
+/// word there, and no option.
+fn is_plain(word: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b":._/-".contains(&byte);
+    !word.is_empty() && !word.starts_with('-') && word.bytes().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_to_paste_has_nothing_in_it_that_a_server_made_up() {
+        let frozen = |tool: &str| {
+            let (server, what) = ("s".to_owned(), "it".to_owned());
+            ClientError::Frozen { server, tool: tool.to_owned(), what }.to_string()
+        };
+        assert!(frozen("get.time").ends_with("lango mcp approve s get.time"));
+        for tool in ["", "a; rm -rf ~", "$(x)", "a b", "--yes", "a\nb", "ä"] {
+            assert!(frozen(tool).ends_with("lango mcp approve s"), "{tool}");
+        }
+        let login = |scope: &str| {
+            let challenge = format!("Bearer scope=\"{scope}\"");
+            ClientError::LoginNeeded { server: "s".to_owned(), challenge }.to_string()
+        };
+        assert!(login("files:read files:write").ends_with(" --scope \"files:read files:write\""));
+        for scope in ["`x`", "$(x)", "a;b", "--all", "a  b"] {
+            assert!(login(scope).ends_with("lango mcp login s"), "{scope}");
+        }
+    }
 }

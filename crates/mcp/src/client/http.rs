@@ -95,7 +95,7 @@ impl GuardedHttp {
             .connect_timeout(CONNECT)
             .user_agent(concat!("lango/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| HttpError::Broken(chain(&error)))?;
+            .map_err(|error| HttpError::Broken(chain(error)))?;
         Ok(Self { client, guard })
     }
 
@@ -147,7 +147,7 @@ impl GuardedHttp {
         if let Some(body) = body {
             request = request.body(body);
         }
-        request.send().await.map_err(|error| HttpError::Broken(chain(&error)))
+        request.send().await.map_err(|error| HttpError::Broken(chain(error)))
     }
 
     /// The whole body, as far as it is taken.
@@ -155,7 +155,7 @@ impl GuardedHttp {
         let mut body = Vec::new();
         let mut pieces = response.bytes_stream();
         while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(|error| HttpError::Broken(chain(&error)))?;
+            let piece = piece.map_err(|error| HttpError::Broken(chain(error)))?;
             if body.len() + piece.len() > LONGEST_MESSAGE {
                 return Err(HttpError::TooLong);
             }
@@ -318,7 +318,7 @@ fn content_type(response: &Response) -> String {
 fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
     let mut since_end = 0;
     let pieces = response.bytes_stream().map(move |piece| {
-        let piece = piece.map_err(|error| std::io::Error::other(chain(&error)))?;
+        let piece = piece.map_err(|error| std::io::Error::other(chain(error)))?;
         // An empty line ends an event. Looking only at the last one in a piece errs on the side of
         // counting too much, by less than one piece.
         match piece.windows(2).rposition(|pair| pair == b"\n\n" || pair == b"\r\r") {
@@ -334,8 +334,11 @@ fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
     SseStream::from_bytes_stream(pieces).boxed()
 }
 
-/// An error with its causes, which is where the reason stands.
-fn chain(error: &dyn std::error::Error) -> String {
+/// An error with its causes, which is where the reason stands. Without the address: there may be a
+/// key in its query.
+fn chain(error: reqwest::Error) -> String {
+    use std::error::Error as _;
+    let error = error.without_url();
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -343,4 +346,20 @@ fn chain(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_does_not_tell_the_query_of_an_address() {
+        use reqwest::ResponseBuilderExt as _;
+        let address = Url::parse("https://example.org/mcp?key=hunter2").unwrap();
+        let answer = http::Response::builder().status(500).url(address).body("").unwrap();
+        let error = Response::from(answer).error_for_status().unwrap_err();
+        assert!(error.to_string().contains("hunter2"));
+        let told = chain(error);
+        assert!(!told.contains("hunter2") && told.contains("500"), "{told}");
+    }
 }

@@ -30,6 +30,15 @@ pub struct JsonEntry {
     pub disabled: bool,
 }
 
+impl JsonEntry {
+    /// SHA-256 over all of it as it is written, before variables are put in. Not the text itself:
+    /// there may be secrets in it.
+    pub fn digest(&self) -> Result<String, String> {
+        let text = serde_json::to_string(self).map_err(|error| error.to_string())?;
+        Ok(super::pin::digest_of(&[&text]))
+    }
+}
+
 /// The keys of an entry that mean something here.
 const KEYS: [&str; 8] = ["type", "command", "args", "env", "cwd", "url", "headers", "disabled"];
 
@@ -83,5 +92,20 @@ mod tests {
         assert!(read_servers("{}").is_err() && read_servers("[").is_err());
         let broken = read_servers(r#"{"mcpServers": {"a": {"args": "x"}}}"#).unwrap();
         assert!(broken[0].entry.is_err());
+    }
+
+    #[test]
+    fn every_value_of_an_entry_counts_for_its_digest() {
+        let digest =
+            |text: &str| serde_json::from_str::<JsonEntry>(text).unwrap().digest().unwrap();
+        let one = digest(r#"{"command":"x","env":{"A":"1","B":"${C}"}}"#);
+        assert_eq!(one, digest(r#"{"env":{"B":"${C}","A":"1"},"command":"x"}"#));
+        for other in [
+            r#"{"command":"x","env":{"A":"2","B":"${C}"}}"#,
+            r#"{"command":"x","env":{"A":"1","B":"${D}"}}"#,
+            r#"{"command":"x","env":{"A":"1","B":"${C}"},"headers":{"X":"y"}}"#,
+        ] {
+            assert_ne!(one, digest(other), "{other}");
+        }
     }
 }

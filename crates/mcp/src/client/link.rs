@@ -30,8 +30,6 @@ const PATIENCE: u32 = 10;
 const MOST_PAGES: usize = 50;
 /// How long saying goodbye may take.
 const CLOSING: Duration = Duration::from_secs(2);
-/// Calls of one server at the same time; others wait.
-const AT_ONCE: usize = 16;
 
 /// A connection. Dropping it ends the program behind it, with everything it started.
 pub(crate) struct Link {
@@ -39,7 +37,6 @@ pub(crate) struct Link {
     peer: Peer<RoleClient>,
     pub(crate) conversation: Arc<Conversation>,
     pub(crate) conduct: Arc<Conduct>,
-    slots: tokio::sync::Semaphore,
     /// Taken by whoever finds out how it ended. A lock, because several calls may find the end.
     child: Mutex<Option<Child>>,
     /// The tasks of the connection. Taken to close it. A lock, for the same reason.
@@ -131,7 +128,7 @@ impl Link {
                 let challenge = error.auth_challenge().unwrap_or_default().to_owned();
                 Err(ClientError::LoginNeeded { server: config.name.to_string(), challenge })
             }
-            Err(error) => Err(failed(causes(&error))),
+            Err(error) => Err(failed(lango_tool::visible(&causes(&error)))),
         }
     }
 
@@ -147,7 +144,6 @@ impl Link {
             peer: service.peer().clone(),
             conversation,
             conduct,
-            slots: tokio::sync::Semaphore::new(AT_ONCE),
             child: Mutex::new(child),
             service: Mutex::new(Some(service)),
         }
@@ -194,14 +190,18 @@ impl Link {
         }
     }
 
-    /// All tools, page by page.
+    /// All tools, within one limit for all pages together.
     pub(crate) async fn tools(&self, limit: Duration) -> Result<Vec<Tool>, ClientError> {
+        let pages = tokio::time::timeout(limit, self.pages()).await;
+        pages.unwrap_or_else(|_| Err(self.slow(limit)))
+    }
+
+    async fn pages(&self) -> Result<Vec<Tool>, ClientError> {
         let mut tools = Vec::new();
         let mut cursor = None;
         for _ in 0..MOST_PAGES {
             let page = rmcp::model::PaginatedRequestParams::default().with_cursor(cursor.take());
-            let listing = self.peer.list_tools(Some(page));
-            let page = tokio::time::timeout(limit, listing).await.map_err(|_| self.slow(limit))?;
+            let page = self.peer.list_tools(Some(page)).await;
             let page = page.map_err(|error| self.failed(&error))?;
             tools.extend(page.tools);
             cursor = page.next_cursor;
@@ -220,11 +220,6 @@ impl Link {
         limit: Duration,
         cancel: &CancellationToken,
     ) -> Result<CallToolResult, ClientError> {
-        let slot = self.slots.acquire();
-        let _slot = tokio::select! {
-            slot = slot => slot.map_err(|_| ClientError::Cancelled)?,
-            () = cancel.cancelled() => return Err(ClientError::Cancelled),
-        };
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let options = PeerRequestOptions::with_timeout(limit)
             .reset_timeout_on_progress()

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use serde_json::{Map, Value};
 
 use super::ServerName;
-use super::config::is_secret_name;
+use super::config::{is_secret_name, words};
 
 /// Questions of one form that are asked.
 const MOST_FIELDS: usize = 20;
@@ -96,9 +96,11 @@ impl Form {
             .collect();
         // What must be answered is asked first.
         fields.sort_by_key(|field| !field.required);
-        let secret = fields
-            .iter()
-            .find(|field| is_secret_name(&field.name) || speaks_of_secrets(&field.description));
+        let secret = fields.iter().find(|field| {
+            is_secret_name(&field.name)
+                || speaks_of_secrets(&field.name)
+                || speaks_of_secrets(&field.description)
+        });
         if let Some(field) = secret {
             let name = lango_tool::visible_short(&field.name);
             return Err(format!("{name} looks like a secret, and secrets are never handed over"));
@@ -127,20 +129,30 @@ impl Form {
     }
 }
 
-/// Whether a sentence asks for a secret. Narrower than what a name may say: honest ones warn.
+/// Whether a name or a sentence asks for a secret.
 fn speaks_of_secrets(text: &str) -> bool {
-    const WORDS: [&str; 8] = [
+    // In any word, however it is put together.
+    const WITHIN: [&str; 9] = [
         "password",
         "passphrase",
+        "passcode",
         "secret",
-        "api key",
-        "api_key",
+        "credential",
         "apikey",
-        "access token",
-        "private key",
+        "accesskey",
+        "privatekey",
+        "token",
     ];
-    let text = text.to_lowercase();
-    WORDS.iter().any(|word| text.contains(word))
+    // Only as whole words: others have these letters too.
+    const WHOLE: [&str; 5] = ["pin", "pins", "seed", "seeds", "recovery"];
+    const BEFORE_KEY: [&str; 3] = ["api", "access", "private"];
+    let words = words(text);
+    let lower = text.to_lowercase();
+    WITHIN.iter().any(|word| lower.contains(word))
+        || words.iter().any(|word| WHOLE.contains(&word.as_str()))
+        || words.windows(2).any(|pair| {
+            BEFORE_KEY.contains(&pair[0].as_str()) && matches!(pair[1].as_str(), "key" | "keys")
+        })
 }
 
 impl Field {
@@ -259,7 +271,19 @@ mod tests {
             let schema = json!({"properties": {name: {"type": "string"}}});
             assert!(form(&schema).unwrap_err().contains("secret"), "{name}");
         }
-        let hidden = json!({"properties": {"x": {"type": "string", "title": "Your API key"}}});
-        assert!(form(&hidden).is_err());
+        for words in ["Your API key", "accessKey", "The PIN", "seed phrase", "Recovery code"] {
+            for place in ["title", "description"] {
+                let hidden = json!({"properties": {"x": {"type": "string", place: words}}});
+                assert!(form(&hidden).is_err(), "{place}: {words}");
+            }
+            let message = Form::read(&"s".parse().unwrap(), words, &json!({}));
+            assert!(message.is_err(), "{words}");
+        }
+        for name in ["userPin", "walletSeed", "recoveryCode", "loginCredentials", "passCode"] {
+            let schema = json!({"properties": {name: {"type": "string"}}});
+            assert!(form(&schema).is_err(), "{name}");
+        }
+        let plain = json!({"properties": {"opinion": {"title": "Spinning, seeding, recovering"}}});
+        assert!(form(&plain).is_ok());
     }
 }

@@ -9,6 +9,8 @@ use similar::TextDiff;
 
 /// Tools of one server that are looked at.
 pub(crate) const MOST_TOOLS: usize = 500;
+/// Complaints about the tools of one server that are told; the rest is counted.
+pub(crate) const MOST_COMPLAINTS: usize = 10;
 /// Bytes of a name that is taken.
 const LONGEST_NAME: usize = 128;
 /// Bytes of a description that is taken.
@@ -99,7 +101,17 @@ pub(crate) fn read_all(tools: &[Tool]) -> (Vec<ToolVersion>, Vec<String>) {
             Err(why) => problems.push(format!("{shown} is left out: it has {why}")),
         }
     }
-    (taken, problems)
+    (taken, bounded(problems))
+}
+
+/// The first complaints about one server, and how many more there are.
+pub(crate) fn bounded(mut complaints: Vec<String>) -> Vec<String> {
+    let more = complaints.len().saturating_sub(MOST_COMPLAINTS);
+    if more > 0 {
+        complaints.truncate(MOST_COMPLAINTS);
+        complaints.push(format!("and {more} more like these"));
+    }
+    complaints
 }
 
 /// The same value, with the keys of all objects in order.
@@ -143,6 +155,15 @@ mod tests {
         assert_eq!(one.digest, ToolVersion::new("a", "b", "{}", "readOnly").digest);
         let value: Value = serde_json::from_str(r#"{"b":[{"z":1,"y":2}],"a":1}"#).unwrap();
         assert_eq!(sorted(&value).to_string(), r#"{"a":1,"b":[{"y":2,"z":1}]}"#);
+    }
+
+    #[test]
+    fn complaints_are_told_up_to_a_number_and_then_counted() {
+        let lines = |many: usize| (0..many).map(|n| n.to_string()).collect::<Vec<_>>();
+        assert_eq!(bounded(lines(MOST_COMPLAINTS)), lines(MOST_COMPLAINTS));
+        let told = bounded(lines(MOST_COMPLAINTS + 5));
+        assert_eq!(told.len(), MOST_COMPLAINTS + 1);
+        assert_eq!(told[MOST_COMPLAINTS], "and 5 more like these");
     }
 
     #[test]

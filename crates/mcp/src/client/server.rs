@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use rmcp::model::{CallToolResult, JsonObject};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::catalogue::{Catalogue, Changes, KnownServer, ToolState};
@@ -24,6 +24,8 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// How long a call waits for a new start. For more than that, whoever calls is told.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Calls of one server at the same time; others wait.
+const AT_ONCE: usize = 16;
 /// Lists that a server may announce: the next one is asked for after this long.
 const LIST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -36,6 +38,9 @@ pub struct Server {
     /// A lock, so that two first calls start one program, and nobody calls a tool while its
     /// server's list is compared.
     state: Mutex<State>,
+    /// One for each call that may run. Of the server and not of a connection: a call has its slot
+    /// before it looks for one.
+    slots: Semaphore,
     /// Counts the times that what is offered became something else; shared by all servers.
     offer_changed: watch::Sender<u64>,
     /// What there is to complain about in its list. Set with the first list.
@@ -77,6 +82,7 @@ impl Server {
             catalogue,
             outside,
             state: Mutex::default(),
+            slots: Semaphore::new(AT_ONCE),
             offer_changed,
             problems: std::sync::Mutex::default(),
             own: OnceLock::new(),
@@ -244,12 +250,18 @@ impl Server {
         arguments: JsonObject,
         cancel: &CancellationToken,
     ) -> (Result<CallToolResult, ClientError>, Vec<String>) {
-        let link = tokio::select! {
-            link = self.link() => link,
+        // The slot first: whoever waited long for it must see the list as it is then.
+        let ready = async {
+            let slot = self.slots.acquire().await.map_err(|_| ClientError::Cancelled)?;
+            Ok((slot, self.link().await?))
+        };
+        let ready = tokio::select! {
+            ready = ready => ready,
             () = cancel.cancelled() => Err(ClientError::Cancelled),
         };
-        let link = match link.and_then(|link| self.check(tool, digest).map(|()| link)) {
-            Ok(link) => link,
+        let checked = ready.and_then(|ready| self.check(tool, digest).map(|()| ready));
+        let (_slot, link) = match checked {
+            Ok(ready) => ready,
             Err(error) => return (Err(error), Vec::new()),
         };
         let open = link.calls().open();
@@ -291,6 +303,10 @@ impl Server {
             }
             Err(error @ ClientError::TooSlow { .. }) => {
                 let mut state = self.state.lock().await;
+                // A new connection is not to blame for an old one.
+                if !state.link.as_ref().is_some_and(|known| Arc::ptr_eq(known, link)) {
+                    return Err(error);
+                }
                 state.silent += 1;
                 if state.silent >= MOST_SILENT {
                     link.close().await;
@@ -318,8 +334,8 @@ impl Server {
         if known.state() == ToolState::Approved && is_same {
             return Ok(());
         }
-        let what = format!("the tool {tool}");
-        Err(ClientError::Frozen { server, tool: format!(" {tool}"), what })
+        let what = format!("the tool {}", lango_tool::visible(tool));
+        Err(ClientError::Frozen { server, tool: tool.to_owned(), what })
     }
 
     /// What is on record about a tool now, for what a decision rests on.

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::catalogue::{Catalogue, ToolState};
 use super::config::ServerConfig;
 use super::folded;
-use super::pin::ToolVersion;
+use super::pin::{self, ToolVersion};
 use super::server::Server;
 use super::tool::McpTool;
 use super::{ClientError, Outside};
@@ -121,11 +121,12 @@ impl Servers {
             } else {
                 tools
             };
+            let mut clashes = Vec::new();
             for tool in tools {
                 let name = Arc::clone(&tool.declaration.name);
                 let whose = format!("a tool of {}", server.config.name);
                 if let Some(other) = taken.get(&name) {
-                    offer.problems.push(format!(
+                    clashes.push(format!(
                         "{whose} is left out: {other} is called {name} already. Rename the server, \
                          or leave one out with disabled_tools"
                     ));
@@ -134,6 +135,7 @@ impl Servers {
                     offer.tools.push(tool);
                 }
             }
+            offer.problems.extend(pin::bounded(clashes));
         }
         offer
     }
@@ -148,6 +150,7 @@ impl Servers {
         let frozen: Vec<String> =
             frozen.map(|tool| lango_tool::visible_short(&tool.name)).collect();
         if !frozen.is_empty() {
+            let frozen = pin::bounded(frozen);
             problems.push(format!(
                 "the MCP server {name} changed {}: frozen until somebody looks at it: \
                  lango mcp approve {name}",

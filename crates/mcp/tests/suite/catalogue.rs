@@ -46,6 +46,12 @@ pub(crate) async fn the_first_sight_is_agreed_to_and_what_differs_later_is_froze
     catalogue.observe(&config, &first).await.unwrap();
     let expected = [known("a", Approved), known("b", Approved), known("c", Gone)];
     assert_eq!(states(&catalogue, &config), expected);
+    // What nobody agreed to is not kept when it is gone.
+    catalogue.observe(&config, &[tool("d", "D")]).await.unwrap();
+    assert!(catalogue.tool(&config, "d").is_some());
+    assert!(catalogue.observe(&config, &first).await.unwrap().any);
+    catalogue.load().await.unwrap();
+    assert_eq!(states(&catalogue, &config), expected);
 }
 
 pub(crate) async fn what_was_agreed_to_is_known_to_the_next_process(location: DatabaseLocation) {
