@@ -129,6 +129,9 @@ impl Form {
     }
 }
 
+/// Words of a text that is a name or a title, and no sentence.
+const LONGEST_TITLE: usize = 5;
+
 /// Whether a name or a sentence asks for a secret.
 fn speaks_of_secrets(text: &str) -> bool {
     // In any word, however it is put together.
@@ -143,13 +146,14 @@ fn speaks_of_secrets(text: &str) -> bool {
         "privatekey",
         "token",
     ];
-    // Only as whole words: others have these letters too.
+    // Only as whole words, for others have these letters too, and in names and short titles: a longer
+    // sentence may well say that none is wanted.
     const WHOLE: [&str; 5] = ["pin", "pins", "seed", "seeds", "recovery"];
     const BEFORE_KEY: [&str; 3] = ["api", "access", "private"];
     let words = words(text);
     let lower = text.to_lowercase();
     WITHIN.iter().any(|word| lower.contains(word))
-        || words.iter().any(|word| WHOLE.contains(&word.as_str()))
+        || words.len() <= LONGEST_TITLE && words.iter().any(|word| WHOLE.contains(&word.as_str()))
         || words.windows(2).any(|pair| {
             BEFORE_KEY.contains(&pair[0].as_str()) && matches!(pair[1].as_str(), "key" | "keys")
         })
