@@ -34,6 +34,7 @@ arguments.add_argument("--train", default="shared/*.jsonl,written/train_*.jsonl"
 arguments.add_argument("--test", default="written/test_*.jsonl")
 arguments.add_argument("--invented", default="invented/train_*.jsonl")
 arguments.add_argument("--name", default="box")
+arguments.add_argument("--words", action="store_true", help="train the word vectors as well")
 options = arguments.parse_args()
 
 random.seed(options.seed)
@@ -112,11 +113,13 @@ def altered(text):
 
 
 box = Box(options.weights, AGENTS).to(device)
+box.encoder.words.requires_grad = options.words
 groups = [
+    {"params": [box.encoder.words], "lr": options.lr / 2} if options.words else {"params": [], "lr": 0.0},
     {"params": [p for p in box.encoder.layers.parameters()], "lr": options.lr},
     {"params": [p for n, p in box.named_parameters() if not n.startswith("encoder")], "lr": options.lr * 5},
 ]
-optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98))
+optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98), fused=device == "cuda")
 steps = options.epochs * math.ceil(len(train) / options.batch)
 warmup = max(1, steps // 12)
 schedule = torch.optim.lr_scheduler.LambdaLR(
