@@ -2,7 +2,7 @@
 //! from the turn itself what comes.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use lango_protocol::{Event, EventBody, SessionId, TurnId};
@@ -19,27 +19,42 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 #[derive(Clone)]
 pub(crate) struct Listener {
     starter: mpsc::Sender<Event>,
-    followers: broadcast::Sender<Event>,
+    followers: Followers,
+}
+
+/// The channel to those who follow a turn. Made for the first of them, because its room is taken at
+/// once, and most turns are followed by nobody.
+#[derive(Clone, Default)]
+struct Followers(Arc<OnceLock<broadcast::Sender<Event>>>);
+
+impl Followers {
+    fn tell(&self, event: &Event) {
+        if let Some(followers) = self.0.get().filter(|sender| sender.receiver_count() > 0) {
+            // The last follower may have left just now.
+            let _ = followers.send(event.clone());
+        }
+    }
+
+    fn join(&self) -> broadcast::Receiver<Event> {
+        self.0.get_or_init(|| broadcast::channel(FOLLOWER_LAG).0).subscribe()
+    }
 }
 
 impl Listener {
     /// Nobody listens.
     pub(crate) fn nobody() -> Self {
-        Self { starter: mpsc::channel(1).0, followers: broadcast::channel(1).0 }
+        Self { starter: mpsc::channel(1).0, followers: Followers::default() }
     }
 
     pub(crate) async fn tell(&self, event: Event) {
-        if self.followers.receiver_count() > 0 {
-            // The last follower may have left just now.
-            let _ = self.followers.send(event.clone());
-        }
+        self.followers.tell(&event);
         // A listener that is gone does not stop a turn.
         let _ = self.starter.send(event).await;
     }
 }
 
 struct LiveTurn {
-    followers: broadcast::Sender<Event>,
+    followers: Followers,
     cancel: CancellationToken,
 }
 
@@ -57,7 +72,7 @@ impl LiveTurns {
         starter: mpsc::Sender<Event>,
         cancel: CancellationToken,
     ) -> (Listener, Lives) {
-        let (followers, _) = broadcast::channel(FOLLOWER_LAG);
+        let followers = Followers::default();
         let live = LiveTurn { followers: followers.clone(), cancel };
         self.turns.lock().unwrap_or_else(PoisonError::into_inner).insert(turn, live);
         (Listener { starter, followers }, Lives { turns: self.clone(), turn })
@@ -65,7 +80,7 @@ impl LiveTurns {
 
     fn follow(&self, turn: TurnId) -> Option<broadcast::Receiver<Event>> {
         let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        turns.get(&turn).map(|live| live.followers.subscribe())
+        turns.get(&turn).map(|live| live.followers.join())
     }
 
     /// Whether the turn is under way.
