@@ -7,6 +7,7 @@
 
 mod anthropic;
 mod chain;
+mod embedded;
 mod error;
 mod facts;
 mod gemini;

@@ -1,0 +1,126 @@
+//! Small talk, and saying what cannot be done: short, honest, and never with the user's own words in
+//! it. Nothing here pretends to know or to feel anything.
+
+mod kind;
+mod phrases;
+
+use self::kind::{Kind, Language};
+
+/// Agents that are listed.
+const MOST_AGENTS: usize = 20;
+/// Characters of an agent's description.
+const LONGEST_DESCRIPTION: usize = 160;
+
+/// What the small model is.
+macro_rules! small {
+    () => {
+        "this is the small model that is part of the program: it puts requests to work, but cannot \
+         chat or answer from knowledge"
+    };
+}
+
+/// How to get another one.
+macro_rules! connect {
+    () => {
+        "To connect a bigger one, type `export ANTHROPIC_API_KEY=…` (or start Ollama) and ask again."
+    };
+}
+
+/// An answer to small talk. `agents` are the specialists of this team, each with what it is for.
+pub(in crate::embedded) fn reply(text: &str, agents: &[(&str, &str)]) -> String {
+    match Kind::of(text) {
+        Kind::Abilities => abilities(agents),
+        kind => line(kind).to_owned(),
+    }
+}
+
+/// The line for a kind of small talk.
+fn line(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Greeting(language) => match language {
+            Language::English => "Hello. What shall I do?",
+            Language::German => "Hallo. Was soll ich tun?",
+            Language::French => "Bonjour. Que puis-je faire ?",
+            Language::Spanish => "Hola. ¿Qué hago?",
+            Language::Italian => "Ciao. Che cosa devo fare?",
+            Language::Portuguese => "Olá. O que devo fazer?",
+        },
+        Kind::Thanks(language) => match language {
+            Language::English => "You're welcome.",
+            Language::German => "Gern geschehen.",
+            Language::French => "De rien.",
+            Language::Spanish => "De nada.",
+            Language::Italian => "Prego.",
+            Language::Portuguese => "De nada. Às ordens.",
+        },
+        Kind::Farewell => "Goodbye.",
+        Kind::Wellbeing => "I am a program, and I am running. What shall I do?",
+        Kind::Identity => concat!("I am Lango, and ", small!(), "."),
+        Kind::Abilities => "I put requests to work. To see who does what: lango agents list",
+        Kind::Compliment => "Thank you.",
+        Kind::Acknowledgement => "All right.",
+        Kind::Joy => "That is good to hear.",
+        Kind::Mood => {
+            "I am sorry to hear that. I am a program and cannot talk it over, but I can put a \
+             request to work."
+        }
+        Kind::Complaint => {
+            "I am sorry. Say in one plain sentence what should be done, and I will try."
+        }
+        Kind::Joke => concat!("I have no jokes: ", small!(), ". ", connect!()),
+        Kind::Writing => concat!("I cannot write or translate: ", small!(), ". ", connect!()),
+        Kind::Opinion => concat!("I have no opinions: ", small!(), ". ", connect!()),
+        Kind::Knowledge => concat!("I cannot answer that: ", small!(), ". ", connect!()),
+        Kind::Other => concat!(
+            "I have nothing to say to that: ",
+            small!(),
+            ". Say what should be done, or connect a bigger model: `export ANTHROPIC_API_KEY=…`"
+        ),
+    }
+}
+
+fn abilities(agents: &[(&str, &str)]) -> String {
+    if agents.is_empty() {
+        return line(Kind::Abilities).to_owned();
+    }
+    let mut text = "I hand requests to these specialists:".to_owned();
+    for (name, description) in agents.iter().take(MOST_AGENTS) {
+        text.push_str(&format!("\n- {name}: {}", short(description)));
+    }
+    if agents.len() > MOST_AGENTS {
+        text.push_str(&format!("\n(… {} more: lango agents list)", agents.len() - MOST_AGENTS));
+    }
+    text
+}
+
+/// One line, not too long.
+fn short(description: &str) -> String {
+    let words: Vec<&str> = description.split_whitespace().collect();
+    words.join(" ").chars().take(LONGEST_DESCRIPTION).collect()
+}
+
+/// The work of an agent that this team does not have. `job` is what it is for.
+pub(in crate::embedded) fn no_such_agent(name: &str, job: &str) -> String {
+    format!(
+        "That is work for the {name} ({}), which is not part of this team. To see who is: lango \
+         agents list",
+        short(job)
+    )
+}
+
+/// A request of several steps that cannot be told apart by their words.
+pub(in crate::embedded) fn cannot_split() -> &'static str {
+    concat!(
+        "I cannot make a plan of that: I only take apart what is said step by step, such as \"first … \
+         and then …\" or a list. Ask for one step at a time, or let a bigger model plan. ",
+        connect!()
+    )
+}
+
+/// Something that only a bigger model can do.
+pub(in crate::embedded) fn needs_bigger_model() -> &'static str {
+    concat!("That needs a bigger model: ", small!(), ". ", connect!())
+}
+
+#[cfg(test)]
+mod tests;
