@@ -129,9 +129,13 @@ impl Words {
 
     fn have(&self, phrases: &Phrases) -> bool {
         let Phrases { whole, anywhere, first } = phrases;
-        let trimmed = self.text.trim();
-        whole.contains(&trimmed)
-            || anywhere.iter().any(|phrase| self.text.contains(&format!(" {phrase} ")))
-            || first.iter().any(|phrase| self.text.starts_with(&format!(" {phrase} ")))
+        let text = self.text.as_str();
+        any(whole, |phrase| text.trim() == phrase)
+            || any(anywhere, |phrase| text.contains(&format!(" {phrase} ")))
+            || any(first, |phrase| text.starts_with(&format!(" {phrase} ")))
     }
+}
+
+fn any(phrases: &str, fits: impl Fn(&str) -> bool) -> bool {
+    phrases.split('|').filter(|phrase| !phrase.is_empty()).any(fits)
 }

@@ -49,8 +49,8 @@ impl<'a> Ending<'a> {
         ) {
             return Some(Self::Stopped);
         }
-        if let Some(why) = result.strip_prefix("the arguments do not fit: ") {
-            return Some(Self::NotRun(why));
+        if result.starts_with("the arguments do not fit: ") {
+            return Some(Self::NotRun(result));
         }
         if let Some(why) = refused(call, result) {
             return Some(Self::NotRun(why));
@@ -71,7 +71,11 @@ impl<'a> Ending<'a> {
     pub(super) fn told(self, call: &AnsweredCall) -> Answer {
         let deed = deed(call);
         match self {
-            Self::NotRun(why) => because(format!("{deed} was not done"), why),
+            Self::NotRun(why) => {
+                let is_tool = deed.starts_with('`');
+                let done = if is_tool { "run" } else { "done" };
+                because(&format!("{deed} was not {done}"), why)
+            }
             Self::Stopped => {
                 Answer::new(format!("{deed} was stopped; it may have had a part of its effect."))
             }
@@ -89,11 +93,12 @@ impl<'a> Ending<'a> {
                     "" => answer,
                     partial => answer.fenced(partial),
                 };
+                let answer = answer.note("Give it more time, or do less at once.");
                 advice.into_iter().fold(answer, Answer::note)
             }
-            Self::Forbidden(why) => because(format!("{deed} is not permitted"), why),
+            Self::Forbidden(why) => because(&format!("{deed} is not permitted"), why),
             Self::Broken(why) => {
-                because(format!("{deed} failed, because the tool broke down"), why)
+                because(&format!("{deed} failed, because the tool broke down"), why)
             }
         }
     }
@@ -101,11 +106,11 @@ impl<'a> Ending<'a> {
 
 /// A failure in the tool's own words.
 pub(super) fn failed(call: &AnsweredCall, why: &str) -> Answer {
-    because(format!("{} failed", deed(call)), why)
+    because(&format!("{} failed", deed(call)), why)
 }
 
 /// "What: why.", with the rest of a long reason below.
-fn because(what: String, why: &str) -> Answer {
+fn because(what: &str, why: &str) -> Answer {
     let (why, advice) = advised(why);
     let why = why.trim();
     let (first, rest) = why.split_once('\n').unwrap_or((why, ""));

@@ -88,7 +88,7 @@ pub(super) fn read(call: &AnsweredCall) -> Option<Answer> {
         None => format!("{name}, lines {first} to {last}; more follow:"),
     };
     let answer = if text.trim_matches('\n').is_empty() {
-        Answer::new(format!("{} only empty lines.", lead))
+        Answer::new(format!("{lead} only empty lines."))
     } else {
         Answer::new(lead).fenced(text)
     };

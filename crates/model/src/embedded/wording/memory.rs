@@ -59,7 +59,8 @@ pub(super) fn found(call: &AnsweredCall) -> Option<Answer> {
     }
     let memories: Vec<Memory> = result(call)?;
     let number = count(memories.len(), "memory", "memories");
-    let lead = format!("{number} found for {query}, the best first:");
+    // The last ones may have little to do with what was asked.
+    let lead = format!("{number} that may fit {query}, the best first:");
     Some(Answer::new(lead).lines(lines(&memories, false)))
 }
 
@@ -67,7 +68,7 @@ pub(super) fn found(call: &AnsweredCall) -> Option<Answer> {
 #[serde(untagged)]
 enum Forgotten {
     Done { forgotten: String, kind: String, date: String, places_in_conversations: u64 },
-    Several { nothing_was_forgotten: String, memories: Vec<Memory> },
+    Several { memories: Vec<Memory> },
 }
 
 /// `memory_forget`. What is forgotten is not repeated.
@@ -82,7 +83,7 @@ pub(super) fn forgotten(call: &AnsweredCall) -> Option<Answer> {
             };
             Answer::new(format!("Forgotten: the memory {id} ({kind}, {date}).{places}"))
         }
-        Forgotten::Several { nothing_was_forgotten: _, memories } => {
+        Forgotten::Several { memories } => {
             let number = memories.len();
             Answer::new(format!("Nothing was forgotten: {number} memories fit. Which one?"))
                 .lines(lines(&memories, true))
@@ -103,12 +104,13 @@ struct Event {
 
 /// `observe_event`.
 pub(super) fn observed(call: &AnsweredCall) -> Option<Answer> {
-    let Id { id: _ } = result(call)?;
+    let Id { id } = result(call)?;
+    let id = code(&id);
     let Event { content, at } = given(call)?;
     let content = inline(&content, LONGEST_TEXT);
     Some(Answer::new(match at {
-        Some(at) => format!("Written down for {}: {content}", inline(&at, 60)),
-        None => format!("Written down: {content}"),
+        Some(at) => format!("Written down for {}, as {id}: {content}", inline(&at, 60)),
+        None => format!("Written down, as {id}: {content}"),
     }))
 }
 

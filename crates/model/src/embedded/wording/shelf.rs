@@ -45,7 +45,7 @@ pub(super) fn ingested(call: &AnsweredCall) -> Option<Answer> {
     } else {
         let documents = number(told.documents, "document", "documents");
         let passages = number(told.passages, "new passage", "new passages");
-        format!("{documents} in {collection}: {}; {passages}", parts.join(", "))
+        format!("{documents} read into {collection}: {}; {passages}", parts.join(", "))
     };
     let skipped = told.more_skipped.saturating_add(told.skipped.len() as u64);
     let answer = if skipped == 0 {
@@ -74,7 +74,8 @@ struct Listed {
 
 #[derive(Deserialize)]
 struct Collection {
-    collection: String,
+    #[serde(rename = "collection")]
+    name: String,
     documents: u64,
     passages: u64,
 }
@@ -94,7 +95,7 @@ pub(super) fn listed(call: &AnsweredCall) -> Option<Answer> {
     let sizes = collections.iter().map(|one| {
         let documents = number(one.documents, "document", "documents");
         let passages = number(one.passages, "passage", "passages");
-        format!("{documents} with {passages} in {}", code(&one.collection))
+        format!("{documents} with {passages} in {}", code(&one.name))
     });
     let sizes: Vec<String> = sizes.collect();
     let lines = documents
@@ -107,15 +108,16 @@ pub(super) fn listed(call: &AnsweredCall) -> Option<Answer> {
 
 #[derive(Deserialize)]
 struct Created {
-    created: String,
+    #[serde(rename = "created")]
+    name: String,
     state: String,
     next: String,
 }
 
 /// `create_skill`.
 pub(super) fn created(call: &AnsweredCall) -> Option<Answer> {
-    let Created { created, state, next } = result(call)?;
-    let (name, state) = (code(&created), inline(&state, 200));
+    let Created { name, state, next } = result(call)?;
+    let (name, state) = (code(&name), inline(&state, 200));
     let command = next.split_once(": lango ").map(|(_, rest)| format!("lango {}", rest.trim()));
     let answer = Answer::new(format!("Wrote the skill {name}, {state}."));
     Some(match command {
