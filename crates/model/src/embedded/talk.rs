@@ -58,7 +58,7 @@ fn line(kind: Kind) -> &'static str {
         Kind::Identity => concat!("I am Lango, and ", small!(), "."),
         Kind::Abilities => "I put requests to work. To see who does what: lango agents list",
         Kind::Compliment => "Thank you.",
-        Kind::Acknowledgement => "All right.",
+        Kind::Acknowledgement => "All right. I am here when there is something to do.",
         Kind::Joy => "That is good to hear.",
         Kind::Mood => {
             "I am sorry to hear that. I am a program and cannot talk it over, but I can put a \
@@ -71,11 +71,10 @@ fn line(kind: Kind) -> &'static str {
         Kind::Writing => concat!("I cannot write or translate: ", small!(), ". ", connect!()),
         Kind::Opinion => concat!("I have no opinions: ", small!(), ". ", connect!()),
         Kind::Knowledge => concat!("I cannot answer that: ", small!(), ". ", connect!()),
-        Kind::Other => concat!(
-            "I have nothing to say to that: ",
-            small!(),
-            ". Say what should be done, or connect a bigger model: `export ANTHROPIC_API_KEY=…`"
-        ),
+        Kind::Other => {
+            "I cannot chat: this is the small model that is part of the program. Say what should be \
+             done, or connect a bigger one: `export ANTHROPIC_API_KEY=…`"
+        }
     }
 }
 

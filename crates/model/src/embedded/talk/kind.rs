@@ -95,7 +95,9 @@ impl Kind {
                 return Self::Greeting(*language);
             }
         }
-        if words.count <= NOD && words.have(&phrases::NODS) {
+        // A thumb or a smile is a nod, too.
+        let has_no_words = words.count == 0 && !text.trim().is_empty();
+        if has_no_words || (words.count <= NOD && words.have(&phrases::NODS)) {
             return Self::Acknowledgement;
         }
         Self::Other

@@ -46,12 +46,13 @@ pub(super) static WELLBEING: Phrases = anywhere(
             como estas|come stai|tudo bem",
 );
 
-pub(super) static JOKE: Phrases =
-    anywhere("joke|jokes|make me laugh|something funny|riddle|a pun|fun fact|entertain me");
+pub(super) static JOKE: Phrases = anywhere(
+    "joke|jokes|make me laugh|a game|knock knock|worst pun|cheering up|sing me|something funny|riddle|a pun|fun fact|entertain me",
+);
 
 pub(super) static WRITING: Phrases = Phrases {
     whole: "",
-    anywhere: "write me|write a|write an|a poem|a haiku|an essay|a limerick|a song|the lyrics|\
+    anywhere: "write me|write a|write an|a poem|a haiku|an essay|a limerick|a song|in japanese|in french|in german|in spanish|in italian|the lyrics|\
             tell me a story|translate|translation|how do you say|how do i say|rephrase|\
             paraphrase|proofread|another word for|synonym for|make this sound|come up with|\
             ideas for",
@@ -82,14 +83,14 @@ pub(super) static THANKS: &[(Phrases, Language)] = &[
 ];
 
 pub(super) static FAREWELL: Phrases = anywhere(
-    "bye|goodbye|good bye|see you|see ya|cya|good night|goodnight|have a good one|\
+    "bye|goodbye|good bye|see you|see ya|cya|good night|night night|going to bed|catch you later|brb|thats all for now|goodnight|have a good one|\
             have a nice day|have a good day|talk tomorrow|talk later|talk soon|until tomorrow|\
             until next time|take care|im off|i am off|farewell|so long|signing off|tschüss|\
             auf wiedersehen|au revoir|adiós|adios|hasta luego|arrivederci|tchau",
 );
 
 pub(super) static COMPLAINT: Phrases = anywhere(
-    "you are stupid|youre stupid|you are useless|youre useless|you are dumb|youre dumb|\
+    "you are stupid|misunderstood|rubbish answer|damn it|youre stupid|you are useless|youre useless|you are dumb|youre dumb|\
             you are bad|youre bad|you are wrong|youre wrong|you suck|i hate you|hate you|\
             you are annoying|youre annoying|you are slow|youre slow|this sucks|shut up|\
             not helpful|you dont understand|you do not understand|thats wrong|that is wrong|\
@@ -99,7 +100,7 @@ pub(super) static COMPLAINT: Phrases = anywhere(
 
 pub(super) static COMPLIMENT: Phrases = Phrases {
     whole: "perfect|brilliant|excellent|amazing|awesome|great|nice|wow|lovely",
-    anywhere: "good job|great job|nice job|well done|good work|great work|nice work|good bot|\
+    anywhere: "good job|youre funny|you are funny|you look nice|i owe you|worked first time|congrats|great job|nice job|well done|good work|great work|nice work|good bot|\
             nice one|you are great|youre great|you are awesome|youre awesome|you are amazing|\
             youre amazing|you are the best|youre the best|you are brilliant|youre brilliant|\
             you are smart|youre smart|you are clever|youre clever|you are helpful|\
@@ -110,13 +111,13 @@ pub(super) static COMPLIMENT: Phrases = Phrases {
 };
 
 pub(super) static JOY: Phrases = anywhere(
-    "good news|great news|i passed|i got the job|i won|we won|im so happy|\
+    "good news|hooray|congratulate me|finally passed|great news|i passed|i got the job|i won|we won|im so happy|\
             i am so happy|im happy|i am happy|im excited|i am excited|so excited|great day|\
             best day|lovely day|its my birthday|im in a good mood",
 );
 
 pub(super) static MOOD: Phrases = anywhere(
-    "im tired|i am tired|im so tired|i am so tired|so tired|exhausted|im bored|\
+    "im tired|nervous|ugh|hurts|too hot|too cold|feeling lazy|i am tired|im so tired|i am so tired|so tired|exhausted|im bored|\
             i am bored|so bored|im sad|i am sad|so sad|feeling down|a bit down|feeling low|\
             feel low|feel sad|feeling sad|im lonely|i am lonely|lonely|im stressed|\
             i am stressed|stressed|im angry|i am angry|frustrated|annoyed|im sick|i am sick|\
@@ -127,7 +128,7 @@ pub(super) static MOOD: Phrases = anywhere(
 
 pub(super) static KNOWLEDGE: Phrases = first(
     "what|whats|who|whos|whose|whom|when|where|wheres|why|how|hows|which|is|are|was|\
-            were|does|do|did|can|could|will|would|has|have|if|tell me about|explain|define|\
+            were|does|do|did|can|could|will|would|has|have|if|tell me about|add|convert|sqrt|square root|half of|double of|pick|settle this|explain|define|\
             calculate|solve|describe|recommend|was ist|wer|wie|warum|wo|qui|quoi|pourquoi|\
             comment|cómo|quién",
 );
@@ -150,7 +151,7 @@ pub(super) static GREETINGS: &[(Phrases, Language)] = &[
 ];
 
 pub(super) static NODS: Phrases = first(
-    "ok|okay|k|kk|got it|i see|makes sense|never mind|nevermind|nvm|no|nope|yes|yep|\
+    "ok|okay|interesting|go on|maybe later|one sec|give me a minute|hold that|i changed my mind|k|kk|got it|i see|makes sense|never mind|nevermind|nvm|no|nope|yes|yep|\
             yeah|yup|sure|alright|all right|right|fine|cool|good|understood|noted|no worries|\
             no problem|its fine|thats fine|forget it|not now|later|sounds good|fair enough|\
             true|indeed|hmm|hm|ah|aha|oh|lol|haha|hahaha|dont worry|dont bother|no need|test|\

@@ -74,7 +74,7 @@ fn small_talk_is_told_apart() {
         ("what does \"to wing it\" mean", Kind::Knowledge),
         ("In films hackers type so fast", Kind::Other),
         ("", Kind::Other),
-        ("🦀", Kind::Other),
+        ("👍", Kind::Acknowledgement),
     ] {
         assert_eq!(Kind::of(text), kind, "{text}");
     }

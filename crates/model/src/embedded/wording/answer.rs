@@ -93,7 +93,7 @@ impl Answer {
                 text.push_str(&part);
             }
         }
-        text.trim_start().to_owned()
+        no_question(text.trim_start().to_owned())
     }
 }
 
@@ -195,29 +195,36 @@ pub(super) fn count(number: usize, one: &str, several: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {several}") }
 }
 
-/// The text without what would act on a terminal, and without the marks by which agents reject a
-/// task or ask: here they are somebody else's words.
+/// The text without what would act on a terminal, and without the mark by which agents reject a
+/// task: here it is somebody else's word.
 fn harmless(text: &str) -> Cow<'_, str> {
-    const MARKS: [&str; 2] = ["[reject]", "[ask]"];
     let acts = |c: char| c.is_control() && c != '\n' && c != '\t';
-    let is_mark = |rest: &str| {
-        MARKS.iter().any(|mark| {
-            rest.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark))
-        })
-    };
-    let plain = |text: &str| !text.contains(acts) && !text.contains('[');
-    if plain(text) {
+    if !text.contains(acts) && !text.contains('[') {
         return Cow::Borrowed(text);
     }
     let kept: String = text.chars().filter(|c| !acts(*c)).collect();
     let mut safe = String::with_capacity(kept.len());
     for (at, character) in kept.char_indices() {
         safe.push(character);
-        if character == '[' && is_mark(&kept[at..]) {
+        if character == '[' && begins_with(&kept[at..], "[reject]") {
             safe.push(' ');
         }
     }
     Cow::Owned(safe)
+}
+
+/// The text without the mark of a question, which means something at the very beginning only.
+fn no_question(mut text: String) -> String {
+    let dress = |c: char| c.is_whitespace() || "*_`>#-".contains(c);
+    let at = text.len() - text.trim_start_matches(dress).len();
+    if begins_with(&text[at..], "[ask]") {
+        text.insert(at + 1, ' ');
+    }
+    text
+}
+
+fn begins_with(text: &str, mark: &str) -> bool {
+    text.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark))
 }
 
 #[cfg(test)]
@@ -256,7 +263,8 @@ mod tests {
             assert!(!told.to_lowercase().contains("[reject]"), "{told}");
             assert!(!told.contains('\u{1b}'), "{told}");
         }
-        assert!(!Answer::new("[ASK] really?").finish().contains("[ASK]"));
+        assert_eq!(Answer::new("").lines("> **[Ask]** me").finish(), "> **[ Ask]** me");
+        assert_eq!(Answer::new("x").lines("[ask]").finish(), "x\n\n[ask]");
         let told = Answer::new("x").fenced("`".repeat(5000)).finish();
         assert!(told.len() <= LONGEST && told.starts_with("x\n\n> ```"));
     }
