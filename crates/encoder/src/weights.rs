@@ -131,7 +131,6 @@ pub(crate) fn load() -> (Words, Layers) {
 }
 
 impl Words {
-
     /// The sum of what is known about a token by itself and about its place.
     pub(crate) fn embed(&self, id: usize, place: usize, row: &mut [f32]) {
         let scale = float(&self.scales[4 * id..]);
