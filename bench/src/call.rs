@@ -263,6 +263,7 @@ fn request() -> Result<ModelRequest> {
         context: Vec::new(),
         messages,
         tools,
+        colleagues: Vec::new(),
         options: Options::default(),
     })
 }

@@ -162,6 +162,7 @@ async fn bare(url: &str) -> Result<f64> {
             context: Vec::new(),
             messages: vec![Message::user("How large is notes.txt?")],
             tools: Vec::new(),
+            colleagues: Vec::new(),
             options: Options::default(),
         };
         let mut stream = model.stream(Arc::new(request));

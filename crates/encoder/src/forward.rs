@@ -8,27 +8,32 @@ use pulp::NullaryFnOnce;
 use crate::attention::Attention;
 use crate::kernel::{Kernel, Level, Rounded};
 use crate::math;
-use crate::weights::{HIDDEN, INTERMEDIATE, Layer, Linear, Norm, Weights};
+use crate::weights::{HIDDEN, INTERMEDIATE, Layer, Layers, Linear, Norm, Words};
 
 /// The vectors of all tokens of some texts, one text after the other.
-pub(crate) fn forward(level: Level, weights: &Weights, texts: &[Vec<u32>]) -> Vec<f32> {
+pub(crate) fn forward(
+    level: Level,
+    words: &Words,
+    layers: &Layers,
+    texts: &[Vec<u32>],
+) -> Vec<f32> {
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512(kernel) => run(kernel, weights, texts),
+        Level::Avx512(kernel) => run(kernel, words, layers, texts),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2(kernel) => run(kernel, weights, texts),
-        Level::Portable(kernel) => run(kernel, weights, texts),
+        Level::Avx2(kernel) => run(kernel, words, layers, texts),
+        Level::Portable(kernel) => run(kernel, words, layers, texts),
     }
 }
 
-fn run<K: Kernel>(kernel: K, weights: &Weights, texts: &[Vec<u32>]) -> Vec<f32> {
+fn run<K: Kernel>(kernel: K, words: &Words, layers: &Layers, texts: &[Vec<u32>]) -> Vec<f32> {
     let tokens = texts.iter().map(Vec::len).sum::<usize>();
     let mut rows = vec![0.0; tokens * HIDDEN];
     let places = texts.iter().flat_map(|ids| ids.iter().enumerate());
     for (row, (place, id)) in rows.chunks_exact_mut(HIDDEN).zip(places) {
-        weights.embed(*id as usize, place, row);
+        words.embed(*id as usize, place, row);
     }
-    kernel.vectorize(Normalise { rows: &mut rows, norm: &weights.embedding_norm });
+    kernel.vectorize(Normalise { rows: &mut rows, norm: &words.embedding_norm });
     let mut pass = Pass {
         kernel,
         rounded: Rounded::default(),
@@ -37,7 +42,7 @@ fn run<K: Kernel>(kernel: K, weights: &Weights, texts: &[Vec<u32>]) -> Vec<f32> 
         narrow: vec![0.0; tokens * HIDDEN],
         texts,
     };
-    for layer in &weights.layers {
+    for layer in &layers.layers {
         pass.layer(layer, &mut rows);
     }
     rows
@@ -172,14 +177,15 @@ impl NullaryFnOnce for AddAndNormalise<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::weights::load;
 
     #[test]
     fn every_level_gets_the_same_bits() {
-        let weights = Weights::load();
+        let (words, layers) = load();
         let long: Vec<u32> = (0..70).map(|index| 101 + 37 * index).collect();
         let texts = [vec![101, 7592, 2088, 102], long, vec![101, 102]];
         let bits = |level| {
-            let vectors = forward(level, &weights, &texts);
+            let vectors = forward(level, &words, &layers, &texts);
             vectors.into_iter().map(f32::to_bits).collect::<Vec<_>>()
         };
         let levels = Level::available();
@@ -192,10 +198,10 @@ mod tests {
 
     #[test]
     fn a_text_does_not_see_its_neighbours() {
-        let weights = Weights::load();
+        let (words, layers) = load();
         let (one, other) = (vec![101, 7592, 102], vec![101, 2088, 3000, 102]);
-        let alone = forward(Level::best(), &weights, std::slice::from_ref(&other));
-        let together = forward(Level::best(), &weights, &[one, other]);
+        let alone = forward(Level::best(), &words, &layers, std::slice::from_ref(&other));
+        let together = forward(Level::best(), &words, &layers, &[one, other]);
         assert_eq!(together[3 * HIDDEN..], alone);
     }
 }

@@ -29,7 +29,8 @@ use std::sync::OnceLock;
 use kernel::Level;
 pub use tokenizer::Token;
 use tokenizer::Tokenizer;
-use weights::{HIDDEN, Weights};
+use weights::{HIDDEN, Words};
+pub use weights::{Layers, Sections};
 
 /// The model's name. Vectors of another name are not to be compared with these.
 pub const NAME: &str = "all-minilm-l6-v2-q8";
@@ -46,7 +47,8 @@ const BATCH_TOKENS: usize = 512;
 #[derive(Debug)]
 pub struct Encoder {
     tokenizer: Tokenizer,
-    weights: Weights,
+    words: Words,
+    layers: Layers,
     level: Level,
 }
 
@@ -55,10 +57,9 @@ impl Encoder {
     /// milliseconds; the matrices are used where they lie.
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Encoder> = OnceLock::new();
-        SHARED.get_or_init(|| Self {
-            tokenizer: Tokenizer::load(),
-            weights: Weights::load(),
-            level: Level::best(),
+        SHARED.get_or_init(|| {
+            let (words, layers) = weights::load();
+            Self { tokenizer: Tokenizer::load(), words, layers, level: Level::best() }
         })
     }
 
@@ -115,8 +116,14 @@ impl Encoder {
     /// are not of length 1; their mean, brought to that length, is what [`encode`](Self::encode)
     /// gives.
     pub fn hidden(&self, text: &str) -> Vec<Vec<f32>> {
-        let rows = forward::forward(self.level, &self.weights, &[self.ids(text)]);
+        let rows = self.through(&self.layers, &[self.ids(text)]);
         rows.chunks_exact(HIDDEN).map(<[f32]>::to_vec).collect()
+    }
+
+    /// The vectors of all tokens of some texts, one text after the other, from other layers that were
+    /// trained on the same words. The texts are token ids with the marks that these layers know.
+    pub fn through(&self, layers: &Layers, texts: &[Vec<u32>]) -> Vec<f32> {
+        forward::forward(self.level, &self.words, layers, texts)
     }
 
     fn ids(&self, text: &str) -> Vec<u32> {
@@ -124,7 +131,7 @@ impl Encoder {
     }
 
     fn encode_batch(&self, batch: &[Vec<u32>], vectors: &mut Vec<Vec<f32>>) {
-        let rows = forward::forward(self.level, &self.weights, batch);
+        let rows = self.through(&self.layers, batch);
         let mut rows = rows.as_slice();
         for ids in batch {
             let (own, rest) = rows.split_at(ids.len() * HIDDEN);

@@ -103,40 +103,38 @@ pub(crate) struct Layer {
     pub(crate) output_norm: Norm,
 }
 
+/// All layers of a model, in their order.
 #[derive(Debug)]
-pub(crate) struct Weights {
-    word_scales: &'static [u8],
-    words: &'static [u8],
-    positions: &'static [u8],
-    pub(crate) embedding_norm: Norm,
+pub struct Layers {
     pub(crate) layers: Vec<Layer>,
 }
 
-impl Weights {
-    pub(crate) fn load() -> Self {
-        let mut file = Reader { at: MAGIC.len() + 4 * 8 };
-        Self {
-            word_scales: file.section(4 * VOCABULARY),
-            words: file.section(VOCABULARY * HIDDEN),
-            positions: file.section(4 * POSITIONS * HIDDEN),
-            embedding_norm: file.norm(),
-            layers: (0..LAYERS)
-                .map(|_| Layer {
-                    attention: file.linear(HIDDEN, 3 * HIDDEN),
-                    attention_output: file.linear(HIDDEN, HIDDEN),
-                    attention_norm: file.norm(),
-                    intermediate: file.linear(HIDDEN, INTERMEDIATE),
-                    output: file.linear(INTERMEDIATE, HIDDEN),
-                    output_norm: file.norm(),
-                })
-                .collect(),
-        }
-    }
+/// What is known about words by themselves and about places: the same for all [`Layers`].
+#[derive(Debug)]
+pub(crate) struct Words {
+    scales: &'static [u8],
+    vectors: &'static [u8],
+    positions: &'static [u8],
+    pub(crate) embedding_norm: Norm,
+}
 
+/// The encoder's own weights.
+pub(crate) fn load() -> (Words, Layers) {
+    let mut file = Sections::new(&FILE.0, MAGIC.len() + 4 * 8);
+    let words = Words {
+        scales: file.section(4 * VOCABULARY),
+        vectors: file.section(VOCABULARY * HIDDEN),
+        positions: file.section(4 * POSITIONS * HIDDEN),
+        embedding_norm: file.norm(),
+    };
+    (words, file.layers())
+}
+
+impl Words {
     /// The sum of what is known about a token by itself and about its place.
     pub(crate) fn embed(&self, id: usize, place: usize, row: &mut [f32]) {
-        let scale = float(&self.word_scales[4 * id..]);
-        let word = &self.words[id * HIDDEN..(id + 1) * HIDDEN];
+        let scale = float(&self.scales[4 * id..]);
+        let word = &self.vectors[id * HIDDEN..(id + 1) * HIDDEN];
         let place = &self.positions[4 * place * HIDDEN..4 * (place + 1) * HIDDEN];
         for ((sum, word), place) in row.iter_mut().zip(word).zip(place.chunks_exact(4)) {
             *sum = f32::from(word.cast_signed()) * scale + float(place);
@@ -144,20 +142,51 @@ impl Weights {
     }
 }
 
-/// Walks through the sections of the file.
-struct Reader {
+/// Walks through the sections of a file of weights that is part of the program. Each begins at a
+/// multiple of 64 bytes.
+///
+/// Its length is known when the program is made, so a section that is not there is a mistake in the
+/// program, which a test of whoever has the file finds.
+#[derive(Debug)]
+pub struct Sections {
+    file: &'static [u8],
     at: usize,
 }
 
-impl Reader {
-    fn section(&mut self, length: usize) -> &'static [u8] {
-        let start = self.at.next_multiple_of(ALIGNMENT);
-        self.at = start + length;
-        &FILE.0[start..self.at]
+impl Sections {
+    /// From the first section at or after `at`.
+    pub fn new(file: &'static [u8], at: usize) -> Self {
+        Self { file, at }
     }
 
-    fn floats(&mut self, count: usize) -> Vec<f32> {
+    /// Whether nothing comes any more.
+    pub fn is_at_end(&self) -> bool {
+        self.at == self.file.len()
+    }
+
+    /// The next section.
+    pub fn section(&mut self, length: usize) -> &'static [u8] {
+        let start = self.at.next_multiple_of(ALIGNMENT);
+        self.at = start + length;
+        &self.file[start..self.at]
+    }
+
+    /// The next section, as numbers.
+    pub fn floats(&mut self, count: usize) -> Vec<f32> {
         self.section(4 * count).chunks_exact(4).map(float).collect()
+    }
+
+    /// The sections of all layers.
+    pub fn layers(&mut self) -> Layers {
+        let layer = |file: &mut Self| Layer {
+            attention: file.linear(HIDDEN, 3 * HIDDEN),
+            attention_output: file.linear(HIDDEN, HIDDEN),
+            attention_norm: file.norm(),
+            intermediate: file.linear(HIDDEN, INTERMEDIATE),
+            output: file.linear(INTERMEDIATE, HIDDEN),
+            output_norm: file.norm(),
+        };
+        Layers { layers: (0..LAYERS).map(|_| layer(self)).collect() }
     }
 
     fn norm(&mut self) -> Norm {
@@ -195,13 +224,11 @@ mod tests {
 
     #[test]
     fn the_sections_fill_the_file() {
-        let mut file = Reader { at: 0 };
-        let weights = Weights::load();
-        let last = weights.layers.last().map_or(0, |layer| layer.output_norm.summands.len());
-        assert_eq!(last, HIDDEN);
+        let (_, layers) = load();
+        assert_eq!(layers.layers.len(), LAYERS);
+        let mut file = Sections::new(&FILE.0, FILE.0.len() - 4 * HIDDEN);
         // The last section ends where the file does.
-        let end = FILE.0.len() - 4 * HIDDEN;
-        file.at = end;
-        assert_eq!(file.floats(HIDDEN), weights.layers[LAYERS - 1].output_norm.summands);
+        assert_eq!(file.floats(HIDDEN), layers.layers[LAYERS - 1].output_norm.summands);
+        assert!(file.is_at_end());
     }
 }

@@ -26,7 +26,9 @@ pub use error::{Fault, ModelError};
 pub use facts::{Cost, Facts, FactsError, FactsTable, ModelEntry, Prices};
 pub use http::{ApiKey, Endpoint, ListedModel, RemoteModel, Wire, list_models};
 pub use id::ModelId;
-pub use request::{AnsweredCall, ContextBlock, Image, Keepsake, Message, ModelRequest, Options};
+pub use request::{
+    AnsweredCall, Colleague, ContextBlock, Image, Keepsake, Message, ModelRequest, Options,
+};
 pub use stream::{Model, ModelEvent, ModelStream, RequestedCall, Setback, Shortened};
 pub use tape::{Recording, RecordingError, Tape};
 pub use tokens::estimate_tokens;

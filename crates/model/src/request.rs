@@ -12,7 +12,7 @@ use crate::ModelId;
 
 /// One request. Instruction and context are separate fields to the very end: nothing that is
 /// remembered or retrieved can take the place of what an agent is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ModelRequest {
     /// What the agent is and how it works.
     pub instruction: Arc<str>,
@@ -22,6 +22,9 @@ pub struct ModelRequest {
     pub messages: Vec<Message>,
     /// What it may call.
     pub tools: Vec<ToolDeclaration>,
+    /// Whom it may hand over to, with what they can do. No provider is sent this: a language model
+    /// reads about them in its instruction.
+    pub colleagues: Vec<Arc<Colleague>>,
     /// How it should answer.
     pub options: Options,
 }
@@ -51,6 +54,17 @@ impl ModelRequest {
         whole.push_str(text);
         Cow::Owned(whole)
     }
+}
+
+/// An agent that another may hand over to.
+#[derive(Debug, Clone)]
+pub struct Colleague {
+    /// Its name.
+    pub name: String,
+    /// What it is for, in a few words.
+    pub description: String,
+    /// What it can call. Nothing is known of the tools of an agent elsewhere.
+    pub tools: Vec<ToolDeclaration>,
 }
 
 /// How a model should answer. What is absent is left to the provider.

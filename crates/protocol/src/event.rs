@@ -112,6 +112,9 @@ pub enum EventBody {
         returns: bool,
         /// Which of the turn's delegation rounds this is.
         round: u32,
+        /// The model that decided so. Absent in events of programs that did not write it down.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decided_by: Option<String>,
     },
     /// A hand-over came back. Every `transfer` has exactly one.
     TransferFinished {

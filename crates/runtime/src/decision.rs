@@ -12,6 +12,8 @@ use crate::output::cut_at;
 pub(crate) struct Reply {
     pub(crate) text: String,
     pub(crate) calls: Vec<RequestedCall>,
+    /// The model whose reply it is.
+    pub(crate) by: String,
 }
 
 /// The reply of an agent, understood.
@@ -75,7 +77,7 @@ pub(crate) fn decide(reply: Reply, rules: &Rules<'_>) -> Decision {
     let mut calls_left = rules.calls_left;
     for (index, requested) in reply.calls.into_iter().enumerate() {
         if requested.name == TRANSFER_TOOL {
-            events.push(transfer(&requested, rules, &mut rounds));
+            events.push(transfer(&requested, &reply.by, rules, &mut rounds));
             continue;
         }
         let mut repeats = false;
@@ -156,7 +158,7 @@ fn push_call(
     }
 }
 
-fn transfer(requested: &RequestedCall, rules: &Rules<'_>, rounds: &mut u32) -> EventBody {
+fn transfer(requested: &RequestedCall, by: &str, rules: &Rules<'_>, rounds: &mut u32) -> EventBody {
     let call = CallId::generate();
     let parsed = serde_json::from_str::<TransferArguments>(&requested.arguments);
     let name = parsed.as_ref().map(|a| a.agent_name.clone()).unwrap_or_default();
@@ -200,6 +202,7 @@ fn transfer(requested: &RequestedCall, rules: &Rules<'_>, rounds: &mut u32) -> E
         task: cut_at(&arguments.task, MAX_ARGUMENT_BYTES).to_owned(),
         returns: arguments.returns,
         round: *rounds,
+        decided_by: Some(by.to_owned()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lango_orchestration::{AgentTree, Root};
 use lango_protocol::AgentName;
-use lango_tool::{RegisteredTool, ToolDeclaration};
+use lango_tool::{RegisteredTool, SafetyLevel, ToolDeclaration};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -33,7 +33,7 @@ impl Offer {
 
     /// What the model is told it may call.
     pub(crate) fn declarations(&self) -> Vec<ToolDeclaration> {
-        let tools = self.tools.iter().map(|tool| tool.declaration.clone());
+        let tools = self.tools.iter().map(|tool| offered(tool));
         tools.chain(self.transfer()).collect()
     }
 
@@ -73,8 +73,14 @@ impl Offer {
                           independent tasks."
                 .into(),
             parameters: RawValue::from_string(text).ok()?.into(),
+            level: SafetyLevel::Safe,
         })
     }
+}
+
+/// A tool as it is offered, with the harm that it can do now.
+pub(crate) fn offered(tool: &RegisteredTool) -> ToolDeclaration {
+    ToolDeclaration { level: tool.level(), ..tool.declaration.clone() }
 }
 
 /// What the model of an agent is offered at the beginning of a turn; none for an unknown name.

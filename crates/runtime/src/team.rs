@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use lango_model::Colleague;
 use lango_orchestration::{AgentTree, Root, SubAgentKind};
 use lango_protocol::AgentName;
 use lango_tool::RegisteredTool;
 
+use crate::offer::offered;
 use crate::remote::RemoteAgent;
 use crate::runtime::AgentModel;
 
@@ -27,21 +29,28 @@ impl Agent {
 
 /// Somebody that the orchestrator can hand over to.
 pub(crate) enum Specialist {
-    Local(Agent),
-    Remote { name: AgentName, agent: Arc<dyn RemoteAgent> },
+    Local { agent: Agent, colleague: Arc<Colleague> },
+    Remote { name: AgentName, agent: Arc<dyn RemoteAgent>, colleague: Arc<Colleague> },
 }
 
 impl Specialist {
     pub(crate) fn name(&self) -> &AgentName {
         match self {
-            Self::Local(agent) => &agent.name,
+            Self::Local { agent, .. } => &agent.name,
             Self::Remote { name, .. } => name,
+        }
+    }
+
+    /// As others in the team know it.
+    pub(crate) fn colleague(&self) -> &Arc<Colleague> {
+        match self {
+            Self::Local { colleague, .. } | Self::Remote { colleague, .. } => colleague,
         }
     }
 
     /// Whether it has nothing but its model: it plans, and others act.
     pub(crate) fn only_thinks(&self) -> bool {
-        matches!(self, Self::Local(agent) if agent.tools.is_empty())
+        matches!(self, Self::Local { agent, .. } if agent.tools.is_empty())
     }
 }
 
@@ -85,14 +94,23 @@ impl Makings {
             }
             Root::Team(team) => team,
         };
-        let specialists = team.sub_agents.iter().filter_map(|sub| match &sub.kind {
-            SubAgentKind::Local { tools } => {
-                Some(Specialist::Local(self.agent(&sub.name, &sub.system_prompt, tools)))
+        let specialists = team.sub_agents.iter().filter_map(|sub| {
+            let tools = sub.tools().iter().map(|tool| offered(tool));
+            let colleague = Arc::new(Colleague {
+                name: sub.name.to_string(),
+                description: sub.description.clone(),
+                tools: tools.collect(),
+            });
+            match &sub.kind {
+                SubAgentKind::Local { tools } => {
+                    let agent = self.agent(&sub.name, &sub.system_prompt, tools);
+                    Some(Specialist::Local { agent, colleague })
+                }
+                SubAgentKind::Remote => {
+                    let (name, agent) = (sub.name.clone(), Arc::clone(remote.get(&sub.name)?));
+                    Some(Specialist::Remote { name, agent, colleague })
+                }
             }
-            SubAgentKind::Remote => remote.get(&sub.name).map(|agent| Specialist::Remote {
-                name: sub.name.clone(),
-                agent: Arc::clone(agent),
-            }),
         });
         Team {
             root: self.agent(&team.name, &team.system_prompt, &[]),

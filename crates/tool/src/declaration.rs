@@ -37,4 +37,7 @@ pub struct ToolDeclaration {
     pub description: Arc<str>,
     /// JSON Schema of its arguments, rendered once.
     pub parameters: Arc<RawValue>,
+    /// How much harm a call can do. No provider is told.
+    #[serde(skip)]
+    pub level: SafetyLevel,
 }

@@ -145,8 +145,6 @@ impl<T: Tool> AnyTool for T {
 pub struct RegisteredTool {
     /// What models see.
     pub declaration: ToolDeclaration,
-    /// How much harm a call can do, where that does not change; see [`RegisteredTool::level`].
-    level: SafetyLevel,
     /// Whether calls only read.
     pub read_only: bool,
     /// The agent it belongs to, where that is not decided by its name.
@@ -161,7 +159,6 @@ impl RegisteredTool {
     pub fn new<T: Tool>(tool: T) -> Self {
         Self {
             declaration: ToolDeclaration::of::<T>(),
-            level: T::LEVEL,
             read_only: T::READ_ONLY,
             owner: None,
             capability: None,
@@ -172,12 +169,11 @@ impl RegisteredTool {
     /// A tool that was described at run time.
     pub fn dynamic(
         declaration: ToolDeclaration,
-        level: SafetyLevel,
         read_only: bool,
         implementation: Arc<dyn AnyTool>,
     ) -> Self {
         let (owner, capability) = (None, None);
-        Self { declaration, level, read_only, owner, capability, implementation }
+        Self { declaration, read_only, owner, capability, implementation }
     }
 
     /// The same tool, given to an agent by name; `None` leaves it to its prefix.
@@ -206,7 +202,7 @@ impl RegisteredTool {
 
     /// How much harm a call can do as things stand.
     pub fn level(&self) -> SafetyLevel {
-        self.implementation.level().unwrap_or(self.level)
+        self.implementation.level().unwrap_or(self.declaration.level)
     }
 
     /// Checks arguments against the tool's types. Nothing has run when this returns.
@@ -230,15 +226,21 @@ impl ToolDeclaration {
             name: T::NAME.into(),
             description: T::DESCRIPTION.into(),
             parameters: parameters_of::<T::Arguments>(),
+            level: T::LEVEL,
         }
     }
 
     /// The declaration of a tool that exists only as one: nothing can call it.
-    pub fn new<A: JsonSchema>(name: &'static str, description: &'static str) -> Self {
+    pub fn new<A: JsonSchema>(
+        name: &'static str,
+        description: &'static str,
+        level: SafetyLevel,
+    ) -> Self {
         Self {
             name: name.into(),
             description: description.into(),
             parameters: parameters_of::<A>(),
+            level,
         }
     }
 }

@@ -41,6 +41,7 @@ impl Memory {
             context: Vec::new(),
             messages: vec![Message::user(text)],
             tools: Vec::new(),
+            colleagues: Vec::new(),
             options: Options { max_output_tokens: Some(REPLY_TOKENS), temperature: Some(0.0) },
         };
         let reply = tokio::select! {

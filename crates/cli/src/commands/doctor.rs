@@ -281,6 +281,7 @@ async fn reach(setting: &Setting, choice: provider::Choice) -> Result<(), String
         context: Vec::new(),
         messages: vec![Message::user("Say: ready")],
         tools: Vec::new(),
+        colleagues: Vec::new(),
         options: Options::default(),
     };
     let limit = Duration::from_secs(30);

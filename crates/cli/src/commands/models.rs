@@ -10,7 +10,7 @@ use lango_model::{
     Fault, Image, Message, Model, ModelError, ModelEvent, ModelRequest, Options, RequestedCall,
 };
 use lango_protocol::Usage;
-use lango_tool::ToolDeclaration;
+use lango_tool::{SafetyLevel, ToolDeclaration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -251,6 +251,7 @@ impl Test {
             context: Vec::new(),
             messages: vec![Message::User { text: text.to_owned(), images }],
             tools,
+            colleagues: Vec::new(),
             options,
         }
     }
@@ -336,7 +337,11 @@ fn cities(calls: &[RequestedCall]) -> Vec<String> {
 }
 
 fn weather() -> ToolDeclaration {
-    ToolDeclaration::new::<WeatherArguments>("get_weather", "The weather in a city.")
+    ToolDeclaration::new::<WeatherArguments>(
+        "get_weather",
+        "The weather in a city.",
+        SafetyLevel::Safe,
+    )
 }
 
 /// A picture small enough to write down: sixteen by sixteen, all red.

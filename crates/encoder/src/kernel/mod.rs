@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn every_level_gets_the_product_and_the_same_bits() {
-        let weights = crate::weights::Weights::load();
+        let (_, weights) = crate::weights::load();
         for linear in [&weights.layers[0].attention, &weights.layers[5].output] {
             // All remainders of a tile's rows.
             for rows in 1..=17 {

@@ -64,19 +64,18 @@ pub(crate) fn fold(
             versions.len()
         )
         .into(),
-        ..ToolDeclaration::new::<ListArguments>("", "")
+        ..ToolDeclaration::new::<ListArguments>("", "", SafetyLevel::Safe)
     };
     let call = ToolDeclaration {
         name: own("call"),
         description: format!("[MCP server {name}] Calls one of its tools.").into(),
-        ..ToolDeclaration::new::<CallArguments>("", "")
+        ..ToolDeclaration::new::<CallArguments>("", "", server.config.safety)
     };
-    let level = server.config.safety;
     vec![
-        RegisteredTool::dynamic(list, SafetyLevel::Safe, true, Arc::new(lister))
+        RegisteredTool::dynamic(list, true, Arc::new(lister))
             .owned_by(server.config.agent.clone())
             .capable_of(tool::capability(server)),
-        RegisteredTool::dynamic(call, level, false, Arc::new(Caller { named }))
+        RegisteredTool::dynamic(call, false, Arc::new(Caller { named }))
             .owned_by(server.config.agent.clone())
             .capable_of(tool::capability(server)),
     ]

@@ -85,6 +85,7 @@ impl Sampling {
             context: Vec::new(),
             messages: first.into_iter().chain(messages).collect(),
             tools: Vec::new(),
+            colleagues: Vec::new(),
             options: Options { max_output_tokens: Some(most), temperature: request.temperature },
         };
         let (text, used) = self.ask(model_request).await?;

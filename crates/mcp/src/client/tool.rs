@@ -33,6 +33,7 @@ impl McpTool {
             name: naming::tool_name(&config.name, &version.name).into(),
             description: description(server, version).into(),
             parameters: parameters(&version.schema),
+            level: config.safety,
         };
         let read_only = config.read_only_tools.contains(&version.name);
         let tool = Self {
@@ -40,7 +41,7 @@ impl McpTool {
             version: version.clone(),
             validator: OnceLock::new(),
         };
-        RegisteredTool::dynamic(declaration, config.safety, read_only, Arc::new(tool))
+        RegisteredTool::dynamic(declaration, read_only, Arc::new(tool))
             .owned_by(config.agent.clone())
             .capable_of(capability(server))
     }

@@ -68,6 +68,7 @@ fn request(messages: Vec<Message>) -> Arc<ModelRequest> {
         context: Vec::new(),
         messages,
         tools: Vec::new(),
+        colleagues: Vec::new(),
         options: Options::default(),
     })
 }

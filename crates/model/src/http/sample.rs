@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lango_protocol::CallId;
-use lango_tool::ToolDeclaration;
+use lango_tool::{SafetyLevel, ToolDeclaration};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -45,6 +45,7 @@ pub(crate) fn tool(name: &str) -> ToolDeclaration {
         name: name.into(),
         description: format!("What {name} does").into(),
         parameters: Arc::from(RawValue::from_string(schema.into()).unwrap()),
+        level: SafetyLevel::Safe,
     }
 }
 
@@ -54,6 +55,7 @@ pub(crate) fn request(messages: Vec<Message>) -> ModelRequest {
         context: vec![ContextBlock { source: "workspace", text: "here\n".into() }],
         messages,
         tools: vec![tool("fs_read"), tool("fs_stat")],
+        colleagues: Vec::new(),
         options: Options::default(),
     }
 }

@@ -13,7 +13,7 @@ use lango_model::{
     ContextBlock, Endpoint, Keepsake, Message, Model, ModelEvent, ModelId, ModelRequest, Options,
     RemoteModel, Wire,
 };
-use lango_tool::ToolDeclaration;
+use lango_tool::{SafetyLevel, ToolDeclaration};
 use message::Sketch;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -67,12 +67,14 @@ fn request(messages: Vec<Message>, options: Options) -> ModelRequest {
         name: "fs_read".into(),
         description: "Reads a file.".into(),
         parameters: parameters.into(),
+        level: SafetyLevel::Safe,
     };
     ModelRequest {
         instruction: "You are operator, and so on.".into(),
         context: vec![ContextBlock { source: "workspace", text: "here".into() }],
         messages,
         tools: vec![tool],
+        colleagues: Vec::new(),
         options,
     }
 }

@@ -47,6 +47,7 @@ pub(crate) fn request() -> Arc<ModelRequest> {
         context: Vec::new(),
         messages: vec![Message::user("hello")],
         tools: Vec::new(),
+        colleagues: Vec::new(),
         options: Options::default(),
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lango_model::{Fault, ModelRequest, Options, RemoteModel, Wire};
-use lango_tool::ToolDeclaration;
+use lango_tool::{SafetyLevel, ToolDeclaration};
 
 use crate::hearing::{endpoint, hear_request, request};
 use crate::raw_server::{self, Response, Server};
@@ -15,7 +15,8 @@ struct Nothing {}
 fn full_request() -> Arc<ModelRequest> {
     let mut request = ModelRequest::clone(&request());
     request.options = Options { max_output_tokens: Some(99), temperature: Some(0.5) };
-    request.tools = vec![ToolDeclaration::new::<Nothing>("nothing", "Does nothing.")];
+    request.tools =
+        vec![ToolDeclaration::new::<Nothing>("nothing", "Does nothing.", SafetyLevel::Safe)];
     Arc::new(request)
 }
 

@@ -54,7 +54,7 @@ fn call(name: &str, arguments: &str) -> RequestedCall {
 }
 
 fn act(offer: &Offer, calls: Vec<RequestedCall>) -> Vec<EventBody> {
-    match decide(Reply { text: String::new(), calls }, &rules(offer)) {
+    match decide(Reply { calls, by: "test/model".into(), ..Reply::default() }, &rules(offer)) {
         Decision::Act(events) => events,
         other => panic!("{other:?}"),
     }
@@ -103,7 +103,7 @@ fn rounds_are_counted_within_one_reply() {
 
 #[test]
 fn an_orchestrator_that_says_reject_is_answering_without_the_marker() {
-    let reply = Reply { text: "[REJECT] no".into(), calls: Vec::new() };
+    let reply = Reply { text: "[REJECT] no".into(), ..Reply::default() };
     assert_eq!(decide(reply.clone(), &rules(&orchestrator())), Decision::Answer("no".into()));
     assert_eq!(decide(reply, &rules(&specialist())), Decision::Reject("no".into()));
 }

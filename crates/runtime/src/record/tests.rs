@@ -58,6 +58,7 @@ fn whole_turn() -> Vec<Event> {
                 task: "t".into(),
                 returns: false,
                 round: 1,
+                decided_by: None,
             },
         ),
         usage(2, "operator", branch),

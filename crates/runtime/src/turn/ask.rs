@@ -25,6 +25,8 @@ const MAX_KEEPSAKE: usize = 256 * 1024;
 pub(super) struct Heard {
     pub(super) text: String,
     pub(super) calls: Vec<RequestedCall>,
+    /// The model that answered.
+    pub(super) by: String,
     /// What is recorded about the call itself.
     pub(super) notes: Vec<EventBody>,
     reasoning: String,
@@ -90,6 +92,7 @@ impl Turn {
         }
         let id = answering.as_ref().unwrap_or_else(|| agent.model.model.id());
         heard.account(id, &request_size);
+        heard.by = id.to_string();
         Ok(heard)
     }
 

@@ -41,8 +41,8 @@ impl Turn {
 
     async fn branch(&self, delegation: &Delegation, direct: bool) -> Result<Flow, Stop> {
         let agent = match self.team.specialist(&delegation.to) {
-            Some(Specialist::Local(agent)) => agent,
-            Some(Specialist::Remote { name, agent }) => {
+            Some(Specialist::Local { agent, .. }) => agent,
+            Some(Specialist::Remote { name, agent, .. }) => {
                 return self.ask_remote(name, agent.as_ref(), delegation, direct).await;
             }
             None => {

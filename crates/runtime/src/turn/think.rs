@@ -1,6 +1,8 @@
 //! Asking a speaker's model, and recording what its reply means.
 
-use lango_model::{ContextBlock, Message, ModelRequest};
+use std::sync::Arc;
+
+use lango_model::{Colleague, ContextBlock, Message, ModelRequest};
 use lango_protocol::{BudgetKind, DelegationStatus, EventBody, OutcomeStatus, WarningCode};
 
 use super::{Flow, Stop, Turn};
@@ -58,10 +60,11 @@ impl Turn {
             context: blocks,
             messages: plan.messages,
             tools: plan.offer.declarations(),
+            colleagues: self.colleagues(&plan.offer),
             options: agent.model.options,
         };
         let heard = self.ask(agent, voice, plan.step, request).await?;
-        let reply = Reply { text: heard.text, calls: heard.calls };
+        let reply = Reply { text: heard.text, calls: heard.calls, by: heard.by };
         let decision = self
             .recorder
             .look(|record| {
@@ -272,6 +275,12 @@ impl Turn {
             Vec::new()
         };
         Offer { tools: agent.tools.clone(), targets }
+    }
+
+    /// Those who may be handed over to, as the model may know them.
+    fn colleagues(&self, offer: &Offer) -> Vec<Arc<Colleague>> {
+        let specialists = offer.targets.iter().filter_map(|name| self.team.specialist(name));
+        specialists.map(|specialist| Arc::clone(specialist.colleague())).collect()
     }
 
     /// The conversation this agent may see, up to its own part of this turn.

@@ -111,6 +111,7 @@ pub(crate) fn every_body() -> Vec<EventBody> {
             task: hard.into(),
             returns: true,
             round: 1,
+            decided_by: Some("scripted".into()),
         },
         EventBody::TransferFinished {
             call: call.clone(),

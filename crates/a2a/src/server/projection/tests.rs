@@ -130,7 +130,14 @@ impl Play {
                 for call in &calls[..count] {
                     let (call, to, task) =
                         (call.clone(), "planner".parse().unwrap(), String::new());
-                    self.add(EventBody::Transfer { call, to, task, returns: *returns, round: 1 });
+                    self.add(EventBody::Transfer {
+                        call,
+                        to,
+                        task,
+                        returns: *returns,
+                        round: 1,
+                        decided_by: None,
+                    });
                 }
                 self.heard.clear();
                 self.step += 1;

@@ -39,6 +39,7 @@ impl SkillTool {
             name: skill.tool_name().into(),
             description: skill.description.as_str().into(),
             parameters: Arc::from(skill.parameters.schema()),
+            level: SafetyLevel::Dangerous,
         };
         let tool = Self {
             skill: Arc::clone(skill),
@@ -46,7 +47,7 @@ impl SkillTool {
             settings: Arc::clone(settings),
         };
         let read_only = !skill.acts();
-        RegisteredTool::dynamic(declaration, SafetyLevel::Dangerous, read_only, Arc::new(tool))
+        RegisteredTool::dynamic(declaration, read_only, Arc::new(tool))
     }
 }
 
@@ -252,9 +253,10 @@ impl SkillRun {
             name: "skill_run".into(),
             description: "Uses a skill by its name, with the skill's own parameters.".into(),
             parameters: Arc::from(parameters),
+            level: SafetyLevel::Dangerous,
         };
         let run = Arc::new(Self { tools });
-        Some(RegisteredTool::dynamic(declaration, SafetyLevel::Dangerous, false, run))
+        Some(RegisteredTool::dynamic(declaration, false, run))
     }
 }
 

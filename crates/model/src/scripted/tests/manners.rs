@@ -33,6 +33,7 @@ async fn hear(manner: Manner, wire: Wire) -> Reply {
         context: Vec::new(),
         messages: vec![Message::user("hello")],
         tools: Vec::new(),
+        colleagues: Vec::new(),
         options: Options::default(),
     }));
     let mut reply = Reply::default();
