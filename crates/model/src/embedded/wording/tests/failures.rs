@@ -164,3 +164,19 @@ fn a_name_that_looks_like_a_success_does_not_make_one() {
         assert!(is_failure(&said), "{said}");
     }
 }
+
+#[test]
+fn a_result_about_something_else_is_no_success() {
+    for (name, result) in [
+        ("fs_list", "b: 0 entries"),
+        ("fs_read", "b: empty file"),
+        ("fs_stat", "b: file, 3 bytes, modified 2026-11-15T23:10:28Z, mode 0644"),
+        ("fs_write", "created b, 4 bytes"),
+        ("fs_edit", "edited b, +1 -1 lines\n+b"),
+        ("fs_mkdir", "made b"),
+        ("fs_delete", "deleted b"),
+    ] {
+        let said = told(name, r#"{"path":"a"}"#, result);
+        assert!(is_failure(&said), "{said}");
+    }
+}
