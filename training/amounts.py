@@ -1,6 +1,7 @@
 """Numbers and durations in a text, found by rules and never by the model.
 
-The program will have the same rules.
+The program has the same rules: crates/model/src/embedded/amounts.rs. `python3 amounts.py` writes down what these find
+in some of the texts, for a test there.
 """
 import re
 
@@ -13,7 +14,8 @@ WORDS = {word: value for value, word in enumerate(UNITS)} | TENS | {
 SCALE = {"hundred": 100, "thousand": 1000}
 SECONDS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "m": 60, "min": 60, "mins": 60, "minute": 60,
            "minutes": 60, "h": 3600, "hr": 3600, "hrs": 3600, "hour": 3600, "hours": 3600, "day": 86400, "days": 86400}
-TOKEN = re.compile(r"\d+(?:[.,]\d+)?|[A-Za-z]+")
+TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)?|[A-Za-z]+", re.ASCII)
+THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 
 
 def numbers(text):
@@ -24,7 +26,7 @@ def numbers(text):
         word, start, end = tokens[i]
         value, j = None, i
         if word[0].isdigit():
-            value = float(word.replace(",", "."))
+            value = float(word.replace(",", "" if THOUSANDS.fullmatch(word) else "."))
             j = i + 1
         elif word in WORDS:
             value, j = float(WORDS[word]), i + 1
@@ -64,3 +66,13 @@ def value_for(name, number):
     elif "minute" in name and unit:
         value = value * unit / 60
     return int(value) if value == int(value) else value
+
+
+if __name__ == "__main__":
+    import glob
+    import json
+
+    texts = [json.loads(line)["text"] for path in sorted(glob.glob("data/*/*.jsonl")) for line in open(path) if '"text": "' in line[:10]]
+    for text in [t for t in texts if numbers(t)][::5]:
+        place = lambda at: len(text[:at].encode())
+        print(json.dumps([text, [[place(a), place(b), value_for("seconds", (a, b, v, u))] for a, b, v, u in numbers(text)]]))

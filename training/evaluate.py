@@ -1,12 +1,12 @@
-"""Figures on labelled requests: agent, tool, arguments, by level."""
-import json
+"""What a model makes of labelled requests, and figures about it."""
 from collections import Counter, defaultdict
 
+import numpy as np
 import torch
 
 from amounts import numbers, value_for
 from examples import AGENTS, cleaned
-from words import card
+from words import NULLS, card
 
 LONGEST_SPAN = 90
 
@@ -75,66 +75,94 @@ def same(a, b):
     return fold(a) == fold(b)
 
 
-def evaluate(box, tokenizer, pairs, tools, rows, device, details=False):
+@torch.no_grad()
+def look(box, tokenizer, pairs, tools, rows, device):
+    """Numbers for each request, and the arguments of the tool that is meant."""
     names = list(tools)
-    cards = vectors(box, tokenizer, [card(n, tools[n]) for n in names], device)
+    cards = vectors(box, tokenizer, [card(n, tools[n]) for n in names] + list(NULLS.values()), device)
     requests = vectors(box, tokenizer, [r["text"] for r in rows], device)
-    with torch.no_grad():
-        agents = box.agent(requests).softmax(-1).cpu()
-        scores = box.tool_scores(requests, cards).cpu()
-    owner = [tools[n]["agent"] for n in names]
-    levels = defaultdict(Counter)
-    confusion, wrong, reliability = Counter(), [], []
     questions, where = [], []
     for i, row in enumerate(rows):
-        level = row.get("level") or "shared"
-        predicted = AGENTS[int(agents[i].argmax())]
-        c = levels[level]
+        for parameter in tools[row["tool"]]["parameters"] if row["tool"] else []:
+            questions.append((row["tool"], parameter, pairs.make(row["tool"], parameter, row["text"])))
+            where.append(i)
+    arguments = [{} for _ in rows]
+    for i, (_, parameter, _), value in zip(where, questions, answers(box, questions, device) if questions else []):
+        if value is not None:
+            arguments[i][parameter["name"]] = value
+    return dict(
+        agents=box.agent(requests).log_softmax(-1).cpu().numpy(),
+        scores=box.tool_scores(requests, cards).cpu().numpy(),
+        arguments=arguments,
+    )
+
+
+def judged(looked, tools, weight_tool, weight_agent):
+    """The probability of every tool, and of nothing and of a plan, for each request."""
+    owners = [AGENTS.index(tools[n]["agent"]) for n in tools] + [AGENTS.index(n) for n in NULLS]
+    logits = weight_tool * looked["scores"] + weight_agent * looked["agents"][:, owners]
+    logits = logits - logits.max(1, keepdims=True)
+    p = np.exp(logits)
+    return p / p.sum(1, keepdims=True), np.array(owners)
+
+
+def meanings(rows, tools):
+    place = {n: i for i, n in enumerate([*tools, *NULLS])}
+    return np.array([place[r["tool"] or r["agent"]] for r in rows])
+
+
+def figures(rows, looked, tools, weight_tool, weight_agent, details=False):
+    p, owners = judged(looked, tools, weight_tool, weight_agent)
+    by_agent = np.stack([p[:, owners == a].sum(1) for a in range(len(AGENTS))], 1)
+    names = [*tools, *NULLS]
+    gold = meanings(rows, tools)
+    levels, confusion = defaultdict(Counter), Counter()
+    wrong, wrong_arguments = [], []
+    for i, row in enumerate(rows):
+        c = levels[row.get("level") or "shared"]
+        agent = int(by_agent[i].argmax())
+        # The specialist chooses among its own.
+        own = np.where(owners == agent, p[i], -1.0)
+        tool = names[int(own.argmax())]
+        sure = float(own.max())
+        tool = None if tool in NULLS else tool
         c["n"] += 1
-        c["agent"] += predicted == row["agent"]
-        confusion[(row["agent"], predicted)] += 1
+        c["agent"] += AGENTS[agent] == row["agent"]
+        confusion[(row["agent"], AGENTS[agent])] += 1
         if row["agent"] == "none":
             c["small"] += 1
-            c["small_right"] += predicted == "none"
-        allowed = torch.tensor([o == predicted for o in owner])
-        tool, sure = None, 1.0
-        if allowed.any():
-            p = scores[i].masked_fill(~allowed, -1e4).softmax(-1)
-            tool, sure = names[int(p.argmax())], p.max().item()
-        reliability.append((agents[i].max().item(), sure, predicted == row["agent"], tool == row["tool"], row["agent"], row["tool"], tool))
+            c["small_right"] += AGENTS[agent] == "none"
         if row["tool"]:
             c["tools"] += 1
             c["tool"] += tool == row["tool"]
             if tool == row["tool"]:
-                for parameter in tools[tool]["parameters"]:
-                    questions.append((tool, parameter, pairs.make(tool, parameter, row["text"])))
-                    where.append(i)
-        if tool != row["tool"] or predicted != row["agent"]:
-            wrong.append(dict(row, got_agent=predicted, got_tool=tool, sure=round(agents[i].max().item() * sure, 3)))
+                got = looked["arguments"][i]
+                fine = set(got) == set(row["args"]) and all(same(got[k], row["args"][k]) for k in got)
+                c["called"] += 1
+                c["arguments"] += fine
+                if not fine:
+                    wrong_arguments.append(dict(text=row["text"], tool=row["tool"], args=row["args"], got=got, level=row.get("level")))
+        if tool != row["tool"] or AGENTS[agent] != row["agent"]:
+            wrong.append(dict(row, got_agent=AGENTS[agent], got_tool=tool, sure=round(sure, 3)))
             if tool and tools[tool]["level"] == "dangerous":
                 c["dangerous"] += 1
-    values = answers(box, questions, device)
-    got = defaultdict(dict)
-    for i, (_, parameter, _), value in zip(where, questions, values):
-        if value is not None:
-            got[i][parameter["name"]] = value
-    wrong_arguments = []
-    for i in sorted(set(where) | {i for i, r in enumerate(rows) if r["tool"] and not tools[r["tool"]]["parameters"]}):
-        row = rows[i]
-        c = levels[row.get("level") or "shared"]
-        if reliability[i][6] != row["tool"]:
-            continue
-        c["called"] += 1
-        fine = set(got[i]) == set(row["args"]) and all(same(got[i][k], row["args"][k]) for k in got[i])
-        c["arguments"] += fine
-        if not fine:
-            wrong_arguments.append(dict(text=row["text"], tool=row["tool"], args=row["args"], got=got[i], level=row.get("level")))
     percent = lambda a, b: round(100 * a / b, 1) if b else None
     summary = {level: dict(n=c["n"], agent=percent(c["agent"], c["n"]), tool=percent(c["tool"], c["tools"]),
                            arguments=percent(c["arguments"], c["called"]), small=percent(c["small_right"], c["small"]),
                            dangerous=percent(c["dangerous"], c["n"])) for level, c in sorted(levels.items())}
-    result = dict(summary=summary)
-    if details:
-        result.update(confusion=[[a, b, n] for (a, b), n in sorted(confusion.items())], wrong=wrong,
-                      wrong_arguments=wrong_arguments, reliability=reliability)
-    return result
+    if not details:
+        return summary
+    return dict(summary=summary, confusion=[[a, b, n] for (a, b), n in sorted(confusion.items())], wrong=wrong,
+                wrong_arguments=wrong_arguments)
+
+
+def tuned(rows, looked, tools):
+    """The two weights that make the probabilities of these requests most likely."""
+    gold, best = meanings(rows, tools), None
+    for weight_tool in np.arange(0.3, 2.6, 0.1):
+        for weight_agent in np.arange(0.0, 2.1, 0.1):
+            p, _ = judged(looked, tools, weight_tool, weight_agent)
+            loss = -np.log(np.maximum(p[np.arange(len(rows)), gold], 1e-9)).mean()
+            if best is None or loss < best[0]:
+                best = (loss, float(weight_tool), float(weight_agent))
+    return best

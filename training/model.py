@@ -135,9 +135,10 @@ def round_in_place(box):
                 linear.weight.data = whole * scale[:, None]
 
 
-def write(box, path, agents):
-    """The layers and heads. Words, places and the first normalisation are those of the encoder's file."""
-    out = bytearray(b"LANGOBOX" + struct.pack("<5I", 1, HIDDEN, INTERMEDIATE, LAYERS, len(agents)))
+def write(box, path, agents, offers, weights):
+    """The layers, heads, and the vectors of the known tools' cards. Words, places and the first normalisation are those
+    of the encoder's file."""
+    out = bytearray(b"LANGOBOX" + struct.pack("<6I", 1, HIDDEN, INTERMEDIATE, LAYERS, len(agents), len(offers)))
 
     def section(data):
         out.extend(b"\0" * (-len(out) % 64))
@@ -166,5 +167,6 @@ def write(box, path, agents):
     for head in (box.agent, box.ask, box.offer, box.span):
         floats(head.weight)
         floats(head.bias)
-    floats(box.sharpness.exp()[None])
+    floats(torch.tensor([box.sharpness.exp().item(), *weights]))
+    floats(offers)
     open(path, "wb").write(out)

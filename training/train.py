@@ -8,6 +8,7 @@ import json
 import math
 import os
 import random
+import re
 import time
 
 import numpy as np
@@ -16,9 +17,9 @@ import torch.nn.functional as F
 from tokenizers import BertWordPieceTokenizer
 
 from examples import AGENTS, Pairs, load, target
-from evaluate import evaluate
-from model import Box, round_in_place, write
-from words import card
+from evaluate import figures, look
+from model import Box
+from words import NULLS, card
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("--weights", required=True)
@@ -34,6 +35,8 @@ arguments.add_argument("--train", default="shared/*.jsonl,written/train_*.jsonl"
 arguments.add_argument("--test", default="written/test_*.jsonl")
 arguments.add_argument("--invented", default="invented/train_*.jsonl")
 arguments.add_argument("--name", default="box")
+arguments.add_argument("--chatter", type=float, default=0.05, help="share of requests with small talk before them")
+arguments.add_argument("--average", type=float, default=0.999, help="how slowly the averaged weights follow")
 arguments.add_argument("--words", action="store_true", help="train the word vectors as well")
 options = arguments.parse_args()
 
@@ -41,6 +44,10 @@ random.seed(options.seed)
 np.random.seed(options.seed)
 torch.manual_seed(options.seed)
 device = "cuda" if torch.cuda.is_available() else "cpu"
+def folded(text):
+    return re.sub(r"\W+", " ", text.lower()).strip()
+
+
 tokenizer = BertWordPieceTokenizer(options.vocabulary, lowercase=True)
 pairs = Pairs(tokenizer)
 
@@ -60,8 +67,8 @@ for path in files(options.invented):
             entry = json.loads(line)
             invented_tools[entry["tool"]] = entry["declaration"]
             invented += [dict(r, tool=entry["tool"]) for r in entry["requests"]]
-seen = {r["text"].strip().lower() for rows in tests.values() for r in rows}
-train = [r for r in train if r["text"].strip().lower() not in seen]
+seen = {folded(r["text"]) for rows in tests.values() for r in rows}
+train = [r for r in train if folded(r["text"]) not in seen]
 print(f"{len(train)} to learn from, {len(invented)} for {len(invented_tools)} invented tools, "
       f"{ {n: len(r) for n, r in tests.items()} } to test with", flush=True)
 
@@ -100,9 +107,14 @@ def owners(offered):
     return [all_tools[n].get("agent") for n in offered]
 
 
-def altered(text):
+chatter = [r["text"] for r in train if r["agent"] == "none" and 2 < len(r["text"].split()) < 12]
+
+
+def altered(text, tool):
     """The same request as somebody else would type it."""
     draw = random.random()
+    if tool and draw > 1 - options.chatter:  # some people talk before they ask
+        return random.choice(chatter).rstrip(".") + ". " + text
     if draw < 0.06:
         return text.rstrip(".?!")
     if draw < 0.10 and len(text) > 12:  # a typo, in a word that is no argument for anybody
@@ -125,6 +137,8 @@ warmup = max(1, steps // 12)
 schedule = torch.optim.lr_scheduler.LambdaLR(
     optimizer, lambda s: min(1.0, (s + 1) / warmup) * max(0.02, 0.5 * (1 + math.cos(math.pi * min(1.0, s / steps)))))
 began, step = time.time(), 0
+learnt = [p for p in box.parameters() if p.requires_grad]
+averaged = [p.detach().clone() for p in learnt]
 question_order, question_at = list(range(len(made))), 0
 random.shuffle(question_order)
 invented_order, invented_at = list(range(len(invented))), 0
@@ -143,7 +157,7 @@ for epoch in range(options.epochs):
                 extra.append(invented[invented_order[invented_at]])
                 invented_at = (invented_at + 1) % len(invented)
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-            texts = [altered(r["text"]) for r in rows + extra]
+            texts = [altered(r["text"], r["tool"]) for r in rows + extra]
             vectors = encode_texts(box, texts)
             own = vectors[:len(rows)]
             agent_gold = torch.tensor([AGENTS.index(r["agent"]) for r in rows], device=device)
@@ -154,18 +168,20 @@ for epoch in range(options.epochs):
                 others = {r["tool"] for r in extra} | set(random.sample(list(invented_tools), min(24, len(invented_tools))))
                 offered += sorted(others)
             cards = encode_texts(box, [
-                card(n, all_tools[n], random.random() < 0.6, random.random() < 0.92) for n in offered])
+                card(n, all_tools[n], random.random() < 0.6, random.random() < 0.92) for n in offered] + list(NULLS.values()))
             scores = box.tool_scores(vectors, cards).float()
             place = {n: i for i, n in enumerate(offered)}
+            nulls = {n: len(offered) + i for i, n in enumerate(NULLS)}
+            meant = torch.tensor([place[r["tool"]] if r["tool"] else nulls[r["agent"]] for r in rows + extra], device=device)
+            tool_loss = F.cross_entropy(scores, meant, label_smoothing=0.05)
             with_tool = [i for i, r in enumerate(rows + extra) if r["tool"]]
-            gold = torch.tensor([place[(rows + extra)[i]["tool"]] for i in with_tool], device=device)
-            tool_loss = F.cross_entropy(scores[with_tool], gold, label_smoothing=0.05)
+            gold = meant[with_tool]
             # Among the tools of its own agent: what the specialist is asked.
-            allowed = torch.ones(len(with_tool), len(offered), dtype=torch.bool)
+            allowed = torch.ones(len(with_tool), len(offered) + len(NULLS), dtype=torch.bool)
             for k, i in enumerate(with_tool):
                 agent = all_tools[(rows + extra)[i]["tool"]].get("agent")
                 if agent and random.random() < 0.9:
-                    allowed[k] = torch.tensor([o in (agent, None) for o in owners(offered)])
+                    allowed[k] = torch.tensor([o in (agent, None) for o in owners(offered)] + [False] * len(NULLS))
             close_loss = F.cross_entropy(
                 scores[with_tool].masked_fill(~allowed.to(device), -1e4), gold)
             batch = []
@@ -191,23 +207,24 @@ for epoch in range(options.epochs):
         optimizer.step()
         schedule.step()
         step += 1
+        with torch.no_grad():
+            follow = min(options.average, (1 + step) / (10 + step))
+            torch._foreach_lerp_(averaged, learnt, 1 - follow)
         for key, value in dict(agent=agent_loss, tool=tool_loss, close=close_loss, span=span_loss).items():
             sums[key] = sums.get(key, 0.0) + value.detach() * len(rows)
     line = {k: round(float(v) / len(train), 4) for k, v in sums.items()}
     print(f"epoch {epoch + 1} {time.time() - began:.0f}s {line}", flush=True)
-    if (epoch + 1) % 4 == 0 or epoch + 1 == options.epochs:
+    if (epoch + 1) % 5 == 0:
         box.eval()
         for name, rows in tests.items():
-            figures = evaluate(box, tokenizer, pairs, tools, rows, device)
-            print(f"  {name}: {json.dumps(figures['summary'])}", flush=True)
+            looked = look(box, tokenizer, pairs, tools, rows, device)
+            print(f"  {name}: {json.dumps(figures(rows, looked, tools, 1.0, 1.0))}", flush=True)
 
-box.eval()
+with torch.no_grad():
+    for p, a in zip(learnt, averaged):
+        p.copy_(a)
 os.makedirs(options.out, exist_ok=True)
-round_in_place(box)
-report = {}
-for name, rows in tests.items():
-    report[name] = evaluate(box, tokenizer, pairs, tools, rows, device, details=True)
-    print(f"rounded {name}: {json.dumps(report[name]['summary'])}", flush=True)
-write(box, os.path.join(options.out, options.name + ".q8"), AGENTS)
-json.dump(report, open(os.path.join(options.out, options.name + ".json"), "w"), indent=1)
+frozen = {n for n, p in box.named_parameters() if not p.requires_grad}
+state = {n: v.half() for n, v in box.state_dict().items() if n not in frozen}
+torch.save(state, os.path.join(options.out, options.name + ".pt"))
 print(f"done in {time.time() - began:.0f}s", flush=True)

@@ -5,6 +5,13 @@ def human(name):
     return name.replace("_", " ").replace("-", " ")
 
 
+# What may be meant beside a tool, as if it were one.
+NULLS = {
+    "none": "small talk: greetings, thanks, moods, jokes, opinions and questions of general knowledge; nothing is to be done",
+    "planner": "plan: a project or several steps for several agents, one after the other",
+}
+
+
 def card(name, tool, parameters=True, description=True):
     text = human(name)
     if description:

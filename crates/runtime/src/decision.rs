@@ -1,10 +1,10 @@
 //! What a model's reply means. Pure: a reply and an offer in, events to record out.
 
-use lango_model::RequestedCall;
+use lango_model::{RequestedCall, TRANSFER_TOOL};
 use lango_protocol::{CallId, CallStatus, EventBody, WarningCode};
 
 use crate::marker;
-use crate::offer::{Offer, TRANSFER_TOOL, TransferArguments};
+use crate::offer::{Offer, TransferArguments};
 use crate::output::cut_at;
 
 /// A whole reply.

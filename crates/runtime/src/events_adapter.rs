@@ -1,9 +1,9 @@
 //! From journalled events to the conversation that agents see.
 
-use lango_model::{AnsweredCall, Message, estimate_tokens};
+use lango_model::{AnsweredCall, Message, TRANSFER_TOOL, estimate_tokens};
 use lango_protocol::{AgentName, CallId, Event, EventBody};
 
-use crate::offer::{TRANSFER_TOOL, TransferArguments};
+use crate::offer::TransferArguments;
 
 /// Reads authors and conversations out of a journal.
 #[derive(Debug, Clone)]

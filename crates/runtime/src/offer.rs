@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lango_model::TRANSFER_TOOL;
 use lango_orchestration::{AgentTree, Root};
 use lango_protocol::AgentName;
 use lango_tool::{RegisteredTool, SafetyLevel, ToolDeclaration};
@@ -9,9 +10,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::output::OutputRead;
-
-/// The runtime's own action, which no agent owns.
-pub const TRANSFER_TOOL: &str = "transfer_to_agent";
 
 /// The tools an agent may call and the agents it may hand over to, now.
 #[derive(Debug, Clone, Default)]

@@ -170,7 +170,7 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
         Ok(choice) => {
             let place = match &choice.source {
                 Source::Server(server) => format!(" at {}", server.base_url),
-                Source::Script(_) | Source::Recording(_) => String::new(),
+                Source::Script(_) | Source::Recording(_) | Source::Embedded => String::new(),
             };
             let described = format!("{}{place} ({})", choice.id, choice.why);
             let reached = reach(setting, choice).await;

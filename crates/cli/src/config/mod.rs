@@ -95,6 +95,8 @@ pub(crate) struct AgentConfig {
     pub(crate) topology: String,
     /// Hand-overs in one turn; 0 means 5.
     pub(crate) max_delegation_rounds: u32,
+    /// Who makes the orchestrator's choice.
+    pub(crate) router: RouterName,
     /// A directory with one AGENT.md file for each extra or changed agent.
     pub(crate) agents_dir: Option<PathBuf>,
     /// A directory with prompt sections: AGENTS.md, SAFETY.md, `CONVERSATION_RULES.md`,
@@ -108,10 +110,22 @@ impl Default for AgentConfig {
             multi_agent: true,
             topology: "standard".to_owned(),
             max_delegation_rounds: 0,
+            router: RouterName::default(),
             agents_dir: None,
             prompts_dir: None,
         }
     }
+}
+
+/// Who makes the orchestrator's choice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RouterName {
+    /// Its model, always.
+    #[default]
+    Model,
+    /// The model in the box where it is sure, which takes milliseconds; else its model.
+    Auto,
 }
 
 /// What is different for one agent.
@@ -134,7 +148,8 @@ pub(crate) struct AgentOverride {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct ModelConfig {
     /// The provider: a name under `providers`, or one of openai, anthropic, gemini, openrouter,
-    /// ollama, lmstudio, llamacpp. Without it, the keys in the environment decide.
+    /// ollama, lmstudio, llamacpp, embedded. Without it, the keys in the environment decide, then
+    /// servers on this machine; where there are none, the model in the box answers.
     pub(crate) provider: Option<String>,
     /// The model's name for the provider.
     pub(crate) name: Option<String>,

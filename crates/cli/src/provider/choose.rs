@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use lango_model::{Facts, ListedModel, ModelError, ModelId, list_models};
+use lango_model::{EMBEDDED, Facts, ListedModel, ModelError, ModelId, list_models};
 
 use super::known::KNOWN;
 use super::server::{Server, local, set_up};
 use crate::config::Config;
 use crate::failure::Failure;
+
+/// Why the model in the box answers when nobody named it.
+const UNASKED: &str = "the small model in the box, because no key is set and no server runs here; \
+    to connect a bigger one: lango models --help";
 
 /// What was chosen.
 #[derive(Debug, Clone)]
@@ -30,6 +34,16 @@ pub(crate) enum Source {
     Script(String),
     /// A recording that is played again.
     Recording(String),
+    /// The model that is part of the program.
+    Embedded,
+}
+
+impl Choice {
+    /// The model that is part of the program.
+    fn embedded(why: impl Into<String>) -> Self {
+        let id = ModelId::new(EMBEDDED, "");
+        Self { id, source: Source::Embedded, why: why.into(), listed: None }
+    }
 }
 
 /// Decides which model answers. Servers are asked only for names that nobody gave.
@@ -50,6 +64,12 @@ pub(crate) async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choi
             source: Source::Recording(file.to_owned()),
             listed: None,
         });
+    }
+    if wanted == Some(EMBEDDED) {
+        return Ok(Choice::embedded("--model"));
+    }
+    if wanted.is_none() && config.model.provider.as_deref() == Some(EMBEDDED) {
+        return Ok(Choice::embedded("model.provider"));
     }
     let configured = config.model.name.as_deref();
     match (wanted, config.model.provider.as_deref()) {
@@ -75,6 +95,9 @@ pub(crate) async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choi
 
 /// A model that the configuration names under `key`: `PROVIDER/NAME` or `PROVIDER`.
 pub(crate) async fn named(config: &Config, wanted: &str, key: &str) -> Result<Choice, Failure> {
+    if wanted == EMBEDDED {
+        return Ok(Choice::embedded(key));
+    }
     let (id, name) = wanted.split_once('/').unwrap_or((wanted, ""));
     let server = Server::named(config, id).map_err(|failure| Failure {
         message: format!("{key} is {wanted:?}, which is not PROVIDER/NAME: {}", failure.message),
@@ -118,7 +141,9 @@ async fn automatic(config: &Config) -> Result<Choice, Failure> {
         let why = server.why.clone();
         return finish(config, server, None, why).await;
     }
-    let (server, models) = found_here(config).await.ok_or_else(nothing)?;
+    let Some((server, models)) = found_here(config).await else {
+        return Ok(Choice::embedded(UNASKED));
+    };
     let why = format!("found at {}", server.base_url);
     match best(models, None) {
         Some(model) => Ok(choice(server, model, why)),

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use lango_model::scripted::{RecordedServer, Script, ScriptedServer};
 use lango_model::{
-    Chain, Cost, Endpoint, Facts, FactsTable, Health, Link, Model, Options, Recording, RemoteModel,
-    RetryPolicy, Tape, Wire,
+    Chain, Cost, EMBEDDED, Embedded, Endpoint, Facts, FactsTable, Health, Link, Model, Options,
+    Recording, RemoteModel, RetryPolicy, Routed, Tape, Wire,
 };
 use lango_protocol::{AgentName, Usage};
 use lango_runtime::AgentModel;
@@ -21,7 +21,7 @@ use choose::named;
 pub(crate) use choose::{Choice, Source, choose, list, nothing};
 pub(crate) use server::Server;
 
-use crate::config::Config;
+use crate::config::{Config, RouterName};
 use crate::failure::{self, Failure};
 
 /// Models that are ready, with what they need to stay so.
@@ -86,7 +86,8 @@ impl PriceList {
     pub(crate) fn new(config: &Config) -> Result<Self, Failure> {
         let names = known::names().chain(config.providers.keys().map(String::as_str));
         let servers = names.filter_map(|id| Server::named(config, id).ok());
-        let at_home = servers.filter(Server::is_at_home).map(|server| server.id).collect();
+        let at_home = servers.filter(Server::is_at_home).map(|server| server.id);
+        let at_home = at_home.chain([EMBEDDED.to_owned()]).collect();
         Ok(Self { facts: facts(config)?, at_home })
     }
 
@@ -146,7 +147,7 @@ pub(crate) async fn prepare(
             Err(Failure::usage(format!("{file} is a recording: there is no model to examine")))
         }
         Source::Recording(file) => replay(workshop, choice, &file).await,
-        Source::Server(server) => serve(workshop, choice, *server, purpose).await,
+        Source::Server(_) | Source::Embedded => serve(workshop, choice, purpose).await,
     }
 }
 
@@ -225,12 +226,11 @@ async fn replay(
 async fn serve(
     mut workshop: Workshop<'_>,
     choice: Choice,
-    server: Server,
     purpose: Purpose<'_>,
 ) -> Result<ReadyModels, Failure> {
     let config = workshop.config;
     let Purpose::Work { for_all, .. } = purpose else {
-        let chain = workshop.chain(&choice, &server, &[])?;
+        let chain = workshop.chain(&choice, &[])?;
         let model = workshop.agent_model(chain, None);
         return workshop.ready(model, BTreeMap::new(), choice, None);
     };
@@ -247,7 +247,7 @@ async fn serve(
             Err(failure) => return Err(failure),
         }
     }
-    let chain = workshop.chain(&choice, &server, &fallbacks)?;
+    let chain = workshop.chain(&choice, &fallbacks)?;
     let model = workshop.agent_model(chain, None);
     let mut agents = BTreeMap::new();
     for (name, own) in &config.agents {
@@ -258,9 +258,8 @@ async fn serve(
         agent_model.options = options(config, Some(name));
         if let Some(wanted) = own.model.as_deref().filter(|_| !for_all) {
             let chosen = named(config, wanted, &format!("agents.{name}.model")).await?;
-            if let Source::Server(server) = &chosen.source {
-                agent_model.model = Arc::new(workshop.chain(&chosen, server, &fallbacks)?);
-            }
+            let chain = workshop.chain(&chosen, &fallbacks)?;
+            agent_model.model = workshop.agent_model(chain, Some(name)).model;
         }
         agents.insert(agent, agent_model);
     }
@@ -269,12 +268,14 @@ async fn serve(
         Some(wanted) if !for_all => {
             let chosen = named(config, wanted, "observationalMemory.model").await?;
             match &chosen.source {
-                Source::Server(server) => {
-                    Some(Arc::new(workshop.chain(&chosen, server, &fallbacks)?) as Arc<dyn Model>)
+                Source::Server(_) => {
+                    Some(Arc::new(workshop.chain(&chosen, &fallbacks)?) as Arc<dyn Model>)
                 }
-                Source::Script(_) | Source::Recording(_) => None,
+                Source::Script(_) | Source::Recording(_) | Source::Embedded => None,
             }
         }
+        // It cannot write, so it cannot observe either.
+        _ if matches!(choice.source, Source::Embedded) => None,
         _ => Some(Arc::clone(&model.model)),
     };
     let ready = workshop.ready(model, agents, choice, None)?;
@@ -328,7 +329,11 @@ impl<'a> Workshop<'a> {
     }
 
     fn agent_model(&self, chain: Chain, agent: Option<&str>) -> AgentModel {
-        AgentModel { model: Arc::new(chain), options: options(self.config, agent) }
+        let model: Arc<dyn Model> = match self.config.agent.router {
+            RouterName::Model => Arc::new(chain),
+            RouterName::Auto => Arc::new(Routed::new(Arc::new(chain))),
+        };
+        AgentModel { model, options: options(self.config, agent) }
     }
 
     fn ready(
@@ -353,20 +358,28 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    fn chain(
-        &mut self,
-        first: &Choice,
-        server: &Server,
-        fallbacks: &[Choice],
-    ) -> Result<Chain, Failure> {
-        let first_link = self.of(server, first)?;
+    fn chain(&mut self, first: &Choice, fallbacks: &[Choice]) -> Result<Chain, Failure> {
+        let Some(first_link) = self.choice(first)? else {
+            return Err(Failure::usage(format!("{} is no model to work with", first.id)));
+        };
         let mut links = Vec::new();
         for fallback in fallbacks.iter().filter(|fallback| fallback.id != first.id) {
-            if let Source::Server(server) = &fallback.source {
-                links.push(self.of(server, fallback)?);
-            }
+            links.extend(self.choice(fallback)?);
         }
         Ok(Chain::new(first_link, links, policy(self.config)))
+    }
+
+    /// The link of what was chosen; none for what is played from a file.
+    fn choice(&mut self, choice: &Choice) -> Result<Option<Link>, Failure> {
+        match &choice.source {
+            Source::Server(server) => self.of(server, choice).map(Some),
+            Source::Embedded => Ok(Some(Link {
+                model: Arc::new(Embedded::new()),
+                facts: Facts::default(),
+                health: Arc::default(),
+            })),
+            Source::Script(_) | Source::Recording(_) => Ok(None),
+        }
     }
 
     fn of(&mut self, server: &Server, choice: &Choice) -> Result<Link, Failure> {

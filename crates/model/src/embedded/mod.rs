@@ -1,6 +1,173 @@
 //! The model that is part of the program: a small encoder that chooses, and words made by rules.
+//!
+//! It is a [`Model`] like any other, so every promise of the runtime holds for it. It reads the
+//! user's newest words and what is offered now, and nothing else: results of tools, pages and
+//! memories cannot make it call anything. Arguments are parts of the user's words, numbers that stand
+//! in them, or choices that a tool offers.
+//!
+//! | file | job |
+//! |---|---|
+//! | `weights.rs`, `catalogue.rs` | what was trained, and on which tools |
+//! | `reading.rs` | what the encoder makes of a text |
+//! | `decision.rs`, `thresholds.rs` | which meaning is likeliest, and how sure is sure enough |
+//! | `schema.rs`, `question.rs`, `arguments.rs`, `amounts.rs` | the arguments of a call |
+//! | `conversation.rs` | what the user wants now, and what they answered |
+//! | `orchestrator.rs`, `specialist.rs`, `steps.rs` | what the agents do |
+//! | `wording/`, `talk.rs` | words |
+//! | `router.rs` | the fast path for other models |
 
-#[cfg_attr(not(test), expect(dead_code, reason = "used once the encoder is wired to a model"))]
+mod amounts;
+mod arguments;
+mod catalogue;
+mod conversation;
+mod decision;
+mod orchestrator;
+mod question;
+mod reading;
+mod router;
+mod schema;
+mod specialist;
+mod steps;
 mod talk;
-#[cfg_attr(not(test), expect(dead_code, reason = "used once the encoder is wired to a model"))]
+mod thresholds;
+mod weights;
 mod wording;
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use lango_protocol::Usage;
+
+use self::conversation::Conversation;
+use self::decision::{Part, Readings};
+use self::orchestrator::Orchestrator;
+use self::reading::Reader;
+use self::specialist::Specialist;
+use self::steps::steps;
+use self::thresholds::NEW_REQUEST;
+use crate::{
+    Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream, RequestedCall,
+    TRANSFER_TOOL,
+};
+
+pub use self::catalogue::known_team;
+pub use self::router::Routed;
+
+/// The name of the provider.
+pub const EMBEDDED: &str = "embedded";
+
+/// What stands before a question to the user.
+const ASK: &str = "[ASK]";
+
+/// The model in the box.
+#[derive(Debug)]
+pub struct Embedded {
+    id: ModelId,
+}
+
+impl Embedded {
+    /// The model. Its weights are made ready when it is first asked.
+    pub fn new() -> Self {
+        Self { id: embedded_id() }
+    }
+}
+
+impl Default for Embedded {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Model for Embedded {
+    fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    fn stream(&self, request: Arc<ModelRequest>) -> ModelStream {
+        let id = self.id.clone();
+        let decided = async move {
+            // Numbers for some milliseconds: not on a thread that others wait for.
+            match tokio::task::spawn_blocking(move || reply(&request)).await {
+                Ok(reply) => events(id, reply),
+                Err(error) => {
+                    let error = ModelError::new(Fault::Malformed, error.to_string());
+                    Box::pin(futures_util::stream::iter([Err(error)])) as ModelStream
+                }
+            }
+        };
+        Box::pin(futures_util::stream::once(decided).flatten())
+    }
+}
+
+fn embedded_id() -> ModelId {
+    ModelId::new(EMBEDDED, "")
+}
+
+/// What the model does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reply {
+    Text(String),
+    Call(RequestedCall),
+}
+
+fn events(id: ModelId, reply: Reply) -> ModelStream {
+    let said = match reply {
+        Reply::Text(text) => ModelEvent::Text(text),
+        Reply::Call(call) => ModelEvent::Call(call),
+    };
+    // Nobody counts tokens here, and nothing is paid.
+    let usage = ModelEvent::Usage(Usage::default());
+    Box::pin(futures_util::stream::iter([ModelEvent::Answering(id), said, usage].map(Ok)))
+}
+
+/// Answers a request.
+pub(crate) fn reply(request: &ModelRequest) -> Reply {
+    let reader = Reader::shared();
+    let conversation = conversation(reader, request);
+    let hands_over = request.tools.iter().any(|tool| &*tool.name == TRANSFER_TOOL);
+    let has_handed = conversation.done.iter().any(|call| call.name == TRANSFER_TOOL);
+    if hands_over || has_handed {
+        return Orchestrator { reader, request }.reply(&conversation);
+    }
+    if request.tools.is_empty() && conversation.done.is_empty() {
+        return Reply::Text(without_tools(request, &conversation));
+    }
+    // Only an agent that others hand over to can reject.
+    let alone = !request.instruction.contains("[REJECT]");
+    Specialist { reader, request, alone }.reply(&conversation)
+}
+
+/// The hand-over that is quite clear, if it is.
+fn sure(request: &ModelRequest) -> Option<Reply> {
+    if !request.tools.iter().any(|tool| &*tool.name == TRANSFER_TOOL) {
+        return None;
+    }
+    let reader = Reader::shared();
+    let conversation = conversation(reader, request);
+    Orchestrator { reader, request }.sure(&conversation)
+}
+
+fn conversation<'a>(reader: &Reader, request: &'a ModelRequest) -> Conversation<'a> {
+    let is_request = |words: &str| {
+        let colleagues = request.colleagues.iter().map(|colleague| &**colleague);
+        let readings = Readings::of(reader, &reader.gist(words), &request.tools, colleagues);
+        let clear = |(part, probability): &(Part<'_>, f32)| {
+            matches!(part, Part::Agent(_) | Part::Own) && *probability >= NEW_REQUEST
+        };
+        words.split_whitespace().count() > 3 && readings.parts().first().is_some_and(clear)
+    };
+    Conversation::of(request, &is_request)
+}
+
+/// An agent that only thinks plans; everybody else cannot do without a bigger model.
+fn without_tools(request: &ModelRequest, conversation: &Conversation<'_>) -> String {
+    if !request.instruction.starts_with("You are planner") {
+        return talk::needs_bigger_model().to_owned();
+    }
+    let steps = steps(&conversation.words);
+    if steps.is_empty() {
+        return talk::cannot_split().to_owned();
+    }
+    let lines = steps.iter().enumerate().map(|(at, step)| format!("{}. {step}", at + 1));
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -107,6 +107,37 @@ pub(in crate::embedded) fn no_such_agent(name: &str, job: &str) -> String {
     )
 }
 
+/// An agent is here, but not with this tool.
+pub(in crate::embedded) fn no_such_tool(agent: &str, tool: &str) -> String {
+    format!(
+        "That is work for the {agent}, with `{tool}`, which is not set up here. To see what is: \
+         lango agents show {agent}"
+    )
+}
+
+/// A step of a plan that nobody takes for sure. Nothing was done.
+pub(in crate::embedded) fn unclear_step(step: &str) -> String {
+    format!(
+        "I did nothing, because one step is not clear to me: {}\nSay it in other words, or ask for \
+         one step at a time.",
+        quoted(step)
+    )
+}
+
+/// Steps that were not taken.
+pub(in crate::embedded) fn left(steps: &[&str]) -> String {
+    let lines: Vec<String> = steps.iter().map(|step| format!("- {}", quoted(step))).collect();
+    format!(
+        "I may not hand over any more in this turn. These steps are left:\n{}",
+        lines.join("\n")
+    )
+}
+
+/// Words of the user, in which marks of agents mean nothing.
+fn quoted(words: &str) -> String {
+    short(words).replace('[', "(").replace(']', ")")
+}
+
 /// A request of several steps that cannot be told apart by their words.
 pub(in crate::embedded) fn cannot_split() -> &'static str {
     concat!(

@@ -1,10 +1,10 @@
 //! What one speaker said and did in one turn.
 
-use lango_model::{AnsweredCall, Keepsake, Message, ModelId};
+use lango_model::{AnsweredCall, Keepsake, Message, ModelId, TRANSFER_TOOL};
 use lango_protocol::{CallId, CallStatus, DelegationStatus, Event, EventBody, WarningCode};
 
 use super::{Delegation, Phase};
-use crate::offer::{TRANSFER_TOOL, TransferArguments};
+use crate::offer::TransferArguments;
 use crate::words;
 
 /// A call that waits for its result.

@@ -24,10 +24,15 @@ pub(crate) struct ListFiles {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListArguments {
     /// Directory in the workspace; "." is the workspace.
+    #[serde(default = "here")]
     path: String,
     /// Levels to descend, 1 to 8.
     #[serde(default = "one")]
     depth: u32,
+}
+
+fn here() -> String {
+    ".".to_owned()
 }
 
 fn one() -> u32 {

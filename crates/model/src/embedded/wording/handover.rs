@@ -6,9 +6,26 @@ use super::answer::{Answer, inline};
 use super::deed::given;
 use crate::AnsweredCall;
 
+/// What stands before an agent's question.
+const ASKS: &str = " needs an answer from the user. It asks:\n";
+
 #[derive(Deserialize)]
 struct Transfer {
     agent_name: String,
+}
+
+/// Whether the agent answered.
+pub(super) fn answered(call: &AnsweredCall) -> bool {
+    let agent = given(call).map(|Transfer { agent_name }| agent_name).unwrap_or_default();
+    let told = call.result.strip_prefix(agent.as_str());
+    !agent.is_empty() && told.is_some_and(|told| told.starts_with(" answered:\n"))
+}
+
+/// The question of an agent that cannot go on.
+pub(super) fn question(call: &AnsweredCall) -> Option<&str> {
+    let Transfer { agent_name } = given(call)?;
+    let told = call.result.strip_prefix(agent_name.as_str())?;
+    told.strip_prefix(ASKS)
 }
 
 /// What came back from a hand-over. An answer is for the user already and is passed on as it is.
@@ -18,7 +35,7 @@ pub(super) fn came_back(call: &AnsweredCall) -> Option<Answer> {
     if let Some(answer) = told.strip_prefix(" answered:\n") {
         return (!answer.trim().is_empty()).then(|| Answer::new("").lines(answer));
     }
-    if let Some(question) = told.strip_prefix(" needs an answer from the user. It asks:\n") {
+    if let Some(question) = told.strip_prefix(ASKS) {
         return Some(Answer::new(format!("The {agent} asks:")).lines(question));
     }
     if let Some(why) = told.strip_prefix(" rejected the task: ") {

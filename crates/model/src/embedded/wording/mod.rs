@@ -40,6 +40,16 @@ pub(in crate::embedded) fn tell(call: &AnsweredCall) -> String {
     told.finish()
 }
 
+/// Whether a hand-over came back with an answer.
+pub(in crate::embedded) fn went_well(call: &AnsweredCall) -> bool {
+    handover::answered(call)
+}
+
+/// What an agent asks that cannot go on.
+pub(in crate::embedded) fn question(call: &AnsweredCall) -> Option<&str> {
+    handover::question(call)
+}
+
 /// Words for a success; none where the result does not have the form of one.
 type Family = fn(&AnsweredCall) -> Option<Answer>;
 

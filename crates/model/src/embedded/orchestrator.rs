@@ -1,0 +1,288 @@
+//! The orchestrator: hands a request over, talks, asks, or goes through a plan step by step.
+
+use serde::{Deserialize, Serialize};
+
+use super::conversation::{Conversation, ask_reading};
+use super::decision::{Meaning, Part, Readings};
+use super::reading::Reader;
+use super::steps::steps;
+use super::thresholds::{FAST_PATH, HAND_OVER, STEP};
+use super::weights::AGENTS;
+use super::{ASK, Reply, talk, wording};
+use crate::{AnsweredCall, Colleague, ModelRequest, RequestedCall, TRANSFER_TOOL};
+
+const PLANNER: &str = "planner";
+
+/// What an orchestrator is asked, and what it knows.
+pub(crate) struct Orchestrator<'a> {
+    pub(crate) reader: &'a Reader,
+    pub(crate) request: &'a ModelRequest,
+}
+
+/// A hand-over, as the runtime reads one.
+#[derive(Serialize, Deserialize)]
+struct Transfer<'a> {
+    agent_name: &'a str,
+    task: &'a str,
+    r#return: bool,
+}
+
+/// What is to be done about some words.
+enum Next<'a> {
+    Talk,
+    Plan,
+    HandOver(&'a str),
+    Say(String),
+}
+
+impl<'a> Orchestrator<'a> {
+    pub(crate) fn reply(&self, conversation: &Conversation<'_>) -> Reply {
+        match conversation.done.as_slice() {
+            [] => self.begin(conversation),
+            done => self.go_on(conversation, done),
+        }
+    }
+
+    /// The hand-over of a request, if it is quite clear who it is for.
+    pub(crate) fn sure(&self, conversation: &Conversation<'_>) -> Option<Reply> {
+        let words = conversation.words.as_str();
+        if !conversation.done.is_empty()
+            || conversation.follows_question
+            || !steps(words).is_empty()
+        {
+            return None;
+        }
+        let readings = self.readings(words);
+        match readings.parts().first() {
+            Some((Part::Agent(agent), probability)) if *probability >= FAST_PATH => {
+                Some(hand_over(agent, words, false))
+            }
+            _ => None,
+        }
+    }
+
+    fn colleagues(&self) -> impl Iterator<Item = &'a Colleague> {
+        self.request.colleagues.iter().map(|colleague| &**colleague)
+    }
+
+    fn readings(&self, words: &str) -> Readings<'a> {
+        let gist = self.reader.gist(words);
+        Readings::of(self.reader, &gist, &[], self.colleagues())
+    }
+
+    fn begin(&self, conversation: &Conversation<'_>) -> Reply {
+        let words = conversation.words.as_str();
+        if let Some(tool) = conversation.chosen()
+            && let Some(owner) =
+                self.colleagues().find(|c| c.tools.iter().any(|t| *t.name == *tool))
+        {
+            // The agent sees the same conversation, and finds the answers in it.
+            return hand_over(&owner.name, self.newest_words(), false);
+        }
+        if self.is_sequence(words) {
+            return self.plan(words);
+        }
+        match self.next(words) {
+            Next::Talk => {
+                let agents: Vec<(&str, &str)> = self
+                    .colleagues()
+                    .map(|colleague| (colleague.name.as_str(), colleague.description.as_str()))
+                    .collect();
+                Reply::Text(talk::reply(words, &agents))
+            }
+            Next::Plan => self.plan(words),
+            Next::HandOver(agent) => hand_over(agent, words, false),
+            Next::Say(text) => Reply::Text(text),
+        }
+    }
+
+    /// What the newest message says, word for word: then nothing of it is handed over twice.
+    fn newest_words(&self) -> &'a str {
+        match self.request.newest_user().and_then(|at| self.request.messages.get(at)) {
+            Some(crate::Message::User { text, .. }) => text,
+            _ => "",
+        }
+    }
+
+    fn next(&self, words: &str) -> Next<'a> {
+        let readings = self.readings(words);
+        let parts = readings.parts();
+        let Some((part, probability)) = parts.first() else {
+            return Next::Say(talk::needs_bigger_model().to_owned());
+        };
+        match part {
+            Part::Talk => Next::Talk,
+            Part::Plan => Next::Plan,
+            Part::Agent(agent) if *probability >= HAND_OVER => Next::HandOver(agent),
+            Part::Missing(class) if *probability >= HAND_OVER => {
+                Next::Say(self.missing(*class, &readings))
+            }
+            _ => Next::Say(unsure(&readings)),
+        }
+    }
+
+    /// Somebody who is not here, or who cannot do it.
+    fn missing(&self, class: usize, readings: &Readings<'_>) -> String {
+        let name = AGENTS.get(class).copied().unwrap_or_default();
+        if self.colleagues().any(|colleague| colleague.name == name) {
+            let absent = readings.all.iter().find_map(|reading| match reading.meaning {
+                Meaning::Absent(known) if known.agent == class => Some(known.name.as_str()),
+                _ => None,
+            });
+            return talk::no_such_tool(name, absent.unwrap_or_default());
+        }
+        talk::no_such_agent(name, job(name))
+    }
+
+    /// Whether the words are several requests, each clear by itself.
+    fn is_sequence(&self, words: &str) -> bool {
+        let steps = steps(words);
+        !steps.is_empty() && steps.iter().all(|step| self.agent_for(step).is_some())
+    }
+
+    /// Who a step is for, if that is clear.
+    fn agent_for(&self, step: &str) -> Option<&'a str> {
+        match self.readings(step).parts().first() {
+            Some((Part::Agent(agent), probability)) if *probability >= STEP => Some(agent),
+            _ => None,
+        }
+    }
+
+    fn plan(&self, words: &str) -> Reply {
+        if self.colleagues().any(|colleague| colleague.name == PLANNER) {
+            return hand_over(PLANNER, words, true);
+        }
+        match steps(words).as_slice() {
+            [] => Reply::Text(talk::cannot_split().to_owned()),
+            steps => self.step(steps, &[]),
+        }
+    }
+
+    /// After hand-overs.
+    fn go_on(&self, conversation: &Conversation<'_>, done: &[&AnsweredCall]) -> Reply {
+        let words = conversation.words.as_str();
+        let planned = done.first().is_some_and(|call| handed_to(call) == Some(PLANNER));
+        let (plan, made) = if planned { done.split_at(1) } else { (&done[..0], done) };
+        let steps = match plan {
+            [plan] => planned_steps(plan, words),
+            _ => steps(words),
+        };
+        let returns = made.iter().all(|call| returned(call));
+        if steps.is_empty() || (!planned && !returns) {
+            return Reply::Text(told(done));
+        }
+        self.step(&steps, made)
+    }
+
+    /// The next step of a plan, or its end.
+    fn step(&self, steps: &[&str], made: &[&AnsweredCall]) -> Reply {
+        if made.is_empty()
+            && let Some(unclear) = steps.iter().find(|step| self.agent_for(step).is_none())
+        {
+            return Reply::Text(talk::unclear_step(unclear));
+        }
+        if let Some((last, before)) = made.split_last()
+            && !wording::went_well(last)
+        {
+            let rest = steps.get(made.len()..).unwrap_or_default();
+            return Reply::Text(interrupted(last, before, rest));
+        }
+        match steps.get(made.len()) {
+            Some(step) if self.can_hand_over() => match self.agent_for(step) {
+                Some(agent) => hand_over(agent, step, true),
+                None => Reply::Text(talk::unclear_step(step)),
+            },
+            Some(_) => {
+                Reply::Text(format!("{}\n\n{}", told(made), talk::left(&steps[made.len()..])))
+            }
+            None => Reply::Text(told(made)),
+        }
+    }
+
+    fn can_hand_over(&self) -> bool {
+        self.request.tools.iter().any(|tool| &*tool.name == TRANSFER_TOOL)
+    }
+}
+
+/// Hands a task to an agent.
+fn hand_over(agent: &str, task: &str, returns: bool) -> Reply {
+    let transfer = Transfer { agent_name: agent, task: task.trim(), r#return: returns };
+    Reply::Call(RequestedCall {
+        name: TRANSFER_TOOL.to_owned(),
+        arguments: serde_json::to_string(&transfer).unwrap_or_default(),
+    })
+}
+
+/// The steps that a planner found, if they are the user's words. What another model planned is not
+/// followed.
+fn planned_steps<'w>(plan: &AnsweredCall, words: &'w str) -> Vec<&'w str> {
+    let lines: Vec<&str> = plan
+        .result
+        .lines()
+        .filter_map(|line| line.split_once(". ").filter(|(n, _)| n.parse::<u8>().is_ok()))
+        .map(|(_, step)| step.trim())
+        .collect();
+    let found = steps(words);
+    if lines == found { found } else { Vec::new() }
+}
+
+fn handed_to(call: &AnsweredCall) -> Option<&str> {
+    let transfer: Transfer<'_> = serde_json::from_str(&call.arguments).ok()?;
+    Some(transfer.agent_name)
+}
+
+fn returned(call: &AnsweredCall) -> bool {
+    serde_json::from_str::<Transfer<'_>>(&call.arguments).is_ok_and(|transfer| transfer.r#return)
+}
+
+/// A plan whose last step did not go well, with the steps before and after it. A question comes
+/// first, so that its answer can be understood.
+fn interrupted(last: &AnsweredCall, before: &[&AnsweredCall], rest: &[&str]) -> String {
+    let mut parts = Vec::new();
+    match wording::question(last) {
+        Some(question) => {
+            parts.push(format!("{ASK} {question}"));
+            parts.push(told(before));
+        }
+        None => {
+            parts.push(told(before));
+            parts.push(wording::tell(last));
+        }
+    }
+    if !rest.is_empty() {
+        parts.push(talk::not_done(rest));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n\n")
+}
+
+/// What came out of hand-overs.
+fn told(made: &[&AnsweredCall]) -> String {
+    let parts: Vec<String> = made.iter().map(|call| wording::tell(call)).collect();
+    parts.join("\n\n")
+}
+
+/// One question with the two likeliest readings.
+fn unsure(readings: &Readings<'_>) -> String {
+    let mut tools = readings.all.iter().filter_map(|reading| match reading.meaning {
+        Meaning::Tool { tool, .. } => Some(tool),
+        _ => None,
+    });
+    match (tools.next(), tools.next()) {
+        (Some(first), Some(second)) => format!("{ASK} {}", ask_reading(first, second)),
+        _ => talk::needs_bigger_model().to_owned(),
+    }
+}
+
+/// What an agent of the training is for.
+pub(crate) fn job(name: &str) -> &'static str {
+    match name {
+        "operator" => "shell commands, files and skills",
+        "navigator" => "web pages",
+        "vault" => "keys, secrets and payments",
+        "librarian" => "knowledge and documents",
+        "automator" => "work that runs later, repeatedly or in the background",
+        "chronicler" => "memory of past conversations",
+        _ => "plans",
+    }
+}

@@ -1,0 +1,71 @@
+//! The texts that the model reads beside a request: the card of a tool, and the question about a
+//! parameter. `training/words.py` makes the same ones.
+
+use std::ops::Range;
+
+use lango_tool::ToolDeclaration;
+
+use super::schema::{Kind, Parameter, parameters};
+
+/// A question about a parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Question {
+    pub(crate) text: String,
+    /// Where the choices stand in it, if there are some.
+    pub(crate) choices: Vec<Range<usize>>,
+}
+
+impl Question {
+    pub(crate) fn about(tool: &str, parameter: &Parameter) -> Self {
+        let mut text = format!("{}, {}", human(tool), human(&parameter.name));
+        if matches!(parameter.kind, Kind::Integer | Kind::Number) {
+            text.push_str(", number");
+        }
+        if !parameter.description.is_empty() {
+            text.push_str(": ");
+            text.push_str(parameter.description.trim_end_matches('.'));
+        }
+        let yes = ["yes".to_owned()];
+        let offered = match &parameter.kind {
+            Kind::Choice(values) => values.as_slice(),
+            Kind::Boolean => &yes,
+            _ => &[],
+        };
+        if !offered.is_empty() {
+            text.push_str(" ?");
+        }
+        let mut choices = Vec::new();
+        for value in offered {
+            text.push(' ');
+            let start = text.len();
+            text.push_str(&human(value));
+            choices.push(start..text.len());
+        }
+        Self { text, choices }
+    }
+}
+
+/// What a tool says about itself.
+pub(crate) fn card(tool: &ToolDeclaration) -> String {
+    let mut text = format!("{}: {}", human(&tool.name), described(&tool.description));
+    let names: Vec<String> = parameters(tool).iter().map(|p| human(&p.name)).collect();
+    if !names.is_empty() {
+        text.push_str(" (");
+        text.push_str(&names.join(", "));
+        text.push(')');
+    }
+    text
+}
+
+/// A description without the note about whose words it is.
+fn described(description: &str) -> &str {
+    match description.strip_prefix("[MCP server ").and_then(|rest| rest.split_once("] ")) {
+        Some((_, own)) => own,
+        None => description,
+    }
+}
+
+/// A name as words.
+pub(crate) fn human(name: &str) -> String {
+    name.replace(['_', '-'], " ")
+}

@@ -1,0 +1,239 @@
+//! What the encoder makes of a text: which agent, how near to which tool, and which part of it answers
+//! a question. No decision is made here.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use lango_encoder::{Encoder, Token};
+use lango_tool::ToolDeclaration;
+
+use super::catalogue::Catalogue;
+use super::question::{Question, card};
+use super::weights::{AGENTS, HIDDEN, Weights, product};
+
+/// Tokens of a request that answers are looked for in.
+const LONGEST_TEXT: usize = 160;
+/// Tokens of a question. What is longer loses its middle: choices stand at the end.
+const LONGEST_QUESTION: usize = 48;
+/// Of these, tokens that are kept at its beginning.
+const QUESTION_HEAD: usize = 8;
+/// Tokens that an answer can have.
+const LONGEST_ANSWER: usize = 90;
+/// Cards of unknown tools whose vectors are kept; more than a team has.
+const KEPT_CARDS: usize = 2048;
+
+const FIRST: u32 = 101;
+const SEPARATOR: u32 = 102;
+
+/// The encoder with its trained layers.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    encoder: &'static Encoder,
+    weights: Weights,
+    pub(crate) catalogue: Catalogue,
+    /// Vectors of cards that are not in the file. A lock that is held to look and to add.
+    cards: Mutex<HashMap<String, Arc<[f32]>>>,
+}
+
+/// A request, read once for all comparisons.
+#[derive(Debug)]
+pub(crate) struct Gist {
+    /// The logarithm of each agent's probability, in the order of [`AGENTS`].
+    pub(crate) agents: [f32; AGENTS.len()],
+    /// As tools are compared with it.
+    ask: Vec<f32>,
+}
+
+/// What was found for a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Answer {
+    /// The request does not say.
+    Nothing,
+    /// This part of the request, in bytes.
+    Span(Range<usize>),
+    /// The choice of this number.
+    Choice(usize),
+}
+
+impl Reader {
+    /// The one that is part of the program, made ready by the first call.
+    pub(crate) fn shared() -> &'static Self {
+        static SHARED: OnceLock<Reader> = OnceLock::new();
+        SHARED.get_or_init(|| Self {
+            encoder: Encoder::shared(),
+            weights: Weights::load(),
+            catalogue: Catalogue::load(),
+            cards: Mutex::default(),
+        })
+    }
+
+    /// How much the two kinds of evidence count: of tools, and of agents.
+    pub(crate) fn decision_weights(&self) -> (f32, f32) {
+        (self.weights.tool_weight, self.weights.agent_weight)
+    }
+
+    /// Reads a request.
+    pub(crate) fn gist(&self, text: &str) -> Gist {
+        let mean = self.mean(text);
+        let logits = self.weights.agent.apply(&mean);
+        let most = logits.iter().copied().fold(f32::MIN, f32::max);
+        let sum: f32 = logits.iter().map(|logit| (logit - most).exp()).sum();
+        let mut agents = [0.0; AGENTS.len()];
+        for (agent, logit) in agents.iter_mut().zip(&logits) {
+            *agent = logit - most - sum.ln();
+        }
+        Gist { agents, ask: unit(self.weights.ask.apply(&mean)) }
+    }
+
+    /// How near a request is to a card of the file.
+    pub(crate) fn nearness_to_card(&self, gist: &Gist, card: usize) -> f32 {
+        self.weights.sharpness * product(&gist.ask, &self.weights.cards[card])
+    }
+
+    /// How near a request is to a tool: a known one as it was trained, another as it describes
+    /// itself.
+    pub(crate) fn nearness(&self, gist: &Gist, tool: &ToolDeclaration) -> f32 {
+        match self.catalogue.find(&tool.name) {
+            Some((card, _)) => self.nearness_to_card(gist, card),
+            None => self.nearness_to_text(gist, card(tool)),
+        }
+    }
+
+    /// How near a request is to what a text offers.
+    pub(crate) fn nearness_to_text(&self, gist: &Gist, text: String) -> f32 {
+        self.weights.sharpness * product(&gist.ask, &self.card(text))
+    }
+
+    fn card(&self, text: String) -> Arc<[f32]> {
+        let kept = || self.cards.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(card) = kept().get(&text) {
+            return Arc::clone(card);
+        }
+        let card: Arc<[f32]> = unit(self.weights.offer.apply(&self.mean(&text))).into();
+        let mut kept = kept();
+        if kept.len() >= KEPT_CARDS {
+            kept.clear();
+        }
+        kept.insert(text, Arc::clone(&card));
+        card
+    }
+
+    /// The mean of a text's vectors.
+    fn mean(&self, text: &str) -> Vec<f32> {
+        let ids: Vec<u32> = self.encoder.tokens(text).iter().map(|token| token.id).collect();
+        let count = ids.len();
+        let rows = self.encoder.through(&self.weights.layers, &[ids]);
+        let mut mean = vec![0.0; HIDDEN];
+        for row in rows.chunks_exact(HIDDEN) {
+            for (sum, number) in mean.iter_mut().zip(row) {
+                *sum += number;
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a text has at most 256 tokens")]
+        let factor = 1.0 / count.max(1) as f32;
+        for number in &mut mean {
+            *number *= factor;
+        }
+        mean
+    }
+
+    /// The answers to questions about a text, in their order.
+    pub(crate) fn answers(&self, text: &str, questions: &[Question]) -> Vec<Answer> {
+        let words = inner(self.encoder.tokens(text), LONGEST_TEXT);
+        let pairs: Vec<Pair> =
+            questions.iter().map(|question| Pair::of(self.encoder, question, &words)).collect();
+        let ids: Vec<Vec<u32>> = pairs.iter().map(|pair| pair.ids.clone()).collect();
+        let rows = self.encoder.through(&self.weights.layers, &ids);
+        let mut rows = rows.chunks_exact(HIDDEN);
+        let read = |pair: &Pair| {
+            let rows = rows.by_ref().take(pair.ids.len());
+            let ends: Vec<[f32; 2]> = rows
+                .map(|row| match self.weights.span.apply(row).as_slice() {
+                    [start, end] => [*start, *end],
+                    _ => [0.0; 2],
+                })
+                .collect();
+            pair.read(&ends, &words)
+        };
+        pairs.iter().map(read).collect()
+    }
+}
+
+/// A question in front of the request, as tokens.
+struct Pair {
+    ids: Vec<u32>,
+    /// Where the request begins.
+    first: usize,
+    /// The first and the last token of each choice.
+    choices: Vec<Option<(usize, usize)>>,
+}
+
+impl Pair {
+    fn of(encoder: &Encoder, question: &Question, words: &[Token]) -> Self {
+        let mut asked = inner(encoder.tokens(&question.text), usize::MAX);
+        if asked.len() > LONGEST_QUESTION {
+            let cut = asked.len() - LONGEST_QUESTION;
+            asked.drain(QUESTION_HEAD..QUESTION_HEAD + cut);
+        }
+        let choices = question.choices.iter().map(|place| {
+            let inside = |token: &Token| token.start < place.end && token.end > place.start;
+            let first = asked.iter().position(inside)?;
+            let last = asked.iter().rposition(inside)?;
+            Some((first + 1, last + 1))
+        });
+        let choices = choices.collect();
+        let mut ids = vec![FIRST];
+        ids.extend(asked.iter().map(|token| token.id));
+        ids.push(SEPARATOR);
+        let first = ids.len();
+        ids.extend(words.iter().map(|token| token.id));
+        ids.push(SEPARATOR);
+        Self { ids, first, choices }
+    }
+
+    /// `ends`: for each token how likely an answer begins and ends there. "Nothing" is an answer at
+    /// the very first.
+    fn read(&self, ends: &[[f32; 2]], words: &[Token]) -> Answer {
+        let score = |first: usize, last: usize| ends[first][0] + ends[last][1];
+        let nothing = score(0, 0);
+        if !self.choices.is_empty() {
+            let scores = self.choices.iter().enumerate();
+            let scores = scores.filter_map(|(at, place)| place.map(|(a, b)| (at, score(a, b))));
+            return match scores.max_by(|a, b| a.1.total_cmp(&b.1)) {
+                Some((choice, best)) if best > nothing => Answer::Choice(choice),
+                _ => Answer::Nothing,
+            };
+        }
+        let mut best = (nothing, None);
+        for first in 0..words.len() {
+            for last in first..words.len().min(first + LONGEST_ANSWER + 1) {
+                let found = score(self.first + first, self.first + last);
+                if found > best.0 {
+                    best = (found, Some((first, last)));
+                }
+            }
+        }
+        match best.1 {
+            Some((first, last)) => Answer::Span(words[first].start..words[last].end),
+            None => Answer::Nothing,
+        }
+    }
+}
+
+/// Tokens without the marks of beginning and end.
+fn inner(mut tokens: Vec<Token>, most: usize) -> Vec<Token> {
+    tokens.pop();
+    tokens.drain(..1.min(tokens.len()));
+    tokens.truncate(most);
+    tokens
+}
+
+/// The same direction, of length 1.
+fn unit(mut vector: Vec<f32>) -> Vec<f32> {
+    let length = product(&vector, &vector).sqrt().max(f32::MIN_POSITIVE);
+    for number in &mut vector {
+        *number /= length;
+    }
+    vector
+}

@@ -1,0 +1,73 @@
+//! A specialist: one call with the user's words, and then words about what came out.
+
+use serde_json::Value;
+
+use super::arguments::fill;
+use super::conversation::{Conversation, ask_reading, ask_value};
+use super::decision::{Meaning, Reading, Readings};
+use super::reading::Reader;
+use super::thresholds::{CALL, CALL_DANGEROUS};
+use super::{ASK, Reply, talk, wording};
+use crate::{ModelRequest, RequestedCall};
+
+/// What a specialist is asked, and what it can do.
+pub(crate) struct Specialist<'a> {
+    pub(crate) reader: &'a Reader,
+    pub(crate) request: &'a ModelRequest,
+    /// Whether it is the only agent, whom the user also talks to.
+    pub(crate) alone: bool,
+}
+
+impl Specialist<'_> {
+    pub(crate) fn reply(&self, conversation: &Conversation<'_>) -> Reply {
+        if !conversation.done.is_empty() {
+            let parts: Vec<String> = conversation.done.iter().map(|c| wording::tell(c)).collect();
+            return Reply::Text(parts.join("\n\n"));
+        }
+        if let Some(chosen) = conversation.chosen()
+            && let Some(tool) = self.request.tools.iter().find(|tool| *tool.name == *chosen)
+        {
+            return self.call(tool, conversation);
+        }
+        let gist = self.reader.gist(&conversation.words);
+        let readings = Readings::of(self.reader, &gist, &self.request.tools, []);
+        if self.alone
+            && let Some(Reading { meaning: Meaning::SmallTalk, .. }) = readings.all.first()
+        {
+            return Reply::Text(talk::reply(&conversation.words, &[]));
+        }
+        let own = readings.tools_of(None);
+        let (Some(first), second) = (own.first(), own.get(1)) else {
+            return Reply::Text(talk::needs_bigger_model().to_owned());
+        };
+        let Meaning::Tool { tool, .. } = first.meaning else {
+            return Reply::Text(talk::needs_bigger_model().to_owned());
+        };
+        // Among its own tools: somebody has decided already that the request is for this agent.
+        let among: f32 = own.iter().map(|reading| reading.probability).sum();
+        let sure = if first.meaning.is_dangerous() {
+            first.probability >= CALL_DANGEROUS
+        } else {
+            first.probability / among.max(f32::MIN_POSITIVE) >= CALL
+        };
+        match second.map(|second| second.meaning) {
+            _ if sure => self.call(tool, conversation),
+            Some(Meaning::Tool { tool: other, .. }) => {
+                Reply::Text(format!("{ASK} {}", ask_reading(tool, other)))
+            }
+            _ => Reply::Text(talk::needs_bigger_model().to_owned()),
+        }
+    }
+
+    fn call(&self, tool: &lango_tool::ToolDeclaration, conversation: &Conversation<'_>) -> Reply {
+        let given = conversation.given(&tool.name);
+        let filled = fill(self.reader, tool, &conversation.words, &given);
+        match filled.missing.first() {
+            Some(parameter) => Reply::Text(format!("{ASK} {}", ask_value(tool, parameter))),
+            None => Reply::Call(RequestedCall {
+                name: tool.name.to_string(),
+                arguments: Value::Object(filled.arguments).to_string(),
+            }),
+        }
+    }
+}

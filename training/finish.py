@@ -1,0 +1,73 @@
+"""Puts trained models together and writes what the program ships.
+
+python3 finish.py A.pt [B.pt …] --weights ENCODER.q8 --vocabulary vocabulary.txt --data data --out OUT
+
+The weights of several runs are averaged. Then the matrices are rounded to 8 bits, the two weights of the decision are
+tuned on `test_dev`, and figures are printed for every test file. OUT gets `box.q8`, `report.json`, and `looked.npz` with
+the numbers of every test request, for thresholds and diagrams.
+"""
+import argparse
+import glob
+import json
+import os
+
+import numpy as np
+import torch
+from tokenizers import BertWordPieceTokenizer
+
+from evaluate import figures, look, tuned, vectors
+from examples import AGENTS, Pairs, load
+from model import Box, round_in_place, write
+from words import NULLS, card
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("states", nargs="+")
+arguments.add_argument("--weights", required=True)
+arguments.add_argument("--vocabulary", required=True)
+arguments.add_argument("--data", default="data")
+arguments.add_argument("--test", default="written/test_*.jsonl")
+arguments.add_argument("--out", required=True)
+options = arguments.parse_args()
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+tokenizer = BertWordPieceTokenizer(options.vocabulary, lowercase=True)
+pairs = Pairs(tokenizer)
+tools = json.load(open(os.path.join(options.data, "tools.json")))
+tests = {os.path.basename(p): load([p]) for p in sorted(glob.glob(os.path.join(options.data, options.test)))}
+states = [torch.load(p, map_location="cpu") for p in options.states]
+os.makedirs(options.out, exist_ok=True)
+
+
+def ready(state):
+    box = Box(options.weights, AGENTS)
+    box.load_state_dict(state, strict=False)
+    box = box.to(device).eval()
+    round_in_place(box)
+    return box
+
+
+def told(name, box):
+    looked = {n: look(box, tokenizer, pairs, tools, rows, device) for n, rows in tests.items()}
+    loss, weight_tool, weight_agent = tuned(tests["test_dev.jsonl"], looked["test_dev.jsonl"], tools)
+    print(f"{name}: loss {loss:.4f} tool {weight_tool:.1f} agent {weight_agent:.1f}", flush=True)
+    for n, rows in tests.items():
+        for level, line in figures(rows, looked[n], tools, weight_tool, weight_agent).items():
+            print(f"  {n:20} {level:9} {line}", flush=True)
+    return looked, weight_tool, weight_agent
+
+
+if len(states) > 1:
+    for path, state in zip(options.states, states):
+        told(path, ready(state))
+mean = {k: sum(s[k].float() for s in states) / len(states) for k in states[0]}
+box = ready(mean)
+looked, weight_tool, weight_agent = told("shipped", box)
+report = {n: figures(rows, looked[n], tools, weight_tool, weight_agent, details=True) for n, rows in tests.items()}
+report["weights"] = dict(tool=weight_tool, agent=weight_agent)
+json.dump(report, open(os.path.join(options.out, "report.json"), "w"), indent=1)
+np.savez_compressed(os.path.join(options.out, "looked.npz"),
+                    **{f"{n}/{k}": looked[n][k] for n in tests for k in ("agents", "scores")})
+with torch.no_grad():
+    cards = vectors(box, tokenizer, [card(n, tools[n]) for n in tools] + list(NULLS.values()), device)
+    offers = torch.nn.functional.normalize(box.offer(cards), dim=-1)
+write(box, os.path.join(options.out, "box.q8"), AGENTS, offers, (weight_tool, weight_agent))
