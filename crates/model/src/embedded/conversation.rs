@@ -153,7 +153,7 @@ fn answered(question: &str, words: &str, is_request: &dyn Fn(&str) -> bool) -> O
     let (tool, rest) = rest.split_once("` I need its `")?;
     let (parameter, rest) = rest.split_once('`')?;
     let value = &words[cleaned(words, 0..words.len())];
-    let is_ours = rest.ends_with("What shall it be?");
+    let is_ours = rest.lines().next().is_some_and(|line| line.ends_with("What shall it be?"));
     (is_ours && !value.is_empty() && !is_request(words)).then(|| Answered::Value {
         tool: tool.to_owned(),
         parameter: parameter.to_owned(),

@@ -124,13 +124,15 @@ pub(in crate::embedded) fn unclear_step(step: &str) -> String {
     )
 }
 
-/// Steps that were not taken.
+/// Steps that may not be taken any more.
 pub(in crate::embedded) fn left(steps: &[&str]) -> String {
+    format!("I may not hand over any more in this turn. {}", not_done(steps))
+}
+
+/// Steps that come after one that did not go well.
+pub(in crate::embedded) fn not_done(steps: &[&str]) -> String {
     let lines: Vec<String> = steps.iter().map(|step| format!("- {}", quoted(step))).collect();
-    format!(
-        "I may not hand over any more in this turn. These steps are left:\n{}",
-        lines.join("\n")
-    )
+    format!("These steps were not taken; ask for them again:\n{}", lines.join("\n"))
 }
 
 /// Words of the user, in which marks of agents mean nothing.
