@@ -20,7 +20,7 @@ pub(crate) use a2a::A2aCommand;
 pub(crate) use approvals::{
     ApprovalsCommand, RuleArguments, RuleEffect, SkillsCommand, TrustArguments, UndoArguments,
 };
-pub(crate) use eval::EvalCommand;
+pub(crate) use eval::{CallsArguments, EvalCommand};
 pub(crate) use graph::{
     ExportFormat, GraphCommand, QueryArguments as GraphQueryArguments, Relation,
 };
