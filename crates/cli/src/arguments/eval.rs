@@ -29,14 +29,14 @@ temporary database. The embedding model is that of the configuration.")]
   lango eval calls requests.jsonl --model ollama/qwen3:8b --limit 50 --json
 
 A line of a file is a JSON object: text, agent (one of the seven, or none for small talk), tool
-(null where none is meant), args, and level if you like, such as plain or hard. The model is asked as the
-orchestrator of a team with all agents and tools, and then as the specialist that it chose. Nothing is
-ever run. With a model that costs something, each request costs two calls.
+(null where none is meant), args, and level if you like, such as plain or hard. The model is asked
+as the orchestrator of a team with all agents and tools, and then as the specialist that it chose.
+Nothing is ever run. With a model that costs something, a request costs up to two calls.
 
-A question counts by its first reading: the first tool that it names. Arguments are compared where the
-right tool was called, or where a parameter was asked for that the label has (then they are wrong);
-not where the label itself lacks a required parameter, nor where it was asked which tool is meant.
-Ctrl-C leaves the figures so far.")]
+A question counts by its first reading: the first tool that it names. Arguments are compared where
+the right tool was called, or where a parameter was asked for that the label has (then they are
+wrong); not where the label itself lacks a required parameter, nor where it was asked which tool is
+meant. docs/models.md explains all figures. Ctrl-C leaves the figures so far.")]
     Calls(CallsArguments),
 }
 

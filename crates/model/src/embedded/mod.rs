@@ -70,6 +70,16 @@ impl Embedded {
     pub fn new() -> Self {
         Self { id: embedded_id() }
     }
+
+    /// Makes the weights ready now, which the first request does otherwise.
+    pub fn load() {
+        Reader::shared();
+    }
+
+    /// The bytes of its own weights. The vocabulary and its vectors are those of the encoder.
+    pub fn weights_size() -> usize {
+        weights::size()
+    }
 }
 
 impl Default for Embedded {

@@ -2,7 +2,8 @@
 //! chose.
 
 use lango_model::{
-    Fault, Message, Model, ModelError, ModelId, ModelRequest, Options, RequestedCall, TRANSFER_TOOL,
+    EMBEDDED, Fault, Message, Model, ModelError, ModelId, ModelRequest, Options, RequestedCall,
+    TRANSFER_TOOL,
 };
 use lango_runtime::handed;
 use serde::Deserialize;
@@ -20,7 +21,7 @@ pub(in crate::commands) struct Examiner<'a> {
     pub(in crate::commands) team: &'a Team,
     pub(in crate::commands) model: &'a dyn Model,
     pub(in crate::commands) options: Options,
-    /// The model that was chosen: somebody else who decides is the fast path.
+    /// The model that was chosen. Where the one in the box decides instead, that is the fast path.
     pub(in crate::commands) id: &'a ModelId,
 }
 
@@ -67,7 +68,8 @@ impl Examiner<'_> {
         let (heard, spent) = self.ask(request).await?;
         observed.as_orchestrator = Some(spent);
         let Some(heard) = heard else { return Ok(observed) };
-        observed.routed = heard.by.as_ref().is_some_and(|by| by != self.id);
+        let by = heard.by.as_ref().map(|by| by.provider.as_str());
+        observed.routed = by == Some(EMBEDDED) && self.id.provider != EMBEDDED;
         if heard.calls.is_empty() {
             self.words_of_orchestrator(&mut observed, heard.text);
             return Ok(observed);

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use lango_model::EMBEDDED;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -149,7 +148,7 @@ impl Report {
             confusion: &self.confusion,
             time_as_orchestrator: self.as_orchestrator.figures(self.runs_here),
             time_as_specialist: self.as_specialist.figures(self.runs_here),
-            fast_path: (self.routed > 0 && self.model != EMBEDDED).then(|| FastPath {
+            fast_path: (self.routed > 0).then(|| FastPath {
                 decided: Share::new(self.routed, requests),
                 wrong: Share::new(self.routed_wrong, requests),
             }),
