@@ -71,8 +71,8 @@ impl Embedded {
         Self { id: embedded_id() }
     }
 
-    /// Makes the weights ready now, which the first request does otherwise.
-    pub fn load() {
+    /// Makes the weights ready now. Otherwise the first request does.
+    pub fn make_ready(&self) {
         Reader::shared();
     }
 

@@ -60,7 +60,7 @@ async fn measure(config: &Config, choice: Choice) -> Result<Measured, Failure> {
     let requests = parse("the built-in requests", REQUESTS, &team)?;
     let resident_before = resident_bytes();
     let clock = Clock::start();
-    Embedded::load();
+    Embedded::new().make_ready();
     let load = clock.stop();
     let ready = provider::prepare(config, choice, Purpose::Examine).await?;
     let examiner = Examiner {
