@@ -130,13 +130,11 @@ async fn meant(
     {
         return Ok((server, Some(wanted.to_owned())));
     }
-    match set_up(config).into_iter().next() {
-        Some(server) => Ok((server, Some(wanted.to_owned()))),
-        None => {
-            let (server, _) = found_here(config).await.ok_or_else(|| nobody_for(wanted))?;
-            Ok((server, Some(wanted.to_owned())))
-        }
-    }
+    let server = match set_up(config).into_iter().next() {
+        Some(server) => server,
+        None => found_here(config).await.ok_or_else(|| nobody_for(wanted))?.0,
+    };
+    Ok((server, Some(wanted.to_owned())))
 }
 
 async fn automatic(config: &Config) -> Result<Choice, Failure> {

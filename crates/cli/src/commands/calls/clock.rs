@@ -61,10 +61,8 @@ impl Times {
     /// `runs_here`: the work is done by this process, so that its processor time says something.
     pub(in crate::commands) fn figures(&self, runs_here: bool) -> TimeFigures {
         let wall = sorted(self.all.iter().map(|spent| spent.wall));
-        let processor = match runs_here {
-            true => sorted(self.all.iter().map(|spent| spent.processor)),
-            false => Vec::new(),
-        };
+        let here = self.all.iter().filter(|_| runs_here);
+        let processor = sorted(here.map(|spent| spent.processor));
         TimeFigures {
             decisions: self.all.len(),
             median_milliseconds: at(&wall, 50),

@@ -5,7 +5,7 @@ use super::compare::{are_equal, overlap};
 use super::examine::Observed;
 use super::figures::{Figures, Share, rounded};
 use super::labelled::Labelled;
-use super::team::Team;
+use super::team::{Capability, Team};
 
 /// What is right about one request, and what is not.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +53,7 @@ impl Verdict {
 fn compared(label: &Labelled, observed: &Observed, team: &Team) -> Option<Compared> {
     let meant = label.tool.as_deref().filter(|meant| observed.tool.as_deref() == Some(meant))?;
     let wanted = label.arguments();
-    let mut required = team.tool(meant).into_iter().flat_map(|tool| tool.required());
+    let mut required = team.tool(meant).into_iter().flat_map(Capability::required);
     if required.any(|name| !wanted.contains_key(name)) {
         return None;
     }

@@ -12,7 +12,7 @@ use lango_tool::{
     AnyTool, Prepared, RegisteredTool, SafetyLevel, ToolDeclaration, ToolError, ToolRegistry,
 };
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 use crate::failure::Failure;
 
@@ -46,7 +46,7 @@ pub(in crate::commands) struct Capability {
 #[derive(Default, Deserialize)]
 struct Schema {
     #[serde(default)]
-    properties: BTreeMap<String, IgnoredAny>,
+    properties: BTreeMap<String, Box<RawValue>>,
     #[serde(default)]
     required: Vec<String>,
 }

@@ -188,10 +188,8 @@ impl FailureView {
         };
         let expected_call = call(expected.tool.as_ref(), Some(&expected.args));
         let manner = if got.asked { " (asked)" } else { "" };
-        let said = match got.called {
-            true => String::new(),
-            false => format!("\n    said      {}", one_line(&got.said, 160)),
-        };
+        let said = format!("\n    said      {}", one_line(&got.said, 160));
+        let said = if got.called { String::new() } else { said };
         format!(
             "\n  {}{level}\n    expected  {}, {expected_call}\n    got       {}, {}{manner}{said}\n",
             one_line(text, 200),
