@@ -67,7 +67,18 @@ fn in_a_sentence(words: &str) -> Vec<&str> {
     }
     found.push(&words[start..]);
     let steps: Vec<&str> = found.into_iter().map(trimmed).filter(|step| !step.is_empty()).collect();
-    if steps.len() > 1 { steps } else { Vec::new() }
+    let told = steps.iter().skip(1).any(|step| tells(step));
+    if steps.len() > 1 && !told { steps } else { Vec::new() }
+}
+
+/// Whether words tell what happened rather than what to do: "…, then a cow came".
+fn tells(step: &str) -> bool {
+    const SUBJECTS: [&str; 18] = [
+        "a", "an", "the", "i", "we", "you", "he", "she", "it", "they", "my", "our", "your", "his",
+        "her", "their", "this", "there",
+    ];
+    let first = step.split_whitespace().next().unwrap_or_default();
+    SUBJECTS.iter().any(|subject| subject.eq_ignore_ascii_case(first))
 }
 
 /// A step without the words that only say which it is.
@@ -104,6 +115,7 @@ mod tests {
         assert!(steps("plan my wedding").is_empty());
         assert!(steps("run \"make and then make test\"").is_empty());
         assert!(steps("read a and b").is_empty());
+        assert!(steps("I ran it at noon, then a cow happened").is_empty());
         assert!(steps("1. only one").is_empty());
     }
 
