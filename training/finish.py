@@ -56,12 +56,34 @@ def told(name, box):
     return looked, weight_tool, weight_agent
 
 
+@torch.no_grad()
+def unseen(box, weight_tool, weight_agent, penalty):
+    """How often requests reach tools that were never trained on, beside all that were."""
+    entries = [json.loads(l) for p in sorted(glob.glob(os.path.join(options.data, "invented/test_*.jsonl"))) for l in open(p)]
+    cards = vectors(box, tokenizer, [card(n, tools[n]) for n in tools] + list(NULLS.values())
+                    + [card(e["tool"], e["declaration"]) for e in entries], device)
+    owners = [AGENTS.index(tools[n]["agent"]) for n in tools] + [AGENTS.index(n) for n in NULLS]
+    right = total = 0
+    for at, entry in enumerate(entries):
+        requests = vectors(box, tokenizer, [r["text"] for r in entry["requests"]], device)
+        agents = box.agent(requests).log_softmax(-1)
+        own = agents[:, owners]
+        other = agents.max(1, keepdim=True).values.expand(-1, len(entries)) - penalty / max(weight_agent, 1e-6)
+        logits = weight_tool * box.tool_scores(requests, cards) + weight_agent * torch.cat([own, other], 1)
+        found = logits.argmax(1).cpu().numpy()
+        right += int((found == len(owners) + at).sum())
+        total += len(found)
+    return 100 * right / total
+
+
 if len(states) > 1:
     for path, state in zip(options.states, states):
         told(path, ready(state))
 mean = {k: sum(s[k].float() for s in states) / len(states) for k in states[0]}
 box = ready(mean)
 looked, weight_tool, weight_agent = told("shipped", box)
+for penalty in (0.0, 0.5, 1.0, 2.0):
+    print(f"unseen tools reached, penalty {penalty}: {unseen(box, weight_tool, weight_agent, penalty):.1f} %", flush=True)
 report = {n: figures(rows, looked[n], tools, weight_tool, weight_agent, details=True) for n, rows in tests.items()}
 report["weights"] = dict(tool=weight_tool, agent=weight_agent)
 json.dump(report, open(os.path.join(options.out, "report.json"), "w"), indent=1)

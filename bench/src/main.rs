@@ -1,10 +1,11 @@
 //! Benchmarks, in CPU time: what a turn costs the machine, not what the clock says.
 //!
-//! `cargo xtask bench turn`, `call`, `sandbox`, `approval`, `embed`, `graph`, `ingest`, `memory`,
+//! `cargo xtask bench turn`, `call`, `sandbox`, `approval`, `decide`, `embed`, `graph`, `ingest`, `memory`,
 //! `remote` and `retrieval` run them. Each figure is taken in a process of its own; the scripted model is another process, so that its work is not counted.
 
 mod approval;
 mod call;
+mod decide;
 mod embed;
 mod figures;
 mod graph;
@@ -37,6 +38,8 @@ fn main() -> Result<()> {
         ["approval"] => approval::measure(),
         ["embed"] => embed::measure(),
         ["embed-worker"] => embed::work(),
+        ["decide"] => decide::measure(),
+        ["decide-worker"] => decide::work(),
         ["graph"] => graph::measure(),
         ["ingest"] => ingest::measure(),
         ["memory"] => block_on(memory::measure(None)),
@@ -53,7 +56,7 @@ fn main() -> Result<()> {
         ["overhead", wire, address] => block_on(overhead(wire, address)),
         ["worker", name, url] => block_on(worker::run(name, url)),
         _ => bail!(
-            "usage: lango-bench [turn | call | sandbox | approval | embed | graph | ingest | \
+            "usage: lango-bench [turn | call | sandbox | approval | decide | embed | graph | ingest | \
              memory | remote | retrieval]"
         ),
     }

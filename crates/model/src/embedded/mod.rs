@@ -70,6 +70,11 @@ impl Embedded {
     pub fn new() -> Self {
         Self { id: embedded_id() }
     }
+
+    /// Makes the weights ready now. Otherwise the first request does.
+    pub fn make_ready(&self) {
+        Reader::shared();
+    }
 }
 
 impl Default for Embedded {

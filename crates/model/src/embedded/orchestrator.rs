@@ -239,15 +239,12 @@ fn returned(call: &AnsweredCall) -> bool {
 /// first, so that its answer can be understood.
 fn interrupted(last: &AnsweredCall, before: &[&AnsweredCall], rest: &[&str]) -> String {
     let mut parts = Vec::new();
-    match wording::question(last) {
-        Some(question) => {
-            parts.push(format!("{ASK} {question}"));
-            parts.push(told(before));
-        }
-        None => {
-            parts.push(told(before));
-            parts.push(wording::tell(last));
-        }
+    if let Some(question) = wording::question(last) {
+        parts.push(format!("{ASK} {question}"));
+        parts.push(told(before));
+    } else {
+        parts.push(told(before));
+        parts.push(wording::tell(last));
     }
     if !rest.is_empty() {
         parts.push(talk::not_done(rest));
