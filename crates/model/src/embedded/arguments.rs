@@ -7,7 +7,7 @@ use lango_tool::ToolDeclaration;
 use serde_json::{Map, Value};
 
 use super::amounts::{Amount, amounts};
-use super::question::Question;
+use super::question::{Question, asked_name};
 use super::reading::{Answer, Reader};
 use super::schema::{Kind, Parameter, parameters};
 
@@ -32,7 +32,7 @@ pub(crate) fn fill(
         .collect();
     let questions: Vec<Question> = asked
         .iter()
-        .map(|parameter| Question::about(&tool.name, &as_trained(reader, tool, parameter)))
+        .map(|parameter| Question::about(asked_name(tool), &as_trained(reader, tool, parameter)))
         .collect();
     let answers = reader.answers(words, &questions);
     let mut arguments = Map::new();

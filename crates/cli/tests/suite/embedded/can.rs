@@ -17,10 +17,11 @@ async fn files_are_listed_and_it_says_which_model_answers() {
     let names: Vec<&str> = calls(&turn).iter().map(|(name, _)| *name).collect();
     assert_eq!((names, turn.results_with(CallStatus::Ok)), (vec!["fs_list"], 1));
     let answer = turn.answer();
-    assert!(answer.contains("README.md") && answer.contains("src"), "{answer}");
+    assert!(answer.starts_with("2 entries in the workspace:"), "{answer}");
+    assert!(answer.contains("`README.md`") && answer.contains("`src/`"), "{answer}");
     // To a person it says so in one line, and what to do about it.
     let shown = lango.bare(&["run", "list the files here"]).run().await;
-    assert!(shown.stderr.contains("the small model that is part of the program"), "{shown:?}");
+    assert!(shown.stderr.contains("the small model in the box"), "{shown:?}");
     assert!(shown.stdout.contains("README.md"), "{shown:?}");
     assert!(lango.received().is_empty(), "nobody else was asked");
 }
@@ -67,7 +68,7 @@ async fn a_command_runs_only_after_a_yes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_command_is_told_as_one() {
     let lango = Lango::silent().await;
-    let turn = ask(&lango, "run ls no-such-directory").with(&["--approve", "all"]).turn().await;
+    let turn = ask(&lango, "run `ls no-such-directory`").with(&["--approve", "all"]).turn().await;
     assert_eq!(calls(&turn), [("exec_shell", json!({ "command": "ls no-such-directory" }))]);
     let answer = turn.answer();
     assert!(answer.contains("exit code 2") && answer.contains("No such file"), "{answer}");
@@ -147,7 +148,7 @@ async fn steps_are_taken_in_their_order_and_both_results_are_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_that_is_refused_stops_those_after_it() {
     let lango = Lango::silent().await;
-    let request = "1. read README.md\n2. run touch made\n3. read src/main.rs";
+    let request = "1. read README.md\n2. run `touch made`\n3. read src/main.rs";
     let turn = ask(&lango, request).turn().await;
     let names: Vec<&str> = calls(&turn).iter().map(|(name, _)| *name).collect();
     assert_eq!(names[..2], ["fs_read", "exec_shell"], "{}", turn.answer());

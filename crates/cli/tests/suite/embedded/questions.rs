@@ -43,7 +43,13 @@ async fn a_dangerous_tool_is_not_guessed_into() {
         let lango = Lango::silent().await;
         let turn = ask(&lango, request).with(&["--approve", "all"]).turn().await;
         assert_eq!(turn.code, 0, "{request}: {}", turn.answer());
-        assert_eq!(turn.count("tool_started"), 0, "{request}: {:?}", calls(&turn));
+        let dangerous = |name: &str| {
+            ["exec_", "fs_write", "fs_edit", "fs_move", "fs_delete"]
+                .iter()
+                .any(|d| name.starts_with(d))
+        };
+        let called = calls(&turn);
+        assert!(!called.iter().any(|(name, _)| dangerous(name)), "{request}: {called:?}");
         assert!(lango.workspace().join("README.md").exists());
     }
 }
