@@ -29,6 +29,8 @@ mod schema;
 mod specialist;
 mod steps;
 mod talk;
+#[cfg(test)]
+mod tests;
 mod thresholds;
 mod unknown;
 mod weights;
