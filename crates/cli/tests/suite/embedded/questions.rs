@@ -53,3 +53,22 @@ async fn a_dangerous_tool_is_not_guessed_into() {
         assert!(lango.workspace().join("README.md").exists());
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unclear_dangerous_request_is_asked_about_until_it_is_clear() {
+    let lango = Lango::silent().await;
+    let say = |text: &str| ask_in(&lango, "one", text);
+    let turn = say("wipe it").with(&["--approve", "all"]).turn().await;
+    assert_eq!((turn.status().as_str(), calls(&turn).len()), ("needs_input", 0));
+    let question = turn.answer().to_owned();
+    let number = if question.contains("1. `fs_delete`") { "1" } else { "2" };
+    assert!(question.contains(&format!("{number}. `fs_delete`")), "{question}");
+    let turn = say(number).with(&["--approve", "all"]).turn().await;
+    assert_eq!((turn.status().as_str(), calls(&turn).len()), ("needs_input", 0));
+    assert!(turn.answer().starts_with("For `fs_delete` I need its `path`"), "{}", turn.answer());
+    // What is clear by now still waits for a yes.
+    let turn = say("README.md").turn().await;
+    assert_eq!((turn.code, turn.results_with(CallStatus::Denied)), (3, 1));
+    assert_eq!((calls(&turn)[0].0, &calls(&turn)[0].1["path"]), ("fs_delete", &json!("README.md")));
+    assert!(lango.workspace().join("README.md").exists());
+}
