@@ -27,6 +27,7 @@ arguments.add_argument("--vocabulary", required=True)
 arguments.add_argument("--data", default="data")
 arguments.add_argument("--test", default="written/test_*.jsonl")
 arguments.add_argument("--out", required=True)
+arguments.add_argument("--each", action="store_true", help="figures of every run as well")
 options = arguments.parse_args()
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -76,7 +77,7 @@ def unseen(box, weight_tool, weight_agent, penalty):
     return 100 * right / total
 
 
-if len(states) > 1:
+if options.each:
     for path, state in zip(options.states, states):
         told(path, ready(state))
 mean = {k: sum(s[k].float() for s in states) / len(states) for k in states[0]}

@@ -17,7 +17,6 @@ import torch.nn.functional as F
 from tokenizers import BertWordPieceTokenizer
 
 from examples import AGENTS, Pairs, load, target
-from evaluate import figures, look
 from model import Box
 from words import NULLS, card
 
@@ -214,11 +213,6 @@ for epoch in range(options.epochs):
             sums[key] = sums.get(key, 0.0) + value.detach() * len(rows)
     line = {k: round(float(v) / len(train), 4) for k, v in sums.items()}
     print(f"epoch {epoch + 1} {time.time() - began:.0f}s {line}", flush=True)
-    if (epoch + 1) % 5 == 0:
-        box.eval()
-        for name, rows in tests.items():
-            looked = look(box, tokenizer, pairs, tools, rows, device)
-            print(f"  {name}: {json.dumps(figures(rows, looked, tools, 1.0, 1.0))}", flush=True)
 
 with torch.no_grad():
     for p, a in zip(learnt, averaged):

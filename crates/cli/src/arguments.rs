@@ -20,7 +20,7 @@ pub(crate) use a2a::A2aCommand;
 pub(crate) use approvals::{
     ApprovalsCommand, RuleArguments, RuleEffect, SkillsCommand, TrustArguments, UndoArguments,
 };
-pub(crate) use eval::EvalCommand;
+pub(crate) use eval::{CallsArguments, EvalCommand};
 pub(crate) use graph::{
     ExportFormat, GraphCommand, QueryArguments as GraphQueryArguments, Relation,
 };
@@ -42,7 +42,8 @@ pub(crate) use views::{
 #[derive(Debug, Parser)]
 #[command(name = "lango", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = "Examples:
-  lango demo                                   see a whole turn, without a key
+  lango demo                                   see a whole turn, played by a script
+  lango run \"list the files here\"              without a key the small model in the box answers
   lango run \"how many lines has README.md?\"    one question, one answer
   git diff | lango run \"review this\"           standard input goes along
   lango chat --last                            go on with the last conversation
@@ -245,6 +246,17 @@ Every call of its tools is asked about, unless mcp_servers.NAME.safety or a rule
         command: A2aCommand,
     },
     /// The models that can be used.
+    #[command(after_help = "Examples:
+  lango models list                          of everybody who is set up, and the one in the box
+  lango models test                          the one that `lango run` would use
+  lango models test embedded                 the one in the box, with its figures on this machine
+
+With nothing set up the small model in the box answers (embedded): it puts requests to work, but
+cannot chat, write or answer from knowledge. To connect a bigger one:
+  export ANTHROPIC_API_KEY=…                 or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY
+  export OPENAI_BASE_URL=http://127.0.0.1:1234/v1     any server that speaks OpenAI's wire
+  ollama serve                               Ollama, LM Studio and llama.cpp are found on this machine
+  lango config set model.provider NAME       which of several; for one run: --model PROVIDER/NAME")]
     Models {
         #[command(subcommand)]
         command: ModelsCommand,

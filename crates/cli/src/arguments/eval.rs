@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EvalCommand {
@@ -22,4 +22,40 @@ temporary database. The embedding model is that of the configuration.")]
         #[arg(long)]
         json: bool,
     },
+    /// How well a model understands requests, on requests whose meaning is known.
+    #[command(after_help = "Examples:
+  lango eval calls requests.jsonl                          the model that `lango run` would use
+  lango eval calls plain.jsonl hard.jsonl --model embedded --failures 20
+  lango eval calls requests.jsonl --model ollama/qwen3:8b --limit 50 --json
+
+A line of a file is a JSON object: text, agent (one of the seven, or none for small talk), tool
+(null where none is meant), args, and level if you like, such as plain or hard. The model is asked
+as the orchestrator of a team with all agents and tools, and then as the specialist that it chose.
+Nothing is ever run. With a model that costs something, a request costs up to two calls.
+
+A question counts by its first reading: the first tool that it names. Arguments are compared where
+the right tool was called, or where a parameter was asked for that the label has (then they are
+wrong); not where the label itself lacks a required parameter, nor where it was asked which tool is
+meant. docs/models.md explains all figures. Ctrl-C leaves the figures so far.")]
+    Calls(CallsArguments),
+}
+
+/// What `eval calls` takes.
+#[derive(Debug, Args)]
+pub(crate) struct CallsArguments {
+    /// Labelled requests, one JSON object in a line.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// PROVIDER/NAME, or `embedded`; the one that `lango run` would use when absent.
+    #[arg(long, value_name = "ID")]
+    pub(crate) model: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Only the first N requests.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
+    /// Also show the first N requests of which something was not right.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) failures: u32,
 }

@@ -94,10 +94,12 @@ pub(crate) enum SessionsCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
-    /// The models of every provider that is set up, or of one.
+    /// The models of every provider that is set up, and the one in the box; or of one provider.
     #[command(after_help = "Examples:
   lango models list
-  lango models list ollama --json")]
+  lango models list ollama --json
+
+Nothing is listed of a provider whose key is missing. How to connect one: lango models --help")]
     List {
         /// The provider.
         provider: Option<String>,
@@ -108,9 +110,14 @@ pub(crate) enum ModelsCommand {
     /// Make real calls and say what works: streaming, tools, parallel tools, images, usage.
     #[command(after_help = "Examples:
   lango models test                         the model that `lango run` would use
-  lango models test openai/gpt-5-mini")]
+  lango models test openai/gpt-5-mini
+  lango models test embedded                the one in the box
+
+Of the model in the box: CPU time to load it and for a decision (median), memory, and how often it is
+right on sixty requests that are part of the program. `partly` is slower, larger or more often wrong
+than promised.")]
     Test {
-        /// PROVIDER/NAME; the one that `lango run` would use when absent.
+        /// PROVIDER/NAME, or `embedded`; the one that `lango run` would use when absent.
         model: Option<String>,
         /// Print JSON.
         #[arg(long)]

@@ -1,5 +1,7 @@
 //! `lango eval`: how good it is, measured.
 
+mod calls;
+
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,8 +20,10 @@ use crate::failure::{self, Failure};
 use crate::knowledge::{self, Embedding, failed};
 
 pub(crate) async fn eval(setting: &Setting, command: EvalCommand) -> Result<u8, Failure> {
-    let EvalCommand::Retrieval { directory, json } = command;
-    retrieval(setting, &directory, json).await
+    match command {
+        EvalCommand::Retrieval { directory, json } => retrieval(setting, &directory, json).await,
+        EvalCommand::Calls(arguments) => calls::calls(setting, &arguments).await,
+    }
 }
 
 /// Passages that are looked at for one question, so that ten documents are among them.

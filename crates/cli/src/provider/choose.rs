@@ -130,10 +130,11 @@ async fn meant(
     {
         return Ok((server, Some(wanted.to_owned())));
     }
-    match set_up(config).into_iter().next() {
-        Some(server) => Ok((server, Some(wanted.to_owned()))),
-        None => Ok((found_here(config).await.ok_or_else(nothing)?.0, Some(wanted.to_owned()))),
-    }
+    let server = match set_up(config).into_iter().next() {
+        Some(server) => server,
+        None => found_here(config).await.ok_or_else(|| nobody_for(wanted))?.0,
+    };
+    Ok((server, Some(wanted.to_owned())))
 }
 
 async fn automatic(config: &Config) -> Result<Choice, Failure> {
@@ -235,13 +236,14 @@ fn no_models(server: &Server) -> Failure {
     ))
 }
 
-/// There is no model at all.
-pub(crate) fn nothing() -> Failure {
-    Failure::provider(
-        "no model is set up: there is no key in the environment, and no server on this machine.\n\
+/// A model was named, and there is nobody who could have it.
+fn nobody_for(wanted: &str) -> Failure {
+    Failure::provider(format!(
+        "nobody here has the model {wanted:?}: there is no key in the environment, and no server on \
+         this machine.\n\
          - with a key:            export ANTHROPIC_API_KEY=… (or OPENAI_, GEMINI_, OPENROUTER_)\n\
          - with a local server:   start Ollama, LM Studio or llama.cpp, or\n\
          \u{20}                        export OPENAI_BASE_URL=http://127.0.0.1:1234/v1\n\
-         - to see it work first:  lango demo",
-    )
+         - without any:           lango run --model embedded …, the small model in the box"
+    ))
 }

@@ -18,7 +18,7 @@ use lango_protocol::{AgentName, Usage};
 use lango_runtime::AgentModel;
 
 use choose::named;
-pub(crate) use choose::{Choice, Source, choose, list, nothing};
+pub(crate) use choose::{Choice, Source, choose, list};
 pub(crate) use server::Server;
 
 use crate::config::{Config, RouterName};

@@ -152,11 +152,11 @@ async fn a_home_that_cannot_be_written_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_model_the_user_is_told_the_ways_to_get_one() {
+async fn a_named_model_that_nobody_has_is_refused_with_the_ways_to_get_one() {
     let lango = Lango::silent().await;
-    let finished = lango.command(&["run", "hello"]).unset("OPENAI_BASE_URL").run().await;
+    let finished = lango.bare(&["run", "hello", "--model", "gigantic"]).run().await;
     assert_eq!((finished.code, finished.stdout.as_str()), (4, ""));
-    for words in ["ANTHROPIC_API_KEY", "OPENAI_BASE_URL=", "lango demo"] {
+    for words in ["\"gigantic\"", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL=", "--model embedded"] {
         assert!(finished.stderr.contains(words), "{words}: {}", finished.stderr);
     }
     assert!(!lango.database_file().exists(), "nothing was begun");

@@ -30,14 +30,22 @@ pub(crate) fn fill(
         .into_iter()
         .filter(|parameter| parameter.kind != Kind::Other || parameter.required)
         .collect();
+    let has_numbers = !amounts(words).is_empty();
+    let asked_about = |parameter: &Parameter| {
+        // Without a number in the words there is none to be found.
+        has_numbers || !matches!(parameter.kind, Kind::Integer | Kind::Number)
+    };
     let questions: Vec<Question> = asked
         .iter()
+        .filter(|parameter| asked_about(parameter))
         .map(|parameter| Question::about(asked_name(tool), &as_trained(reader, tool, parameter)))
         .collect();
-    let answers = reader.answers(words, &questions);
+    let mut answers = reader.answers(words, &questions).into_iter();
     let mut arguments = Map::new();
     let mut missing = Vec::new();
-    for (parameter, answer) in asked.into_iter().zip(answers) {
+    for parameter in asked {
+        let answer = asked_about(&parameter).then(|| answers.next()).flatten();
+        let answer = answer.unwrap_or(Answer::Nothing);
         let told = given.iter().find(|(name, _)| *name == parameter.name);
         let value = match told {
             Some((_, text)) => value(&parameter, &Answer::Span(0..text.len()), text),

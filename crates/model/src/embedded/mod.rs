@@ -78,6 +78,11 @@ impl Embedded {
     pub fn make_ready(&self) {
         Reader::shared();
     }
+
+    /// The bytes of its own weights. The vocabulary and its vectors are those of the encoder.
+    pub fn weights_size() -> usize {
+        weights::size()
+    }
 }
 
 impl Default for Embedded {

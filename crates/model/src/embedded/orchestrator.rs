@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::arguments::fill;
 use super::conversation::{Conversation, ask_reading};
 use super::decision::{Meaning, Part, Readings};
 use super::reading::Reader;
@@ -139,10 +140,27 @@ impl<'a> Orchestrator<'a> {
         talk::no_such_agent(name, job(name))
     }
 
-    /// Whether the words are several requests, each clear by itself.
+    /// Whether the words are several requests: each clear by itself and, where only words such as
+    /// "then" separate them, each with all that it needs. People say "then" for much else.
     fn is_sequence(&self, words: &str) -> bool {
         let steps = steps(words);
-        !steps.is_empty() && steps.iter().all(|step| self.agent_for(step).is_some())
+        let is_list = words.lines().count() > 1;
+        let stands_alone = |step: &&str| match self.agent_for(step) {
+            Some(agent) => is_list || self.is_complete(agent, step),
+            None => false,
+        };
+        !steps.is_empty() && steps.iter().all(stands_alone)
+    }
+
+    /// Whether a step has all that its tool needs.
+    fn is_complete(&self, agent: &str, step: &str) -> bool {
+        let readings = self.readings(step);
+        let Some(Meaning::Tool { tool, .. }) =
+            readings.tools_of(Some(agent)).first().map(|reading| reading.meaning)
+        else {
+            return false;
+        };
+        fill(self.reader, tool, step, &[]).missing.is_empty()
     }
 
     /// Who a step is for, if that is clear.

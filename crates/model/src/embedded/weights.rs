@@ -39,6 +39,11 @@ const _: () = {
     }
 };
 
+/// The bytes of the file.
+pub(crate) fn size() -> usize {
+    FILE.0.len()
+}
+
 /// A small linear step, in full precision.
 #[derive(Debug)]
 pub(crate) struct Head {

@@ -31,6 +31,7 @@ use crate::team::Team;
 use crate::words;
 
 pub(crate) use think::Role;
+pub use think::handed;
 
 /// Why a turn cannot go on.
 #[derive(Debug)]

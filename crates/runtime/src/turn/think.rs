@@ -304,7 +304,7 @@ fn ends_turn(role: Role<'_>) -> bool {
 }
 
 /// What a specialist is given: the user's words, and the task where it says something else.
-fn handed(user: &str, task: &str) -> String {
+pub fn handed(user: &str, task: &str) -> String {
     let task = task.trim();
     if task.is_empty() || task == user.trim() {
         return user.to_owned();

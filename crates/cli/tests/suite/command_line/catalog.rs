@@ -135,14 +135,26 @@ async fn the_doctor_says_what_is_good_and_what_to_do_about_the_rest() {
     assert_eq!(good.code, 0, "{}", good.stdout);
     assert!(good.stdout.contains("ok    model"), "{}", good.stdout);
     assert_eq!(lango.requests().len(), 1, "the model was really asked");
-    let bad = lango.command(&["doctor"]).unset("OPENAI_BASE_URL").run().await;
+    let own = lango.command(&["doctor"]).unset("OPENAI_BASE_URL").run().await;
+    assert_eq!(own.code, 0, "{}", own.stdout);
+    assert!(
+        own.stdout.contains("ok    model           embedded (")
+            && own.stdout.contains("lango models --help"),
+        "{}",
+        own.stdout
+    );
+    let nobody = |arguments: &[&str]| {
+        let doctor = lango.command(arguments).unset("OPENAI_BASE_URL");
+        doctor.set("LANGO_MODEL_PROVIDER", "anthropic")
+    };
+    let bad = nobody(&["doctor"]).run().await;
     assert_eq!(bad.code, 1);
     assert!(
-        bad.stdout.contains("bad   model") && bad.stdout.contains("lango demo"),
+        bad.stdout.contains("bad   model") && bad.stdout.contains("ANTHROPIC_API_KEY"),
         "{}",
         bad.stdout
     );
-    let bad = lango.command(&["doctor", "--json"]).unset("OPENAI_BASE_URL").run().await;
+    let bad = nobody(&["doctor", "--json"]).run().await;
     let checks: Value = serde_json::from_str(&bad.stdout).unwrap();
     let state = |what: &str| {
         let check = checks.as_array().unwrap().iter().find(|check| check["what"] == what);

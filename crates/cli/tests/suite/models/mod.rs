@@ -2,6 +2,8 @@
 
 mod choice;
 mod context;
+mod embedded;
+mod measured;
 mod prefix;
 mod recording;
 mod reports;

@@ -79,8 +79,13 @@ async fn models_are_listed_from_every_kind_of_server() {
     }
     let lango = Lango::silent().await;
     let nothing = lango.bare(&["models", "list"]).run().await;
-    assert_eq!(nothing.code, 4);
-    assert!(nothing.stderr.contains("ANTHROPIC_API_KEY"), "{}", nothing.stderr);
+    assert_eq!(nothing.code, 0);
+    assert!(nothing.stdout.contains("\nembedded  none    yes    no"), "{}", nothing.stdout);
+    assert!(nothing.stderr.contains("lango models --help"), "{}", nothing.stderr);
+    let help = lango.bare(&["models", "--help"]).run().await.stdout;
+    for words in ["ANTHROPIC_API_KEY", "OPENAI_BASE_URL=", "ollama serve", "model.provider"] {
+        assert!(help.contains(words), "{words}: {help}");
+    }
     let nobody = lango.bare(&["models", "list", "ollama"]).set("OLLAMA_HOST", "127.0.0.1:1");
     let nobody = nobody.run().await;
     assert_eq!(nobody.code, 4);

@@ -1,0 +1,123 @@
+//! The arguments of a call against those of a label.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+/// Whether all arguments are there, none is too much, and all are equal: texts without regard to
+/// case and to white space around them, lists without regard to order. What is null is not there.
+pub(super) fn are_equal(wanted: &Map<String, Value>, got: &Map<String, Value>) -> bool {
+    given(wanted) == given(got)
+}
+
+/// How much of the words is the same, from 0 to 1: for each parameter that either side has the F1
+/// of the words, and of these the mean. Nothing against nothing is 1.
+pub(super) fn overlap(wanted: &Map<String, Value>, got: &Map<String, Value>) -> f64 {
+    let (wanted, got) = (given(wanted), given(got));
+    let names: BTreeSet<&String> = wanted.keys().chain(got.keys()).collect();
+    let parts = names.iter().map(|name| match (wanted.get(*name), got.get(*name)) {
+        (Some(wanted), Some(got)) => f1(&words(wanted), &words(got)),
+        _ => 0.0,
+    });
+    match u32::try_from(names.len()) {
+        Ok(0) => 1.0,
+        count => parts.sum::<f64>() / f64::from(count.unwrap_or(u32::MAX)),
+    }
+}
+
+/// The arguments in the form in which they are compared.
+fn given(arguments: &Map<String, Value>) -> BTreeMap<String, Value> {
+    let there = arguments.iter().filter(|(_, value)| !value.is_null());
+    there.map(|(name, value)| (name.clone(), folded(value))).collect()
+}
+
+fn folded(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.trim().to_lowercase()),
+        // 5 and 5.0 are the same number.
+        Value::Number(number) => number.as_f64().map_or_else(|| value.clone(), Value::from),
+        Value::Array(values) => {
+            let mut values: Vec<Value> = values.iter().map(folded).collect();
+            values.sort_by_key(Value::to_string);
+            values.dedup();
+            Value::Array(values)
+        }
+        Value::Object(fields) => Value::Object(given(fields).into_iter().collect()),
+        Value::Null | Value::Bool(_) => value.clone(),
+    }
+}
+
+/// The words of a value, with how often each is there. What has no letter and no digit is one word.
+fn words(value: &Value) -> BTreeMap<String, u32> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => {
+            let mut all = BTreeMap::new();
+            for (word, count) in values.iter().flat_map(words) {
+                *all.entry(word).or_default() += count;
+            }
+            return all;
+        }
+        // A point or a minus is a part of a number.
+        other => return BTreeMap::from([(other.to_string(), 1)]),
+    };
+    let mut all = BTreeMap::new();
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        *all.entry(word.to_owned()).or_default() += 1;
+    }
+    if all.is_empty() && !text.is_empty() {
+        all.insert(text, 1);
+    }
+    all
+}
+
+/// Twice what is common, of all words of both sides.
+fn f1(wanted: &BTreeMap<String, u32>, got: &BTreeMap<String, u32>) -> f64 {
+    let total: u32 = wanted.values().chain(got.values()).sum();
+    if total == 0 {
+        return 1.0;
+    }
+    let common = wanted.iter().map(|(word, count)| got.get(word).map_or(0, |c| *c.min(count)));
+    f64::from(2 * common.sum::<u32>()) / f64::from(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn arguments(value: Value) -> Map<String, Value> {
+        match value {
+            Value::Object(fields) => fields,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn equal_is_what_means_the_same() {
+        let equal = |a, b| are_equal(&arguments(a), &arguments(b));
+        assert!(equal(json!({"path": "A.txt "}), json!({"path": "a.TXT"})));
+        assert!(equal(json!({"n": 5}), json!({"n": 5.0})));
+        assert!(equal(json!({"tags": ["b", "A"]}), json!({"tags": ["a", "B", "b"]})));
+        assert!(equal(json!({}), json!({"limit": null})));
+        assert!(!equal(json!({"n": 5}), json!({"n": "5"})));
+        assert!(!equal(json!({"recursive": true}), json!({"recursive": false})));
+        assert!(!equal(json!({"path": "a"}), json!({"path": "a", "limit": 1})));
+        assert!(!equal(json!({"path": "a", "limit": 1}), json!({"path": "a"})));
+    }
+
+    #[test]
+    fn overlap_is_the_mean_over_all_parameters_of_either_side() {
+        let of = |a, b| overlap(&arguments(a), &arguments(b));
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
+        near(of(json!({}), json!({})), 1.0);
+        near(of(json!({"path": "."}), json!({"path": "."})), 1.0);
+        near(of(json!({"path": "."}), json!({"path": "/"})), 0.0);
+        // Two of three words on one side, two of two on the other.
+        near(of(json!({"q": "the red house"}), json!({"q": "red house"})), 0.8);
+        near(of(json!({"q": "red", "n": 3}), json!({"q": "red"})), 0.5);
+        near(of(json!({"tags": ["a", "b"]}), json!({"tags": ["b", "a"]})), 1.0);
+        near(of(json!({"n": -1.5}), json!({"n": 1.5})), 0.0);
+    }
+}

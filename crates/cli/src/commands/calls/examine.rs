@@ -1,0 +1,166 @@
+//! Asking a model what it would do about a request, as the orchestrator and as the specialist that it
+//! chose.
+
+use lango_model::{
+    EMBEDDED, Fault, Message, Model, ModelError, ModelId, ModelRequest, Options, RequestedCall,
+    TRANSFER_TOOL,
+};
+use lango_runtime::handed;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::clock::{Clock, Spent};
+use super::team::{NOBODY, Part, Team};
+use crate::commands::hear::{Heard, hear};
+
+/// With this an answer is a question to the user.
+const ASK: &str = "[ASK]";
+
+/// Asks one model about requests.
+pub(in crate::commands) struct Examiner<'a> {
+    pub(in crate::commands) team: &'a Team,
+    pub(in crate::commands) model: &'a dyn Model,
+    pub(in crate::commands) options: Options,
+    /// The model that was chosen. Where the one in the box decides instead, that is the fast path.
+    pub(in crate::commands) id: &'a ModelId,
+}
+
+/// What a model would do about a request.
+#[derive(Debug, Default)]
+pub(in crate::commands) struct Observed {
+    /// Who it thinks it is for, `none` for small talk; also where it asks before it acts.
+    pub(in crate::commands) agent: Option<String>,
+    /// Which tool it thinks is meant; also where it asks before it acts.
+    pub(in crate::commands) tool: Option<String>,
+    /// Of the first call.
+    pub(in crate::commands) arguments: Option<Map<String, Value>>,
+    /// The tools that it really called.
+    pub(in crate::commands) called: Vec<String>,
+    /// It asked the user something instead.
+    pub(in crate::commands) asked: bool,
+    /// The parameter that it asked for.
+    pub(super) lacks: Option<String>,
+    /// The fast path handed over, and not the model.
+    pub(in crate::commands) routed: bool,
+    /// What it said last, where that was words.
+    pub(in crate::commands) said: String,
+    pub(in crate::commands) as_orchestrator: Option<Spent>,
+    pub(in crate::commands) as_specialist: Option<Spent>,
+}
+
+/// A hand-over, as the runtime reads one.
+#[derive(Deserialize)]
+struct Transfer {
+    #[serde(default)]
+    agent_name: String,
+    #[serde(default)]
+    task: String,
+}
+
+impl Examiner<'_> {
+    /// An error is one that the next request would meet, too. A reply that cannot be used is no
+    /// decision.
+    pub(in crate::commands) async fn examine(&self, text: &str) -> Result<Observed, ModelError> {
+        let mut observed = Observed::default();
+        let colleagues = self.team.colleagues.clone();
+        let request =
+            ModelRequest { colleagues, ..self.request(&self.team.orchestrator, text.to_owned()) };
+        let (heard, spent) = self.ask(request).await?;
+        observed.as_orchestrator = Some(spent);
+        let Some(heard) = heard else { return Ok(observed) };
+        let by = heard.by.as_ref().map(|by| by.provider.as_str());
+        observed.routed = by == Some(EMBEDDED) && self.id.provider != EMBEDDED;
+        if heard.calls.is_empty() {
+            self.words_of_orchestrator(&mut observed, heard.text);
+            return Ok(observed);
+        }
+        // An agent that makes a call without an owner, or hands over to nobody, has decided nothing.
+        let Some(transfer) = first_transfer(&heard.calls) else { return Ok(observed) };
+        let Some(specialist) = self.team.specialist(&transfer.agent_name) else {
+            return Ok(observed);
+        };
+        observed.agent = Some(transfer.agent_name);
+        if specialist.tools.is_empty() {
+            return Ok(observed);
+        }
+        let (heard, spent) =
+            self.ask(self.request(specialist, handed(text, &transfer.task))).await?;
+        observed.as_specialist = Some(spent);
+        if let Some(heard) = heard {
+            self.reply_of_specialist(&mut observed, heard);
+        }
+        Ok(observed)
+    }
+
+    fn request(&self, part: &Part, text: String) -> ModelRequest {
+        ModelRequest {
+            instruction: part.instruction.clone(),
+            messages: vec![Message::user(text)],
+            tools: part.tools.clone(),
+            options: self.options,
+            ..ModelRequest::default()
+        }
+    }
+
+    /// None for a reply that is of no use.
+    async fn ask(&self, request: ModelRequest) -> Result<(Option<Heard>, Spent), ModelError> {
+        let clock = Clock::start();
+        let heard = hear(self.model, request).await;
+        let spent = clock.stop();
+        match heard {
+            Ok(heard) => Ok((Some(heard), spent)),
+            Err(error) if is_of_the_model(error.fault) => Ok((None, spent)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn words_of_orchestrator(&self, observed: &mut Observed, text: String) {
+        if text.trim_start().starts_with(ASK) {
+            observed.asked = true;
+            self.read_question(observed, &text);
+            observed.agent = observed.tool.as_deref().and_then(|tool| self.owner(tool));
+        } else if !text.trim().is_empty() {
+            observed.agent = Some(NOBODY.to_owned());
+        }
+        observed.said = text;
+    }
+
+    fn reply_of_specialist(&self, observed: &mut Observed, heard: Heard) {
+        if let Some(first) = heard.calls.first() {
+            observed.tool = Some(first.name.clone());
+            observed.arguments = serde_json::from_str(&first.arguments).ok();
+        } else if heard.text.trim_start().starts_with(ASK) {
+            observed.asked = true;
+            self.read_question(observed, &heard.text);
+        }
+        observed.called = heard.calls.into_iter().map(|call| call.name).collect();
+        observed.said = heard.text;
+    }
+
+    fn owner(&self, tool: &str) -> Option<String> {
+        self.team.tool(tool).map(|tool| tool.agent.clone())
+    }
+
+    /// The first tool that a question names is what the model took the request for. Where it is the
+    /// only one, a parameter after it is what the model did not find.
+    fn read_question(&self, observed: &mut Observed, question: &str) {
+        let named: Vec<&str> = question.split('`').skip(1).step_by(2).collect();
+        let mut tools = named.iter().filter_map(|name| Some((*name, self.team.tool(name)?)));
+        let Some((name, tool)) = tools.next() else { return };
+        if tools.all(|(other, _)| other == name) {
+            let parameter = named.iter().find(|parameter| tool.has(parameter));
+            observed.lacks = parameter.map(|parameter| (*parameter).to_owned());
+        }
+        observed.tool = Some(name.to_owned());
+    }
+}
+
+fn first_transfer(calls: &[RequestedCall]) -> Option<Transfer> {
+    let transfer = calls.iter().find(|call| call.name == TRANSFER_TOOL)?;
+    serde_json::from_str(&transfer.arguments).ok()
+}
+
+/// Whether an error says something about the model's reply to this request alone.
+fn is_of_the_model(fault: Fault) -> bool {
+    matches!(fault, Fault::ContentRefused | Fault::OutputLimit | Fault::Malformed)
+}
