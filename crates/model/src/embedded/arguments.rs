@@ -7,7 +7,7 @@ use lango_tool::ToolDeclaration;
 use serde_json::{Map, Value};
 
 use super::amounts::{Amount, amounts};
-use super::question::Question;
+use super::question::{Question, asked_name};
 use super::reading::{Answer, Reader};
 use super::schema::{Kind, Parameter, parameters};
 
@@ -38,7 +38,7 @@ pub(crate) fn fill(
     let questions: Vec<Question> = asked
         .iter()
         .filter(|parameter| asked_about(parameter))
-        .map(|parameter| Question::about(&tool.name, &as_trained(reader, tool, parameter)))
+        .map(|parameter| Question::about(asked_name(tool), &as_trained(reader, tool, parameter)))
         .collect();
     let mut answers = reader.answers(words, &questions).into_iter();
     let mut arguments = Map::new();

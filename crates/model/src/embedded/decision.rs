@@ -3,14 +3,11 @@
 use lango_tool::{SafetyLevel, ToolDeclaration};
 
 use super::catalogue::{KnownTool, PLAN_CARD, SMALL_TALK_CARD};
-use super::question::human;
+use super::question::{card, human};
 use super::reading::{Gist, Reader};
+use super::unknown::Unknown;
 use super::weights::AGENTS;
 use crate::Colleague;
-
-/// How much nearer than any known tool an unknown one has to be: it was never trained on, and many
-/// tools are near to something.
-const UNKNOWN_PENALTY: f32 = 0.5;
 
 /// The tool with which every agent reads what was too long to show. No request means it.
 const OUTPUT_READ: &str = "output_read";
@@ -63,27 +60,31 @@ impl<'a> Readings<'a> {
         colleagues: impl IntoIterator<Item = &'a Colleague>,
     ) -> Self {
         let (tool_weight, agent_weight) = reader.decision_weights();
-        let likeliest = gist.agents.iter().copied().fold(f32::MIN, f32::max);
         let of_class = |class: usize, nearness: f32| {
             tool_weight * nearness + agent_weight * gist.agents[class]
         };
-        let of_unknown =
-            |nearness: f32| tool_weight * nearness + agent_weight * likeliest - UNKNOWN_PENALTY;
-        let mut present = vec![false; reader.catalogue.tools().len()];
+        let known =
+            |card: usize, class: usize| of_class(class, reader.nearness_to_card(gist, card));
+        let catalogue = &reader.catalogue;
+        let known_logits: Vec<f32> = catalogue
+            .tools()
+            .iter()
+            .enumerate()
+            .map(|(card, tool)| known(card, tool.agent))
+            .collect();
+        let mut unknown = Unknown::default();
+        let mut present = vec![false; known_logits.len()];
         let mut logits: Vec<(Meaning<'a>, f32)> = Vec::new();
         let mut add_tool = |tool: &'a ToolDeclaration, agent: Option<&'a Colleague>| {
-            if &*tool.name == OUTPUT_READ {
-                return;
-            }
-            let nearness = reader.nearness(gist, tool);
-            let logit = match reader.catalogue.find(&tool.name) {
-                Some((card, known)) => {
+            let meaning = Meaning::Tool { tool, agent };
+            match catalogue.find(&tool.name) {
+                _ if &*tool.name == OUTPUT_READ => {}
+                Some((card, _)) => {
                     present[card] = true;
-                    of_class(known.agent, nearness)
+                    logits.push((meaning, known_logits[card]));
                 }
-                None => of_unknown(nearness),
-            };
-            logits.push((Meaning::Tool { tool, agent }, logit));
+                None => unknown.add(meaning, card(tool)),
+            }
         };
         for tool in own {
             add_tool(tool, None);
@@ -99,20 +100,18 @@ impl<'a> Readings<'a> {
         }
         for colleague in elsewhere {
             let text = format!("{}: {}", human(&colleague.name), colleague.description);
-            let nearness = reader.nearness_to_text(gist, text);
-            logits.push((Meaning::Elsewhere(colleague), of_unknown(nearness)));
+            unknown.add(Meaning::Elsewhere(colleague), text);
         }
-        for (card, known) in reader.catalogue.tools().iter().enumerate() {
+        logits.extend(unknown.logits(reader, gist, &known_logits));
+        for (card, tool) in catalogue.tools().iter().enumerate() {
             if !present[card] {
-                let nearness = reader.nearness_to_card(gist, card);
-                logits.push((Meaning::Absent(known), of_class(known.agent, nearness)));
+                logits.push((Meaning::Absent(tool), known_logits[card]));
             }
         }
         for (meaning, name, card) in
             [(Meaning::SmallTalk, "none", SMALL_TALK_CARD), (Meaning::Plan, "planner", PLAN_CARD)]
         {
-            let nearness = reader.nearness_to_card(gist, card);
-            logits.push((meaning, of_class(class(name).unwrap_or_default(), nearness)));
+            logits.push((meaning, known(card, class(name).unwrap_or_default())));
         }
         Self::from_logits(logits)
     }

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `weights.rs`, `catalogue.rs` | what was trained, and on which tools |
 //! | `reading.rs` | what the encoder makes of a text |
-//! | `decision.rs`, `thresholds.rs` | which meaning is likeliest, and how sure is sure enough |
+//! | `decision.rs`, `unknown.rs`, `thresholds.rs` | which meaning is likeliest, also of tools that it never saw, and how sure is sure enough |
 //! | `schema.rs`, `question.rs`, `arguments.rs`, `amounts.rs` | the arguments of a call |
 //! | `conversation.rs` | what the user wants now, and what they answered |
 //! | `orchestrator.rs`, `specialist.rs`, `steps.rs` | what the agents do |
@@ -29,7 +29,10 @@ mod schema;
 mod specialist;
 mod steps;
 mod talk;
+#[cfg(test)]
+mod tests;
 mod thresholds;
+mod unknown;
 mod weights;
 mod wording;
 

@@ -1,5 +1,7 @@
 //! The orchestrator: hands a request over, talks, asks, or goes through a plan step by step.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::arguments::fill;
@@ -23,8 +25,11 @@ pub(crate) struct Orchestrator<'a> {
 /// A hand-over, as the runtime reads one.
 #[derive(Serialize, Deserialize)]
 struct Transfer<'a> {
-    agent_name: &'a str,
-    task: &'a str,
+    /// What is escaped in JSON cannot be borrowed from it.
+    #[serde(borrow)]
+    agent_name: Cow<'a, str>,
+    #[serde(borrow)]
+    task: Cow<'a, str>,
     r#return: bool,
 }
 
@@ -179,7 +184,7 @@ impl<'a> Orchestrator<'a> {
     /// After hand-overs.
     fn go_on(&self, conversation: &Conversation<'_>, done: &[&AnsweredCall]) -> Reply {
         let words = conversation.words.as_str();
-        let planned = done.first().is_some_and(|call| handed_to(call) == Some(PLANNER));
+        let planned = done.first().is_some_and(|call| handed_to(call).as_deref() == Some(PLANNER));
         let (plan, made) = if planned { done.split_at(1) } else { (&done[..0], done) };
         let steps = match plan {
             [plan] => planned_steps(plan, words),
@@ -224,7 +229,8 @@ impl<'a> Orchestrator<'a> {
 
 /// Hands a task to an agent.
 fn hand_over(agent: &str, task: &str, returns: bool) -> Reply {
-    let transfer = Transfer { agent_name: agent, task: task.trim(), r#return: returns };
+    let transfer =
+        Transfer { agent_name: agent.into(), task: task.trim().into(), r#return: returns };
     Reply::Call(RequestedCall {
         name: TRANSFER_TOOL.to_owned(),
         arguments: serde_json::to_string(&transfer).unwrap_or_default(),
@@ -244,7 +250,7 @@ fn planned_steps<'w>(plan: &AnsweredCall, words: &'w str) -> Vec<&'w str> {
     if lines == found { found } else { Vec::new() }
 }
 
-fn handed_to(call: &AnsweredCall) -> Option<&str> {
+fn handed_to(call: &AnsweredCall) -> Option<Cow<'_, str>> {
     let transfer: Transfer<'_> = serde_json::from_str(&call.arguments).ok()?;
     Some(transfer.agent_name)
 }

@@ -47,7 +47,8 @@ impl Question {
 
 /// What a tool says about itself.
 pub(crate) fn card(tool: &ToolDeclaration) -> String {
-    let mut text = format!("{}: {}", human(&tool.name), described(&tool.description));
+    let (server, description) = described(&tool.description);
+    let mut text = format!("{}: {description}", human(own_name(&tool.name, server)));
     let names: Vec<String> = parameters(tool).iter().map(|p| human(&p.name)).collect();
     if !names.is_empty() {
         text.push_str(" (");
@@ -57,12 +58,28 @@ pub(crate) fn card(tool: &ToolDeclaration) -> String {
     text
 }
 
-/// A description without the note about whose words it is.
-fn described(description: &str) -> &str {
+/// A description without the note about whose words it is, and the server of that note.
+fn described(description: &str) -> (Option<&str>, &str) {
     match description.strip_prefix("[MCP server ").and_then(|rest| rest.split_once("] ")) {
-        Some((_, own)) => own,
-        None => description,
+        Some((server, own)) => (Some(server), own),
+        None => (None, description),
     }
+}
+
+/// The name that a server gave its tool: what stands before it says nothing about what it does.
+fn own_name<'a>(name: &'a str, server: Option<&str>) -> &'a str {
+    let own = server.and_then(|server| name.strip_prefix("mcp_")?.strip_prefix(server));
+    own.and_then(|own| own.strip_prefix('_')).unwrap_or(name)
+}
+
+/// The tool's name as questions have it.
+pub(crate) fn asked_name(tool: &ToolDeclaration) -> &str {
+    own_name(&tool.name, described(&tool.description).0)
+}
+
+/// The words of the tool's own name.
+pub(crate) fn words(tool: &ToolDeclaration) -> impl Iterator<Item = &str> {
+    asked_name(tool).split(['_', '-', '.', ' '])
 }
 
 /// A name as words.

@@ -6,10 +6,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use lango_encoder::{Encoder, Token};
-use lango_tool::ToolDeclaration;
 
 use super::catalogue::Catalogue;
-use super::question::{Question, card};
+use super::question::Question;
 use super::weights::{AGENTS, HIDDEN, Weights, product};
 
 /// Tokens of a request that answers are looked for in.
@@ -32,8 +31,10 @@ pub(crate) struct Reader {
     encoder: &'static Encoder,
     weights: Weights,
     pub(crate) catalogue: Catalogue,
-    /// Vectors of cards that are not in the file. A lock that is held to look and to add.
-    cards: Mutex<HashMap<String, Arc<[f32]>>>,
+    /// Vectors of cards that are not in the file.
+    cards: Kept,
+    /// Vectors of cards from the layers that were not trained on tools.
+    plain_cards: Kept,
 }
 
 /// A request, read once for all comparisons.
@@ -43,6 +44,29 @@ pub(crate) struct Gist {
     pub(crate) agents: [f32; AGENTS.len()],
     /// As tools are compared with it.
     ask: Vec<f32>,
+    text: String,
+    /// As any text is compared with it; made when it is first asked for.
+    plain: OnceLock<Vec<f32>>,
+}
+
+/// Vectors by their text. A lock that is held to look and to add.
+#[derive(Debug, Default)]
+struct Kept(Mutex<HashMap<String, Arc<[f32]>>>);
+
+impl Kept {
+    fn get(&self, text: String, make: impl FnOnce(&str) -> Vec<f32>) -> Arc<[f32]> {
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(vector) = kept().get(&text) {
+            return Arc::clone(vector);
+        }
+        let vector: Arc<[f32]> = make(&text).into();
+        let mut kept = kept();
+        if kept.len() >= KEPT_CARDS {
+            kept.clear();
+        }
+        kept.insert(text, Arc::clone(&vector));
+        vector
+    }
 }
 
 /// What was found for a question.
@@ -64,7 +88,8 @@ impl Reader {
             encoder: Encoder::shared(),
             weights: Weights::load(),
             catalogue: Catalogue::load(),
-            cards: Mutex::default(),
+            cards: Kept::default(),
+            plain_cards: Kept::default(),
         })
     }
 
@@ -83,7 +108,8 @@ impl Reader {
         for (agent, logit) in agents.iter_mut().zip(&logits) {
             *agent = logit - most - sum.ln();
         }
-        Gist { agents, ask: unit(self.weights.ask.apply(&mean)) }
+        let ask = unit(self.weights.ask.apply(&mean));
+        Gist { agents, ask, text: text.to_owned(), plain: OnceLock::new() }
     }
 
     /// How near a request is to a card of the file.
@@ -91,32 +117,18 @@ impl Reader {
         self.weights.sharpness * product(&gist.ask, &self.weights.cards[card])
     }
 
-    /// How near a request is to a tool: a known one as it was trained, another as it describes
-    /// itself.
-    pub(crate) fn nearness(&self, gist: &Gist, tool: &ToolDeclaration) -> f32 {
-        match self.catalogue.find(&tool.name) {
-            Some((card, _)) => self.nearness_to_card(gist, card),
-            None => self.nearness_to_text(gist, card(tool)),
-        }
-    }
-
     /// How near a request is to what a text offers.
     pub(crate) fn nearness_to_text(&self, gist: &Gist, text: String) -> f32 {
-        self.weights.sharpness * product(&gist.ask, &self.card(text))
+        let make = |text: &str| unit(self.weights.offer.apply(&self.mean(text)));
+        self.weights.sharpness * product(&gist.ask, &self.cards.get(text, make))
     }
 
-    fn card(&self, text: String) -> Arc<[f32]> {
-        let kept = || self.cards.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(card) = kept().get(&text) {
-            return Arc::clone(card);
-        }
-        let card: Arc<[f32]> = unit(self.weights.offer.apply(&self.mean(&text))).into();
-        let mut kept = kept();
-        if kept.len() >= KEPT_CARDS {
-            kept.clear();
-        }
-        kept.insert(text, Arc::clone(&card));
-        card
+    /// How like a request is to a text for the encoder as it was before it learned our tools: between
+    /// -1 and 1.
+    pub(crate) fn likeness(&self, gist: &Gist, text: String) -> f32 {
+        let make = |text: &str| self.encoder.encode(&[text]).pop().unwrap_or_default();
+        let plain = gist.plain.get_or_init(|| make(&gist.text));
+        product(plain, &self.plain_cards.get(text, make))
     }
 
     /// The mean of a text's vectors.

@@ -1,12 +1,14 @@
 //! A specialist: one call with the user's words, and then words about what came out.
 
+use lango_tool::ToolDeclaration;
 use serde_json::Value;
 
 use super::arguments::fill;
 use super::conversation::{Conversation, ask_reading, ask_value};
 use super::decision::{Meaning, Reading, Readings};
 use super::reading::Reader;
-use super::thresholds::{CALL, CALL_DANGEROUS};
+use super::thresholds::{CALL, CALL_DANGEROUS, CALL_UNKNOWN};
+use super::unknown::is_final;
 use super::{ASK, Reply, talk, wording};
 use crate::{ModelRequest, RequestedCall};
 
@@ -46,7 +48,7 @@ impl Specialist<'_> {
         // Among its own tools: somebody has decided already that the request is for this agent.
         let among: f32 = own.iter().map(|reading| reading.probability).sum();
         let sure = if first.meaning.is_dangerous() {
-            first.probability >= CALL_DANGEROUS
+            first.probability >= self.needed(tool)
         } else {
             first.probability / among.max(f32::MIN_POSITIVE) >= CALL
         };
@@ -59,7 +61,13 @@ impl Specialist<'_> {
         }
     }
 
-    fn call(&self, tool: &lango_tool::ToolDeclaration, conversation: &Conversation<'_>) -> Reply {
+    /// How likely a dangerous tool has to be.
+    fn needed(&self, tool: &ToolDeclaration) -> f32 {
+        let known = self.reader.catalogue.find(&tool.name).is_some();
+        if known || is_final(tool) { CALL_DANGEROUS } else { CALL_UNKNOWN }
+    }
+
+    fn call(&self, tool: &ToolDeclaration, conversation: &Conversation<'_>) -> Reply {
         let given = conversation.given(&tool.name);
         let filled = fill(self.reader, tool, &conversation.words, &given);
         match filled.missing.first() {

@@ -21,7 +21,7 @@ pub(crate) fn node_programs() -> PathBuf {
     peers().join("node/node_modules/.bin")
 }
 
-pub(super) fn python_program(name: &str) -> String {
+pub(crate) fn python_program(name: &str) -> String {
     peers().join("python/mcp/bin").join(name).display().to_string()
 }
 
@@ -37,7 +37,7 @@ fn quoted(words: &[&str]) -> String {
 }
 
 /// A server of the operator's, with more keys below.
-pub(super) fn program(name: &str, command: &[&str], more: &str) -> String {
+pub(crate) fn program(name: &str, command: &[&str], more: &str) -> String {
     format!(
         "[mcp_servers.{name}]\nagent = \"operator\"\ncommand = {}\nargs = [{}]\n{more}\n",
         quoted(&command[..1]),
@@ -46,7 +46,7 @@ pub(super) fn program(name: &str, command: &[&str], more: &str) -> String {
 }
 
 /// A server on Node.
-pub(super) fn on_node(name: &str, program_name: &str, arguments: &[&str], more: &str) -> String {
+pub(crate) fn on_node(name: &str, program_name: &str, arguments: &[&str], more: &str) -> String {
     let node = node_programs().join("node").display().to_string();
     let script = node_programs().join(program_name).canonicalize().unwrap().display().to_string();
     let command = [&[node.as_str(), script.as_str()], arguments].concat();
@@ -68,7 +68,7 @@ pub(super) async fn lango_with(config: &str, calls: &[(&str, &str)]) -> Lango {
     lango
 }
 
-pub(super) fn configure(lango: &Lango, config: &str) {
+pub(crate) fn configure(lango: &Lango, config: &str) {
     std::fs::create_dir_all(lango.path("user")).unwrap();
     std::fs::write(lango.config_file(), config).unwrap();
 }

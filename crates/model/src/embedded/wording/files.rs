@@ -18,9 +18,17 @@ pub(super) fn path(call: &AnsweredCall) -> Option<String> {
     given(call).map(|Path { path }| visible_short(&path))
 }
 
+/// What a listing takes: without a path it is of the workspace.
+#[derive(Deserialize)]
+struct Place {
+    #[serde(default)]
+    path: Option<String>,
+}
+
 /// `fs_list`.
 pub(super) fn listed(call: &AnsweredCall) -> Option<Answer> {
-    let path = path(call)?;
+    let Place { path } = given(call)?;
+    let path = visible_short(path.as_deref().unwrap_or("."));
     let rest = call.result.strip_prefix(path.as_str())?.strip_prefix(": ")?;
     let (head, lines) = rest.split_once('\n').unwrap_or((rest, ""));
     let (number, more) = head.split_once(" entries")?;

@@ -40,9 +40,9 @@ pub(in crate::embedded) fn tell(call: &AnsweredCall) -> String {
     told.finish()
 }
 
-/// Whether a hand-over came back with an answer.
+/// Whether a hand-over came back with an answer that does not tell of a failure.
 pub(in crate::embedded) fn went_well(call: &AnsweredCall) -> bool {
-    handover::answered(call)
+    handover::went_well(call)
 }
 
 /// What an agent asks that cannot go on.
