@@ -118,6 +118,26 @@ class Box(nn.Module):
         return q @ t.T * self.sharpness.exp()
 
 
+def read(box, path):
+    """Takes over layers and heads from a file that `write` made."""
+    data = open(path, "rb").read()
+    assert data[:8] == b"LANGOBOX"
+    r = Reader(data)
+    r.at = 8 + 4 * 6
+    for layer in box.encoder.layers:
+        layer.qkv.weight.data, layer.qkv.bias.data = r.linear(HIDDEN, 3 * HIDDEN)
+        layer.out.weight.data, layer.out.bias.data = r.linear(HIDDEN, HIDDEN)
+        layer.norm1.weight.data, layer.norm1.bias.data = r.norm()
+        layer.up.weight.data, layer.up.bias.data = r.linear(HIDDEN, INTERMEDIATE)
+        layer.down.weight.data, layer.down.bias.data = r.linear(INTERMEDIATE, HIDDEN)
+        layer.norm2.weight.data, layer.norm2.bias.data = r.norm()
+    for head in (box.agent, box.ask, box.offer, box.span):
+        n = head.bias.shape[0]
+        head.weight.data = torch.tensor(r.section("<f4", n * HIDDEN).reshape(n, HIDDEN).copy())
+        head.bias.data = torch.tensor(r.section("<f4", n).copy())
+    box.sharpness.data = torch.tensor(math.log(r.section("<f4", 3)[0]))
+
+
 def rounded(weight):
     """A matrix as 8-bit rows, as the program has it."""
     scale = weight.abs().amax(1, keepdim=True) / 127.0

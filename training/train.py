@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from tokenizers import BertWordPieceTokenizer
 
 from examples import AGENTS, Pairs, load, target
-from model import Box
+from model import Box, read
 from words import NULLS, card
 
 arguments = argparse.ArgumentParser()
@@ -36,6 +36,9 @@ arguments.add_argument("--invented", default="invented/train_*.jsonl")
 arguments.add_argument("--name", default="box")
 arguments.add_argument("--chatter", type=float, default=0.05, help="share of requests with small talk before them")
 arguments.add_argument("--average", type=float, default=0.999, help="how slowly the averaged weights follow")
+arguments.add_argument("--from", dest="begin", help="go on from this file instead of the encoder")
+arguments.add_argument("--others", type=int, default=24, help="invented tools beside those that are asked for")
+arguments.add_argument("--share", type=float, default=0.33, help="requests for invented tools, for each other request")
 arguments.add_argument("--words", action="store_true", help="train the word vectors as well")
 options = arguments.parse_args()
 
@@ -123,7 +126,10 @@ def altered(text, tool):
     return text
 
 
-box = Box(options.weights, AGENTS).to(device)
+box = Box(options.weights, AGENTS)
+if options.begin:
+    read(box, options.begin)
+box = box.to(device)
 box.encoder.words.requires_grad = options.words
 groups = [
     {"params": [box.encoder.words], "lr": options.lr / 2} if options.words else {"params": [], "lr": 0.0},
@@ -152,7 +158,7 @@ for epoch in range(options.epochs):
         rows = [train[i] for i in order[start:start + options.batch]]
         extra = []
         if invented:
-            for _ in range(options.batch // 3):
+            for _ in range(int(options.batch * options.share)):
                 extra.append(invented[invented_order[invented_at]])
                 invented_at = (invented_at + 1) % len(invented)
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
@@ -164,7 +170,7 @@ for epoch in range(options.epochs):
             # Cards as they may look: without description or parameters, now and then.
             offered = list(names)
             if extra:
-                others = {r["tool"] for r in extra} | set(random.sample(list(invented_tools), min(24, len(invented_tools))))
+                others = {r["tool"] for r in extra} | set(random.sample(list(invented_tools), min(options.others, len(invented_tools))))
                 offered += sorted(others)
             cards = encode_texts(box, [
                 card(n, all_tools[n], random.random() < 0.6, random.random() < 0.92) for n in offered] + list(NULLS.values()))

@@ -5,6 +5,12 @@ def human(name):
     return name.replace("_", " ").replace("-", " ")
 
 
+def own(name):
+    """The name that a server gave its tool: `mcp_weather_forecast` is `forecast`."""
+    parts = name.split("_", 2)
+    return parts[2] if parts[0] == "mcp" and len(parts) == 3 else name
+
+
 # What may be meant beside a tool, as if it were one.
 NULLS = {
     "none": "small talk: greetings, thanks, moods, jokes, opinions and questions of general knowledge; nothing is to be done",
@@ -13,7 +19,7 @@ NULLS = {
 
 
 def card(name, tool, parameters=True, description=True):
-    text = human(name)
+    text = human(own(name))
     if description:
         text += ": " + tool["description"]
     names = ", ".join(human(p["name"]) for p in tool["parameters"])
@@ -32,7 +38,7 @@ def choices(parameter):
 
 def question(name, parameter, description=True):
     """What is asked about a parameter, and where each choice stands in it."""
-    text = human(name) + ", " + human(parameter["name"])
+    text = human(own(name)) + ", " + human(parameter["name"])
     if parameter["type"] in ("integer", "number"):
         text += ", number"
     if description and parameter["description"]:
