@@ -68,7 +68,7 @@ class Tokens:
             if more is None or more[0] >= room:
                 break
             scale = SCALE.get(self.word(more[1])) if self.is_close(more[1]) else None
-            if scale and (scale == room or scale >= below):  # "between one hundred and two hundred"
+            if scale and (max(scale, room) < 1000 or scale >= below):  # "between one hundred and two hundred"
                 break
             current, after, room = current + more[0], more[1], 0.0
         return total + current, after

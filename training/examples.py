@@ -161,7 +161,7 @@ def cleaned(text, start, end):
         if end < len(text) and not (text[end].isspace() or text[end] in QUOTES + ")"):
             return False
         if last == ".":  # a name may be made of dots, and end with them
-            return bool(before) and not before.endswith((".", "/"))
+            return bool(before) and not before.endswith((".", "/", " "))
         if last == ";":  # the end of a command, unless more is said
             return bool(text[end:].strip())
         return last in ",:!?"

@@ -211,7 +211,7 @@ impl Tokens<'_> {
             };
             let scale = factor(self.word(after)).filter(|_| self.is_close(after));
             // "Between one hundred and two hundred" are two numbers.
-            if scale.is_some_and(|scale| scale == room || scale >= below) {
+            if scale.is_some_and(|scale| room.max(scale) < 1000.0 || scale >= below) {
                 break;
             }
             current += more;

@@ -168,10 +168,10 @@ impl<'a> Part<'a> {
     }
 
     fn type_name(self, alternatives: &[Self]) -> Option<&'a str> {
-        let named = |value: &'a Value| value.as_str().filter(|name| *name != "null");
+        let text = |value: &'a Value| value.as_str().filter(|name| *name != "null");
         let own = match self.schema.get("type") {
-            Some(Value::Array(names)) => names.iter().find_map(named),
-            Some(name) => named(name),
+            Some(Value::Array(names)) => names.iter().find_map(text),
+            Some(name) => text(name),
             None => None,
         };
         let other = || alternatives.iter().find_map(|part| part.type_name(&part.alternatives()));

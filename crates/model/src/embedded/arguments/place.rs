@@ -96,7 +96,7 @@ fn ends_with_punctuation(text: &str, span: Range<usize>, all: &[Quotation]) -> b
     ends_here
         && match last {
             // A name may be made of dots, and end with them.
-            '.' => !before.is_empty() && !before.ends_with(['.', '/']),
+            '.' => !before.is_empty() && !before.ends_with(['.', '/', ' ']),
             // The end of a command, unless more is said.
             ';' => !text[span.end..].trim().is_empty(),
             _ => is_punctuation(last),
@@ -214,6 +214,7 @@ mod tests {
             ("src/.", "src/."),
             ("..", ".."),
             ("v1.2.", "v1.2"),
+            ("du -sh .", "du -sh ."),
             (" ‘x’, ", "x"),
             ("?!", ""),
             ("echo \"hello world\"", "echo \"hello world\""),
