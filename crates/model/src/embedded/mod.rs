@@ -11,6 +11,7 @@
 //! | `reading.rs` | what the encoder makes of a text |
 //! | `decision.rs`, `unknown.rs`, `thresholds.rs` | which meaning is likeliest, also of tools that it never saw, and how sure is sure enough |
 //! | `schema.rs`, `question.rs`, `arguments.rs`, `amounts.rs` | the arguments of a call |
+//! | `report.rs` | orders that are only told of |
 //! | `conversation.rs` | what the user wants now, and what they answered |
 //! | `orchestrator.rs`, `specialist.rs`, `steps.rs` | what the agents do |
 //! | `wording/`, `talk.rs` | words |
@@ -24,6 +25,7 @@ mod decision;
 mod orchestrator;
 mod question;
 mod reading;
+mod report;
 mod router;
 mod schema;
 mod specialist;

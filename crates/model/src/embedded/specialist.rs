@@ -7,6 +7,7 @@ use super::arguments::fill;
 use super::conversation::{Conversation, ask_reading, ask_value};
 use super::decision::{Meaning, Readings};
 use super::reading::Reader;
+use super::report::is_reported;
 use super::steps::Structure;
 use super::thresholds::{CALL, CALL_DANGEROUS, CALL_UNKNOWN};
 use super::unknown::is_final;
@@ -52,7 +53,7 @@ impl Specialist<'_> {
         // Among its own tools: somebody has decided already that the request is for this agent.
         let among: f32 = own.iter().map(|reading| reading.probability).sum();
         let sure = if first.meaning.is_dangerous() {
-            first.probability >= self.needed(tool)
+            first.probability >= self.needed(tool) && !is_reported(&conversation.words)
         } else {
             first.probability / among.max(f32::MIN_POSITIVE) >= CALL
         };
