@@ -2,6 +2,7 @@
 
 mod choose;
 mod known;
+mod recorded;
 mod server;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -18,7 +19,7 @@ use lango_protocol::{AgentName, Usage};
 use lango_runtime::AgentModel;
 
 use choose::named;
-pub(crate) use choose::{Choice, Source, choose, list};
+pub(crate) use choose::{Choice, Source, choose, list, nothing_set_up};
 pub(crate) use server::Server;
 
 use crate::config::{Config, RouterName};
@@ -32,6 +33,8 @@ pub(crate) struct ReadyModels {
     pub(crate) agents: BTreeMap<AgentName, AgentModel>,
     /// Who observes conversations. None: nobody, and sentences are kept as they are.
     pub(crate) observer: Option<Arc<dyn Model>>,
+    /// Who can write a text, for others to borrow. None: the model in the box, which cannot.
+    pub(crate) writer: Option<Arc<dyn Model>>,
     pub(crate) choice: Choice,
     pub(crate) prices: PriceList,
     /// What the user should know about the models.
@@ -124,6 +127,9 @@ pub(crate) async fn prepare(
         Purpose::Examine => None,
         Purpose::Work { record, .. } => record,
     };
+    if record.is_some() {
+        recorded::check(config, &choice, purpose)?;
+    }
     let tape = record.map(|path| {
         Tape::create(path).map_err(|error| {
             let path = path.display();
@@ -132,6 +138,8 @@ pub(crate) async fn prepare(
     });
     let mut workshop = Workshop::new(config)?;
     workshop.tape = tape.transpose()?;
+    workshop.is_whole = record.is_some() || matches!(choice.source, Source::Recording(_));
+    workshop.notices.extend(record.and_then(|_| recorded::router_off(config)));
     match choice.source.clone() {
         Source::Script(file) => {
             let text = std::fs::read_to_string(&file).map_err(|error| {
@@ -171,6 +179,7 @@ pub(crate) async fn demonstrate_text(
         source: Source::Script("built-in".into()),
         why: "a script plays the model".into(),
         listed: None,
+        is_last_resort: false,
     };
     demonstrate(config, choice, script).await
 }
@@ -238,6 +247,9 @@ async fn serve(
     for wanted in &config.model.fallbacks {
         match named(config, wanted, "model.fallbacks").await {
             Ok(fallback) if fallback.id == choice.id => {}
+            Ok(fallback) if fallback.is_embedded() && workshop.tape.is_some() => {
+                workshop.notices.push(recorded::left_out(wanted));
+            }
             Ok(fallback) => fallbacks.push(fallback),
             // One that cannot be asked does not keep the others from working.
             Err(failure) if failure.code == failure::PROVIDER_FAILED => {
@@ -249,6 +261,14 @@ async fn serve(
     }
     let chain = workshop.chain(&choice, &fallbacks)?;
     let model = workshop.agent_model(chain, None);
+    // The one in the box cannot write, and so it does not stand in for those who do.
+    let mut writers = fallbacks.clone();
+    writers.retain(|fallback| !fallback.is_embedded());
+    let writer = if choice.is_embedded() {
+        None
+    } else {
+        Some(Arc::new(workshop.chain(&choice, &writers)?) as Arc<dyn Model>)
+    };
     let mut agents = BTreeMap::new();
     for (name, own) in &config.agents {
         let agent: AgentName = name
@@ -269,17 +289,15 @@ async fn serve(
             let chosen = named(config, wanted, "observationalMemory.model").await?;
             match &chosen.source {
                 Source::Server(_) => {
-                    Some(Arc::new(workshop.chain(&chosen, &fallbacks)?) as Arc<dyn Model>)
+                    Some(Arc::new(workshop.chain(&chosen, &writers)?) as Arc<dyn Model>)
                 }
                 Source::Script(_) | Source::Recording(_) | Source::Embedded => None,
             }
         }
-        // It cannot write, so it cannot observe either.
-        _ if matches!(choice.source, Source::Embedded) => None,
-        _ => Some(Arc::clone(&model.model)),
+        _ => writer.clone(),
     };
     let ready = workshop.ready(model, agents, choice, None)?;
-    Ok(ReadyModels { observer, ..ready })
+    Ok(ReadyModels { observer, writer, ..ready })
 }
 
 fn options(config: &Config, agent: Option<&str>) -> Options {
@@ -314,6 +332,8 @@ struct Workshop<'a> {
     secrets: Vec<String>,
     notices: Vec<String>,
     tape: Option<Arc<Tape>>,
+    /// Every decision is one of the model that was named: it is recorded, or played again.
+    is_whole: bool,
 }
 
 impl<'a> Workshop<'a> {
@@ -325,13 +345,14 @@ impl<'a> Workshop<'a> {
             secrets: Vec::new(),
             notices: Vec::new(),
             tape: None,
+            is_whole: false,
         })
     }
 
     fn agent_model(&self, chain: Chain, agent: Option<&str>) -> AgentModel {
         let model: Arc<dyn Model> = match self.config.agent.router {
-            RouterName::Model => Arc::new(chain),
-            RouterName::Auto => Arc::new(Routed::new(Arc::new(chain))),
+            RouterName::Auto if !self.is_whole => Arc::new(Routed::new(Arc::new(chain))),
+            RouterName::Model | RouterName::Auto => Arc::new(chain),
         };
         AgentModel { model, options: options(self.config, agent) }
     }
@@ -345,10 +366,12 @@ impl<'a> Workshop<'a> {
     ) -> Result<ReadyModels, Failure> {
         let prices = PriceList::new(self.config)?;
         let Self { secrets, notices, tape, .. } = self;
+        let writer = (!choice.is_embedded()).then(|| Arc::clone(&model.model));
         Ok(ReadyModels {
             model,
             agents,
             observer: None,
+            writer,
             choice,
             prices,
             notices,
