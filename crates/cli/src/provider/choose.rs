@@ -279,7 +279,7 @@ fn no_models(server: &Server) -> Failure {
 /// `embedded/…`: there is only one in the box.
 fn no_such_box(what: &str) -> Failure {
     Failure::usage(format!(
-        "{what}, and the box has only one model. It is called so without anything after it: \
+        "{what}, and the box has only one model. Its name has nothing after it: \
          --model embedded"
     ))
 }

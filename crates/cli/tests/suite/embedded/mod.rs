@@ -3,6 +3,7 @@
 mod can;
 mod cannot;
 mod hostile;
+mod mcp;
 mod questions;
 mod router;
 mod unseen;
