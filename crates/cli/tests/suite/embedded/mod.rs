@@ -5,6 +5,7 @@ mod cannot;
 mod hostile;
 mod mcp;
 mod questions;
+mod readme;
 mod router;
 mod unseen;
 
