@@ -11,15 +11,21 @@ use crate::mcp::peer::{configure, hostile};
 /// Of the operator.
 const STRONG: &str = "[agents.operator]\nmodel = \"strong/large\"\n";
 
-/// A server is called by the operator, beside an orchestrator with this model.
+/// A server is called by the operator, beside an orchestrator with this model. Whoever borrows the
+/// other model gets a thought.
 async fn called(model: &str, server: &str, tool: &str) -> (Lango, Turn) {
-    let script = calling("operator", &[(tool, "{}")]) + "[[reply]]\nsay = \"thought\"\n";
+    lending(model, server, tool, "say = \"thought\"").await
+}
+
+/// The same, where borrowers get this.
+async fn lending(model: &str, server: &str, tool: &str, lent: &str) -> (Lango, Turn) {
+    let script = calling("operator", &[(tool, "{}")]) + &format!("[[reply]]\n{lent}\n");
     let lango = Lango::playing(&[TO_OPERATOR, &script]).await;
     let provider = format!("[providers.strong]\nbaseUrl = \"{}\"\n", lango.base_url(Wire::OpenAi));
-    let model = format!("[model]\nprovider = \"{model}\"\n");
+    let model = format!("[model]\nprovider = \"{model}\"\nfallbacks = [\"embedded\"]\n");
     configure(&lango, &format!("{model}{provider}{STRONG}{server}"));
     let run = ["run", "--output-format", "stream-json", "--approve", "all", "list the files here"];
-    let turn = lango.bare(&run).turn().await;
+    let turn = lango.bare(&run).set("LANGO_RETRY_TRIES", "1").turn().await;
     (lango, turn)
 }
 
@@ -37,6 +43,10 @@ async fn a_server_may_not_borrow_what_cannot_write() {
     // Beside a model that writes, the same server is answered.
     let (_, turn) = called("strong", &server, "mcp_bad_think").await;
     assert!(turn.results()[0].2.contains("\"answers\": 2"), "{:?}", turn.results());
+    // Where that one fails, the box does not stand in.
+    let fails = "error = \"overloaded\"";
+    let (_, turn) = lending("strong", &server, "mcp_bad_think", fails).await;
+    assert!(turn.results()[0].2.contains("\"answers\": 0"), "{:?}", turn.results());
 }
 
 #[tokio::test(flavor = "multi_thread")]
