@@ -95,13 +95,92 @@ class Pairs:
 
 
 QUOTES = "\"'`“”‘’«»"
+CLOSING = {'"': '"', "'": "'", "‘": "’", "“": "”", "«": "»"}
+
+
+def quotations(text):
+    """The outermost complete quotations: ((start, end) with the marks, (start, end) of the inside)."""
+    found, vain, at = [], set(), 0
+    while at < len(text):
+        mark, length = text[at], 1
+        if mark == "`":
+            length = len(text[at:]) - len(text[at:].lstrip("`"))
+        opens = mark in "`“«" or mark in "\"'‘" and not (at and text[at - 1].isalnum())
+        end = None
+        if opens and (mark, length) not in vain:
+            end = closing(text, at, length, mark)
+            if end is None:
+                vain.add((mark, length))
+        if end:
+            found.append(((at, end[1]), (at + length, end[0])))
+            at = end[1]
+        else:
+            at += length
+    return found
+
+
+def closing(text, at, length, mark):
+    """Where the marks stand that end what begins at `at`."""
+    start = at + length
+    if mark == "`":
+        return next((m.span() for m in re.compile("`+").finditer(text, start) if len(m.group()) == length), None)
+    wanted = CLOSING[mark]
+    places = [i for i in range(start, len(text)) if text[i] == wanted]
+    if mark in "“«":
+        return (places[0], places[0] + 1) if places else None
+    follows_word = lambda i: text[i + 1:i + 2].isalnum()
+    places = [i for i in places if text[i - 1] != "\\"]
+    if mark == '"':  # others within it open and close
+        depth = 1
+        for i in places[:1000]:
+            if follows_word(i):
+                depth += i > start and text[i - 1] in " \n("
+            else:
+                depth -= 1
+                if depth == 0:
+                    return i, i + 1
+    return next(((i, i + 1) for i in places if not follows_word(i)), None)
 
 
 def cleaned(text, start, end):
     """A span without quotes and the sentence's own punctuation around it."""
-    while start < end and (text[start].isspace() or text[start] in QUOTES + ",:;"):
-        start += 1
-    while end > start and (text[end - 1].isspace() or text[end - 1] in QUOTES + ",;:!?" or
-                           (text[end - 1] == "." and not text[start:end].endswith(("..", "/.")) and text[start:end] != ".")):
-        end -= 1
-    return start, end
+    def trimmed(start, end):
+        while start < end and text[start].isspace():
+            start += 1
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        return start, end
+
+    def ends_with_punctuation(start, end):
+        last, before = text[end - 1], text[start:end - 1]
+        if last in QUOTES:
+            if any(w[1] == end and start <= w[0] for w, _ in every):
+                return False
+            is_sign = last == '"' and before[-1:].isdigit() and before[-1:].isascii()  # nineteen inches
+            return any(w[1] == end for w, _ in every) or not is_sign
+        if end < len(text) and not (text[end].isspace() or text[end] in QUOTES + ")"):
+            return False
+        if last == ".":  # a name may be made of dots, and end with them
+            return bool(before) and not before.endswith((".", "/"))
+        if last == ";":  # the end of a command, unless more is said
+            return bool(text[end:].strip())
+        return last in ",:!?"
+
+    every = quotations(text)
+    start, end = trimmed(start, end)
+    while True:
+        before = start, end
+        inside = next((i for w, i in every if w == (start, end)), None)
+        if inside:
+            return trimmed(*inside)
+        if start < end:
+            first, rest = text[start], text[start + 1:end]
+            pause = first in ",:;" and rest and (rest[0].isspace() or rest[0] in QUOTES)
+            lone = first in QUOTES and not any(w[0] == start and w[1] <= end for w, _ in every)
+            if pause or lone or not rest and first in ",;:!?":
+                start += 1
+        if start < end and ends_with_punctuation(start, end):
+            end -= 1
+        start, end = trimmed(start, end)
+        if (start, end) == before:
+            return start, end

@@ -33,20 +33,60 @@ const TENS: [&str; 8] =
 pub(crate) struct Amount {
     /// Where it stands, with its unit.
     pub(crate) place: Range<usize>,
+    /// The number as it stands; none that counts if it was put together from several units.
     value: f64,
-    /// How many seconds its unit is, if it is one of time.
-    seconds: Option<f64>,
+    /// How long it is in milliseconds, if it has a unit of time. A month has no length.
+    length: Option<f64>,
+    /// The smallest unit in it.
+    unit: f64,
 }
 
 impl Amount {
-    /// What it means for a parameter of this name: a duration is counted in what the name says.
+    /// What it means for a parameter of this name: a duration is counted in what the name says. What
+    /// cannot be said is no number (NaN).
     pub(crate) fn for_parameter(&self, name: &str) -> f64 {
-        match self.seconds {
-            Some(unit) if name.contains("second") => self.value * unit,
-            Some(unit) if name.contains("minute") => self.value * unit / 60.0,
+        match (self.length, counted_in(name)) {
+            (Some(length), Some(unit)) => length / unit,
             _ => self.value,
         }
     }
+
+    /// The duration with a smaller one right after it.
+    fn and(&self, smaller: &Self) -> Option<Self> {
+        let length = self.length? + smaller.length?;
+        let place = self.place.start..smaller.place.end;
+        // Also for what has no length: comparisons with it are false.
+        let fits = smaller.unit < self.unit && smaller.value >= 0.0;
+        fits.then_some(Self { place, value: f64::NAN, length: Some(length), unit: smaller.unit })
+    }
+}
+
+/// The unit of time, in milliseconds, that a parameter's name says: its last word that is one.
+fn counted_in(name: &str) -> Option<f64> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for character in name.chars() {
+        let ends =
+            !character.is_ascii_alphanumeric() || was_small && character.is_ascii_uppercase();
+        if ends {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut()
+            && character.is_ascii_alphanumeric()
+        {
+            word.push(character.to_ascii_lowercase());
+        }
+        was_small = character.is_ascii_lowercase();
+    }
+    let last = words.len() - 1;
+    let unit = |(at, word): (usize, &String)| match word.as_str() {
+        // Alone, these are as likely something else.
+        "min" | "m" | "h" => None,
+        "s" if at < last || at == 0 => None,
+        "millis" => Some(1.0),
+        word => length_of(word).filter(|length| length.is_finite()),
+    };
+    words.iter().enumerate().rev().find_map(unit)
 }
 
 /// A run of digits or of letters.
@@ -57,55 +97,187 @@ struct Token {
 
 /// Every number in the text, in its order.
 pub(crate) fn amounts(text: &str) -> Vec<Amount> {
-    let tokens = tokens(text);
-    let mut found = Vec::new();
+    let tokens = Tokens { text, all: tokens(text) };
+    let mut found: Vec<Amount> = Vec::new();
     let mut at = 0;
-    while let Some(first) = tokens.get(at) {
-        let Some((mut value, mut next)) = beginning(&tokens, at) else {
+    while let Some(first) = tokens.all.get(at) {
+        let Some((mut value, mut next)) = tokens.number(at) else {
             at += 1;
             continue;
         };
-        let mut end = tokens[next - 1].place.end;
-        while let Some(scale) = tokens.get(next)
-            && let Some(factor) = factor(&scale.text)
-            && scale.place.start - end <= 1
-        {
-            value *= factor;
-            end = scale.place.end;
-            next += 1;
-        }
-        let mut seconds = None;
-        if let Some((position, unit)) = unit_after(text, &tokens, next, end) {
-            seconds = Some(unit);
-            end = tokens[position].place.end;
+        let (mut length, mut unit) = (None, f64::INFINITY);
+        if let Some((position, found)) = tokens.unit_after(next) {
             next = position + 1;
+            // "An hour and a half".
+            if let Some(after) = tokens.and_a_half(next) {
+                value += 0.5;
+                next = after;
+            }
+            (length, unit) = (Some(value * found), found);
         }
         // An article alone is no number.
         if matches!(first.text.as_str(), "a" | "an") && next == at + 1 {
             at += 1;
             continue;
         }
-        found.push(Amount { place: first.place.start..end, value, seconds });
+        let mut start = first.place.start;
+        if is_negative(&text[..start]) && text[start..].starts_with(|c: char| c.is_ascii_digit()) {
+            start -= 1;
+            value = -value;
+            length = length.map(|length| -length);
+        }
+        let place = start..tokens.all[next - 1].place.end;
+        let amount = Amount { place, value, length, unit };
         at = next;
+        // "1 minute 30 seconds" is one duration.
+        if let Some(before) = found.last_mut()
+            && matches!(&text[before.place.end..start], "" | " " | ", " | " and " | ", and ")
+            && let Some(both) = before.and(&amount)
+        {
+            *before = both;
+            continue;
+        }
+        found.push(amount);
     }
     found
 }
 
-/// The value of digits or of a word, and the token after it.
-fn beginning(tokens: &[Token], at: usize) -> Option<(f64, usize)> {
-    let token = &tokens[at];
-    if token.text.starts_with(|first: char| first.is_ascii_digit()) {
-        return Some((digits(&token.text)?, at + 1));
+/// Whether what stands before digits is a minus sign: a dash that nothing stands before.
+fn is_negative(before: &str) -> bool {
+    before.strip_suffix('-').is_some_and(|before| {
+        before.chars().next_back().is_none_or(|c| matches!(c, ' ' | '\n' | '\t' | '(' | '=' | ':'))
+    })
+}
+
+/// The runs of a text.
+struct Tokens<'a> {
+    text: &'a str,
+    all: Vec<Token>,
+}
+
+impl Tokens<'_> {
+    fn word(&self, at: usize) -> &str {
+        self.all.get(at).map_or("", |token| &token.text)
     }
-    let value = word(&token.text)?;
-    if TENS.contains(&token.text.as_str())
-        && let Some(next) = tokens.get(at + 1)
-        && next.place.start - token.place.end <= 1
-        && let Some(unit) = UNITS[1..10].iter().position(|unit| *unit == next.text)
-    {
-        return Some((value + small(unit + 1), at + 2));
+
+    /// What stands before a token.
+    fn gap(&self, at: usize) -> Option<&str> {
+        let start = self.all.get(at)?.place.start;
+        let end = at.checked_sub(1).map_or(0, |before| self.all[before].place.end);
+        Some(&self.text[end..start])
     }
-    Some((value, at + 1))
+
+    /// Whether a token stands right after the one before it.
+    fn is_close(&self, at: usize) -> bool {
+        matches!(self.gap(at), Some("" | " " | "-"))
+    }
+
+    /// The value of digits or of words, and the token after it.
+    fn number(&self, at: usize) -> Option<(f64, usize)> {
+        let (mut current, mut next) = self.beginning(at)?;
+        if let Some(after) = self.and_a_half(next) {
+            current += 0.5;
+            next = after;
+        }
+        // "Half a million", "a couple of hundred".
+        if matches!(self.word(at), "half" | "couple") {
+            let between = self.small_words(next);
+            if self.is_close(next + between) && factor(self.word(next + between)).is_some() {
+                next += between;
+            }
+        }
+        // What is done with; below which factor the next has to be; what may still be added.
+        let (mut total, mut below, mut room) = (0.0, f64::INFINITY, 0.0);
+        loop {
+            if self.is_close(next)
+                && let Some(factor) = factor(self.word(next))
+                && factor < below
+                && (factor >= 1000.0 || current < 100.0)
+                && (self.word(next) != "k" || self.gap(next) == Some(""))
+            {
+                if factor >= 1000.0 {
+                    total += current * factor;
+                    (current, below) = (0.0, factor);
+                } else {
+                    current *= factor;
+                }
+                // "5k and two" are two numbers.
+                room = if matches!(self.word(next), "k" | "dozen") { 0.0 } else { factor };
+                next += 1;
+                continue;
+            }
+            let Some((more, after)) = self.more(next).filter(|(more, _)| *more < room) else {
+                break;
+            };
+            let scale = factor(self.word(after)).filter(|_| self.is_close(after));
+            // "Between one hundred and two hundred" are two numbers.
+            if scale.is_some_and(|scale| scale == room || scale >= below) {
+                break;
+            }
+            current += more;
+            (next, room) = (after, 0.0);
+        }
+        Some((total + current, next))
+    }
+
+    /// The value of digits or of one word, and the token after it.
+    fn beginning(&self, at: usize) -> Option<(f64, usize)> {
+        let token = self.all.get(at)?;
+        if token.text.starts_with(|first: char| first.is_ascii_digit()) {
+            return Some((digits(&token.text)?, at + 1));
+        }
+        let value = word(&token.text)?;
+        if TENS.contains(&token.text.as_str())
+            && self.is_close(at + 1)
+            && let Some(unit) = UNITS[1..10].iter().position(|unit| *unit == self.word(at + 1))
+        {
+            return Some((value + small(unit + 1), at + 2));
+        }
+        Some((value, at + 1))
+    }
+
+    /// What may follow "hundred": "twenty", "and twenty-five".
+    fn more(&self, at: usize) -> Option<(f64, usize)> {
+        let and = usize::from(self.word(at) == "and" && self.gap(at) == Some(" "));
+        let is_counted =
+            UNITS[1..].contains(&self.word(at + and)) || TENS.contains(&self.word(at + and));
+        (is_counted && self.gap(at + and) == Some(" ")).then(|| self.beginning(at + and)).flatten()
+    }
+
+    /// The token after "and a half".
+    fn and_a_half(&self, at: usize) -> Option<usize> {
+        let mut said = ["and", "a", "half"].into_iter().zip(at..);
+        let is_said = said.all(|(word, at)| self.word(at) == word && self.is_close(at));
+        is_said.then_some(at + 3)
+    }
+
+    fn small_words(&self, at: usize) -> usize {
+        (at..at + 2).take_while(|at| matches!(self.word(*at), "of" | "a" | "an")).count()
+    }
+
+    /// A unit of time right after a number, as in "a couple of minutes" and "half an hour".
+    fn unit_after(&self, next: usize) -> Option<(usize, f64)> {
+        let position = next + self.small_words(next);
+        let length = length_of(self.word(position))?;
+        let gap = &self.text[self.all[next - 1].place.end..self.all[position].place.start];
+        let close = gap.chars().all(|c| matches!(c, ' ' | '-' | 'o' | 'f' | 'a' | 'n'));
+        close.then_some((position, length))
+    }
+}
+
+/// The milliseconds of a unit of time.
+fn length_of(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ms" | "msec" | "msecs" | "millisecond" | "milliseconds" => 1.0,
+        "s" | "sec" | "secs" | "second" | "seconds" => 1000.0,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60_000.0,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3_600_000.0,
+        "day" | "days" => 86_400_000.0,
+        "week" | "weeks" => 604_800_000.0,
+        // How many days these are is not said.
+        "month" | "months" | "year" | "years" => f64::NAN,
+        _ => return None,
+    })
 }
 
 /// A comma stands before thousands if three digits follow each, and else before a fraction.
@@ -141,27 +313,13 @@ fn small(value: usize) -> f64 {
 
 fn factor(text: &str) -> Option<f64> {
     match text {
+        "dozen" => Some(12.0),
         "hundred" => Some(100.0),
-        "thousand" => Some(1000.0),
+        "k" | "thousand" => Some(1000.0),
+        "million" => Some(1_000_000.0),
+        "billion" => Some(1_000_000_000.0),
         _ => None,
     }
-}
-
-/// A unit of time right after a number, as in "a couple of minutes" and "half an hour".
-fn unit_after(text: &str, tokens: &[Token], next: usize, end: usize) -> Option<(usize, f64)> {
-    let small_words = |token: &&Token| matches!(token.text.as_str(), "of" | "a" | "an");
-    let between = tokens[next..].iter().take(2).take_while(small_words).count();
-    let token = tokens.get(next + between)?;
-    let gap = &text[end..token.place.start];
-    let close = gap.chars().all(|c| matches!(c, ' ' | '-' | 'o' | 'f' | 'a' | 'n'));
-    let unit = match token.text.as_str() {
-        "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
-        "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
-        "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
-        "day" | "days" => 86_400.0,
-        _ => return None,
-    };
-    close.then_some((next + between, unit))
 }
 
 /// Runs of digits, with a fraction or thousands, and runs of letters.
@@ -238,6 +396,72 @@ mod tests {
     }
 
     #[test]
+    fn durations_next_to_each_other_are_one() {
+        for (text, seconds) in [
+            ("give it 1 minute 30 seconds", 90.0),
+            ("2 hours and 5 minutes", 7500.0),
+            ("1h30m", 5400.0),
+            ("an hour and a half", 5400.0),
+            ("two and a half minutes", 150.0),
+            ("1 day, 2 hours and 3 seconds", 93_603.0),
+            ("500 ms", 0.5),
+            ("2 weeks", 1_209_600.0),
+        ] {
+            assert_eq!(values(text, "timeout_seconds"), [seconds], "{text}");
+        }
+        // These are two: the second is no part of the first.
+        assert_eq!(values("30 seconds and 5 minutes", "seconds"), [30.0, 300.0]);
+        assert_eq!(values("5 minutes\n30 seconds", "seconds"), [300.0, 30.0]);
+        // How many minutes or how many seconds it is cannot be told.
+        assert!(values("1 minute 30 seconds", "limit")[0].is_nan());
+        assert!(values("2 months", "retention_days")[0].is_nan());
+        assert_eq!(values("2 months", "count"), [2.0]);
+    }
+
+    #[test]
+    fn the_words_of_a_parameters_name_are_compared() {
+        for (name, expected) in [
+            ("timeout_milliseconds", 5400e3),
+            ("timeoutMs", 5400e3),
+            ("timeout_ms", 5400e3),
+            ("timeout-seconds", 5400.0),
+            ("timeoutSeconds", 5400.0),
+            ("wait_s", 5400.0),
+            ("minutes", 90.0),
+            ("maxHours", 1.5),
+            ("retention_days", 0.0625),
+        ] {
+            assert_eq!(values("90 minutes", name), [expected], "{name}");
+        }
+        for name in ["limit", "min_score", "secondary", "items", "s"] {
+            assert_eq!(values("90 minutes", name), [90.0], "{name}");
+        }
+    }
+
+    #[test]
+    fn large_and_negative_numbers_are_whole() {
+        for (text, expected) in [
+            ("one hundred and twenty", vec![120.0]),
+            ("one thousand two hundred and fifty-five lines", vec![1255.0]),
+            ("5k", vec![5000.0]),
+            ("2.5 million", vec![2_500_000.0]),
+            ("half a million", vec![500_000.0]),
+            ("two hundred thousand", vec![200_000.0]),
+            ("one hundred and twenty thousand", vec![120_000.0]),
+            ("two dozen", vec![24.0]),
+            ("a thousand and one", vec![1001.0]),
+            ("from -5 to 7", vec![-5.0, 7.0]),
+            ("on 2024-01-05 in ORA-77", vec![2024.0, 1.0, 5.0, 77.0]),
+            ("between one hundred and two hundred", vec![100.0, 200.0]),
+            ("between one thousand and two thousand", vec![1000.0, 2000.0]),
+            ("5k and two", vec![5000.0, 2.0]),
+            ("five and twenty", vec![5.0, 20.0]),
+        ] {
+            assert_eq!(values(text, "limit"), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn a_place_is_what_was_written() {
         let text = "wait ten minutes, then 3";
         let places: Vec<&str> = amounts(text).iter().map(|a| &text[a.place.clone()]).collect();
@@ -250,11 +474,12 @@ mod tests {
         let lines = include_str!("../../tests/data/amounts.jsonl").lines();
         let mut compared = 0;
         for line in lines {
-            let (text, expected): (String, Vec<(usize, usize, f64)>) =
+            let (text, expected): (String, Vec<(usize, usize, Option<f64>)>) =
                 serde_json::from_str(line).unwrap();
             let found: Vec<_> = amounts(&text)
                 .iter()
-                .map(|a| (a.place.start, a.place.end, a.for_parameter("seconds")))
+                .map(|a| (a.place.start, a.place.end, Some(a.for_parameter("seconds"))))
+                .map(|(start, end, value)| (start, end, value.filter(|value| value.is_finite())))
                 .collect();
             assert_eq!(found, expected, "{text}");
             compared += found.len();

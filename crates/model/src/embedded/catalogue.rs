@@ -39,28 +39,64 @@ pub(crate) struct KnownTool {
 
 #[derive(Deserialize)]
 struct Entry {
-    agent: String,
+    agent: AgentName,
     description: String,
-    level: String,
+    level: Level,
     parameters: Vec<ParameterEntry>,
 }
 
 #[derive(Deserialize)]
 struct ParameterEntry {
     name: String,
-    r#type: String,
+    r#type: TypeName,
     description: String,
     #[serde(default)]
     values: Option<Vec<String>>,
     required: bool,
 }
 
+/// The class of an agent.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct AgentName(usize);
+
+impl TryFrom<String> for AgentName {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let class = AGENTS.iter().position(|agent| *agent == name);
+        class.map(Self).ok_or_else(|| format!("no agent is called {name:?}"))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Level {
+    Safe,
+    Moderate,
+    Dangerous,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum TypeName {
+    String,
+    Enum,
+    Boolean,
+    Integer,
+    Number,
+    Array,
+}
+
 impl Catalogue {
     pub(crate) fn load() -> Self {
         let text = include_str!("../../weights/tools.json");
-        // The file is part of the program, and a test reads it.
-        let entries: Ordered = serde_json::from_str(text).unwrap_or_default();
-        let tools: Vec<KnownTool> = entries.0.into_iter().map(KnownTool::of).collect();
+        let entries = match serde_json::from_str::<Ordered>(text) {
+            Ok(entries) => entries.0,
+            // With fewer tools, cards would be those of others.
+            Err(error) => unreachable!("a test reads this file of the program: {error}"),
+        };
+        let tools: Vec<KnownTool> = entries.into_iter().map(KnownTool::of).collect();
         let names = tools.iter().enumerate().map(|(at, tool)| (tool.name.clone(), at));
         Self { by_name: names.collect(), tools }
     }
@@ -129,13 +165,13 @@ impl KnownTool {
 
     fn of((name, entry): (String, Entry)) -> Self {
         let parameters = entry.parameters.into_iter().map(|parameter| {
-            let kind = match (parameter.r#type.as_str(), parameter.values) {
-                ("enum", Some(values)) => Kind::Choice(values),
-                ("boolean", _) => Kind::Boolean,
-                ("integer", _) => Kind::Integer,
-                ("number", _) => Kind::Number,
-                ("array", _) => Kind::List,
-                _ => Kind::Text,
+            let kind = match parameter.r#type {
+                TypeName::Enum => Kind::Choice(parameter.values.unwrap_or_default()),
+                TypeName::Boolean => Kind::Boolean,
+                TypeName::Integer => Kind::Integer,
+                TypeName::Number => Kind::Number,
+                TypeName::Array => Kind::List,
+                TypeName::String => Kind::Text,
             };
             Parameter {
                 name: parameter.name,
@@ -146,12 +182,12 @@ impl KnownTool {
         });
         Self {
             name,
-            agent: AGENTS.iter().position(|agent| *agent == entry.agent).unwrap_or_default(),
+            agent: entry.agent.0,
             description: entry.description,
-            level: match entry.level.as_str() {
-                "safe" => SafetyLevel::Safe,
-                "moderate" => SafetyLevel::Moderate,
-                _ => SafetyLevel::Dangerous,
+            level: match entry.level {
+                Level::Safe => SafetyLevel::Safe,
+                Level::Moderate => SafetyLevel::Moderate,
+                Level::Dangerous => SafetyLevel::Dangerous,
             },
             parameters: parameters.collect(),
         }
@@ -181,7 +217,6 @@ struct ItemSchema {
 }
 
 /// An object whose order counts.
-#[derive(Default)]
 struct Ordered(Vec<(String, Entry)>);
 
 impl<'de> Deserialize<'de> for Ordered {
@@ -222,11 +257,14 @@ mod tests {
         assert_eq!(catalogue.tools()[card].name, "fs_read");
         assert_eq!(AGENTS[tool.agent], "operator");
         assert!(tool.parameters.iter().any(|p| p.name == "path" && p.required));
-        let mut offered = super::super::schema::parameters(&tool.declaration());
-        offered.sort_by(|a, b| a.name.cmp(&b.name));
-        let mut own = tool.parameters.clone();
-        own.sort_by(|a, b| a.name.cmp(&b.name));
-        assert_eq!(offered, own);
+        for tool in catalogue.tools() {
+            let offered = super::super::schema::parameters(&tool.declaration());
+            let mut own = tool.parameters.clone();
+            own.sort_by(|a, b| a.name.cmp(&b.name));
+            assert_eq!(offered, own, "{}", tool.name);
+            let no_choice = |p: &Parameter| matches!(&p.kind, Kind::Choice(c) if c.is_empty());
+            assert!(!tool.parameters.iter().any(no_choice), "{}", tool.name);
+        }
         assert_eq!(catalogue.find("payment_send").unwrap().1.level, SafetyLevel::Dangerous);
     }
 }

@@ -13,6 +13,8 @@ pub(crate) struct Question {
     pub(crate) text: String,
     /// Where the choices stand in it, if there are some.
     pub(crate) choices: Vec<Range<usize>>,
+    /// Where the description stands, with what leads to it.
+    description: Range<usize>,
 }
 
 impl Question {
@@ -21,10 +23,12 @@ impl Question {
         if matches!(parameter.kind, Kind::Integer | Kind::Number) {
             text.push_str(", number");
         }
+        let named = text.len();
         if !parameter.description.is_empty() {
             text.push_str(": ");
             text.push_str(parameter.description.trim_end_matches('.'));
         }
+        let description = named..text.len();
         let yes = ["yes".to_owned()];
         let offered = match &parameter.kind {
             Kind::Choice(values) => values.as_slice(),
@@ -41,7 +45,16 @@ impl Question {
             text.push_str(&human(value));
             choices.push(start..text.len());
         }
-        Self { text, choices }
+        Self { text, choices, description }
+    }
+
+    /// The question with its names and choices alone.
+    pub(crate) fn without_description(&self) -> Self {
+        let Range { start, end } = self.description;
+        let text = format!("{}{}", &self.text[..start], &self.text[end..]);
+        let cut = end - start;
+        let choices = self.choices.iter().map(|place| place.start - cut..place.end - cut);
+        Self { text, choices: choices.collect(), description: start..start }
     }
 }
 

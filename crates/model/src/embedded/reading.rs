@@ -12,8 +12,8 @@ use super::question::Question;
 use super::weights::{AGENTS, HIDDEN, Weights, product};
 
 /// Tokens of a request that answers are looked for in.
-const LONGEST_TEXT: usize = 160;
-/// Tokens of a question. What is longer loses its middle: choices stand at the end.
+const LONGEST_TEXT: usize = 200;
+/// Tokens of a question. What is longer loses its middle, for choices stand at the end.
 const LONGEST_QUESTION: usize = 48;
 /// Of these, tokens that are kept at its beginning.
 const QUESTION_HEAD: usize = 8;
@@ -76,8 +76,12 @@ pub(crate) enum Answer {
     Nothing,
     /// This part of the request, in bytes.
     Span(Range<usize>),
+    /// A part that may have been longer: it has as many tokens as an answer can have.
+    Cut(Range<usize>),
     /// The choice of this number.
     Choice(usize),
+    /// There are more choices than can be read.
+    Unread,
 }
 
 impl Reader {
@@ -150,6 +154,11 @@ impl Reader {
         mean
     }
 
+    /// Whether answers are looked for in all of a text.
+    pub(crate) fn reads_all(&self, text: &str) -> bool {
+        self.encoder.token_count(text) <= LONGEST_TEXT + 2
+    }
+
     /// The answers to questions about a text, in their order.
     pub(crate) fn answers(&self, text: &str, questions: &[Question]) -> Vec<Answer> {
         let words = inner(self.encoder.tokens(text), LONGEST_TEXT);
@@ -178,30 +187,60 @@ struct Pair {
     /// Where the request begins.
     first: usize,
     /// The first and the last token of each choice.
-    choices: Vec<Option<(usize, usize)>>,
+    choices: Vec<(usize, usize)>,
+    /// Whether all choices are in it.
+    is_whole: bool,
+}
+
+/// A question, as tokens.
+#[derive(Default)]
+struct Asked {
+    tokens: Vec<Token>,
+    choices: Vec<(usize, usize)>,
+}
+
+impl Asked {
+    fn of(encoder: &Encoder, question: &Question) -> Self {
+        let mut tokens = inner(encoder.tokens(&question.text), usize::MAX);
+        if tokens.len() > LONGEST_QUESTION {
+            let cut = tokens.len() - LONGEST_QUESTION;
+            tokens.drain(QUESTION_HEAD..QUESTION_HEAD + cut);
+        }
+        let choices = question.choices.iter().filter_map(|place| {
+            let inside = |token: &Token| token.start < place.end && token.end > place.start;
+            let first = tokens.iter().position(inside)?;
+            let last = tokens.iter().rposition(inside)?;
+            let is_whole = tokens[first].start <= place.start && tokens[last].end >= place.end;
+            is_whole.then_some((first + 1, last + 1))
+        });
+        Self { choices: choices.collect(), tokens }
+    }
+
+    /// Whether no choice was lost.
+    fn is_whole(&self, question: &Question) -> bool {
+        self.choices.len() == question.choices.len()
+    }
 }
 
 impl Pair {
     fn of(encoder: &Encoder, question: &Question, words: &[Token]) -> Self {
-        let mut asked = inner(encoder.tokens(&question.text), usize::MAX);
-        if asked.len() > LONGEST_QUESTION {
-            let cut = asked.len() - LONGEST_QUESTION;
-            asked.drain(QUESTION_HEAD..QUESTION_HEAD + cut);
-        }
-        let choices = question.choices.iter().map(|place| {
-            let inside = |token: &Token| token.start < place.end && token.end > place.start;
-            let first = asked.iter().position(inside)?;
-            let last = asked.iter().rposition(inside)?;
-            Some((first + 1, last + 1))
-        });
-        let choices = choices.collect();
+        let asked = Asked::of(encoder, question);
+        // The choices count more than what is said about them.
+        let asked = if asked.is_whole(question) {
+            Some(asked)
+        } else {
+            let question = question.without_description();
+            Some(Asked::of(encoder, &question)).filter(|asked| asked.is_whole(&question))
+        };
+        let is_whole = asked.is_some();
+        let Asked { tokens, choices } = asked.unwrap_or_default();
         let mut ids = vec![FIRST];
-        ids.extend(asked.iter().map(|token| token.id));
+        ids.extend(tokens.iter().map(|token| token.id));
         ids.push(SEPARATOR);
         let first = ids.len();
         ids.extend(words.iter().map(|token| token.id));
         ids.push(SEPARATOR);
-        Self { ids, first, choices }
+        Self { ids, first, choices, is_whole }
     }
 
     /// `ends`: for each token how likely an answer begins and ends there. "Nothing" is an answer at
@@ -209,10 +248,12 @@ impl Pair {
     fn read(&self, ends: &[[f32; 2]], words: &[Token]) -> Answer {
         let score = |first: usize, last: usize| ends[first][0] + ends[last][1];
         let nothing = score(0, 0);
+        if !self.is_whole {
+            return Answer::Unread;
+        }
         if !self.choices.is_empty() {
-            let scores = self.choices.iter().enumerate();
-            let scores = scores.filter_map(|(at, place)| place.map(|(a, b)| (at, score(a, b))));
-            return match scores.max_by(|a, b| a.1.total_cmp(&b.1)) {
+            let scores = self.choices.iter().map(|(first, last)| score(*first, *last));
+            return match scores.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) {
                 Some((choice, best)) if best > nothing => Answer::Choice(choice),
                 _ => Answer::Nothing,
             };
@@ -227,7 +268,10 @@ impl Pair {
             }
         }
         match best.1 {
-            Some((first, last)) => Answer::Span(words[first].start..words[last].end),
+            Some((first, last)) => {
+                let place = words[first].start..words[last].end;
+                if last - first < LONGEST_ANSWER { Answer::Span(place) } else { Answer::Cut(place) }
+            }
             None => Answer::Nothing,
         }
     }

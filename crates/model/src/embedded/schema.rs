@@ -1,10 +1,18 @@
 //! The parameters of a tool, from its JSON Schema.
+//!
+//! Servers write these as they like. What is odd in one place says nothing about the others, so every
+//! field is read by itself.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use lango_tool::ToolDeclaration;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// How far a part of a schema may lie within others, references included.
+const DEEPEST: usize = 6;
+/// Parts of a schema that are looked at for one parameter.
+const MOST_PARTS: usize = 512;
 
 /// A parameter as questions are asked about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,104 +39,168 @@ pub(crate) enum Kind {
 
 /// The parameters that a declaration has.
 pub(crate) fn parameters(tool: &ToolDeclaration) -> Vec<Parameter> {
-    // What is not a schema has no parameters that could be asked about.
-    let schema: Schema = serde_json::from_str(tool.parameters.get()).unwrap_or_default();
-    let Schema { properties, required } = schema;
-    let parameter = |(name, property): (String, Box<RawValue>)| {
-        // A property may be `true`: anything goes, and nothing is known of it.
-        let property: Property = serde_json::from_str(property.get()).unwrap_or_default();
-        Parameter {
-            kind: property.kind(),
-            description: property.description(),
-            required: required.contains(&name),
-            name,
-        }
+    // What cannot be read has no parameters that could be asked about.
+    read(tool.parameters.get()).unwrap_or_default()
+}
+
+/// Whether words can be all that a tool needs. Of one that they cannot, no answer to a question would
+/// ever be enough.
+#[allow(dead_code, reason = "asked where tools are chosen")]
+pub(crate) fn can_be_filled(tool: &ToolDeclaration) -> bool {
+    let is_possible = |parameter: &Parameter| !parameter.required || parameter.kind != Kind::Other;
+    read(tool.parameters.get()).is_some_and(|parameters| parameters.iter().all(is_possible))
+}
+
+/// None where it says that there are parameters, but not which.
+fn read(text: &str) -> Option<Vec<Parameter>> {
+    let document: Value = serde_json::from_str(text).ok()?;
+    let left = Cell::new(MOST_PARTS);
+    let root = Part { schema: &document, document: &document, depth: 0, left: &left };
+    let schema = match root.meant().schema {
+        Value::Object(schema) => schema,
+        // Nothing is asked for.
+        Value::Null | Value::Bool(true) => return Some(Vec::new()),
+        _ => return None,
     };
-    properties.into_iter().map(parameter).collect()
-}
-
-#[derive(Default, Deserialize)]
-struct Schema {
-    #[serde(default)]
-    properties: BTreeMap<String, Box<RawValue>>,
-    #[serde(default)]
-    required: Vec<String>,
-}
-
-#[derive(Default, Deserialize)]
-struct Property {
-    #[serde(default)]
-    r#type: Option<Types>,
-    #[serde(default)]
-    r#enum: Vec<serde_json::Value>,
-    #[serde(default)]
-    r#const: Option<serde_json::Value>,
-    #[serde(default)]
-    description: Option<String>,
-    #[serde(default, rename = "anyOf")]
-    any_of: Vec<Property>,
-    #[serde(default, rename = "oneOf")]
-    one_of: Vec<Property>,
-    #[serde(default)]
-    items: Option<Box<Property>>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Types {
-    One(String),
-    Several(Vec<String>),
-    /// A schema may hold anything.
-    #[expect(dead_code, reason = "what is not understood is ignored")]
-    Other(serde_json::Value),
-}
-
-impl Property {
-    fn description(&self) -> String {
-        self.description.clone().unwrap_or_default()
-    }
-
-    fn alternatives(&self) -> impl Iterator<Item = &Self> {
-        self.any_of.iter().chain(&self.one_of)
-    }
-
-    fn choices(&self) -> Vec<String> {
-        let own = self.r#enum.iter().chain(&self.r#const);
-        let own = own.filter_map(|value| value.as_str().map(str::to_owned));
-        own.chain(self.alternatives().flat_map(Self::choices)).collect()
-    }
-
-    fn type_name(&self) -> Option<&str> {
-        let own = match &self.r#type {
-            Some(Types::One(name)) => Some(name.as_str()),
-            Some(Types::Several(names)) => {
-                names.iter().map(String::as_str).find(|name| *name != "null")
-            }
-            _ => None,
+    let nothing = Map::new();
+    let properties = match schema.get("properties") {
+        None => &nothing,
+        Some(properties) => properties.as_object()?,
+    };
+    let required = Required::of(schema.get("required"));
+    let parameter = |(name, schema): (&String, &Value)| {
+        let left = Cell::new(MOST_PARTS);
+        let part = Part { schema, document: &document, depth: 0, left: &left };
+        let parameter = Parameter {
+            kind: part.kind(),
+            description: part.description(),
+            required: required.holds(name) || schema.get("required") == Some(&Value::Bool(true)),
+            name: name.clone(),
         };
-        own.or_else(|| self.alternatives().filter_map(Self::type_name).find(|n| *n != "null"))
+        (name.clone(), parameter)
+    };
+    let mut all: BTreeMap<String, Parameter> = properties.iter().map(parameter).collect();
+    if let Required::These(names) = required {
+        for name in names {
+            // It is needed, and nothing is known of it.
+            let unknown = || Parameter {
+                name: name.to_owned(),
+                kind: Kind::Other,
+                description: String::new(),
+                required: true,
+            };
+            all.entry(name.to_owned()).or_insert_with(unknown);
+        }
+    }
+    Some(all.into_values().collect())
+}
+
+/// What a schema says about which parameters it needs.
+enum Required<'a> {
+    These(Vec<&'a str>),
+    /// It says something that is not understood: better asked too much than called without.
+    All,
+}
+
+impl<'a> Required<'a> {
+    fn of(value: Option<&'a Value>) -> Self {
+        match value {
+            None | Some(Value::Null | Value::Bool(false)) => Self::These(Vec::new()),
+            Some(Value::Array(names)) => {
+                Self::These(names.iter().filter_map(Value::as_str).collect())
+            }
+            Some(_) => Self::All,
+        }
     }
 
-    fn kind(&self) -> Kind {
-        let choices = self.choices();
+    fn holds(&self, name: &str) -> bool {
+        match self {
+            Self::These(names) => names.contains(&name),
+            Self::All => true,
+        }
+    }
+}
+
+/// A part of a schema.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    schema: &'a Value,
+    /// What references point into.
+    document: &'a Value,
+    depth: usize,
+    /// How many parts may still be looked at: references can make few words mean very much.
+    left: &'a Cell<usize>,
+}
+
+impl<'a> Part<'a> {
+    fn within(self, schema: &'a Value) -> Option<Self> {
+        let left = self.left.get().checked_sub(1)?;
+        self.left.set(left);
+        (self.depth < DEEPEST).then_some(Self { schema, depth: self.depth + 1, ..self })
+    }
+
+    /// The part itself, or what it refers to.
+    fn meant(self) -> Self {
+        let referred = self.schema.get("$ref").and_then(Value::as_str).and_then(|reference| {
+            let place = reference.strip_prefix('#')?;
+            let is_definition = place.starts_with("/$defs/") || place.starts_with("/definitions/");
+            self.within(self.document.pointer(place).filter(|_| is_definition)?)
+        });
+        referred.map_or(self, Self::meant)
+    }
+
+    fn description(self) -> String {
+        let own = |part: Self| part.schema.get("description").and_then(Value::as_str);
+        own(self).or_else(|| own(self.meant())).unwrap_or_default().to_owned()
+    }
+
+    fn alternatives(self) -> Vec<Self> {
+        let several = ["anyOf", "oneOf", "allOf"].into_iter();
+        let several = several.filter_map(|name| self.schema.get(name)?.as_array());
+        several.flatten().filter_map(|schema| self.within(schema)).map(Self::meant).collect()
+    }
+
+    fn choices(self, alternatives: &[Self]) -> Vec<String> {
+        let own = self.schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+        let own = own.chain(self.schema.get("const"));
+        let own = own.filter_map(|value| value.as_str().map(str::to_owned));
+        own.chain(alternatives.iter().flat_map(|part| part.choices(&part.alternatives()))).collect()
+    }
+
+    fn type_name(self, alternatives: &[Self]) -> Option<&'a str> {
+        let named = |value: &'a Value| value.as_str().filter(|name| *name != "null");
+        let own = match self.schema.get("type") {
+            Some(Value::Array(names)) => names.iter().find_map(named),
+            Some(name) => named(name),
+            None => None,
+        };
+        let other = || alternatives.iter().find_map(|part| part.type_name(&part.alternatives()));
+        own.or_else(other)
+    }
+
+    fn kind(self) -> Kind {
+        let part = self.meant();
+        let alternatives = part.alternatives();
+        let choices = part.choices(&alternatives);
         if !choices.is_empty() {
             return Kind::Choice(choices);
         }
-        match self.type_name() {
+        match part.type_name(&alternatives) {
             Some("string") => Kind::Text,
             Some("integer") => Kind::Integer,
             Some("number") => Kind::Number,
             Some("boolean") => Kind::Boolean,
-            Some("array") if self.holds_texts() => Kind::List,
+            Some("array") if part.holds_texts(&alternatives) => Kind::List,
             _ => Kind::Other,
         }
     }
 
-    fn holds_texts(&self) -> bool {
-        let item = |property: &Self| {
-            property.items.as_ref().is_some_and(|items| items.kind() == Kind::Text)
+    fn holds_texts(self, alternatives: &[Self]) -> bool {
+        let item = |part: &Self| {
+            let items = part.schema.get("items").and_then(|items| part.within(items));
+            items.is_some_and(|items| items.kind() == Kind::Text)
         };
-        item(self) || self.alternatives().any(item)
+        item(&self) || alternatives.iter().any(item)
     }
 }
 
@@ -137,17 +209,21 @@ mod tests {
     use std::sync::Arc;
 
     use lango_tool::SafetyLevel;
+    use serde_json::value::RawValue;
 
     use super::*;
 
-    fn kinds(schema: &str) -> Vec<(String, Kind, bool)> {
-        let tool = ToolDeclaration {
+    fn tool(schema: &str) -> ToolDeclaration {
+        ToolDeclaration {
             name: "x".into(),
             description: "x".into(),
             parameters: Arc::from(RawValue::from_string(schema.to_owned()).unwrap()),
             level: SafetyLevel::Safe,
-        };
-        parameters(&tool).into_iter().map(|p| (p.name, p.kind, p.required)).collect()
+        }
+    }
+
+    fn kinds(schema: &str) -> Vec<(String, Kind, bool)> {
+        parameters(&tool(schema)).into_iter().map(|p| (p.name, p.kind, p.required)).collect()
     }
 
     #[test]
@@ -177,5 +253,79 @@ mod tests {
                 expect("i", Kind::Other, false),
             ]
         );
+    }
+
+    #[test]
+    fn references_within_the_schema_are_followed() {
+        let found = kinds(
+            r##"{"type":"object","required":["zone","size"],"properties":{
+            "zone":{"$ref":"#/$defs/Zone"},
+            "maybe":{"anyOf":[{"$ref":"#/$defs/Zone"},{"type":"null"}]},
+            "size":{"allOf":[{"$ref":"#/definitions/Size"}],"default":1},
+            "away":{"$ref":"https://example.org/schema.json"},
+            "here":{"$ref":"#/properties/zone"},
+            "tags":{"type":"array","items":{"$ref":"#/$defs/Tag"}},
+            "loop":{"$ref":"#/$defs/Loop"}},
+            "$defs":{"Zone":{"enum":["north","south"],"type":"string"},"Tag":{"type":"string"},
+                "Loop":{"anyOf":[{"$ref":"#/$defs/Loop"},{"$ref":"#/$defs/Loop"}]}},
+            "definitions":{"Size":{"type":"integer"}}}"##,
+        );
+        let zone = || Kind::Choice(vec!["north".to_owned(), "south".to_owned()]);
+        let kinds: Vec<_> = found.iter().map(|(name, kind, _)| (name.as_str(), kind)).collect();
+        assert_eq!(
+            kinds,
+            [
+                ("away", &Kind::Other),
+                ("here", &Kind::Other),
+                ("loop", &Kind::Other),
+                ("maybe", &zone()),
+                ("size", &Kind::Integer),
+                ("tags", &Kind::List),
+                ("zone", &zone()),
+            ]
+        );
+    }
+
+    #[test]
+    fn one_odd_entry_does_not_hide_the_others() {
+        let found = kinds(
+            r#"{"required":["a",7],"properties":{
+            "a":{"type":"string","description":5,"enum":"x"},
+            "b":{"type":"integer","anyOf":true,"required":true},
+            "c":{"anyOf":[true,{"type":"string"}]},"d":{"type":17},"e":5}}"#,
+        );
+        let expect = |name: &str, kind: Kind, required: bool| (name.to_owned(), kind, required);
+        assert_eq!(
+            found,
+            [
+                expect("a", Kind::Text, true),
+                expect("b", Kind::Integer, true),
+                expect("c", Kind::Text, false),
+                expect("d", Kind::Other, false),
+                expect("e", Kind::Other, false),
+            ]
+        );
+        // Whatever it means, a call without it would be a guess.
+        let all = kinds(r#"{"required":true,"properties":{"a":{"type":"string"}}}"#);
+        assert_eq!(all, [expect("a", Kind::Text, true)]);
+    }
+
+    #[test]
+    fn tools_that_need_more_than_words_are_known() {
+        for (schema, expected) in [
+            (r#"{"type":"object"}"#, true),
+            ("true", true),
+            (
+                r#"{"properties":{"a":{"type":"object"},"b":{"type":"string"}},"required":["b"]}"#,
+                true,
+            ),
+            (r#"{"properties":{"a":{"type":"object"}},"required":["a"]}"#, false),
+            (r#"{"properties":{"a":true},"required":["a"]}"#, false),
+            (r#"{"properties":{"a":{"type":"string"}},"required":["a","b"]}"#, false),
+            (r#"{"properties":["a"]}"#, false),
+            (r#""words""#, false),
+        ] {
+            assert_eq!(can_be_filled(&tool(schema)), expected, "{schema}");
+        }
     }
 }

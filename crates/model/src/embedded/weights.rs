@@ -105,7 +105,6 @@ impl Weights {
         let (ask, offer) = (Head::read(file, HIDDEN), Head::read(file, HIDDEN));
         let span = Head::read(file, 2);
         let scalars = file.floats(3);
-        let scalar = |index: usize| scalars.get(index).copied().unwrap_or(1.0);
         let cards = file.floats(CARDS * HIDDEN).chunks_exact(HIDDEN).map(<[f32]>::to_vec).collect();
         Self {
             layers,
@@ -113,9 +112,9 @@ impl Weights {
             ask,
             offer,
             span,
-            sharpness: scalar(0),
-            tool_weight: scalar(1),
-            agent_weight: scalar(2),
+            sharpness: scalars[0],
+            tool_weight: scalars[1],
+            agent_weight: scalars[2],
             cards,
         }
     }
@@ -135,6 +134,9 @@ mod tests {
         for card in &weights.cards {
             assert!((product(card, card) - 1.0).abs() < 1e-3);
         }
+        assert_eq!(weights.cards.len(), CARDS);
+        let scalars = [weights.sharpness, weights.tool_weight, weights.agent_weight];
+        assert!(scalars.iter().all(|scalar| scalar.is_finite() && *scalar > 0.0), "{scalars:?}");
     }
 
     #[test]

@@ -1,0 +1,271 @@
+//! Which part of a text a value is, given what the model points at: whole words, whole quotations, and
+//! not the punctuation of the sentence around it. `training/examples.py` cleans in the same way.
+
+use std::ops::Range;
+
+use super::quotations::{Quotation, quotations};
+
+const QUOTES: &str = "\"'`“”‘’«»";
+/// What holds the parts of a name together.
+const JOINTS: [char; 5] = ['.', '/', '\\', '-', '@'];
+/// Of a quotation that is too long, the bytes that are kept at each end, about.
+const KEPT_END: usize = 80;
+
+/// A value's part of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) range: Range<usize>,
+    /// Whether it is all that two marks enclose: then nothing of it can be missing.
+    pub(crate) is_quoted: bool,
+}
+
+/// The part of a text that is meant by a span of it.
+pub(crate) fn place(text: &str, span: Range<usize>) -> Place {
+    let all = quotations(text);
+    let span = trimmed(text, span);
+    // A text that is quoted as a whole is a text.
+    let around = |quotation: &&Quotation| {
+        quotation.whole.start <= span.start
+            && span.start < quotation.inside.end
+            && trimmed(text, 0..text.len()) != quotation.whole
+    };
+    if let Some(quotation) = all.iter().find(around)
+        && (span.start > quotation.whole.start
+            || cleaned_among(text, span.clone(), &all).end <= quotation.whole.end)
+    {
+        return Place { range: without_fence(text, quotation), is_quoted: true };
+    }
+    let Range { start, mut end } = widened(text, span);
+    if let Some(open) = all.iter().find(|q| q.whole.start < end && end < q.whole.end)
+        && start <= open.whole.start
+    {
+        end = open.whole.end;
+    }
+    Place { range: cleaned_among(text, start..end, &all), is_quoted: false }
+}
+
+/// A part of a text without quotes and the sentence's own punctuation around it.
+pub(crate) fn cleaned(text: &str, span: Range<usize>) -> Range<usize> {
+    cleaned_among(text, span, &quotations(text))
+}
+
+fn cleaned_among(text: &str, span: Range<usize>, all: &[Quotation]) -> Range<usize> {
+    let Range { mut start, mut end } = trimmed(text, span);
+    loop {
+        let before = (start, end);
+        let part = &text[start..end];
+        if let Some(whole) = all.iter().find(|q| q.whole == (start..end)) {
+            return trimmed(text, whole.inside.clone());
+        }
+        let mut characters = part.chars();
+        if let Some(first) = characters.next() {
+            let rest = characters.as_str();
+            let is_pause = matches!(first, ',' | ':' | ';')
+                && rest.starts_with(|next: char| next.is_whitespace() || QUOTES.contains(next));
+            let is_lone = QUOTES.contains(first)
+                && !all.iter().any(|q| q.whole.start == start && q.whole.end <= end);
+            if is_pause || is_lone || rest.is_empty() && is_punctuation(first) {
+                start += first.len_utf8();
+            }
+        }
+        if start < end && ends_with_punctuation(text, start..end, all) {
+            end -= text[start..end].chars().next_back().map_or(0, char::len_utf8);
+        }
+        let next = trimmed(text, start..end);
+        (start, end) = (next.start, next.end);
+        if (start, end) == before {
+            return start..end;
+        }
+    }
+}
+
+/// Whether the last character is one of the sentence, or a mark whose partner is elsewhere.
+fn ends_with_punctuation(text: &str, span: Range<usize>, all: &[Quotation]) -> bool {
+    let part = &text[span.clone()];
+    let Some(last) = part.chars().next_back() else { return false };
+    let before = &part[..part.len() - last.len_utf8()];
+    if QUOTES.contains(last) {
+        let is_closing = |q: &Quotation| q.whole.end == span.end && span.start <= q.whole.start;
+        // Nineteen inches.
+        let is_sign = last == '"' && before.ends_with(|c: char| c.is_ascii_digit());
+        let closes_elsewhere = all.iter().any(|q| q.whole.end == span.end);
+        return !all.iter().any(is_closing) && (closes_elsewhere || !is_sign);
+    }
+    let after = text[span.end..].chars().next();
+    let ends_here = after.is_none_or(|c| c.is_whitespace() || QUOTES.contains(c) || c == ')');
+    ends_here
+        && match last {
+            // A name may be made of dots, and end with them.
+            '.' => !before.is_empty() && !before.ends_with(['.', '/']),
+            // The end of a command, unless more is said.
+            ';' => !text[span.end..].trim().is_empty(),
+            _ => is_punctuation(last),
+        }
+}
+
+fn is_punctuation(character: char) -> bool {
+    matches!(character, ',' | ';' | ':' | '!' | '?')
+}
+
+fn trimmed(text: &str, span: Range<usize>) -> Range<usize> {
+    let part = &text[span.clone()];
+    let start = span.start + part.len() - part.trim_start().len();
+    start..start + part.trim().len()
+}
+
+/// The whole words, and the whole names, that a span touches.
+fn widened(text: &str, span: Range<usize>) -> Range<usize> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let Range { mut start, mut end } = span;
+    while text[start..].starts_with(is_word) {
+        let mut before = text[..start].chars().rev();
+        let (next, further) = (before.next(), before.next());
+        match (next, further) {
+            (Some(next), _) if is_word(next) => start -= next.len_utf8(),
+            (Some(joint), Some(further)) if JOINTS.contains(&joint) && is_word(further) => {
+                start -= joint.len_utf8() + further.len_utf8();
+            }
+            _ => break,
+        }
+    }
+    while text[..end].ends_with(is_word) {
+        let mut after = text[end..].chars();
+        let (next, further) = (after.next(), after.next());
+        match (next, further) {
+            (Some(next), _) if is_word(next) => end += next.len_utf8(),
+            (Some(joint), Some(further)) if JOINTS.contains(&joint) && is_word(further) => {
+                end += joint.len_utf8() + further.len_utf8();
+            }
+            _ => break,
+        }
+    }
+    start..end
+}
+
+/// The inside of a quotation; of a block of code, without the line that names its language.
+fn without_fence(text: &str, quotation: &Quotation) -> Range<usize> {
+    let Quotation { whole, inside } = quotation;
+    let is_block = text[whole.clone()].starts_with("```");
+    match text[inside.clone()].split_once('\n') {
+        Some((language, rest)) if is_block && !language.trim().contains(' ') => {
+            inside.end - rest.len()..inside.start + text[inside.clone()].trim_end().len()
+        }
+        _ => inside.clone(),
+    }
+}
+
+/// A text without the middles of its long quotations, so that the rest of it can be read.
+#[derive(Debug)]
+pub(crate) struct Shortened {
+    pub(crate) text: String,
+    /// Where something was left out, and how much.
+    cuts: Vec<(usize, usize)>,
+}
+
+impl Shortened {
+    /// The text as it is.
+    pub(crate) fn whole(text: &str) -> Self {
+        Self { text: text.to_owned(), cuts: Vec::new() }
+    }
+
+    pub(crate) fn of(text: &str) -> Self {
+        let mut short = Self { text: String::new(), cuts: Vec::new() };
+        let mut done = 0;
+        for Quotation { inside, .. } in quotations(text) {
+            if inside.len() <= 3 * KEPT_END {
+                continue;
+            }
+            let from = text.ceil_char_boundary(inside.start + KEPT_END);
+            let to = text.floor_char_boundary(inside.end.saturating_sub(KEPT_END));
+            // Between words.
+            let from = from + text[from..].find(' ').unwrap_or_default();
+            let to = text[..to].rfind(' ').unwrap_or_default();
+            if from < to && to < inside.end {
+                short.text.push_str(&text[done..from]);
+                short.cuts.push((short.text.len(), to - from));
+                done = to;
+            }
+        }
+        short.text.push_str(&text[done..]);
+        short
+    }
+
+    /// A part of the whole text, from one of this.
+    pub(crate) fn original(&self, span: &Range<usize>) -> Range<usize> {
+        let moved = |end: usize, is_before: &dyn Fn(usize) -> bool| {
+            let cuts = self.cuts.iter().filter(|(at, _)| is_before(*at));
+            end + cuts.map(|(_, length)| length).sum::<usize>()
+        };
+        moved(span.start, &|at| at <= span.start)..moved(span.end, &|at| at < span.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn punctuation_of_the_sentence_is_not_part_of_a_value() {
+        let of = |text: &str| text[cleaned(text, 0..text.len())].to_owned();
+        for (text, expected) in [
+            ("`notes.txt`.", "notes.txt"),
+            ("\"a b\"?", "a b"),
+            (".", "."),
+            ("src/.", "src/."),
+            ("..", ".."),
+            ("v1.2.", "v1.2"),
+            (" ‘x’, ", "x"),
+            ("?!", ""),
+            ("echo \"hello world\"", "echo \"hello world\""),
+            ("npx stylelint \"src/**/*.css\"", "npx stylelint \"src/**/*.css\""),
+            ("version = \"0.4.1\".", "version = \"0.4.1\""),
+            ("SELECT 1;", "SELECT 1;"),
+            ("`SELECT 1;`", "SELECT 1;"),
+            ("\"Is it?\"", "Is it?"),
+            ("\"a\" \"b\"", "\"a\" \"b\""),
+            ("a 19\"", "a 19\""),
+            ("\"unclosed", "unclosed"),
+            (":8080", ":8080"),
+        ] {
+            assert_eq!(of(text), expected, "{text}");
+        }
+    }
+
+    #[track_caller]
+    fn check(text: &str, pointed: &str, expected: &str, is_quoted: bool) {
+        let start = text.find(pointed).unwrap();
+        let place = place(text, start..start + pointed.len());
+        assert_eq!((&text[place.range], place.is_quoted), (expected, is_quoted), "{text}");
+    }
+
+    #[test]
+    fn a_value_is_whole_words_and_whole_quotations() {
+        check("delete notes.txt, please", "note", "notes.txt", false);
+        check("delete notes.txt.", "notes.txt.", "notes.txt", false);
+        check("look into docs/a-b.md now", "b", "docs/a-b.md", false);
+        check("ask Tom's brother", "Tom", "Tom", false);
+        check("(see notes.txt)", "notes", "notes.txt", false);
+        check("write \"a b, and c.\" to x", "b", "a b, and c.", true);
+        check("write \"a b, and c.\" to x", "\"a b", "a b, and c.", true);
+        check("run echo \"hello world\"", "echo \"hello", "echo \"hello world\"", false);
+        check("run echo \"hello world\".", "echo \"hello world\".", "echo \"hello world\"", false);
+        check("run \"my tool\" --all", "\"my tool\" --all", "\"my tool\" --all", false);
+        check("\"read notes.txt\"", "notes.txt", "notes.txt", false);
+        check("put «eins, zwei» there", "zwei", "eins, zwei", true);
+        check("save ```rust\nlet a = 1;\n``` as a.rs", "let a", "let a = 1;", true);
+    }
+
+    #[test]
+    fn long_quotations_are_left_out_and_put_back() {
+        let content = "many words of it ".repeat(40);
+        let text = format!("write \"{content}\" and “{content}” into protocol.txt");
+        let short = Shortened::of(&text);
+        assert!(short.text.len() < 500, "{}", short.text.len());
+        let start = short.text.find("protocol.txt").unwrap();
+        assert_eq!(&text[short.original(&(start..start + 12))], "protocol.txt");
+        let from = short.text.find("many").unwrap()..short.text.find("\" and").unwrap();
+        assert_eq!(&text[short.original(&from)], content);
+        let plain = Shortened::of("write \"a\" to b");
+        assert_eq!(plain.text, "write \"a\" to b");
+    }
+}

@@ -1,0 +1,139 @@
+//! Quotations in a text: what stands between two marks that belong together. `training/examples.py`
+//! finds the same ones.
+
+use std::ops::Range;
+
+/// Marks within a quotation that are paired with each other.
+const MOST_MARKS: usize = 1000;
+
+/// A quotation with both of its marks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Quotation {
+    /// With the marks.
+    pub(crate) whole: Range<usize>,
+    pub(crate) inside: Range<usize>,
+}
+
+/// The outermost complete quotations, in their order.
+pub(crate) fn quotations(text: &str) -> Vec<Quotation> {
+    let mut found = Vec::new();
+    // Marks whose end was looked for in vain: later there is none either.
+    let mut open = Vec::new();
+    let mut at = 0;
+    while let Some(mark) = text[at..].chars().next() {
+        let next = at + mark.len_utf8();
+        let length = match mark {
+            '`' => text[at..].len() - text[at..].trim_start_matches('`').len(),
+            _ => mark.len_utf8(),
+        };
+        let can_open = is_opening(text, at, mark) && !open.contains(&(mark, length));
+        let end = can_open.then(|| closing(text, at..at + length, mark)).flatten();
+        if can_open && end.is_none() {
+            open.push((mark, length));
+        }
+        match end {
+            Some(closing) => {
+                let inside = at + length..closing.start;
+                found.push(Quotation { whole: at..closing.end, inside });
+                at = closing.end;
+            }
+            None => at = if mark == '`' { at + length } else { next },
+        }
+    }
+    found
+}
+
+/// Whether a mark can begin a quotation: an apostrophe and the sign of an inch stand after something.
+fn is_opening(text: &str, at: usize, mark: char) -> bool {
+    match mark {
+        '"' | '\'' | '‘' => !text[..at].ends_with(is_word),
+        '`' | '“' | '«' => true,
+        _ => false,
+    }
+}
+
+/// Where the marks stand that end what `opening` begins.
+fn closing(text: &str, opening: Range<usize>, mark: char) -> Option<Range<usize>> {
+    match mark {
+        '`' => closing_ticks(text, opening),
+        '"' => nested(text, opening.end).or_else(|| first(text, opening.end, '"')),
+        '\'' => first(text, opening.end, '\''),
+        '‘' => first(text, opening.end, '’'),
+        '“' => text[opening.end..].find('”').map(|at| mark_at(opening.end + at, '”')),
+        _ => text[opening.end..].find('»').map(|at| mark_at(opening.end + at, '»')),
+    }
+}
+
+fn mark_at(at: usize, mark: char) -> Range<usize> {
+    at..at + mark.len_utf8()
+}
+
+/// As many ticks as it began with.
+fn closing_ticks(text: &str, opening: Range<usize>) -> Option<Range<usize>> {
+    let mut at = opening.end;
+    loop {
+        at += text[at..].find('`')?;
+        let count = text[at..].len() - text[at..].trim_start_matches('`').len();
+        if count == opening.len() {
+            return Some(at..at + count);
+        }
+        at += count;
+    }
+}
+
+/// The first mark that no letter follows and no backslash stands before.
+fn first(text: &str, from: usize, mark: char) -> Option<Range<usize>> {
+    let mut marks = text[from..].match_indices(mark).map(|(at, _)| mark_at(from + at, mark));
+    marks.find(|at| !text[at.end..].starts_with(is_word) && !text[..at.start].ends_with('\\'))
+}
+
+/// The mark that ends it, if others within it open and close.
+fn nested(text: &str, from: usize) -> Option<Range<usize>> {
+    let mut open = 1_usize;
+    for (at, _) in text[from..].match_indices('"').take(MOST_MARKS) {
+        let mark = mark_at(from + at, '"');
+        let before = &text[..mark.start];
+        let follows_word = text[mark.end..].starts_with(is_word);
+        if before.ends_with('\\') {
+            continue;
+        }
+        if follows_word && mark.start > from && before.ends_with([' ', '\n', '(']) {
+            open += 1;
+        } else if !follows_word {
+            open -= 1;
+            if open == 0 {
+                return Some(mark);
+            }
+        }
+    }
+    None
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_that_belong_together_are_found() {
+        for (text, expected) in [
+            (r#"write "a b" to 'c d'"#, vec!["a b", "c d"]),
+            ("it's Tom's file, don't ‘read it’", vec!["read it"]),
+            ("a 19\" screen and “two” «three» `four`", vec!["two", "three", "four"]),
+            (r#"say "he said "hi there" to me" now"#, vec![r#"he said "hi there" to me"#]),
+            (r#"echo "a" "b""#, vec!["a", "b"]),
+            (r#"'it is "it's" here'"#, vec![r#"it is "it's" here"#]),
+            (r#""a \"b\" c""#, vec![r#"a \"b\" c"#]),
+            ("```\na `b` c\n``` and `", vec!["\na `b` c\n"]),
+            (r#"replace " " by "_""#, vec![" ", "_"]),
+            ("\"never closed", vec![]),
+        ] {
+            let found: Vec<&str> =
+                quotations(text).into_iter().map(|found| &text[found.inside]).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+}
