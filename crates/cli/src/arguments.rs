@@ -45,7 +45,7 @@ pub(crate) use views::{
   lango demo                                   see a whole turn, played by a script
   lango run \"list the files here\"              without a key the small model in the box answers
   lango run \"how many lines has README.md?\"    one question, one answer
-  git diff | lango run \"review this\"           standard input goes along
+  git diff | lango run \"review this\"           standard input goes along, to a bigger model
   lango chat --last                            go on with the last conversation
   lango agents list                            who can do what
   lango doctor                                 what is set up, and what is not
@@ -65,12 +65,16 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Ask once and print the answer.
     #[command(after_help = "Examples:
-  lango run \"summarise the TODOs in src\"
+  lango run \"which files mention TODO?\"
   cat error.log | lango run \"what went wrong?\"
   lango run --last \"and now fix it\" --approve ask
   lango run --model anthropic/claude-sonnet-5-5 \"what is this?\" --image shot.png
   lango run --output-format stream-json \"list the files\" | jq -r .type
-  lango run --model script:conversation.toml \"hello\"")]
+  lango run --model script:conversation.toml \"hello\"
+
+Without a key or a server here the small model in the box answers (--model embedded). It finds,
+reads, writes down and runs what you name; to explain, sum up or write, it needs a bigger one:
+lango models --help")]
     Run(RunArguments),
     /// Talk, line by line.
     #[command(after_help = "Examples:

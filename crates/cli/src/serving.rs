@@ -76,11 +76,12 @@ impl Serving {
         let retrieval = catalog.connect(config, &database, &journal).await?;
         catalog.find_remotes(config, &database).await?;
         let rules = wiring::rule_book(config, database.clone()).await?;
-        let model = Arc::clone(&models.model.model);
         // Nobody sits here: what a server asks a person for is declined.
         let (servers, notices) =
-            mcp::join(setting, &mut catalog, database.clone(), Arc::new(Nobody), Some(model))
-                .await?;
+            mcp::join(setting, &mut catalog, database.clone(), Arc::new(Nobody), &models).await?;
+        if models.choice.is_last_resort {
+            notice(&format!("{} answers: {}", models.choice.id, models.choice.why));
+        }
         models.notices.iter().chain(&notices).for_each(|line| notice(line));
         catalog.secrets.extend(reached.secrets);
         let callers = Callers::open(database.clone()).await?;

@@ -10,9 +10,6 @@ use lango_tool::ToolDeclaration;
 
 use crate::ModelId;
 
-/// The runtime's own action, with which an orchestrator hands over. No agent owns it.
-pub const TRANSFER_TOOL: &str = "transfer_to_agent";
-
 /// One request. Instruction and context are separate fields to the very end: nothing that is
 /// remembered or retrieved can take the place of what an agent is.
 #[derive(Debug, Clone, Default)]

@@ -49,4 +49,3 @@ pub use remote::{RemoteAgent, RemoteFuture, RemoteReply, RemoteRequest};
 pub use runtime::{AgentModel, Runtime, RuntimeParts, TurnRequest};
 pub use scrub::Scrubber;
 pub use settings::Settings;
-pub use turn::handed;

@@ -79,11 +79,12 @@ pub(crate) struct TeamArguments {
     /// `standard`, `compact`, or a directory of AGENT.md files.
     #[arg(long, value_name = "NAME|DIR")]
     pub(crate) topology: Option<String>,
-    /// PROVIDER/NAME, PROVIDER or NAME, for all agents; script:FILE for a scripted model,
-    /// replay:FILE for a recording.
+    /// PROVIDER/NAME, PROVIDER or NAME, for all agents; embedded for the one in the box;
+    /// script:FILE for a scripted model, replay:FILE for a recording.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Record what is sent to models and what they answer, without keys, for bug reports.
+    /// Record what is sent to models and what they answer, without keys, for bug reports. Not
+    /// with the model in the box.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
     /// Hand-overs in one turn.

@@ -29,6 +29,7 @@ pub(crate) async fn demo(setting: &Setting, arguments: &DemoArguments) -> Result
         source: Source::Script("demo.toml".into()),
         why: "a script plays the model; the agents, tools and journal are real".into(),
         listed: None,
+        is_last_resort: false,
     };
     let models = provider::demonstrate(config, choice, script).await?;
     let (database, journal) = wiring::open_store(config, &setting.home).await?;

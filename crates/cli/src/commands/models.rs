@@ -105,10 +105,7 @@ async fn list(config: &Config, only: Option<&str>, json: bool) -> Result<u8, Fai
             "{id} has no models. Load one there, or see all: lango models list"
         ))),
         (true, None) if !json => {
-            tell(
-                "no key is set and no server runs here; to connect a bigger model: \
-                  lango models --help",
-            );
+            tell(&provider::nothing_set_up(config));
             Ok(failure::ANSWERED)
         }
         _ => Ok(failure::ANSWERED),

@@ -167,9 +167,7 @@ pub(super) async fn make_ready(
     catalog.find_remotes(config, &database).await?;
     let rules = wiring::rule_book(config, database.clone()).await?;
     let asked = mcp::person(approve.approve, person.clone());
-    let model = Arc::clone(&models.model.model);
-    let (servers, mcp_notices) =
-        mcp::join(setting, &mut catalog, database, asked, Some(model)).await?;
+    let (servers, mcp_notices) = mcp::join(setting, &mut catalog, database, asked, &models).await?;
     let approver = TerminalApprover::new(approve.approve, person);
     let answers = approver.answers();
     let kept = Kept { journal, retrieval, rules };

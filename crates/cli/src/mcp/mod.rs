@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::confinement;
 use crate::failure::{self, Failure};
 use crate::home::Home;
+use crate::provider::ReadyModels;
 use crate::web;
 use crate::wiring::{self, Catalog};
 
@@ -145,15 +146,16 @@ pub(crate) fn outside(
     })
 }
 
-/// The servers with what is known of them. Nothing is started.
+/// The servers with what is known of them. Nothing is started. An agent's tools are folded when
+/// they take more than these bytes.
 pub(crate) async fn open(
-    config: &Config,
     configured: Vec<ServerConfig>,
     outside: Outside,
     database: Database,
+    fold_above: usize,
 ) -> Result<Servers, Failure> {
     let catalogue = Catalogue::open(database).await?;
-    Ok(Servers::new(configured, catalogue, outside, config.mcp.fold_bytes))
+    Ok(Servers::new(configured, catalogue, outside, fold_above))
 }
 
 impl From<ClientError> for Failure {
@@ -176,7 +178,7 @@ pub(crate) async fn join(
     catalog: &mut Catalog,
     database: Database,
     person: Arc<dyn Person>,
-    model: Option<Arc<dyn Model>>,
+    models: &ReadyModels,
 ) -> Result<(Option<Servers>, Vec<String>), Failure> {
     let config = setting.config();
     let Configured { servers, mut notices } = servers(config, &catalog.workspace);
@@ -185,13 +187,29 @@ pub(crate) async fn join(
         return Ok((None, notices));
     }
     catalog.secrets.extend(servers.iter().flat_map(ServerConfig::secrets));
-    let outside = outside(config, &setting.home, &catalog.workspace, person, model)?;
-    let servers = open(config, servers, outside, database).await?;
+    let writer = models.writer.clone();
+    notices.extend(servers.iter().filter(|_| writer.is_none()).filter_map(not_lent));
+    let outside = outside(config, &setting.home, &catalog.workspace, person, writer)?;
+    // The model in the box has no prompt that could fill up, and can only call what it is offered.
+    let is_embedded = models.choice.is_embedded();
+    let fold_above = if is_embedded { usize::MAX } else { config.mcp.fold_bytes };
+    let servers = open(servers, outside, database, fold_above).await?;
     notices.extend(servers.meet().await);
     let offer = servers.offer();
     notices.extend(offer.problems);
     catalog.add_tools(offer.tools)?;
     Ok((Some(servers), notices))
+}
+
+/// Says that a server which may borrow the model gets none.
+fn not_lent(server: &ServerConfig) -> Option<String> {
+    let may_ask = server.enabled && server.sampling.requests > 0;
+    may_ask.then(|| {
+        format!(
+            "the MCP server {} gets no model (sampling_requests): the one in the box cannot write",
+            server.name
+        )
+    })
 }
 
 /// Adds the tools of the servers that were seen before, for those who only look. Nothing is
@@ -214,7 +232,7 @@ pub(crate) async fn known(
     let config = setting.config();
     let (database, _) = wiring::open_store(config, &setting.home).await?;
     let outside = outside(config, &setting.home, workspace, Arc::new(Nobody), None)?;
-    open(config, configured, outside, database).await
+    open(configured, outside, database, config.mcp.fold_bytes).await
 }
 
 /// One line about a server, and whether all is well with it.

@@ -10,9 +10,15 @@ use super::server::{Server, local, set_up};
 use crate::config::Config;
 use crate::failure::Failure;
 
-/// Why the model in the box answers when nobody named it.
-const UNASKED: &str = "the small model in the box, because no key is set and no server runs here; \
-    to connect a bigger one: lango models --help";
+/// Why there is nothing but the model in the box, and what to do about it.
+pub(crate) fn nothing_set_up(config: &Config) -> String {
+    let servers = if config.model.discover {
+        "no server runs here"
+    } else {
+        "no server is looked for (model.discover is false)"
+    };
+    format!("no key is set and {servers}; to connect a bigger one: lango models --help")
+}
 
 /// What was chosen.
 #[derive(Debug, Clone)]
@@ -23,6 +29,8 @@ pub(crate) struct Choice {
     pub(crate) why: String,
     /// What the server said about it, where it was asked.
     pub(crate) listed: Option<ListedModel>,
+    /// Nobody named it and nothing is set up: it is what is left.
+    pub(crate) is_last_resort: bool,
 }
 
 /// Where a model comes from.
@@ -42,7 +50,18 @@ impl Choice {
     /// The model that is part of the program.
     fn embedded(why: impl Into<String>) -> Self {
         let id = ModelId::new(EMBEDDED, "");
-        Self { id, source: Source::Embedded, why: why.into(), listed: None }
+        let (source, why) = (Source::Embedded, why.into());
+        Self { id, source, why, listed: None, is_last_resort: false }
+    }
+
+    /// The same where there is nothing else.
+    fn left(config: &Config) -> Self {
+        let why = format!("the small model in the box, because {}", nothing_set_up(config));
+        Self { is_last_resort: true, ..Self::embedded(why) }
+    }
+
+    pub(crate) fn is_embedded(&self) -> bool {
+        matches!(self.source, Source::Embedded)
     }
 }
 
@@ -55,6 +74,7 @@ pub(crate) async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choi
             why: format!("the script {file}"),
             source: Source::Script(file.to_owned()),
             listed: None,
+            is_last_resort: false,
         });
     }
     if let Some(file) = file("replay:") {
@@ -63,16 +83,29 @@ pub(crate) async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choi
             why: format!("the recording {file}"),
             source: Source::Recording(file.to_owned()),
             listed: None,
+            is_last_resort: false,
         });
+    }
+    if config.providers.contains_key(EMBEDDED) {
+        return Err(Failure::usage(
+            "providers.embedded is set, and embedded is the model in the box: it has no address. \
+             Give the provider another name in the file that this shows: lango config path",
+        ));
     }
     if wanted == Some(EMBEDDED) {
         return Ok(Choice::embedded("--model"));
     }
-    if wanted.is_none() && config.model.provider.as_deref() == Some(EMBEDDED) {
-        return Ok(Choice::embedded("model.provider"));
-    }
     let configured = config.model.name.as_deref();
-    match (wanted, config.model.provider.as_deref()) {
+    let provider = config.model.provider.as_deref();
+    if wanted.is_none() {
+        match (provider, configured) {
+            (Some(EMBEDDED), _) => return Ok(Choice::embedded("model.provider")),
+            (None, Some(EMBEDDED)) => return Ok(Choice::embedded("model.name")),
+            _ => {}
+        }
+    }
+    // It has no server, so whoever names another model means one elsewhere.
+    match (wanted, provider.filter(|provider| *provider != EMBEDDED)) {
         (Some(wanted), provider) => {
             let (server, name) = meant(config, wanted, provider).await?;
             let why = format!("--model, {}", server.why);
@@ -99,6 +132,9 @@ pub(crate) async fn named(config: &Config, wanted: &str, key: &str) -> Result<Ch
         return Ok(Choice::embedded(key));
     }
     let (id, name) = wanted.split_once('/').unwrap_or((wanted, ""));
+    if id == EMBEDDED {
+        return Err(no_such_box(&format!("{key} is {wanted:?}")));
+    }
     let server = Server::named(config, id).map_err(|failure| Failure {
         message: format!("{key} is {wanted:?}, which is not PROVIDER/NAME: {}", failure.message),
         ..failure
@@ -113,6 +149,9 @@ async fn meant(
     provider: Option<&str>,
 ) -> Result<(Server, Option<String>), Failure> {
     let (id, name) = wanted.split_once('/').map_or((wanted, None), |(id, name)| (id, Some(name)));
+    if id == EMBEDDED {
+        return Err(no_such_box(&format!("{wanted:?} was asked for")));
+    }
     let configured = config.providers.contains_key(id) || provider == Some(id);
     let known = KNOWN.iter().any(|known| known.id == id);
     // `openai/gpt-…` is also a name at OpenRouter, and there when that is the provider.
@@ -143,7 +182,7 @@ async fn automatic(config: &Config) -> Result<Choice, Failure> {
         return finish(config, server, None, why).await;
     }
     let Some((server, models)) = found_here(config).await else {
-        return Ok(Choice::embedded(UNASKED));
+        return Ok(Choice::left(config));
     };
     let why = format!("found at {}", server.base_url);
     match best(models, None) {
@@ -190,7 +229,8 @@ async fn finish(
 
 fn choice(server: Server, model: ListedModel, why: String) -> Choice {
     let id = ModelId::new(&server.id, &model.name);
-    Choice { id, source: Source::Server(Box::new(server)), why, listed: Some(model) }
+    let source = Source::Server(Box::new(server));
+    Choice { id, source, why, listed: Some(model), is_last_resort: false }
 }
 
 /// The models of a server.
@@ -233,6 +273,14 @@ fn no_models(server: &Server) -> Failure {
         "{} at {} has no model that can talk. Load one there, or name another: \
          lango run --model PROVIDER/NAME …",
         server.id, server.base_url
+    ))
+}
+
+/// `embedded/…`: there is only one in the box.
+fn no_such_box(what: &str) -> Failure {
+    Failure::usage(format!(
+        "{what}, and the box has only one model. Its name has nothing after it: \
+         --model embedded"
     ))
 }
 

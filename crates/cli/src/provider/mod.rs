@@ -2,26 +2,28 @@
 
 mod choose;
 mod known;
+mod recorded;
 mod server;
+mod workshop;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lango_model::scripted::{RecordedServer, Script, ScriptedServer};
 use lango_model::{
-    Chain, Cost, EMBEDDED, Embedded, Endpoint, Facts, FactsTable, Health, Link, Model, Options,
-    Recording, RemoteModel, RetryPolicy, Routed, Tape, Wire,
+    Chain, Cost, EMBEDDED, Endpoint, FactsTable, Model, Recording, RetryPolicy, Tape, Wire,
 };
 use lango_protocol::{AgentName, Usage};
 use lango_runtime::AgentModel;
 
 use choose::named;
-pub(crate) use choose::{Choice, Source, choose, list};
+pub(crate) use choose::{Choice, Source, choose, list, nothing_set_up};
 pub(crate) use server::Server;
+use workshop::{Workshop, options, policy};
 
-use crate::config::{Config, RouterName};
+use crate::config::Config;
 use crate::failure::{self, Failure};
 
 /// Models that are ready, with what they need to stay so.
@@ -32,6 +34,8 @@ pub(crate) struct ReadyModels {
     pub(crate) agents: BTreeMap<AgentName, AgentModel>,
     /// Who observes conversations. None: nobody, and sentences are kept as they are.
     pub(crate) observer: Option<Arc<dyn Model>>,
+    /// Who can write a text, for others to borrow. None: the model in the box, which cannot.
+    pub(crate) writer: Option<Arc<dyn Model>>,
     pub(crate) choice: Choice,
     pub(crate) prices: PriceList,
     /// What the user should know about the models.
@@ -124,6 +128,9 @@ pub(crate) async fn prepare(
         Purpose::Examine => None,
         Purpose::Work { record, .. } => record,
     };
+    if record.is_some() {
+        recorded::check(config, &choice, purpose)?;
+    }
     let tape = record.map(|path| {
         Tape::create(path).map_err(|error| {
             let path = path.display();
@@ -132,6 +139,8 @@ pub(crate) async fn prepare(
     });
     let mut workshop = Workshop::new(config)?;
     workshop.tape = tape.transpose()?;
+    workshop.is_whole = record.is_some() || matches!(choice.source, Source::Recording(_));
+    workshop.notices.extend(record.and_then(|_| recorded::router_off(config)));
     match choice.source.clone() {
         Source::Script(file) => {
             let text = std::fs::read_to_string(&file).map_err(|error| {
@@ -171,6 +180,7 @@ pub(crate) async fn demonstrate_text(
         source: Source::Script("built-in".into()),
         why: "a script plays the model".into(),
         listed: None,
+        is_last_resort: false,
     };
     demonstrate(config, choice, script).await
 }
@@ -238,6 +248,9 @@ async fn serve(
     for wanted in &config.model.fallbacks {
         match named(config, wanted, "model.fallbacks").await {
             Ok(fallback) if fallback.id == choice.id => {}
+            Ok(fallback) if fallback.is_embedded() && workshop.tape.is_some() => {
+                workshop.notices.push(recorded::left_out(wanted));
+            }
             Ok(fallback) => fallbacks.push(fallback),
             // One that cannot be asked does not keep the others from working.
             Err(failure) if failure.code == failure::PROVIDER_FAILED => {
@@ -249,6 +262,14 @@ async fn serve(
     }
     let chain = workshop.chain(&choice, &fallbacks)?;
     let model = workshop.agent_model(chain, None);
+    // The one in the box cannot write, and so it does not stand in for those who do.
+    let mut writers = fallbacks.clone();
+    writers.retain(|fallback| !fallback.is_embedded());
+    let writer = if choice.is_embedded() {
+        None
+    } else {
+        Some(Arc::new(workshop.chain(&choice, &writers)?) as Arc<dyn Model>)
+    };
     let mut agents = BTreeMap::new();
     for (name, own) in &config.agents {
         let agent: AgentName = name
@@ -269,141 +290,13 @@ async fn serve(
             let chosen = named(config, wanted, "observationalMemory.model").await?;
             match &chosen.source {
                 Source::Server(_) => {
-                    Some(Arc::new(workshop.chain(&chosen, &fallbacks)?) as Arc<dyn Model>)
+                    Some(Arc::new(workshop.chain(&chosen, &writers)?) as Arc<dyn Model>)
                 }
                 Source::Script(_) | Source::Recording(_) | Source::Embedded => None,
             }
         }
-        // It cannot write, so it cannot observe either.
-        _ if matches!(choice.source, Source::Embedded) => None,
-        _ => Some(Arc::clone(&model.model)),
+        _ => writer.clone(),
     };
     let ready = workshop.ready(model, agents, choice, None)?;
-    Ok(ReadyModels { observer, ..ready })
-}
-
-fn options(config: &Config, agent: Option<&str>) -> Options {
-    let own = agent.and_then(|name| config.agents.get(name));
-    let temperature = own.and_then(|own| own.temperature).or(config.model.temperature);
-    Options {
-        max_output_tokens: own
-            .and_then(|own| own.max_output_tokens)
-            .or(config.model.max_output_tokens),
-        temperature: temperature.map(narrowed),
-    }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "nobody sets seven digits")]
-fn narrowed(temperature: f64) -> f32 {
-    temperature as f32
-}
-
-fn policy(config: &Config) -> RetryPolicy {
-    RetryPolicy {
-        tries: config.retry.tries.max(1),
-        first_wait: Duration::from_millis(config.retry.first_wait_milliseconds),
-        longest_wait: Duration::from_secs(config.retry.longest_wait_seconds),
-    }
-}
-
-/// Builds models, so that those of one provider share its health.
-struct Workshop<'a> {
-    config: &'a Config,
-    facts: FactsTable,
-    health: HashMap<String, Arc<Health>>,
-    secrets: Vec<String>,
-    notices: Vec<String>,
-    tape: Option<Arc<Tape>>,
-}
-
-impl<'a> Workshop<'a> {
-    fn new(config: &'a Config) -> Result<Self, Failure> {
-        Ok(Self {
-            config,
-            facts: facts(config)?,
-            health: HashMap::new(),
-            secrets: Vec::new(),
-            notices: Vec::new(),
-            tape: None,
-        })
-    }
-
-    fn agent_model(&self, chain: Chain, agent: Option<&str>) -> AgentModel {
-        let model: Arc<dyn Model> = match self.config.agent.router {
-            RouterName::Model => Arc::new(chain),
-            RouterName::Auto => Arc::new(Routed::new(Arc::new(chain))),
-        };
-        AgentModel { model, options: options(self.config, agent) }
-    }
-
-    fn ready(
-        self,
-        model: AgentModel,
-        agents: BTreeMap<AgentName, AgentModel>,
-        choice: Choice,
-        player: Option<Player>,
-    ) -> Result<ReadyModels, Failure> {
-        let prices = PriceList::new(self.config)?;
-        let Self { secrets, notices, tape, .. } = self;
-        Ok(ReadyModels {
-            model,
-            agents,
-            observer: None,
-            choice,
-            prices,
-            notices,
-            secrets,
-            tape,
-            _player: player,
-        })
-    }
-
-    fn chain(&mut self, first: &Choice, fallbacks: &[Choice]) -> Result<Chain, Failure> {
-        let Some(first_link) = self.choice(first)? else {
-            return Err(Failure::usage(format!("{} is no model to work with", first.id)));
-        };
-        let mut links = Vec::new();
-        for fallback in fallbacks.iter().filter(|fallback| fallback.id != first.id) {
-            links.extend(self.choice(fallback)?);
-        }
-        Ok(Chain::new(first_link, links, policy(self.config)))
-    }
-
-    /// The link of what was chosen; none for what is played from a file.
-    fn choice(&mut self, choice: &Choice) -> Result<Option<Link>, Failure> {
-        match &choice.source {
-            Source::Server(server) => self.of(server, choice).map(Some),
-            Source::Embedded => Ok(Some(Link {
-                model: Arc::new(Embedded::new()),
-                facts: Facts::default(),
-                health: Arc::default(),
-            })),
-            Source::Script(_) | Source::Recording(_) => Ok(None),
-        }
-    }
-
-    fn of(&mut self, server: &Server, choice: &Choice) -> Result<Link, Failure> {
-        let mut facts: Facts = self.facts.find(&choice.id.provider, &choice.id.model);
-        // What the server itself says counts more than a table.
-        if let Some(listed) = &choice.listed {
-            facts.window = listed.window.or(facts.window);
-            facts.images = listed.images.or(facts.images);
-        }
-        for secret in server.secrets() {
-            if let Some(tape) = &self.tape {
-                tape.hide(&secret);
-            }
-            self.secrets.push(secret);
-        }
-        self.link(server.endpoint(self.config, &choice.id.model, facts))
-    }
-
-    fn link(&mut self, endpoint: Endpoint) -> Result<Link, Failure> {
-        let endpoint = Endpoint { tape: self.tape.clone(), ..endpoint };
-        let health = self.health.entry(endpoint.id.provider.clone()).or_default();
-        let (facts, health) = (endpoint.facts, Arc::clone(health));
-        let model =
-            RemoteModel::new(endpoint).map_err(|error| Failure::provider(error.to_string()))?;
-        Ok(Link { model: Arc::new(model), facts, health })
-    }
+    Ok(ReadyModels { observer, writer, ..ready })
 }

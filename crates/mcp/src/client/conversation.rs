@@ -187,7 +187,11 @@ impl ClientHandler for Conversation {
         }
         let answer = match &self.sampling {
             Some(sampling) => sampling.answer(&self.server, &*self.person, request).await,
-            None => Err("no request to the model is allowed to it (sampling_requests)".to_owned()),
+            None => {
+                Err("no model is lent to it: sampling_requests is 0, or the model here cannot \
+                         write"
+                    .to_owned())
+            }
         };
         answer.map_err(|why| {
             self.calls.remark(&format!("the model was not asked: {why}"));

@@ -11,6 +11,7 @@
 //! | `reading.rs` | what the encoder makes of a text |
 //! | `decision.rs`, `unknown.rs`, `thresholds.rs` | which meaning is likeliest, also of tools that it never saw, and how sure is sure enough |
 //! | `schema.rs`, `question.rs`, `arguments.rs`, `amounts.rs` | the arguments of a call |
+//! | `report.rs` | orders that are only told of |
 //! | `conversation.rs` | what the user wants now, and what they answered |
 //! | `orchestrator.rs`, `specialist.rs`, `steps.rs` | what the agents do |
 //! | `wording/`, `talk.rs` | words |
@@ -24,6 +25,7 @@ mod decision;
 mod orchestrator;
 mod question;
 mod reading;
+mod report;
 mod router;
 mod schema;
 mod specialist;
@@ -41,16 +43,16 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use lango_protocol::Usage;
 
-use self::conversation::Conversation;
-use self::decision::{Part, Readings};
+use self::conversation::{Conversation, Judge};
+use self::decision::{Meaning, Readings};
 use self::orchestrator::Orchestrator;
 use self::reading::Reader;
 use self::specialist::Specialist;
-use self::steps::steps;
-use self::thresholds::NEW_REQUEST;
+use self::steps::Structure;
+use self::thresholds::{NEW_REQUEST, NEW_SHORT_REQUEST};
 use crate::{
-    Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream, RequestedCall,
-    TRANSFER_TOOL,
+    Colleague, Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream,
+    RequestedCall, TRANSFER_TOOL,
 };
 
 pub use self::catalogue::known_team;
@@ -58,6 +60,9 @@ pub use self::router::Routed;
 
 /// The name of the provider.
 pub const EMBEDDED: &str = "embedded";
+
+/// Who hands over, in the built-in teams.
+const ROOT: &str = "lango-orchestrator";
 
 /// What stands before a question to the user.
 const ASK: &str = "[ASK]";
@@ -161,15 +166,41 @@ fn sure(request: &ModelRequest) -> Option<Reply> {
 }
 
 fn conversation<'a>(reader: &Reader, request: &'a ModelRequest) -> Conversation<'a> {
-    let is_request = |words: &str| {
-        let colleagues = request.colleagues.iter().map(|colleague| &**colleague);
-        let readings = Readings::of(reader, &reader.gist(words), &request.tools, colleagues);
-        let clear = |(part, probability): &(Part<'_>, f32)| {
-            matches!(part, Part::Agent(_) | Part::Own) && *probability >= NEW_REQUEST
+    Conversation::of(request, &Team { reader, request })
+}
+
+/// Judges answers by what this agent and those around it can do.
+struct Team<'a> {
+    reader: &'a Reader,
+    request: &'a ModelRequest,
+}
+
+impl Judge for Team<'_> {
+    fn is_request(&self, words: &str) -> bool {
+        let needed = match words.split_whitespace().count() {
+            // A name, a path, a number.
+            0 | 1 => return false,
+            2 | 3 => NEW_SHORT_REQUEST,
+            _ => NEW_REQUEST,
         };
-        words.split_whitespace().count() > 3 && readings.parts().first().is_some_and(clear)
-    };
-    Conversation::of(request, &is_request)
+        // Somebody else's tools may be meant as well, whoever is asked now.
+        let readings = Readings::of(self.reader, &self.reader.gist(words), &[], []);
+        let requests = readings
+            .all
+            .iter()
+            .filter(|reading| !matches!(reading.meaning, Meaning::SmallTalk | Meaning::Plan));
+        requests.map(|reading| reading.probability).sum::<f32>() >= needed
+    }
+
+    fn is_ours(&self, author: Option<&str>, tool: &str) -> bool {
+        let Some(author) = author else { return true };
+        let owns = |colleague: &&Arc<Colleague>| {
+            colleague.name == author && colleague.tools.iter().any(|own| &*own.name == tool)
+        };
+        // A specialist is asked by the root, which repeats only questions of our own.
+        let from_root = self.request.colleagues.is_empty() && author == ROOT;
+        from_root || self.request.colleagues.iter().any(|colleague| owns(&colleague))
+    }
 }
 
 /// An agent that only thinks plans; everybody else cannot do without a bigger model.
@@ -177,7 +208,7 @@ fn without_tools(request: &ModelRequest, conversation: &Conversation<'_>) -> Str
     if !request.instruction.starts_with("You are planner") {
         return talk::needs_bigger_model().to_owned();
     }
-    let steps = steps(&conversation.words);
+    let steps = Structure::of(&conversation.words).steps();
     if steps.is_empty() {
         return talk::cannot_split().to_owned();
     }

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::arguments::fill;
-use super::conversation::{Conversation, ask_reading};
+use super::conversation::{Conversation, about_step, ask_reading};
 use super::decision::{Meaning, Part, Readings};
 use super::reading::Reader;
-use super::steps::steps;
+use super::steps::{Structure, is_against};
 use super::thresholds::{FAST_PATH, HAND_OVER, STEP};
 use super::weights::AGENTS;
 use super::{ASK, Reply, talk, wording};
@@ -52,9 +52,11 @@ impl<'a> Orchestrator<'a> {
     /// The hand-over of a request, if it is quite clear who it is for.
     pub(crate) fn sure(&self, conversation: &Conversation<'_>) -> Option<Reply> {
         let words = conversation.words.as_str();
-        if !conversation.done.is_empty()
+        let is_first = conversation.done.is_empty() && conversation.answers.is_empty();
+        if !is_first
             || conversation.follows_question
-            || !steps(words).is_empty()
+            || self.has_images()
+            || Structure::of(words) != Structure::One
         {
             return None;
         }
@@ -78,6 +80,9 @@ impl<'a> Orchestrator<'a> {
 
     fn begin(&self, conversation: &Conversation<'_>) -> Reply {
         let words = conversation.words.as_str();
+        if conversation.is_dropped() {
+            return Reply::Text(talk::dropped().to_owned());
+        }
         if let Some(tool) = conversation.chosen()
             && let Some(owner) =
                 self.colleagues().find(|c| c.tools.iter().any(|t| *t.name == *tool))
@@ -85,10 +90,18 @@ impl<'a> Orchestrator<'a> {
             // The agent sees the same conversation, and finds the answers in it.
             return hand_over(&owner.name, self.newest_words(), false);
         }
-        if self.is_sequence(words) {
-            return self.plan(words);
+        match Structure::of(words) {
+            Structure::List(_) => return self.plan(words),
+            Structure::Sequence(steps) if steps.iter().all(|step| self.stands_alone(step)) => {
+                return self.plan(words);
+            }
+            Structure::OtherList if is_against(words) => {
+                return Reply::Text(talk::other_list().to_owned());
+            }
+            Structure::Sequence(_) | Structure::OtherList | Structure::One => {}
         }
         match self.next(words) {
+            Next::Talk if self.has_images() => Reply::Text(talk::needs_bigger_model().to_owned()),
             Next::Talk => {
                 let agents: Vec<(&str, &str)> = self
                     .colleagues()
@@ -117,8 +130,8 @@ impl<'a> Orchestrator<'a> {
             return Next::Say(talk::needs_bigger_model().to_owned());
         };
         match part {
-            Part::Talk => Next::Talk,
-            Part::Plan => Next::Plan,
+            Part::Talk if *probability >= HAND_OVER => Next::Talk,
+            Part::Plan if *probability >= HAND_OVER => Next::Plan,
             Part::Agent(agent) if *probability >= HAND_OVER => Next::HandOver(agent),
             Part::Missing(class) if *probability >= HAND_OVER => {
                 Next::Say(self.missing(*class, &readings))
@@ -140,20 +153,15 @@ impl<'a> Orchestrator<'a> {
         talk::no_such_agent(name, job(name))
     }
 
-    /// Whether the words are several requests: each clear by itself and, where only words such as
-    /// "then" separate them, each with all that it needs. People say "then" for much else.
-    fn is_sequence(&self, words: &str) -> bool {
-        let steps = steps(words);
-        let is_list = words.lines().count() > 1;
-        let stands_alone = |step: &&str| match self.agent_for(step) {
-            Some(agent) => is_list || self.is_complete(agent, step),
-            None => false,
-        };
-        !steps.is_empty() && steps.iter().all(stands_alone)
+    fn has_images(&self) -> bool {
+        let newest = self.request.newest_user().and_then(|at| self.request.messages.get(at));
+        matches!(newest, Some(crate::Message::User { images, .. }) if !images.is_empty())
     }
 
-    /// Whether a step has all that its tool needs.
-    fn is_complete(&self, agent: &str, step: &str) -> bool {
+    /// Whether a part of a sentence is a request of its own: clear by itself, and with all that its
+    /// tool needs.
+    fn stands_alone(&self, step: &str) -> bool {
+        let Some(agent) = self.agent_for(step) else { return false };
         let readings = self.readings(step);
         let Some(Meaning::Tool { tool, .. }) =
             readings.tools_of(Some(agent)).first().map(|reading| reading.meaning)
@@ -175,7 +183,7 @@ impl<'a> Orchestrator<'a> {
         if self.colleagues().any(|colleague| colleague.name == PLANNER) {
             return hand_over(PLANNER, words, true);
         }
-        match steps(words).as_slice() {
+        match Structure::of(words).steps().as_slice() {
             [] => Reply::Text(talk::cannot_split().to_owned()),
             steps => self.step(steps, &[]),
         }
@@ -188,11 +196,13 @@ impl<'a> Orchestrator<'a> {
         let (plan, made) = if planned { done.split_at(1) } else { (&done[..0], done) };
         let steps = match plan {
             [plan] => planned_steps(plan, words),
-            _ => steps(words),
+            _ => Structure::of(words).steps(),
         };
-        let returns = made.iter().all(|call| returned(call));
-        if steps.is_empty() || (!planned && !returns) {
-            return Reply::Text(told(done));
+        // Whoever handed over before, maybe another model, took these very steps.
+        let as_planned = made.len() <= steps.len()
+            && made.iter().zip(&steps).all(|(call, step)| is_step(call, step));
+        if steps.is_empty() || !as_planned {
+            return Reply::Text(told(if planned { made_or(plan, made) } else { made }));
         }
         self.step(&steps, made)
     }
@@ -208,18 +218,25 @@ impl<'a> Orchestrator<'a> {
             && !wording::went_well(last)
         {
             let rest = steps.get(made.len()..).unwrap_or_default();
-            return Reply::Text(interrupted(last, before, rest));
+            let step = steps.get(before.len()).copied().unwrap_or_default();
+            let ours = handed_to(last).is_some_and(|agent| self.has_tools(&agent));
+            return Reply::Text(interrupted(last, ours.then_some(step), before, rest));
         }
         match steps.get(made.len()) {
             Some(step) if self.can_hand_over() => match self.agent_for(step) {
                 Some(agent) => hand_over(agent, step, true),
-                None => Reply::Text(talk::unclear_step(step)),
+                None => Reply::Text(format!("{}\n\n{}", told(made), talk::unclear_step(step))),
             },
             Some(_) => {
                 Reply::Text(format!("{}\n\n{}", told(made), talk::left(&steps[made.len()..])))
             }
             None => Reply::Text(told(made)),
         }
+    }
+
+    /// Whether it is one of ours: nothing is known of the tools of an agent elsewhere.
+    fn has_tools(&self, agent: &str) -> bool {
+        self.colleagues().any(|colleague| colleague.name == agent && !colleague.tools.is_empty())
     }
 
     fn can_hand_over(&self) -> bool {
@@ -246,7 +263,7 @@ fn planned_steps<'w>(plan: &AnsweredCall, words: &'w str) -> Vec<&'w str> {
         .filter_map(|line| line.split_once(". ").filter(|(n, _)| n.parse::<u8>().is_ok()))
         .map(|(_, step)| step.trim())
         .collect();
-    let found = steps(words);
+    let found = Structure::of(words).steps();
     if lines == found { found } else { Vec::new() }
 }
 
@@ -255,16 +272,32 @@ fn handed_to(call: &AnsweredCall) -> Option<Cow<'_, str>> {
     Some(transfer.agent_name)
 }
 
-fn returned(call: &AnsweredCall) -> bool {
-    serde_json::from_str::<Transfer<'_>>(&call.arguments).is_ok_and(|transfer| transfer.r#return)
+/// Whether a hand-over was this step of a plan.
+fn is_step(call: &AnsweredCall, step: &str) -> bool {
+    let transfer = serde_json::from_str::<Transfer<'_>>(&call.arguments);
+    transfer.is_ok_and(|transfer| transfer.r#return && transfer.task == step)
+}
+
+/// What was made, or the plan if there is nothing else.
+fn made_or<'c>(
+    plan: &'c [&'c AnsweredCall],
+    made: &'c [&'c AnsweredCall],
+) -> &'c [&'c AnsweredCall] {
+    if made.is_empty() { plan } else { made }
 }
 
 /// A plan whose last step did not go well, with the steps before and after it. A question comes
-/// first, so that its answer can be understood.
-fn interrupted(last: &AnsweredCall, before: &[&AnsweredCall], rest: &[&str]) -> String {
+/// first, so that its answer can be understood; of an agent elsewhere it is only told.
+fn interrupted(
+    last: &AnsweredCall,
+    own_step: Option<&str>,
+    before: &[&AnsweredCall],
+    rest: &[&str],
+) -> String {
     let mut parts = Vec::new();
-    if let Some(question) = wording::question(last) {
+    if let (Some(question), Some(step)) = (wording::question(last), own_step) {
         parts.push(format!("{ASK} {question}"));
+        parts.extend(about_step(step));
         parts.push(told(before));
     } else {
         parts.push(told(before));

@@ -5,8 +5,10 @@ use serde_json::Value;
 
 use super::arguments::fill;
 use super::conversation::{Conversation, ask_reading, ask_value};
-use super::decision::{Meaning, Reading, Readings};
+use super::decision::{Meaning, Readings};
 use super::reading::Reader;
+use super::report::is_reported;
+use super::steps::Structure;
 use super::thresholds::{CALL, CALL_DANGEROUS, CALL_UNKNOWN};
 use super::unknown::is_final;
 use super::{ASK, Reply, talk, wording};
@@ -22,6 +24,9 @@ pub(crate) struct Specialist<'a> {
 
 impl Specialist<'_> {
     pub(crate) fn reply(&self, conversation: &Conversation<'_>) -> Reply {
+        if conversation.is_dropped() {
+            return Reply::Text(talk::dropped().to_owned());
+        }
         if !conversation.done.is_empty() {
             let parts: Vec<String> = conversation.done.iter().map(|c| wording::tell(c)).collect();
             return Reply::Text(parts.join("\n\n"));
@@ -34,9 +39,9 @@ impl Specialist<'_> {
         let gist = self.reader.gist(&conversation.words);
         let readings = Readings::of(self.reader, &gist, &self.request.tools, []);
         if self.alone
-            && let Some(Reading { meaning: Meaning::SmallTalk, .. }) = readings.all.first()
+            && let Some(text) = unfit(&conversation.words, &readings)
         {
-            return Reply::Text(talk::reply(&conversation.words, &[]));
+            return Reply::Text(text);
         }
         let own = readings.tools_of(None);
         let (Some(first), second) = (own.first(), own.get(1)) else {
@@ -48,7 +53,7 @@ impl Specialist<'_> {
         // Among its own tools: somebody has decided already that the request is for this agent.
         let among: f32 = own.iter().map(|reading| reading.probability).sum();
         let sure = if first.meaning.is_dangerous() {
-            first.probability >= self.needed(tool)
+            first.probability >= self.needed(tool) && !is_reported(&conversation.words)
         } else {
             first.probability / among.max(f32::MIN_POSITIVE) >= CALL
         };
@@ -77,5 +82,18 @@ impl Specialist<'_> {
                 arguments: Value::Object(filled.arguments).to_string(),
             }),
         }
+    }
+}
+
+/// What an agent without others says to what none of its tools is for.
+fn unfit(words: &str, readings: &Readings<'_>) -> Option<String> {
+    if Structure::of(words) != Structure::One {
+        return Some(talk::one_at_a_time().to_owned());
+    }
+    match readings.all.first()?.meaning {
+        Meaning::SmallTalk => Some(talk::reply(words, &[])),
+        Meaning::Plan => Some(talk::cannot_split().to_owned()),
+        Meaning::Absent(known) => Some(talk::no_tool(&known.name)),
+        Meaning::Tool { .. } | Meaning::Elsewhere(_) => None,
     }
 }

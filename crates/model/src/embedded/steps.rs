@@ -21,16 +21,80 @@ const SEPARATORS: [&str; 14] = [
     ". finally ",
 ];
 
-/// The steps of a request, each a part of its words; empty if it has no such structure.
-pub(crate) fn steps(words: &str) -> Vec<&str> {
-    let listed = listed(words);
-    let found = if listed.len() > 1 { listed } else { in_a_sentence(words) };
-    if (2..=MOST_STEPS).contains(&found.len()) { found } else { Vec::new() }
+/// How a request is built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Structure<'a> {
+    /// One request, as far as can be seen.
+    One,
+    /// A numbered or bulleted list of things to do.
+    List(Vec<&'a str>),
+    /// Parts with words such as "and then" between them. People say "then" for much else.
+    Sequence(Vec<&'a str>),
+    /// A list, but what stands around it says something about it, or it is too long: not things to do
+    /// one after the other.
+    OtherList,
 }
 
-/// The lines of a numbered or bulleted list.
-fn listed(words: &str) -> Vec<&str> {
-    words.lines().filter_map(item).map(trimmed).filter(|step| !step.is_empty()).collect()
+impl<'a> Structure<'a> {
+    /// How these words are built. Every step is a part of them.
+    pub(crate) fn of(words: &'a str) -> Self {
+        let items = words.lines().filter_map(item).map(trimmed).filter(|step| !step.is_empty());
+        let items: Vec<&str> = items.collect();
+        if items.len() > 1 {
+            let plain = is_only_a_list(words) && items.len() <= MOST_STEPS;
+            return if plain { Self::List(items) } else { Self::OtherList };
+        }
+        let parts = in_a_sentence(words);
+        if (2..=MOST_STEPS).contains(&parts.len()) { Self::Sequence(parts) } else { Self::One }
+    }
+
+    /// The steps, if there are several.
+    pub(crate) fn steps(self) -> Vec<&'a str> {
+        match self {
+            Self::List(steps) | Self::Sequence(steps) => steps,
+            Self::One | Self::OtherList => Vec::new(),
+        }
+    }
+}
+
+/// Whether nothing stands around a list that could say more than "do this".
+fn is_only_a_list(words: &str) -> bool {
+    const NEUTRAL: [&str; 22] = [
+        "please",
+        "do",
+        "this",
+        "these",
+        "the",
+        "following",
+        "steps",
+        "things",
+        "tasks",
+        "now",
+        "in",
+        "order",
+        "for",
+        "me",
+        "can",
+        "could",
+        "you",
+        "i",
+        "need",
+        "want",
+        "to",
+        "todo",
+    ];
+    let around = words.lines().filter(|line| item(line).is_none());
+    let mut around = around.flat_map(|line| line.split(|c: char| !c.is_alphanumeric()));
+    let neutral = |word: &str| NEUTRAL.iter().any(|known| known.eq_ignore_ascii_case(word));
+    around.all(|word| word.is_empty() || neutral(word))
+}
+
+/// Whether the words before a list are against it.
+pub(crate) fn is_against(words: &str) -> bool {
+    let lead = words.lines().take_while(|line| item(line).is_none());
+    let mut lead = lead.flat_map(|line| line.split(|c: char| c.is_whitespace() || c == ','));
+    let against = ["not", "don't", "dont", "never", "without", "nothing", "none", "stop", "avoid"];
+    lead.any(|word| against.iter().any(|no| no.eq_ignore_ascii_case(word)))
 }
 
 fn item(line: &str) -> Option<&str> {
@@ -96,6 +160,26 @@ fn trimmed(step: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn steps(words: &str) -> Vec<&str> {
+        Structure::of(words).steps()
+    }
+
+    #[test]
+    fn what_stands_around_a_list_counts() {
+        assert_eq!(steps("Could you please do these things:\n- a\n- b"), ["a", "b"]);
+        for words in [
+            "Do not do any of the following:\n1. make a folder\n2. delete it",
+            "Remember these for later:\n- delete notes.txt\n- make a folder",
+            "- a\n- b\nThat is what she wrote.",
+        ] {
+            assert_eq!(Structure::of(words), Structure::OtherList, "{words}");
+        }
+        assert!(is_against("Don't do any of these:\n- a\n- b"));
+        assert!(!is_against("Save as a rule:\n- never a\n- b"));
+        let many: String = (0..13).map(|_| "- a\n").collect();
+        assert_eq!(Structure::of(&many), Structure::OtherList);
+    }
 
     #[test]
     fn lists_and_sequences_are_split() {

@@ -115,6 +115,16 @@ pub(in crate::embedded) fn no_such_tool(agent: &str, tool: &str) -> String {
     )
 }
 
+/// Somebody without others to hand over to.
+pub(in crate::embedded) fn no_tool(tool: &str) -> String {
+    format!("That would need `{tool}`, which is not set up here. To see what is: lango agents list")
+}
+
+/// Several steps, for an agent that has nobody to hand them over to.
+pub(in crate::embedded) fn one_at_a_time() -> &'static str {
+    "I did nothing: without a team I take one request at a time. Ask for the first step."
+}
+
 /// A step of a plan that nobody takes for sure. Nothing was done.
 pub(in crate::embedded) fn unclear_step(step: &str) -> String {
     format!(
@@ -137,7 +147,25 @@ pub(in crate::embedded) fn not_done(steps: &[&str]) -> String {
 
 /// Words of the user, in which marks of agents mean nothing.
 fn quoted(words: &str) -> String {
-    short(words).replace('[', "(").replace(']', ")")
+    quiet(words, LONGEST_DESCRIPTION)
+}
+
+/// One line of somebody's words, not too long, in which marks mean nothing.
+pub(in crate::embedded) fn quiet(words: &str, most: usize) -> String {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let words = words.join(" ").replace('[', "(").replace(']', ")").replace('`', "'");
+    words.chars().take(most).collect()
+}
+
+/// The user does not want it any more.
+pub(in crate::embedded) fn dropped() -> &'static str {
+    "All right, I leave it."
+}
+
+/// A list with words around it that say more than that its lines shall be done.
+pub(in crate::embedded) fn other_list() -> &'static str {
+    "I did nothing: I cannot tell what to do with this list. I take lists whose lines are things to \
+     do, at most twelve, with nothing around them but a word such as \"please:\"."
 }
 
 /// A request of several steps that cannot be told apart by their words.

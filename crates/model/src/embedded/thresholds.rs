@@ -14,5 +14,7 @@ pub(crate) const CALL_UNKNOWN: f32 = 0.50;
 pub(crate) const STEP: f32 = 0.60;
 /// Words after a question are a new request, and not its answer, when they are this clear.
 pub(crate) const NEW_REQUEST: f32 = 0.90;
+/// The same for two or three words, which are more often a name.
+pub(crate) const NEW_SHORT_REQUEST: f32 = 0.99;
 /// The orchestrator's choice is made without its model when it is this clear.
 pub(crate) const FAST_PATH: f32 = 0.95;

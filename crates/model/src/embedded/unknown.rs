@@ -21,7 +21,7 @@ const CLOSEST: usize = 8;
 const RIVALS: usize = 3;
 
 /// Words in a name that say that something cannot be taken back.
-const FINAL: [&str; 18] = [
+const FINAL: [&str; 26] = [
     "delete",
     "remove",
     "drop",
@@ -40,6 +40,14 @@ const FINAL: [&str; 18] = [
     "merge",
     "overwrite",
     "truncate",
+    "cancel",
+    "revoke",
+    "deploy",
+    "buy",
+    "order",
+    "refund",
+    "execute",
+    "archive",
 ];
 
 /// What can be meant, with the text that describes it.
@@ -99,5 +107,33 @@ fn rival(reader: &Reader, gist: &Gist, known: &[f32]) -> f32 {
 
 /// Whether the name of a tool says that what it does is final.
 pub(crate) fn is_final(tool: &ToolDeclaration) -> bool {
-    words(tool).any(|word| FINAL.iter().any(|end| word.eq_ignore_ascii_case(end)))
+    // Names are written `delete_file`, and `deleteFile` too.
+    let begins = |word: &str, end: &str| {
+        let begin = word.get(..end.len());
+        let rest = word.get(end.len()..).unwrap_or_default();
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(end))
+            && rest.chars().next().is_none_or(char::is_uppercase)
+    };
+    words(tool).any(|word| FINAL.iter().any(|end| begins(word, end)))
+}
+
+#[cfg(test)]
+mod tests {
+    use lango_tool::SafetyLevel;
+
+    use super::*;
+
+    #[test]
+    fn names_say_what_is_final() {
+        let tool = |name: &str| ToolDeclaration {
+            name: name.into(),
+            ..ToolDeclaration::new::<()>("", "", SafetyLevel::Dangerous)
+        };
+        for name in ["delete_file", "mcp_x_dropTable", "drop", "send-mail"] {
+            assert!(is_final(&tool(name)), "{name}");
+        }
+        for name in ["get_orders", "list_deleted", "sender", "read_file"] {
+            assert!(!is_final(&tool(name)), "{name}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ mod transcript;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use lango_model::handover::attached;
 use lango_protocol::{
     AgentName, ApprovalDecision, CallId, CallStatus, DelegationStatus, Event, EventBody,
     ImageReference, Outcome, OutcomeStatus, Sender, Spent, Timestamp, WarningCode, WorkDone,
@@ -93,9 +94,7 @@ impl TurnRecord {
                 self.user_text.clone_from(text);
                 self.images.clone_from(images);
                 if let Some(attachment) = attachment {
-                    self.user_text.push_str("\n\n<attachment>\n");
-                    self.user_text.push_str(attachment);
-                    self.user_text.push_str("\n</attachment>");
+                    self.user_text.push_str(&attached(attachment));
                 }
             }
             EventBody::Transfer { call, .. } => {

@@ -1,6 +1,6 @@
 //! What one speaker said and did in one turn.
 
-use lango_model::{AnsweredCall, Keepsake, Message, ModelId, TRANSFER_TOOL};
+use lango_model::{AnsweredCall, Keepsake, Message, ModelId, TRANSFER_TOOL, handover};
 use lango_protocol::{CallId, CallStatus, DelegationStatus, Event, EventBody, WarningCode};
 
 use super::{Delegation, Phase};
@@ -99,13 +99,11 @@ impl Transcript {
         {
             call.refused = *status == DelegationStatus::Rejected;
             call.result = Some(match status {
-                DelegationStatus::Answered => format!("{to} answered:\n{text}"),
+                DelegationStatus::Answered => handover::answered(to.as_str(), text),
                 DelegationStatus::Rejected => {
                     format!("{to} rejected the task: {text}. Choose another agent, or answer.")
                 }
-                DelegationStatus::NeedsInput => {
-                    format!("{to} needs an answer from the user. It asks:\n{text}")
-                }
+                DelegationStatus::NeedsInput => handover::asks(to.as_str(), text),
                 DelegationStatus::Failed => format!("{to} could not finish: {text}"),
                 DelegationStatus::Cancelled => format!("{to} was stopped: {text}"),
             });

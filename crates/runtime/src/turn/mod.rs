@@ -31,7 +31,6 @@ use crate::team::Team;
 use crate::words;
 
 pub(crate) use think::Role;
-pub use think::handed;
 
 /// Why a turn cannot go on.
 #[derive(Debug)]

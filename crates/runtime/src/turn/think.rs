@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lango_model::handover::handed;
 use lango_model::{Colleague, ContextBlock, Message, ModelRequest};
 use lango_protocol::{BudgetKind, DelegationStatus, EventBody, OutcomeStatus, WarningCode};
 
@@ -301,15 +302,6 @@ impl Turn {
 /// Whether an agent's last words go to the user.
 fn ends_turn(role: Role<'_>) -> bool {
     !matches!(role, Role::Specialist { direct: false, .. })
-}
-
-/// What a specialist is given: the user's words, and the task where it says something else.
-pub fn handed(user: &str, task: &str) -> String {
-    let task = task.trim();
-    if task.is_empty() || task == user.trim() {
-        return user.to_owned();
-    }
-    format!("{user}\n\n<task from=\"lango-orchestrator\">\n{task}\n</task>")
 }
 
 /// The end of a hand-over, where there was one.

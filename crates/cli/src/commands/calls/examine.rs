@@ -1,11 +1,11 @@
 //! Asking a model what it would do about a request, as the orchestrator and as the specialist that it
 //! chose.
 
+use lango_model::handover::handed;
 use lango_model::{
     EMBEDDED, Fault, Message, Model, ModelError, ModelId, ModelRequest, Options, RequestedCall,
     TRANSFER_TOOL,
 };
-use lango_runtime::handed;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

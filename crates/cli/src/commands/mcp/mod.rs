@@ -79,7 +79,8 @@ async fn servers(setting: &Setting) -> Result<(Servers, Outside), Failure> {
     }
     let outside = || wired::outside(config, &setting.home, &workspace, Arc::new(Nobody), None);
     let (database, _) = wiring::open_store(config, &setting.home).await?;
-    let servers = wired::open(config, configured.servers, outside()?, database).await?;
+    let servers =
+        wired::open(configured.servers, outside()?, database, config.mcp.fold_bytes).await?;
     Ok((servers, outside()?))
 }
 

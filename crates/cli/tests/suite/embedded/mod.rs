@@ -3,7 +3,9 @@
 mod can;
 mod cannot;
 mod hostile;
+mod mcp;
 mod questions;
+mod readme;
 mod router;
 mod unseen;
 

@@ -19,10 +19,22 @@ async fn a_missing_argument_is_asked_for_and_its_answer_completes_the_call() {
     assert_eq!((turn.code, turn.status().as_str()), (0, "done"));
     assert_eq!(calls(&turn), [("fs_read", json!({ "path": "README.md" }))]);
     assert!(turn.answer().contains("Three lines."), "{}", turn.answer());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_counts_only_in_the_conversation_of_its_question() {
+    let lango = Lango::silent().await;
+    let made = lango.workspace().join("drafts");
+    let turn = ask_in(&lango, "one", "make a folder for me").turn().await;
+    assert_eq!((turn.status().as_str(), calls(&turn).len()), ("needs_input", 0));
     // Somewhere else the same word answers nothing.
-    let turn = ask_in(&lango, "two", "README.md").turn().await;
-    assert_ne!(turn.status(), "failed");
-    assert_eq!(turn.results_with(CallStatus::Denied), 0);
+    let turn = ask_in(&lango, "two", "drafts").turn().await;
+    let called = calls(&turn);
+    assert!(!called.iter().any(|(name, _)| *name == "fs_mkdir"), "{called:?}");
+    assert!(!made.exists());
+    let turn = ask_in(&lango, "one", "drafts").turn().await;
+    assert_eq!(calls(&turn), [("fs_mkdir", json!({ "path": "drafts" }))]);
+    assert!(made.is_dir());
 }
 
 #[tokio::test(flavor = "multi_thread")]

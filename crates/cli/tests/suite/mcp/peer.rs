@@ -54,7 +54,7 @@ pub(crate) fn on_node(name: &str, program_name: &str, arguments: &[&str], more: 
 }
 
 /// A server that misbehaves.
-pub(super) fn hostile(name: &str, manner: &[&str], more: &str) -> String {
+pub(crate) fn hostile(name: &str, manner: &[&str], more: &str) -> String {
     let directory = hostile_directory().display().to_string();
     let script = format!("{directory}/hostile_mcp.py");
     let command = [&["python3", script.as_str(), "--manner"], manner].concat();

@@ -1,8 +1,10 @@
 //! The model in the box, as commands show it.
 
+use lango_model::Wire;
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::fixture::Lango;
+use crate::fixture::{Lango, TO_OPERATOR, text_of};
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).expect(text)
@@ -20,7 +22,102 @@ async fn with_nothing_set_up_it_answers_and_says_so() {
     let chat = lango.bare(&["chat"]).input("hello\n").run().await;
     assert_eq!(chat.code, 0, "{chat:?}");
     assert!(chat.stdout.contains("Hello"), "{chat:?}");
+    for said in [&run.stderr, &chat.stderr] {
+        assert_eq!(said.matches("the small model in the box").count(), 1, "{said}");
+        // Nobody looked, so nobody knows.
+        assert!(said.contains("model.discover is false"), "{said}");
+    }
     assert!(lango.received().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_says_that_it_answers_where_nobody_named_it() {
+    let lango = Lango::silent().await;
+    let serve = |more: &[&str]| {
+        lango.bare(&["serve", "--port", "0", "--no-auth"]).with(more).start_until("Ctrl-C ends it")
+    };
+    for (more, times) in [(&[][..], 1), (&["--model", "embedded"][..], 0)] {
+        let (running, _) = serve(more).await;
+        running.signal(Signal::TERM);
+        let ended = running.finish().await;
+        let said = ended.stderr.matches("embedded answers: the small model in the box").count();
+        assert_eq!((ended.code, said), (0, times), "{ended:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_named_wherever_a_model_is() {
+    let lango = Lango::playing(&["[[reply]]\nsay = \"From elsewhere.\"\n"]).await;
+    for (key, why) in [("NAME", "model.name"), ("PROVIDER", "model.provider")] {
+        let variable = format!("LANGO_MODEL_{key}");
+        let run = |more: &[&str]| {
+            lango.command(&["run", "hello"]).set(&variable, "embedded").with(more).run()
+        };
+        let own = run(&[]).await;
+        assert_eq!(own.code, 0, "{own:?}");
+        assert!(own.stderr.starts_with(&format!("embedded ({why})")), "{}", own.stderr);
+        assert!(lango.received().is_empty(), "{key}");
+    }
+    // It has no server, so another name is one of somebody else.
+    let run = lango.command(&["run", "hello", "--model", "large"]);
+    let run = run.set("LANGO_MODEL_PROVIDER", "embedded").run().await;
+    assert_eq!((run.code, run.stdout.as_str()), (0, "From elsewhere.\n"), "{run:?}");
+    assert!(run.stderr.starts_with("openai/large (--model, OPENAI_BASE_URL)"), "{}", run.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn there_is_no_other_in_the_box_and_no_server_of_that_name() {
+    let lango = Lango::playing(&["[[reply]]\nsay = \"From elsewhere.\"\n"]).await;
+    let hello = || lango.command(&["run", "hello"]);
+    let refused = [
+        hello().with(&["--model", "embedded/large"]),
+        hello().set("LANGO_MODEL_NAME", "embedded/large"),
+        hello().set("LANGO_MODEL_FALLBACKS", "[\"embedded/large\"]"),
+    ];
+    for invocation in refused {
+        let run = invocation.run().await;
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.stderr.contains("the box has only one model"), "{}", run.stderr);
+    }
+    let config = format!("[providers.embedded]\nbaseUrl = \"{}\"\n", lango.base_url(Wire::OpenAi));
+    std::fs::write(lango.config_file(), config).unwrap();
+    let run = hello().run().await;
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("Give the provider another name"), "{}", run.stderr);
+    assert!(lango.received().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_it_decides_is_not_recorded_and_nobody_is_told_otherwise() {
+    let lango = Lango::playing(&[TO_OPERATOR, "[[reply]]\nsay = \"Done.\"\n"]).await;
+    let tape = text_of(&lango.path("tape.jsonl"));
+    let record = ["--record", tape.as_str()];
+    let own = lango.file("own.toml", "[agents.operator]\nmodel = \"embedded\"\n");
+    let refused = [
+        lango.bare(&["run", "hello"]),
+        lango.command(&["run", "hello", "--model", "embedded"]),
+        lango.bare(&["chat"]),
+        lango.command(&["run", "hello", "--config", &own]),
+    ];
+    for invocation in refused {
+        let run = invocation.with(&record).run().await;
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.stderr.contains("cannot be recorded"), "{}", run.stderr);
+        assert!(!lango.path("tape.jsonl").exists());
+    }
+    // The fast path would decide this one. In a recording, and when it is played, the model does.
+    let request = "list the files in src";
+    let run = lango.command(&["run", request]).set("LANGO_AGENT_ROUTER", "auto");
+    let run = run.set("LANGO_MODEL_FALLBACKS", "[\"embedded\"]").with(&record).run().await;
+    assert_eq!((run.code, run.stdout.as_str()), (0, "Done.\n"), "{run:?}");
+    assert!(run.stderr.contains("agent.router is off for this run"), "{}", run.stderr);
+    assert!(run.stderr.contains("embedded does not stand in for this run"), "{}", run.stderr);
+    assert_eq!(lango.requests_of("lango-orchestrator").len(), 1);
+    let other = Lango::silent().await;
+    let play = other.bare(&["run", request, "--model", &format!("replay:{tape}")]);
+    let played = play.set("LANGO_AGENT_ROUTER", "auto").run().await;
+    assert_eq!((played.code, played.stdout.as_str()), (0, "Done.\n"), "{played:?}");
+    assert!(played.stderr.contains("Do it."), "{}", played.stderr);
 }
 
 #[tokio::test(flavor = "multi_thread")]

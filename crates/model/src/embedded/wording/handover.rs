@@ -5,9 +5,7 @@ use serde::Deserialize;
 use super::answer::{Answer, inline};
 use super::deed::given;
 use crate::AnsweredCall;
-
-/// What stands before an agent's question.
-const ASKS: &str = " needs an answer from the user. It asks:\n";
+use crate::handover::{answer_of, question_of};
 
 #[derive(Deserialize)]
 struct Transfer {
@@ -15,8 +13,13 @@ struct Transfer {
 }
 
 /// What an answer begins with, after what it is about, when the work was not done.
-const FAILURES: [&str; 6] = [
+const FAILURES: [&str; 11] = [
     " failed",
+    " ended because",
+    " answered with status",
+    "needs a bigger model",
+    "Nothing was forgotten",
+    "I did nothing",
     " was not done",
     " was not run",
     " is not permitted",
@@ -28,8 +31,7 @@ const FAILURES: [&str; 6] = [
 /// rest on it.
 pub(super) fn went_well(call: &AnsweredCall) -> bool {
     let agent = given(call).map(|Transfer { agent_name }| agent_name).unwrap_or_default();
-    let told = call.result.strip_prefix(agent.as_str());
-    let answer = told.and_then(|told| told.strip_prefix(" answered:\n"));
+    let answer = answer_of(&agent, &call.result);
     !agent.is_empty() && answer.is_some_and(|answer| !says_failure(answer))
 }
 
@@ -46,18 +48,17 @@ fn says_failure(answer: &str) -> bool {
 /// The question of an agent that cannot go on.
 pub(super) fn question(call: &AnsweredCall) -> Option<&str> {
     let Transfer { agent_name } = given(call)?;
-    let told = call.result.strip_prefix(agent_name.as_str())?;
-    told.strip_prefix(ASKS)
+    question_of(&agent_name, &call.result)
 }
 
 /// What came back from a hand-over. An answer is for the user already and is passed on as it is.
 pub(super) fn came_back(call: &AnsweredCall) -> Option<Answer> {
     let Transfer { agent_name: agent } = given(call)?;
     let told = call.result.strip_prefix(agent.as_str())?;
-    if let Some(answer) = told.strip_prefix(" answered:\n") {
+    if let Some(answer) = answer_of(&agent, &call.result) {
         return (!answer.trim().is_empty()).then(|| Answer::new("").lines(answer));
     }
-    if let Some(question) = told.strip_prefix(ASKS) {
+    if let Some(question) = question_of(&agent, &call.result) {
         return Some(Answer::new(format!("The {agent} asks:")).lines(question));
     }
     if let Some(why) = told.strip_prefix(" rejected the task: ") {
