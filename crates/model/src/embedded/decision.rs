@@ -5,6 +5,7 @@ use lango_tool::{SafetyLevel, ToolDeclaration};
 use super::catalogue::{KnownTool, PLAN_CARD, SMALL_TALK_CARD};
 use super::question::{card, human};
 use super::reading::{Gist, Reader};
+use super::schema::can_be_filled;
 use super::unknown::Unknown;
 use super::weights::AGENTS;
 use crate::Colleague;
@@ -78,7 +79,7 @@ impl<'a> Readings<'a> {
         let mut add_tool = |tool: &'a ToolDeclaration, agent: Option<&'a Colleague>| {
             let meaning = Meaning::Tool { tool, agent };
             match catalogue.find(&tool.name) {
-                _ if &*tool.name == OUTPUT_READ => {}
+                _ if &*tool.name == OUTPUT_READ || !can_be_filled(tool) => {}
                 Some((card, _)) => {
                     present[card] = true;
                     logits.push((meaning, known_logits[card]));

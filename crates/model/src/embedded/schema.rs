@@ -45,7 +45,6 @@ pub(crate) fn parameters(tool: &ToolDeclaration) -> Vec<Parameter> {
 
 /// Whether words can be all that a tool needs. Of one that they cannot, no answer to a question would
 /// ever be enough.
-#[allow(dead_code, reason = "asked where tools are chosen")]
 pub(crate) fn can_be_filled(tool: &ToolDeclaration) -> bool {
     let is_possible = |parameter: &Parameter| !parameter.required || parameter.kind != Kind::Other;
     read(tool.parameters.get()).is_some_and(|parameters| parameters.iter().all(is_possible))
