@@ -26,6 +26,8 @@ use super::{ClientError, Outside};
 
 /// How much longer than its limit a call may take that keeps reporting progress.
 const PATIENCE: u32 = 10;
+/// What is waited beyond a limit for somebody else to keep it.
+const GRACE: Duration = Duration::from_secs(2);
 /// Pages of a list that are asked for.
 const MOST_PAGES: usize = 50;
 /// How long saying goodbye may take.
@@ -213,7 +215,30 @@ impl Link {
     }
 
     /// Calls a tool. When the turn is stopped, the server is told.
+    ///
+    /// The limits of the protocol's own client hold while it waits for an answer. A connection that
+    /// takes nothing any more would hold it up before that, or when it wants to tell the server.
     pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: JsonObject,
+        limit: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<CallToolResult, ClientError> {
+        let most = limit * PATIENCE + GRACE;
+        let stopped = async {
+            cancel.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            answer = tokio::time::timeout(most, self.ask(tool, arguments, limit, cancel)) => {
+                answer.unwrap_or_else(|_| Err(self.slow(most)))
+            }
+            () = stopped => Err(ClientError::Cancelled),
+        }
+    }
+
+    async fn ask(
         &self,
         tool: &str,
         arguments: JsonObject,
