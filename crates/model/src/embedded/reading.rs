@@ -1,7 +1,7 @@
 //! What the encoder makes of a text: which agent, how near to which tool, and which part of it answers
 //! a question. No decision is made here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -22,6 +22,9 @@ const LONGEST_ANSWER: usize = 90;
 /// Cards of unknown tools whose vectors are kept; more than a team has.
 const KEPT_CARDS: usize = 2048;
 
+/// Requests that are kept.
+const KEPT_GISTS: usize = 4;
+
 const FIRST: u32 = 101;
 const SEPARATOR: u32 = 102;
 
@@ -35,6 +38,9 @@ pub(crate) struct Reader {
     cards: Kept,
     /// Vectors of cards from the layers that were not trained on tools.
     plain_cards: Kept,
+    /// The requests that were read last, newest at the end: the specialist reads what the
+    /// orchestrator has just read. A lock that is held to look and to add.
+    gists: Mutex<VecDeque<Arc<Gist>>>,
 }
 
 /// A request, read once for all comparisons.
@@ -94,6 +100,7 @@ impl Reader {
             catalogue: Catalogue::load(),
             cards: Kept::default(),
             plain_cards: Kept::default(),
+            gists: Mutex::default(),
         })
     }
 
@@ -103,7 +110,21 @@ impl Reader {
     }
 
     /// Reads a request.
-    pub(crate) fn gist(&self, text: &str) -> Gist {
+    pub(crate) fn gist(&self, text: &str) -> Arc<Gist> {
+        let kept = || self.gists.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(gist) = kept().iter().find(|gist| gist.text == text) {
+            return Arc::clone(gist);
+        }
+        let gist = Arc::new(self.read(text));
+        let mut kept = kept();
+        if kept.len() >= KEPT_GISTS {
+            kept.pop_front();
+        }
+        kept.push_back(Arc::clone(&gist));
+        gist
+    }
+
+    fn read(&self, text: &str) -> Gist {
         let mean = self.mean(text);
         let logits = self.weights.agent.apply(&mean);
         let most = logits.iter().copied().fold(f32::MIN, f32::max);
