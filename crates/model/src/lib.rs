@@ -11,7 +11,6 @@ mod embedded;
 mod error;
 mod facts;
 mod gemini;
-pub mod handover;
 mod http;
 mod id;
 mod ollama;
@@ -26,11 +25,11 @@ pub use chain::{Chain, Health, Link, RetryPolicy};
 pub use embedded::{EMBEDDED, Embedded, Routed, known_team};
 pub use error::{Fault, ModelError};
 pub use facts::{Cost, Facts, FactsError, FactsTable, ModelEntry, Prices};
-pub use handover::TRANSFER_TOOL;
 pub use http::{ApiKey, Endpoint, ListedModel, RemoteModel, Wire, list_models};
 pub use id::ModelId;
 pub use request::{
-    AnsweredCall, Colleague, ContextBlock, Image, Keepsake, Message, ModelRequest, Options,
+    AnsweredCall, CallOutcome, Colleague, ContextBlock, Image, Keepsake, Message, ModelRequest,
+    Options, RequestRole, UserMessage,
 };
 pub use stream::{Model, ModelEvent, ModelStream, RequestedCall, Setback, Shortened};
 pub use tape::{Recording, RecordingError, Tape};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use bytes::Bytes;
-use lango_protocol::CallId;
+use lango_protocol::{CallId, CallReport, CallStatus, DelegationStatus, ORCHESTRATOR};
 use lango_tool::ToolDeclaration;
 
 use crate::ModelId;
@@ -14,6 +14,9 @@ use crate::ModelId;
 /// remembered or retrieved can take the place of what an agent is.
 #[derive(Debug, Clone, Default)]
 pub struct ModelRequest {
+    /// Which part the agent plays in the turn. No provider is sent this: a language model reads it
+    /// in its instruction.
+    pub role: RequestRole,
     /// What the agent is and how it works.
     pub instruction: Arc<str>,
     /// What it should know now; rendered next to the newest user message.
@@ -30,18 +33,19 @@ pub struct ModelRequest {
 }
 
 impl ModelRequest {
-    /// The position of the newest user message: everything before it stays the same from call to
+    /// Returns the position of the newest user message: everything before it stays the same from call to
     /// call, and context goes into it.
-    pub(crate) fn newest_user(&self) -> Option<usize> {
-        self.messages.iter().rposition(|message| matches!(message, Message::User { .. }))
+    pub fn newest_user(&self) -> Option<usize> {
+        self.messages.iter().rposition(|message| matches!(message, Message::User(_)))
     }
 
-    /// A user message's text, with the context in front of it if it is the newest one. A second
+    /// Renders a user message, with the context in front of it if it is the newest one. A second
     /// system message is refused by the templates of many local models, and early in the request
     /// it would spoil the provider's cache.
-    pub(crate) fn user_text<'a>(&self, position: usize, text: &'a str) -> Cow<'a, str> {
+    pub(crate) fn user_text<'a>(&self, position: usize, message: &'a UserMessage) -> Cow<'a, str> {
+        let text = message.rendered();
         if self.context.is_empty() || self.newest_user() != Some(position) {
-            return Cow::Borrowed(text);
+            return text;
         }
         let mut whole = String::new();
         for block in &self.context {
@@ -51,9 +55,23 @@ impl ModelRequest {
             whole.push_str(block.text.trim_end());
             whole.push_str("\n</context>\n\n");
         }
-        whole.push_str(text);
+        whole.push_str(&text);
         Cow::Owned(whole)
     }
+}
+
+/// Says which part an agent plays in a turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RequestRole {
+    /// It talks to the user and transfers tasks to specialists.
+    Orchestrator,
+    /// It was given a task, and may reject it.
+    Specialist,
+    /// It was given a request to split into steps.
+    Planner,
+    /// It is the only agent, or no agent at all.
+    #[default]
+    Single,
 }
 
 /// An agent that another may hand over to.
@@ -97,13 +115,8 @@ pub struct ContextBlock {
 /// One entry of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
-    /// A person, or the task an orchestrator handed over.
-    User {
-        /// The text.
-        text: String,
-        /// What came with it. A model that takes no images is told that they are there.
-        images: Vec<Image>,
-    },
+    /// A person, and the task that an orchestrator made of it.
+    User(UserMessage),
     /// An agent's words.
     Assistant {
         /// The agent, where it is not the one being asked.
@@ -123,6 +136,53 @@ pub enum Message {
     },
 }
 
+/// Holds what the user said, what came with it, and what a specialist should do about it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UserMessage {
+    /// The user's own words.
+    pub text: String,
+    /// Text that came with the words, such as standard input. It is data, not an instruction.
+    pub attachment: Option<String>,
+    /// The task in the orchestrator's words, where they say something else than the user's.
+    pub task: Option<String>,
+    /// Pictures. A model that takes none is told that they are there.
+    pub images: Vec<Image>,
+}
+
+impl UserMessage {
+    /// Makes a message of words alone.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// Renders the message as one text, as a language model reads it.
+    pub fn rendered(&self) -> Cow<'_, str> {
+        if self.attachment.is_none() && self.task.is_none() {
+            return Cow::Borrowed(&self.text);
+        }
+        let mut text = self.text.clone();
+        if let Some(attachment) = &self.attachment {
+            text.push_str("\n\n<attachment>\n");
+            text.push_str(attachment);
+            text.push_str("\n</attachment>");
+        }
+        if let Some(task) = &self.task {
+            text.push_str("\n\n<task from=\"");
+            text.push_str(ORCHESTRATOR);
+            text.push_str("\">\n");
+            text.push_str(task);
+            text.push_str("\n</task>");
+        }
+        Cow::Owned(text)
+    }
+
+    /// Returns how many bytes of text it has, about.
+    pub fn text_bytes(&self) -> usize {
+        let part = |part: &Option<String>| part.as_ref().map_or(0, String::len);
+        self.text.len() + part(&self.attachment) + part(&self.task)
+    }
+}
+
 impl Image {
     /// The bytes as every wire carries them.
     pub(crate) fn base64(&self) -> String {
@@ -139,7 +199,7 @@ impl Image {
 impl Message {
     /// Words of the user, without images.
     pub fn user(text: impl Into<String>) -> Self {
-        Self::User { text: text.into(), images: Vec::new() }
+        Self::User(UserMessage::new(text))
     }
 }
 
@@ -169,8 +229,36 @@ pub struct AnsweredCall {
     pub name: String,
     /// JSON; what was not valid JSON is shown as an empty object, its result says why.
     pub arguments: String,
-    /// The result.
+    /// The result, as a language model reads it.
     pub result: String,
+    /// The same for programs.
+    pub outcome: CallOutcome,
+}
+
+/// Says how a call went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallOutcome {
+    /// A tool was called.
+    Tool {
+        /// How the call ended.
+        status: CallStatus,
+        /// What it did, for a person.
+        report: Option<Arc<CallReport>>,
+    },
+    /// A task was transferred to a specialist.
+    Transfer {
+        /// How the transfer ended.
+        status: DelegationStatus,
+        /// The specialist's answer, question or reason.
+        text: String,
+    },
+}
+
+impl CallOutcome {
+    /// Makes the outcome of a tool that said nothing for a person.
+    pub fn tool(status: CallStatus) -> Self {
+        Self::Tool { status, report: None }
+    }
 }
 
 impl AnsweredCall {
@@ -197,7 +285,27 @@ mod tests {
 
     fn call(name: &str, arguments: &str) -> AnsweredCall {
         let id = CallId::generate();
-        AnsweredCall { id, name: name.into(), arguments: arguments.into(), result: "r".into() }
+        AnsweredCall {
+            id,
+            name: name.into(),
+            arguments: arguments.into(),
+            result: "r".into(),
+            outcome: CallOutcome::tool(CallStatus::Ok),
+        }
+    }
+
+    #[test]
+    fn a_user_message_is_rendered_with_what_came_with_it() {
+        assert_eq!(UserMessage::new("hi").rendered(), "hi");
+        let message = UserMessage {
+            attachment: Some("a".into()),
+            task: Some("t".into()),
+            ..UserMessage::new("u")
+        };
+        assert_eq!(
+            message.rendered(),
+            "u\n\n<attachment>\na\n</attachment>\n\n<task from=\"lango-orchestrator\">\nt\n</task>"
+        );
     }
 
     #[test]

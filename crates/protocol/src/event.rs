@@ -1,10 +1,13 @@
 //! Events: the only thing that leaves a turn, and the only thing the journal holds.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentName, CallId, Caller, EventId, Outcome, SessionId, Timestamp, TurnId};
+use crate::{
+    AgentName, CallId, CallReport, Caller, EventId, Outcome, SessionId, Timestamp, TurnId,
+};
 
 /// One thing that happened. The author is stored with it and never derived later.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,11 +57,19 @@ pub enum EventBody {
         /// Who sent it, where it was not the person whose team this is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sender: Option<Sender>,
+        /// The one tool call that the turn consists of, where a program asked for that instead of
+        /// saying something. `text` describes it then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<DirectCall>,
     },
     /// A piece of a message as the model streams it. Never journalled.
     TextDelta {
         /// The piece.
         text: String,
+        /// Whether the message that it belongs to goes to the user. It may still turn out to be a
+        /// remark before a call.
+        #[serde(default)]
+        answer: bool,
     },
     /// What an agent said.
     Message {
@@ -97,6 +108,10 @@ pub enum EventBody {
         /// Reference of the whole output where it was too long to show.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         full_output: Option<String>,
+        /// What it did, for a person. Absent in events of programs that did not write it down, and
+        /// where the tool has nothing better to say than its output.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        report: Option<Arc<CallReport>>,
         /// How long it ran.
         milliseconds: u64,
     },
@@ -260,7 +275,18 @@ pub struct ImageReference {
     pub reference: String,
 }
 
-/// The door a message came through.
+/// Asks for one tool call of one agent, without a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DirectCall {
+    /// The agent that owns the tool.
+    pub agent: AgentName,
+    /// The tool's name.
+    pub tool: String,
+    /// The arguments, as JSON.
+    pub arguments: String,
+}
+
+/// The API a message came through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {

@@ -6,17 +6,22 @@
 mod budget;
 mod event;
 mod ids;
+pub mod marker;
 mod outcome;
+mod report;
 mod time;
+mod transfer;
 
 pub use budget::{BudgetKind, BudgetLimits, Spent};
 pub use event::{
-    ApprovalDecision, CallStatus, DelegationStatus, Event, EventBody, ImageReference, Origin,
-    Sender, Usage, WarningCode,
+    ApprovalDecision, CallStatus, DelegationStatus, DirectCall, Event, EventBody, ImageReference,
+    Origin, Sender, Usage, WarningCode,
 };
 pub use ids::{AgentName, CallId, Caller, EventId, InvalidName, SessionId, TurnId};
 pub use outcome::{FailureClass, Outcome, OutcomeStatus, WorkDone};
+pub use report::{CallReport, Details, MAX_DETAILS_BYTES, MAX_SUMMARY_BYTES};
 pub use time::Timestamp;
+pub use transfer::{TRANSFER_TOOL, TransferArguments};
 
 /// The author of everything a person says.
 pub const USER: &str = "user";
@@ -26,3 +31,5 @@ pub const RUNTIME: &str = "lango";
 pub const ORCHESTRATOR: &str = "lango-orchestrator";
 /// The root agent when `agent.multiAgent` is off.
 pub const SINGLE_AGENT: &str = "lango-agent";
+/// The specialist that splits a request into steps and has no tools.
+pub const PLANNER: &str = "planner";

@@ -44,7 +44,7 @@ pub(crate) struct OutputRead {
     pub(crate) journal: Journal,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutputReadArguments {
     /// The reference given where the output was cut.

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use lango_protocol::AgentName;
+use lango_protocol::{AgentName, CallReport};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -20,7 +20,7 @@ use crate::{Proposal, SafetyLevel, ToolContext, ToolDeclaration, ToolError};
 /// descriptions.
 pub trait Tool: Send + Sync + 'static {
     /// The parameters.
-    type Arguments: DeserializeOwned + JsonSchema + Send;
+    type Arguments: DeserializeOwned + JsonSchema + Clone + Send;
     /// What a call returns.
     type Output: Serialize + Send;
 
@@ -45,6 +45,20 @@ pub trait Tool: Send + Sync + 'static {
         serde_json::to_string(output).unwrap_or_else(|error| format!("(unprintable: {error})"))
     }
 
+    /// Says what a call is about, as the beginning of a sentence: "Reading `notes.md`". None where
+    /// the tool's name has to do.
+    fn describe(&self, arguments: &Self::Arguments) -> Option<String> {
+        let _ = arguments;
+        None
+    }
+
+    /// Tells a person what a call did. None where there is nothing better to show than the text for
+    /// the model.
+    fn report(&self, arguments: &Self::Arguments, output: &Self::Output) -> Option<CallReport> {
+        let _ = (arguments, output);
+        None
+    }
+
     /// What a call would do. None where the name and the arguments as they came say it all.
     ///
     /// Has no effect and does not wait for anything but a local disk. It is asked for before a
@@ -55,8 +69,23 @@ pub trait Tool: Send + Sync + 'static {
     }
 }
 
+/// Holds the result of a call that worked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolOutput {
+    /// The text that the model reads.
+    pub text: String,
+    /// What the call did, for a person.
+    pub report: Option<CallReport>,
+}
+
+impl From<String> for ToolOutput {
+    fn from(text: String) -> Self {
+        Self { text, report: None }
+    }
+}
+
 /// The future of an erased call.
-pub type ToolFuture = Pin<Box<dyn Future<Output = Result<String, ToolError>> + Send>>;
+pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send>>;
 
 /// A call whose arguments were checked and which has not been run.
 pub struct Prepared {
@@ -67,6 +96,11 @@ impl Prepared {
     /// A call of a tool that has no type of its own.
     pub fn new(call: impl PreparedCall + 'static) -> Self {
         Self { call: Box::new(call) }
+    }
+
+    /// Says what the call is about; see [`Tool::describe`].
+    pub fn describe(&self) -> Option<String> {
+        self.call.describe()
     }
 
     /// What it would do.
@@ -82,6 +116,10 @@ impl Prepared {
 
 /// What is behind a [`Prepared`] call.
 pub trait PreparedCall: Send {
+    /// See [`Tool::describe`].
+    fn describe(&self) -> Option<String> {
+        None
+    }
     /// See [`Tool::propose`].
     fn propose(&self) -> Option<Proposal>;
     /// See [`Tool::run`].
@@ -113,6 +151,10 @@ struct TypedCall<T: Tool> {
 }
 
 impl<T: Tool> PreparedCall for TypedCall<T> {
+    fn describe(&self) -> Option<String> {
+        self.tool.describe(&self.arguments)
+    }
+
     fn propose(&self) -> Option<Proposal> {
         self.tool.propose(&self.arguments)
     }
@@ -120,8 +162,9 @@ impl<T: Tool> PreparedCall for TypedCall<T> {
     fn run(self: Box<Self>, context: ToolContext) -> ToolFuture {
         let Self { tool, arguments } = *self;
         Box::pin(async move {
-            let output = tool.run(arguments, context).await?;
-            Ok(tool.render(&output))
+            let output = tool.run(arguments.clone(), context).await?;
+            let report = tool.report(&arguments, &output).map(CallReport::bounded);
+            Ok(ToolOutput { text: tool.render(&output), report })
         })
     }
 }
@@ -268,7 +311,7 @@ mod tests {
 
     struct Add;
 
-    #[derive(Deserialize, JsonSchema)]
+    #[derive(Clone, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     struct Terms {
         /// The first number.
@@ -288,6 +331,10 @@ mod tests {
         async fn run(&self, terms: Terms, _: ToolContext) -> Result<i64, ToolError> {
             Ok(terms.a + terms.b)
         }
+
+        fn report(&self, terms: &Terms, sum: &i64) -> Option<CallReport> {
+            Some(CallReport::new(format!("{} and {} make {sum}.", terms.a, terms.b)))
+        }
     }
 
     fn context() -> ToolContext {
@@ -304,7 +351,9 @@ mod tests {
     async fn a_typed_tool_runs_through_its_erased_form() {
         let tool = RegisteredTool::new(Add);
         let prepared = tool.prepare(r#"{"a": 2, "b": 3}"#).unwrap();
-        assert_eq!(prepared.run(context()).await.unwrap(), "5");
+        let output = prepared.run(context()).await.unwrap();
+        assert_eq!(output.text, "5");
+        assert_eq!(output.report, Some(CallReport::new("2 and 3 make 5.")));
     }
 
     #[test]

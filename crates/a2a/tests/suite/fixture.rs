@@ -105,7 +105,7 @@ pub(crate) struct Touch {
     runs: Arc<AtomicU32>,
 }
 
-#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[derive(Clone, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct NoArguments {}
 
 impl Tool for Touch {

@@ -20,7 +20,7 @@ use super::{naming, result, tool};
 const SHORT: usize = 100;
 
 /// What the listing tool takes.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListArguments {
     /// A tool, to get all of its description and the schema of its arguments. Without it: the
@@ -30,7 +30,7 @@ struct ListArguments {
 }
 
 /// What the calling tool takes.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CallArguments {
     /// The tool's name, as listed.

@@ -17,7 +17,7 @@ pub(super) const ASK: &str = "ask";
 /// The longest message.
 const MAX_MESSAGE: usize = 1024 * 1024;
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct AskArguments {
     /// What the team should do or answer.
@@ -27,7 +27,7 @@ struct AskArguments {
 }
 
 /// What came of it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 struct Reply {
     /// What the team says.
     answer: String,

@@ -204,9 +204,9 @@ impl<'a> Messages<'a> {
                 messages.settled = messages.last();
             }
             match message {
-                Message::User { text, images } => {
+                Message::User(message) => {
                     messages
-                        .push(Role::User, user(request.user_text(position, text), images, sees));
+                        .push(Role::User, user(request.user_text(position, message), &message.images, sees));
                 }
                 Message::Assistant { author, text } => {
                     let text = signed(author.as_deref(), text.trim_end());

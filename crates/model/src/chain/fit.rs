@@ -94,8 +94,8 @@ fn weight(message: &Message) -> u64 {
     };
     PER_MESSAGE
         + match message {
-            Message::User { text, images } => {
-                estimate_tokens(text) + PER_IMAGE * images.len() as u64
+            Message::User(message) => {
+                estimate_tokens(&message.rendered()) + PER_IMAGE * message.images.len() as u64
             }
             Message::Assistant { text, .. } => estimate_tokens(text),
             Message::Exchange { text, calls, keepsake } => {
@@ -109,8 +109,9 @@ fn weight(message: &Message) -> u64 {
 /// An upper limit of what a request weighs that costs nothing: no token is shorter than a byte.
 fn at_most(request: &ModelRequest) -> u64 {
     let message = |message: &Message| match message {
-        Message::User { text, images } => {
-            text.len() + images.len() * usize::try_from(PER_IMAGE).unwrap_or(usize::MAX)
+        Message::User(message) => {
+            let images = message.images.len() * usize::try_from(PER_IMAGE).unwrap_or(usize::MAX);
+            message.text_bytes() + images
         }
         Message::Assistant { text, .. } => text.len(),
         Message::Exchange { text, calls, keepsake } => {
@@ -160,7 +161,7 @@ fn turns_to_drop(request: &ModelRequest, weights: &[u64], surplus: u64, step: u6
     let mut cut = (0, 0);
     for position in 0..=newest {
         // A history begins with a user's message.
-        if matches!(request.messages.get(position), Some(Message::User { .. })) {
+        if matches!(request.messages.get(position), Some(Message::User(_))) {
             cut = (position, dropped);
             if dropped >= wanted {
                 break;

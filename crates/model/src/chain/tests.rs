@@ -228,7 +228,7 @@ async fn too_long_is_answered_by_a_shorter_request_once() {
     assert!(heard.shortened.is_some_and(|shortened| shortened.messages >= 6), "{heard:?}");
     let sent = Arc::clone(&model.requests.lock().unwrap()[1].1);
     assert_eq!(sent.messages.last(), history.last());
-    assert!(matches!(sent.messages[0], Message::User { .. }));
+    assert!(matches!(sent.messages[0], Message::User(_)));
 
     // Also when it was cut before: the second try is shorter than the first.
     let model = played("a/one", vec![vec![fails(Fault::ContextTooLong)], vec![text("ok")]]);
@@ -286,7 +286,7 @@ async fn a_history_is_cut_before_the_provider_complains_and_the_cut_stays_for_so
         let (_, sent) = model.requests.lock().unwrap().pop().unwrap();
         assert!(fit::count(&sent) <= 2_000, "{} tokens", fit::count(&sent));
         assert_eq!(sent.messages[..], messages[messages.len() - sent.messages.len()..]);
-        assert!(matches!(sent.messages[0], Message::User { .. }));
+        assert!(matches!(sent.messages[0], Message::User(_)));
         cuts.push(heard.shortened.map_or(0, |shortened| shortened.messages));
     }
     let moved = cuts.windows(2).filter(|pair| pair[0] != pair[1]).count();
@@ -341,7 +341,7 @@ proptest! {
         let sent = &fitted.request.messages;
         let cut = messages.len() - sent.len();
         prop_assert!(cut <= newest);
-        let begins_with_user = matches!(sent[0], Message::User { .. });
+        let begins_with_user = matches!(sent[0], Message::User(_));
         prop_assert!(cut == 0 || begins_with_user);
         prop_assert!(sent.iter().any(|message| *message == messages[newest]));
         for (kept, original) in sent.iter().zip(&messages[cut..]) {

@@ -191,9 +191,9 @@ impl<'a> Contents<'a> {
         let checks_signatures = checks_signatures(&endpoint.id.model);
         for (position, message) in request.messages.iter().enumerate() {
             match message {
-                Message::User { text, images } => {
+                Message::User(message) => {
                     contents
-                        .push(Role::User, user(request.user_text(position, text), images, sees));
+                        .push(Role::User, user(request.user_text(position, message), &message.images, sees));
                 }
                 Message::Assistant { author, text } => {
                     contents.push(Role::Model, Part::text(signed(author.as_deref(), text)));

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use lango_protocol::CallId;
+use lango_protocol::{CallId, CallStatus};
 use lango_tool::{SafetyLevel, ToolDeclaration};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Endpoint, Wire};
-use crate::{AnsweredCall, ContextBlock, Image, Keepsake, Message, ModelId, ModelRequest, Options};
+use crate::{AnsweredCall, CallOutcome, ContextBlock, Image, Keepsake, Message, ModelId, ModelRequest, Options, RequestRole};
 
 /// The model that is asked.
 pub(crate) fn endpoint(wire: Wire, model: &str) -> Endpoint {
@@ -22,7 +22,14 @@ pub(crate) fn value(body: &[u8]) -> Value {
 
 pub(crate) fn call(name: &str, arguments: &str, result: &str) -> AnsweredCall {
     let id = CallId::generate();
-    AnsweredCall { id, name: name.into(), arguments: arguments.into(), result: result.into() }
+    let outcome = CallOutcome::tool(CallStatus::Ok);
+    AnsweredCall {
+        id,
+        name: name.into(),
+        arguments: arguments.into(),
+        result: result.into(),
+        outcome,
+    }
 }
 
 /// Calls that the model `from` made, and what it wants to see again.
@@ -51,6 +58,7 @@ pub(crate) fn tool(name: &str) -> ToolDeclaration {
 
 pub(crate) fn request(messages: Vec<Message>) -> ModelRequest {
     ModelRequest {
+        role: RequestRole::Specialist,
         instruction: "You are operator, …".into(),
         context: vec![ContextBlock { source: "workspace", text: "here\n".into() }],
         messages,

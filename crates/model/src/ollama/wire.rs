@@ -101,8 +101,8 @@ fn messages<'a>(
     let sees = endpoint.facts.images != Some(false);
     for (position, message) in request.messages.iter().enumerate() {
         match message {
-            Message::User { text, images } => {
-                wire.push(user(request.user_text(position, text), images, sees));
+            Message::User(message) => {
+                wire.push(user(request.user_text(position, message), &message.images, sees));
             }
             Message::Assistant { author, text } => wire.push(WireMessage::Assistant {
                 content: signed(author.as_deref(), text),

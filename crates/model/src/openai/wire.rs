@@ -123,8 +123,8 @@ fn messages<'a>(endpoint: &Endpoint, request: &'a ModelRequest) -> Vec<WireMessa
     let sees = endpoint.facts.images != Some(false);
     for (position, message) in request.messages.iter().enumerate() {
         match message {
-            Message::User { text, images } => {
-                let text = request.user_text(position, text);
+            Message::User(message) => {
+                let text = request.user_text(position, message);
                 // Some servers refuse messages without a word in them.
                 if !text.is_empty() || !images.is_empty() {
                     wire.push(WireMessage::User { content: content(text, images, sees) });

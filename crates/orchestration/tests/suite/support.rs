@@ -40,7 +40,7 @@ pub(crate) const ALL_TOOLS: &[&str] = &[
 
 struct Dummy;
 
-#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[derive(Clone, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 

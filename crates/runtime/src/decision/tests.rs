@@ -11,7 +11,7 @@ use super::*;
 
 struct Stat;
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 struct NoArguments {}
 
 impl Tool for Stat {

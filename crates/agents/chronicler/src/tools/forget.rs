@@ -13,7 +13,7 @@ pub(crate) struct Forget {
     pub(crate) memory: Memory,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ForgetArguments {
     /// The memory's id, such as `m_3f2k9p`.

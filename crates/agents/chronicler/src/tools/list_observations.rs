@@ -12,7 +12,7 @@ pub(crate) struct ListObservations {
     pub(crate) memory: Memory,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListArguments {
     /// The conversation; the present one if absent.

@@ -16,7 +16,7 @@ pub(crate) struct ObserveEvent {
     pub(crate) memory: Memory,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ObserveArguments {
     /// What happened, in one sentence, as the user said it.

@@ -13,7 +13,7 @@ pub(crate) struct ReflectSummary {
     pub(crate) memory: Memory,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReflectArguments {
     /// The conversation; the present one if absent.

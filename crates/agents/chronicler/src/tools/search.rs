@@ -11,7 +11,7 @@ pub(crate) struct SearchMemories {
     pub(crate) memory: Memory,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchArguments {
     /// What to look for.

@@ -14,7 +14,7 @@ pub(crate) struct StoreMemory {
     pub(crate) memory: Memory,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoreArguments {
     /// One fact in one sentence, in the user's words, which makes sense later.

@@ -23,7 +23,7 @@ pub(crate) struct RetrievePassages {
     pub(crate) graph: bool,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RetrieveArguments {
     /// What is looked for: a question, or words.

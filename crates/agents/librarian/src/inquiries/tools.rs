@@ -13,7 +13,7 @@ const MOST: u32 = 50;
 /// `librarian_pending_inquiries`.
 pub(crate) struct PendingInquiries(pub(crate) Holdings);
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PendingArguments {
     /// How many at most.
@@ -54,7 +54,7 @@ impl Tool for PendingInquiries {
 /// `librarian_answer_inquiry`.
 pub(crate) struct AnswerInquiry(pub(crate) Holdings);
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnswerArguments {
     /// The question's id.
@@ -85,7 +85,7 @@ impl Tool for AnswerInquiry {
 /// `librarian_dismiss_inquiry`.
 pub(crate) struct DismissInquiry(pub(crate) Holdings);
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DismissArguments {
     /// The question's id.

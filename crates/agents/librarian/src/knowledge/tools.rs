@@ -16,7 +16,7 @@ const LONGEST_QUERY: usize = 2_000;
 /// `save_knowledge`.
 pub(crate) struct SaveKnowledge(pub(crate) Holdings);
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SaveArguments {
     /// A short name to keep it under, such as "project build command".
@@ -56,7 +56,7 @@ impl Tool for SaveKnowledge {
 /// `search_knowledge`.
 pub(crate) struct SearchKnowledge(pub(crate) Holdings);
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchArguments {
     /// What is looked for, as a question or in words.

@@ -11,7 +11,7 @@ use crate::{Holdings, Provenance};
 /// `save_learning`.
 pub(crate) struct SaveLearning(pub(crate) Holdings);
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SaveArguments {
     /// When it matters: the exact name of a tool, or a situation in a few words.
@@ -59,7 +59,7 @@ impl Tool for SaveLearning {
 /// `search_learnings`.
 pub(crate) struct SearchLearnings(pub(crate) Holdings);
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchArguments {
     /// What went wrong, or what is about to be done.

@@ -12,7 +12,7 @@ const WAITS: &str = "inactive until a person approves it";
 /// `create_skill`.
 pub(crate) struct CreateSkill(pub(crate) SkillShelf);
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreateArguments {
     /// Lower-case letters, digits and single hyphens inside.
@@ -78,7 +78,7 @@ impl Tool for CreateSkill {
 /// `list_skills`.
 pub(crate) struct ListSkills(pub(crate) SkillShelf);
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListArguments {}
 

@@ -15,7 +15,7 @@ const SHOWN: usize = 500;
 
 pub(crate) struct SearchWeb(pub(crate) WebSearch);
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchArguments {
     /// What is looked for.

@@ -15,7 +15,7 @@ pub(crate) struct Click {
     navigator: Navigator,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClickArguments {
     /// Reference from the page's outline, such as e12.

@@ -11,7 +11,7 @@ pub(crate) struct Close {
     navigator: Navigator,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CloseArguments {}
 

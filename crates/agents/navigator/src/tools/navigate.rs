@@ -15,7 +15,7 @@ pub(crate) struct Navigate {
     navigator: Navigator,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NavigateArguments {
     /// The whole address, with http:// or https://.

@@ -19,7 +19,7 @@ pub(crate) struct Read {
     navigator: Navigator,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadArguments {
     /// article (the default): what a person would read. text: all visible text. links: with

@@ -21,7 +21,7 @@ pub(crate) struct Screenshot {
     navigator: Navigator,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScreenshotArguments {
     /// The whole page instead of what fits the window; 10000 pixels high at most.

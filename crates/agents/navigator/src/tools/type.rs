@@ -14,7 +14,7 @@ pub(crate) struct Type {
     navigator: Navigator,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TypeArguments {
     /// Reference from the page's outline, such as e12.

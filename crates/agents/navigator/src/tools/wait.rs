@@ -21,7 +21,7 @@ pub(crate) struct Wait {
     navigator: Navigator,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WaitArguments {
     /// CSS selector of an element that should be visible.

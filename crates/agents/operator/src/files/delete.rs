@@ -22,7 +22,7 @@ pub(crate) struct DeleteFile {
     settings: Arc<OperatorSettings>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeleteArguments {
     /// File, link or directory in the workspace.

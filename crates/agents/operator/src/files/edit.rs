@@ -20,7 +20,7 @@ pub(crate) struct EditFile {
     settings: Arc<OperatorSettings>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditArguments {
     /// File in the workspace.

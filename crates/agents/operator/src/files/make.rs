@@ -17,7 +17,7 @@ pub(crate) struct MakeDirectory {
     settings: Arc<OperatorSettings>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MakeArguments {
     /// Directory in the workspace; missing parents are made too.

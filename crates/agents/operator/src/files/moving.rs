@@ -17,7 +17,7 @@ pub(crate) struct MoveFile {
     settings: Arc<OperatorSettings>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MoveArguments {
     /// File or directory in the workspace.

@@ -19,7 +19,7 @@ pub(crate) struct ReadFile {
     settings: Arc<OperatorSettings>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadArguments {
     /// File in the workspace.

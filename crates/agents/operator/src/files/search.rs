@@ -28,7 +28,7 @@ pub(crate) struct SearchFiles {
     settings: Arc<OperatorSettings>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchArguments {
     /// Regular expression, matched line by line; (?i) ignores case.

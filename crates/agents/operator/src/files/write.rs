@@ -21,7 +21,7 @@ pub(crate) struct WriteFile {
     settings: Arc<OperatorSettings>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WriteArguments {
     /// File in the workspace; missing directories are created.

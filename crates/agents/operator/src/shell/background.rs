@@ -29,7 +29,7 @@ pub(crate) struct StartProcess {
     launcher: Launcher,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StartArguments {
     /// Command for sh.
@@ -113,7 +113,7 @@ pub(crate) struct ProcessStatus {
     processes: Processes,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StatusArguments {
     /// From `exec_background`.
@@ -176,7 +176,7 @@ pub(crate) struct StopProcess {
     processes: Processes,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StopArguments {
     /// From `exec_background`.

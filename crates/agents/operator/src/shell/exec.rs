@@ -18,7 +18,7 @@ pub(crate) struct RunShell {
     launcher: Launcher,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShellArguments {
     /// Command for sh.

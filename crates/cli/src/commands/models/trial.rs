@@ -92,7 +92,7 @@ enum Test {
 }
 
 /// What the test tool takes.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 struct WeatherArguments {
     /// The city.
     city: String,

@@ -19,7 +19,7 @@ use crate::request::Request;
 
 struct Nothing;
 
-#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[derive(Clone, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NoArguments {}
 

@@ -15,7 +15,7 @@ pub(super) struct IngestDocuments {
     pub(super) workspace: PathBuf,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct IngestArguments {
     /// A file or directory in the workspace. Give this or `url`.

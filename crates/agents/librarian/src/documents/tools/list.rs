@@ -12,7 +12,7 @@ pub(super) struct ListDocuments {
     pub(super) library: Library,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListArguments {}
 

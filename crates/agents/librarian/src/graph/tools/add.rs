@@ -13,7 +13,7 @@ pub(crate) struct AddRelation {
     holdings: Holdings,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AddArguments {
     /// What it is about, such as a person, a project or a thing.

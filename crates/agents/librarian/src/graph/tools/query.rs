@@ -14,7 +14,7 @@ pub(crate) struct QueryRelations {
     holdings: Holdings,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QueryArguments {
     /// What the relations are about.

@@ -15,7 +15,7 @@ pub(crate) struct FollowRelations {
     holdings: Holdings,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TraverseArguments {
     /// The node to start from.

@@ -1,27 +1,64 @@
-//! The markers of agents, never shown to a user: `[REJECT]`, found anywhere in what specialists say,
-//! and `[ASK]`, which means something only at the very beginning.
+//! The markers of agents, which no user ever sees: `[REJECT]`, found anywhere in what a specialist
+//! says, and `[ASK]`, which means something only at the very beginning. Nothing else in the program
+//! knows how they are written or read.
 
-const MARKER: &str = "[reject]";
-const ASK: &str = "[ask]";
-/// What models put around a marker.
-const DRESS: [char; 8] = [' ', '\t', '*', '_', '`', '>', '#', '-'];
+use std::borrow::Cow;
 
-/// The question, if `text` begins with the marker for one; empty where none follows.
-pub(crate) fn question(text: &str) -> Option<String> {
-    let text = undressed(text);
-    let start = text.get(..ASK.len())?;
-    let question = text[ASK.len()..].trim_start_matches([' ', '*', '_', '`', ':', '-']).trim();
-    start.eq_ignore_ascii_case(ASK).then(|| question.to_owned())
+/// Rejects a task as not the agent's own; a reason follows.
+pub const REJECT: &str = "[REJECT]";
+/// Asks the user; the question follows.
+pub const ASK: &str = "[ASK]";
+/// Characters that models put around a marker.
+const DECORATION: [char; 8] = [' ', '\t', '*', '_', '`', '>', '#', '-'];
+
+/// Writes a question to the user as an agent does.
+pub fn ask(question: &str) -> String {
+    format!("{ASK} {question}")
 }
 
-/// The reason, if `text` rejects a task: a line that begins with the marker, whatever its case
+/// Writes a rejection as a specialist does.
+pub fn reject(reason: &str) -> String {
+    format!("{REJECT} {reason}")
+}
+
+/// Breaks every marker in somebody else's words, so that they cannot act as an agent's.
+pub fn defused(text: &str) -> Cow<'_, str> {
+    if !text.contains('[') {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 1);
+    for (at, character) in text.char_indices() {
+        safe.push(character);
+        if character == '[' && starts_with(&text[at..], REJECT) {
+            safe.push(' ');
+        }
+    }
+    let start = safe.len() - undecorated(&safe).len();
+    if starts_with(&safe[start..], ASK) {
+        safe.insert(start + 1, ' ');
+    }
+    Cow::Owned(safe)
+}
+
+/// Returns the question, if `text` begins with the marker for one; empty where none follows.
+pub fn question(text: &str) -> Option<String> {
+    let text = undecorated(text);
+    starts_with(text, ASK).then(|| after_ask(text).trim().to_owned())
+}
+
+/// Returns what follows the marker of a question.
+fn after_ask(text: &str) -> &str {
+    text[ASK.len()..].trim_start_matches([' ', '*', '_', '`', ':', '-'])
+}
+
+/// Returns the reason, if `text` rejects a task: a line that begins with the marker, whatever its case
 /// and however it is emphasised.
-pub(crate) fn rejection_reason(text: &str) -> Option<String> {
+pub fn rejection_reason(text: &str) -> Option<String> {
     for line in text.lines() {
-        let line = line.trim_start_matches(DRESS);
-        if starts_with_marker(line) {
-            // Whoever says it twice means it once; the reason is shown to the user.
-            let reason = without_marker(&line[MARKER.len()..]);
+        let line = line.trim_start_matches(DECORATION);
+        if starts_with(line, REJECT) {
+            // A marker that is repeated counts once; the reason is shown to the user.
+            let reason = without_marker(&line[REJECT.len()..]);
             let reason = reason.trim_matches([' ', '*', '_', '`', ':', '-']).trim();
             let reason = if reason.is_empty() { "it is not this agent's task" } else { reason };
             return Some(reason.chars().take(500).collect());
@@ -30,9 +67,8 @@ pub(crate) fn rejection_reason(text: &str) -> Option<String> {
     None
 }
 
-/// The text without any marker in the middle of it, nor one that is left when others are taken
-/// out.
-pub(crate) fn without_marker(text: &str) -> String {
+/// Returns the text without any rejection marker, nor one that is left when others are taken out.
+pub fn without_marker(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut after_marker = false;
     for character in text.chars() {
@@ -42,39 +78,39 @@ pub(crate) fn without_marker(text: &str) -> String {
         kept.push(character);
         after_marker = character == ']' && ends_with_marker(&kept);
         if after_marker {
-            kept.truncate(kept.len() - MARKER.len());
+            kept.truncate(kept.len() - REJECT.len());
         }
     }
     kept
 }
 
 fn ends_with_marker(text: &str) -> bool {
-    let start = text.len().checked_sub(MARKER.len());
-    start.and_then(|start| text.get(start..)).is_some_and(starts_with_marker)
+    let start = text.len().checked_sub(REJECT.len());
+    start.and_then(|start| text.get(start..)).is_some_and(|end| starts_with(end, REJECT))
 }
 
-fn starts_with_marker(text: &str) -> bool {
-    text.get(..MARKER.len()).is_some_and(|start| start.eq_ignore_ascii_case(MARKER))
+fn starts_with(text: &str, marker: &str) -> bool {
+    text.get(..marker.len()).is_some_and(|start| start.eq_ignore_ascii_case(marker))
 }
 
-/// Without what comes before the first word.
-fn undressed(text: &str) -> &str {
-    text.trim_start_matches(|c: char| c.is_whitespace() || DRESS.contains(&c))
+/// Returns the text without what comes before the first word.
+fn undecorated(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c.is_whitespace() || DECORATION.contains(&c))
 }
 
-/// Whether a marker could still become of it.
+/// Tells whether more text could make a marker of it.
 fn is_beginning(text: &str, marker: &str) -> bool {
     text.len() < marker.len()
         && marker.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text))
 }
 
 fn find_marker(text: &str) -> Option<usize> {
-    text.match_indices('[').map(|(at, _)| at).find(|at| starts_with_marker(&text[*at..]))
+    text.match_indices('[').map(|(at, _)| at).find(|at| starts_with(&text[*at..], REJECT))
 }
 
 /// Passes streamed text on, but never a rejection nor what follows it, nor the marker of a question.
 #[derive(Debug, Default)]
-pub(crate) struct DeltaFilter {
+pub struct DeltaFilter {
     held: String,
     /// Something was shown: a question can only be at the beginning.
     begun: bool,
@@ -82,8 +118,8 @@ pub(crate) struct DeltaFilter {
 }
 
 impl DeltaFilter {
-    /// What of `text` may be shown now.
-    pub(crate) fn push(&mut self, text: &str) -> String {
+    /// Returns what of `text` may be shown now.
+    pub fn push(&mut self, text: &str) -> String {
         if self.closed {
             return String::new();
         }
@@ -95,13 +131,12 @@ impl DeltaFilter {
             return shown;
         }
         if !self.begun {
-            let bare = undressed(&self.held);
+            let bare = undecorated(&self.held);
             if is_beginning(bare, ASK) {
                 return String::new();
             }
-            if bare.get(..ASK.len()).is_some_and(|start| start.eq_ignore_ascii_case(ASK)) {
-                let rest = bare[ASK.len()..].trim_start_matches([' ', '*', '_', '`', ':', '-']);
-                self.held = rest.to_owned();
+            if starts_with(bare, ASK) {
+                self.held = after_ask(bare).to_owned();
                 if self.held.is_empty() {
                     return String::new();
                 }
@@ -113,14 +148,14 @@ impl DeltaFilter {
             .held
             .match_indices('[')
             .map(|(at, _)| at)
-            .find(|at| is_beginning(&self.held[*at..], MARKER))
+            .find(|at| is_beginning(&self.held[*at..], REJECT))
             .unwrap_or(self.held.len());
         let later = self.held.split_off(keep_from);
         std::mem::replace(&mut self.held, later)
     }
 
-    /// What was held back and turned out to be ordinary text.
-    pub(crate) fn finish(self) -> String {
+    /// Returns what was held back and turned out to be ordinary text.
+    pub fn finish(self) -> String {
         if self.closed { String::new() } else { self.held }
     }
 }
@@ -130,6 +165,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_a_defused_marker_is_none() {
+        assert_eq!(question(&ask("Which city?")).as_deref(), Some("Which city?"));
+        assert_eq!(rejection_reason(&reject("not mine")).as_deref(), Some("not mine"));
+        for text in ["> [REJECT] no", "[reject] no", "a [Reject] b", "> **[Ask]** me", "[ASK] x"] {
+            let safe = defused(text);
+            assert!(find_marker(&safe).is_none() && question(&safe).is_none(), "{safe}");
+        }
+        assert_eq!(defused("see [ask] there"), "see [ask] there");
+    }
 
     #[test]
     fn rejections_are_found_however_a_model_dresses_them() {
