@@ -264,6 +264,7 @@ fn exchange(result: &str) -> Message {
         name: "fs_read".into(),
         arguments: "{}".into(),
         result: result.into(),
+        outcome: CallOutcome::tool(CallStatus::Ok),
     };
     Message::Exchange { text: String::new(), calls: vec![call], keepsake: None }
 }

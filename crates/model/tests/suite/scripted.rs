@@ -31,6 +31,7 @@ fn exchange(from: &ModelId, heard: &Heard) -> Message {
         name: name.clone(),
         arguments: arguments.clone(),
         result: format!("result of {name}"),
+        outcome: CallOutcome::tool(CallStatus::Ok),
     });
     let keepsake = heard.keepsake.clone().map(|data| Keepsake { from: from.clone(), data });
     Message::Exchange { text: heard.text.clone(), calls: answered.collect(), keepsake }
@@ -110,6 +111,7 @@ fn bad_call() -> Message {
         name: "not a name".into(),
         arguments: "{broken".into(),
         result: String::new(),
+        outcome: CallOutcome::tool(CallStatus::Refused),
     };
     Message::Exchange { text: " \n".into(), calls: vec![call], keepsake: None }
 }
