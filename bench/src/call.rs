@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use futures_util::StreamExt;
 use lango_model::{
-    Chain, Endpoint, Facts, Link, Message, Model, ModelEvent, ModelId, ModelRequest,
-    RemoteModel, RetryPolicy, Wire,
+    Chain, Endpoint, Facts, Link, Message, Model, ModelEvent, ModelId, ModelRequest, RemoteModel,
+    RetryPolicy, Wire,
 };
 use lango_tool::ToolDeclaration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

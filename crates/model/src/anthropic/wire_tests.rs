@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::http::{Wire, sample};
-use crate::{ModelId, Options};
+use crate::{ModelId, Options, UserMessage};
 
 const THOUGHTS: &str = r#"[{"type":"thinking","thinking":"hm","signature":"s1"},
     {"type":"redacted_thinking","data":"d"}]"#;

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::http::{Wire, sample};
-use crate::{ModelId, Options};
+use crate::{ModelId, Options, UserMessage};
 
 const KEPT: &str = r#"{"text":"st","calls":[{"id":"i1","signature":"s1"},{"id":"i2"}]}"#;
 

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::http::{Wire, sample};
-use crate::{ModelId, Options as Wanted};
+use crate::{ModelId, Options as Wanted, UserMessage};
 
 const KEPT: &str = r#"{"thinking":"hm"}"#;
 

@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::Options;
 use crate::http::{Wire, sample};
+use crate::{Options, UserMessage};
 
 const KEPT: &str = r#"{"reasoning_content":"hm"}"#;
 

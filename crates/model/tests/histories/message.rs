@@ -1,8 +1,8 @@
 //! Messages of every kind that the types allow.
 
 use bytes::Bytes;
-use lango_model::{AnsweredCall, Image, Keepsake, Message};
-use lango_protocol::CallId;
+use lango_model::{AnsweredCall, CallOutcome, Image, Keepsake, Message, UserMessage};
+use lango_protocol::{CallId, CallStatus};
 use proptest::prelude::*;
 
 /// A message, before keepsakes of real models are put into it.

@@ -1,7 +1,9 @@
 //! `lango models test`: real calls, and what works.
 
 use bytes::Bytes;
-use lango_model::{Fault, Image, Message, ModelError, ModelRequest, Options, RequestedCall, UserMessage};
+use lango_model::{
+    Fault, Image, Message, ModelError, ModelRequest, Options, RequestedCall, UserMessage,
+};
 use lango_tool::{SafetyLevel, ToolDeclaration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
