@@ -181,7 +181,7 @@ impl PageExcerpt {
         match &self.rest {
             Rest::End => {}
             Rest::Nothing => {
-                text.push_str("\nThere is nothing of that kind on the page. Try another mode.")
+                text.push_str("\nThere is nothing of that kind on the page. Try another mode.");
             }
             Rest::More { number, unit, offset } => {
                 text.push_str(&format!("\n{number} more {unit}: read on with offset {offset}"));
@@ -209,7 +209,9 @@ impl Meanwhile {
             return Ok(Self { lines, quoted: None });
         }
         let mut quoted = PageText::of(&browser.tab()?.url);
-        words.iter().for_each(|line| quoted.push(line));
+        for line in &words {
+            quoted.push(line);
+        }
         Ok(Self { lines, quoted: Some(quoted) })
     }
 

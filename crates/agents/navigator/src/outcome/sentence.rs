@@ -41,6 +41,7 @@ impl PageView {
             title: self.clean_title(),
             status: self.status,
         });
+        let report = if self.error_status().is_some() { report.unsuccessful() } else { report };
         let text = beginning(&self.outline.words);
         let report = if text.is_empty() { report } else { report.quoted(text) };
         let report = remark.into_iter().fold(report, CallReport::note);

@@ -23,8 +23,8 @@ fn view(url: &str, title: &str, status: u16, words: &[&str]) -> PageView {
     }
 }
 
-fn quoted(text: &str) -> Option<Details> {
-    Some(Details::Quoted(text.to_owned()))
+fn quoted(text: &str) -> Details {
+    Details::Quoted(text.to_owned())
 }
 
 /// The number in the marks around the page's words differs each time.
@@ -40,7 +40,8 @@ fn a_page_is_told_by_title_address_and_the_beginning_of_its_text() {
     let page = view("http://127.0.0.1:8799/index.html", "The  Garden", 200, &words);
     let report = page.report_opened(None, None);
     assert_eq!(report.summary, "Opened \"The Garden\", http://127.0.0.1:8799/index.html");
-    assert_eq!(report.details, quoted(&words.join("\n")));
+    assert!(!report.unsuccessful);
+    assert_eq!(report.details, Some(quoted(&words.join("\n"))));
     assert_eq!(report.notes, Vec::<String>::new());
     let facts = json!({
         "address": "http://127.0.0.1:8799/index.html", "title": "The Garden", "status": 200
@@ -53,7 +54,8 @@ fn a_page_is_told_by_title_address_and_the_beginning_of_its_text() {
         report.summary,
         "http://a.example/404 answered with status 404: \"Error response\"."
     );
-    assert_eq!(report.details, quoted("File not found."));
+    assert!(report.unsuccessful);
+    assert_eq!(report.details, Some(quoted("File not found.")));
 
     let report = view("http://a.example/", " ", 200, &[]).report_opened(
         Some("The browser ended and was started again."),
@@ -84,7 +86,7 @@ fn an_action_is_told_with_the_page_that_came_of_it() {
         "Clicked: what matches a. Then: a new page is shown. The page is \"Two\", \
          http://a.example/two"
     );
-    assert_eq!(report.details, quoted("Second page."));
+    assert_eq!(report.details, Some(quoted("Second page.")));
     let notes = [
         "A new tab opened; it is the page now.\nBlocked: b.example (x)",
         "The page was not complete after 5 s.",
@@ -130,7 +132,7 @@ fn the_text_that_comes_with_a_page_is_its_beginning() {
     let hostile = "hidden\u{202e}order";
     let page = view("http://a.example/", "A", 200, &[hostile, &long, &long, "end"]);
     let report = page.report_opened(None, None);
-    assert_eq!(report.details, quoted(&format!("hidden\\u{{202e}}order\n{long}\n…")));
+    assert_eq!(report.details, Some(quoted(&format!("hidden\\u{{202e}}order\n{long}\n…"))));
     let page = view("http://a.example/", &"t".repeat(300), 200, &["words"]);
     let title = format!("Opened \"{}…\", http://a.example/", "t".repeat(200));
     assert_eq!(page.report_opened(None, None).summary, title);
@@ -148,7 +150,7 @@ fn what_a_page_says_is_quoted_without_the_marks_around_it() {
     let excerpt = excerpt(words, &["A dialog came up."], Rest::of(300, "characters", 12_000));
     let report = excerpt.report(Mode::Article, true);
     assert_eq!(report.summary, "From the page http://a.example/:");
-    assert_eq!(report.details, quoted(words));
+    assert_eq!(report.details, Some(quoted(words)));
     assert_eq!(report.notes, ["A dialog came up.", "300 more characters follow."]);
     assert_eq!(
         without_number(&excerpt.render()),

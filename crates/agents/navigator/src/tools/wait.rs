@@ -53,7 +53,8 @@ impl WaitOutcome {
         } else {
             format!("{what} was not found on the page within {} s.", self.seconds)
         };
-        self.meanwhile.report(CallReport::new(summary)).data(self)
+        let report = self.meanwhile.report(CallReport::new(summary)).data(self);
+        if self.found { report } else { report.unsuccessful() }
     }
 }
 
@@ -153,10 +154,12 @@ mod tests {
             meanwhile: Meanwhile::default(),
         };
         let report = outcome(true).report();
+        assert!(!report.unsuccessful);
         assert_eq!(report.summary, "`Garden` is on the page.");
         let data = serde_json::json!({"what": "Garden", "found": true, "seconds": 1});
         assert_eq!(report.data, Some(data));
         let report = outcome(false).report();
         assert_eq!(report.summary, "`Garden` was not found on the page within 1 s.");
+        assert!(report.unsuccessful);
     }
 }

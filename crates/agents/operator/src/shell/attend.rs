@@ -118,7 +118,8 @@ impl ShellResult {
             report = report.note(sentence(note));
         }
         let Self { exit_code, duration_ms, .. } = *self;
-        report.data(&CommandEnd { exit_code, duration_ms })
+        let report = report.data(&CommandEnd { exit_code, duration_ms });
+        if exit_code == Some(0) { report } else { report.unsuccessful() }
     }
 
     /// Returns both streams; the second has a heading.

@@ -184,7 +184,7 @@ impl Tool for ProcessStatus {
     }
 
     fn report(&self, _: &StatusArguments, output: &Standing) -> Option<CallReport> {
-        Some(output.report())
+        Some(output.status_report())
     }
 }
 
@@ -233,7 +233,7 @@ impl Tool for StopProcess {
     }
 
     fn report(&self, _: &StopArguments, output: &Standing) -> Option<CallReport> {
-        Some(output.report())
+        Some(output.stop_report())
     }
 
     fn propose(&self, arguments: &StopArguments) -> Option<Proposal> {

@@ -179,7 +179,7 @@ impl PreparedCall for Call {
     }
 
     fn run(self: Box<Self>, context: ToolContext) -> ToolFuture {
-        Box::pin(async move { self.act(context).await.map(ToolOutput::from) })
+        Box::pin(self.act(context))
     }
 }
 

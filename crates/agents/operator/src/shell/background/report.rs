@@ -24,7 +24,25 @@ impl Started {
 }
 
 impl Standing {
-    pub(super) fn report(&self) -> CallReport {
+    /// Reports how the command stands. The call was unsuccessful where the command failed.
+    pub(super) fn status_report(&self) -> CallReport {
+        let report = self.report();
+        match self.state {
+            State::Running | State::Stopped | State::Exited(Some(0)) => report,
+            State::Exited(_) | State::Failed(_) => report.unsuccessful(),
+        }
+    }
+
+    /// Reports the end of the command. The call was unsuccessful where it could not be ended.
+    pub(super) fn stop_report(&self) -> CallReport {
+        let report = self.report();
+        match self.state {
+            State::Stopped | State::Exited(_) => report,
+            State::Running | State::Failed(_) => report.unsuccessful(),
+        }
+    }
+
+    fn report(&self) -> CallReport {
         let Self { id, state, seconds, output } = self;
         let name = code_span(id);
         let state_sentence = match state {
@@ -52,13 +70,13 @@ mod tests {
 
     use super::*;
 
-    fn report(state: State, output: &str) -> CallReport {
-        Standing { id: "p1".to_owned(), state, seconds: 1, output: output.to_owned() }.report()
+    fn standing(state: State, output: &str) -> Standing {
+        Standing { id: "p1".to_owned(), state, seconds: 1, output: output.to_owned() }
     }
 
     #[test]
     fn a_command_in_the_background_says_how_it_stands() {
-        let running = report(State::Running, "up\n");
+        let running = standing(State::Running, "up\n").status_report();
         assert_eq!(running.summary, "`p1` has been running for 1 s. The last of what it printed:");
         assert_eq!(running.details, Some(Details::Verbatim("up\n".to_owned())));
         let facts = json!({"id": "p1", "state": "running", "exit_code": null, "seconds": 1});
@@ -69,8 +87,24 @@ mod tests {
             (State::Stopped, "`p1` was stopped. It printed nothing."),
             (State::Failed("no pipe".to_owned()), "`p1` failed: no pipe. It printed nothing."),
         ] {
-            let report = report(state, "");
+            let report = standing(state, "").status_report();
             assert_eq!((report.summary.as_str(), report.details), (summary, None));
+        }
+    }
+
+    #[test]
+    fn a_command_that_failed_or_goes_on_against_the_wish_is_no_success() {
+        for (state, status, stop) in [
+            (State::Running, false, true),
+            (State::Stopped, false, false),
+            (State::Exited(Some(0)), false, false),
+            (State::Exited(Some(2)), true, false),
+            (State::Exited(None), true, false),
+            (State::Failed("no pipe".to_owned()), true, true),
+        ] {
+            let standing = standing(state, "");
+            assert_eq!(standing.status_report().unsuccessful, status, "{standing:?}");
+            assert_eq!(standing.stop_report().unsuccessful, stop, "{standing:?}");
         }
     }
 

@@ -31,9 +31,11 @@ async fn a_command_says_how_it_ended_and_what_it_printed() {
         ),
     ] {
         let report = bench.report("exec_shell", json!({"command": command})).await;
+        assert_eq!(report.unsuccessful, !summary.contains("exit code 0"));
         assert_eq!(parts(&report), (summary, printed.map(verbatim).as_ref(), vec![]));
     }
     let report = bench.report("exec_shell", json!({"command": "exit 3"})).await;
+    assert!(report.unsuccessful);
     let data = report.data.unwrap();
     assert_eq!(data["exit_code"], 3);
     assert!(data["duration_ms"].is_u64(), "{data}");
