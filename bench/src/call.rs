@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use futures_util::StreamExt;
 use lango_model::{
-    Chain, Endpoint, Facts, Link, Message, Model, ModelEvent, ModelId, ModelRequest, Options,
-    RemoteModel, RetryPolicy, Wire,
+    Chain, Endpoint, Facts, Link, Message, Model, ModelEvent, ModelId, ModelRequest, RemoteModel,
+    RetryPolicy, Wire,
 };
 use lango_tool::ToolDeclaration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -260,10 +260,8 @@ fn request() -> Result<ModelRequest> {
     messages.push(Message::user("And now?"));
     Ok(ModelRequest {
         instruction: include_str!("../../topologies/standard/operator.md").into(),
-        context: Vec::new(),
         messages,
         tools,
-        colleagues: Vec::new(),
-        options: Options::default(),
+        ..ModelRequest::default()
     })
 }

@@ -9,8 +9,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail, ensure};
 use futures_util::StreamExt as _;
 use lango_model::{
-    Colleague, Embedded, Message, Model as _, ModelEvent, ModelRequest, TRANSFER_TOOL, known_team,
+    Colleague, Embedded, Message, Model as _, ModelEvent, ModelRequest, RequestRole, known_team,
 };
+use lango_protocol::TRANSFER_TOOL;
 use lango_tool::{SafetyLevel, ToolDeclaration};
 use serde_json::value::RawValue;
 
@@ -137,6 +138,7 @@ fn to_orchestrator(text: &str, team: &[Arc<Colleague>]) -> Result<ModelRequest> 
         level: SafetyLevel::Safe,
     };
     Ok(ModelRequest {
+        role: RequestRole::Orchestrator,
         messages: vec![Message::user(text)],
         tools: vec![transfer],
         colleagues: team.to_vec(),
@@ -147,7 +149,7 @@ fn to_orchestrator(text: &str, team: &[Arc<Colleague>]) -> Result<ModelRequest> 
 fn to_specialist(agent: &str, text: &str, team: &[Arc<Colleague>]) -> Result<ModelRequest> {
     let colleague = team.iter().find(|colleague| colleague.name == agent);
     Ok(ModelRequest {
-        instruction: "Answer [REJECT] if the task is not yours.".into(),
+        role: RequestRole::Specialist,
         messages: vec![Message::user(text)],
         tools: colleague.context("an agent of the team")?.tools.clone(),
         ..ModelRequest::default()

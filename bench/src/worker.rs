@@ -159,11 +159,8 @@ async fn bare(url: &str) -> Result<f64> {
     let ask = async || -> Result<()> {
         let request = ModelRequest {
             instruction: "You are operator, an agent.".into(),
-            context: Vec::new(),
             messages: vec![Message::user("How large is notes.txt?")],
-            tools: Vec::new(),
-            colleagues: Vec::new(),
-            options: Options::default(),
+            ..ModelRequest::default()
         };
         let mut stream = model.stream(Arc::new(request));
         while let Some(event) = stream.next().await {

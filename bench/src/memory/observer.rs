@@ -58,7 +58,7 @@ impl Model for Scribe {
             .messages
             .iter()
             .filter_map(|message| match message {
-                Message::User { text, .. } => Some(text.as_str()),
+                Message::User(message) => Some(message.text.as_str()),
                 _ => None,
             })
             .collect();

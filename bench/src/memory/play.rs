@@ -160,6 +160,7 @@ async fn write(
         images,
         origin,
         sender: None,
+        call: None,
     }];
     let mut answer = templates.answers[number % templates.answers.len()].clone();
     if let Some(page) = &turn.page {
@@ -169,6 +170,7 @@ async fn write(
             status: CallStatus::Ok,
             output: page.clone(),
             full_output: None,
+            report: None,
             milliseconds: 1,
         });
         // An agent that repeats what it read.

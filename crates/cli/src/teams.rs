@@ -7,7 +7,7 @@ use lango_a2a::server::{CardAgent, Exposed};
 use lango_mcp::server::{Offered, Offers};
 use lango_orchestration::AgentTree;
 use lango_protocol::{AgentName, Caller};
-use lango_runtime::{AgentModel, Approver, OWNER, Runtime, Teams};
+use lango_runtime::{Approver, OWNER, Runtime, Teams};
 use lango_server::Callers;
 use lango_tool::ToolRegistry;
 
@@ -44,8 +44,6 @@ struct State {
     /// The runtimes so far, one for each set of agents. They share the journal and everything else
     /// that is kept.
     runtimes: BTreeMap<Reach, Runtime>,
-    /// Those of agents that speak alone.
-    alone: BTreeMap<AgentName, Runtime>,
 }
 
 /// What teams are made of.
@@ -66,7 +64,7 @@ impl ServedTeams {
         check_agents(&parts.catalog, &parts.expose)?;
         check_agents(&parts.catalog, &parts.tools)?;
         let exposed: Reach = (!parts.expose.is_empty()).then(|| parts.expose.into_iter().collect());
-        let (runtimes, alone) = (BTreeMap::new(), BTreeMap::new());
+        let runtimes = BTreeMap::new();
         let elsewhere = parts.catalog.elsewhere();
         let teams = Self {
             config: parts.config,
@@ -76,7 +74,7 @@ impl ServedTeams {
             callers: parts.callers,
             exposed,
             offering: parts.tools.into_iter().collect(),
-            state: Mutex::new(State { catalog: parts.catalog, elsewhere, runtimes, alone }),
+            state: Mutex::new(State { catalog: parts.catalog, elsewhere, runtimes }),
         };
         let mut state = teams.state();
         let owners = teams.make(&state, &teams.exposed)?;
@@ -112,7 +110,7 @@ impl ServedTeams {
     /// The turns under way in all teams.
     pub(crate) fn turns_under_way(&self) -> usize {
         let state = self.state();
-        state.runtimes.values().chain(state.alone.values()).map(Runtime::turns_under_way).sum()
+        state.runtimes.values().map(Runtime::turns_under_way).sum()
     }
 
     /// Waits for what follows from the turns so far, and says what could not be done.
@@ -186,8 +184,6 @@ impl Renewed for ServedTeams {
         let mut state = self.state();
         (state.catalog.tools, state.catalog.tree) = (tools, tree);
         state.elsewhere = elsewhere;
-        // The next call makes them anew.
-        state.alone.clear();
         for (reach, runtime) in &state.runtimes {
             let tree = match reach {
                 None => state.catalog.tree.clone(),
@@ -221,22 +217,6 @@ impl Offers for ServedTeams {
                 owned.map(|tool| Offered { agent: agent.name.clone(), tool })
             })
             .collect()
-    }
-
-    fn alone(&self, caller: &Caller, agent: &AgentName, model: AgentModel) -> Option<Runtime> {
-        if !self.offers(caller, agent) {
-            return None;
-        }
-        let mut state = self.state();
-        if let Some(runtime) = state.alone.get(agent) {
-            return Some(runtime.clone());
-        }
-        let (approver, kept) = (Arc::clone(&self.approver), self.kept.clone());
-        let speaker = state.catalog.tree.agent(agent.as_str())?;
-        let (config, catalog) = (&self.config, &state.catalog);
-        let runtime = wiring::alone(config, catalog, kept, &self.models, approver, speaker, model);
-        state.alone.insert(agent.clone(), runtime.clone());
-        Some(runtime)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Putting the parts together: the only place that knows every crate.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +8,12 @@ use std::time::Duration;
 use lango_chronicler::Memory;
 use lango_model::ContextBlock;
 use lango_operator::{OperatorSettings, Processes, Records, Skills, Workspace, skill_places};
-use lango_orchestration::{
-    AgentSpec, AgentTree, PromptSections, RemoteAgentSpec, Root, SingleAgent, SubAgent, Topology,
-};
+use lango_orchestration::{AgentSpec, AgentTree, PromptSections, RemoteAgentSpec, Topology};
 use lango_protocol::{AgentName, BudgetLimits, InvalidName};
 use lango_retrieval::Retrieval;
 use lango_runtime::{
-    AgentModel, ApprovalPolicy, Approver, ContextFuture, ContextRequest, ContextSource, Effect,
-    Rule, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnObserver, Words,
+    ApprovalPolicy, Approver, ContextFuture, ContextRequest, ContextSource, Effect, Rule, RuleBook,
+    Runtime, RuntimeParts, Scrubber, Settings, TurnObserver, Words,
 };
 use lango_store::{Database, DatabaseLocation, Journal, StoreError};
 use lango_tool::{RegisteredTool, ToolRegistry};
@@ -326,39 +324,6 @@ pub(crate) fn runtime(
         settings: settings(config),
         workspace,
         remote_agents: catalog.elsewhere().agents,
-    })
-}
-
-/// Builds a runtime in which one agent speaks alone with its own tools, and this model decides for
-/// it. Nothing is learned from such turns: nobody said anything.
-pub(crate) fn alone(
-    config: &Config,
-    catalog: &Catalog,
-    kept: Kept,
-    models: &ReadyModels,
-    approver: Arc<dyn Approver>,
-    agent: &SubAgent,
-    model: AgentModel,
-) -> Runtime {
-    let root = Root::Single(SingleAgent {
-        name: agent.name.clone(),
-        system_prompt: Arc::clone(&agent.system_prompt),
-        tools: agent.tools().to_vec(),
-    });
-    Runtime::new(RuntimeParts {
-        tree: AgentTree { root },
-        model,
-        agent_models: BTreeMap::new(),
-        journal: kept.journal,
-        approver,
-        rules: kept.rules,
-        context: Vec::new(),
-        observers: Vec::new(),
-        advisor: None,
-        scrubber: scrubber(config, catalog, models),
-        settings: settings(config),
-        workspace: catalog.workspace.display().to_string(),
-        remote_agents: BTreeMap::new(),
     })
 }
 

@@ -28,8 +28,8 @@ pub use facts::{Cost, Facts, FactsError, FactsTable, ModelEntry, Prices};
 pub use http::{ApiKey, Endpoint, ListedModel, RemoteModel, Wire, list_models};
 pub use id::ModelId;
 pub use request::{
-    AnsweredCall, CallOutcome, Colleague, ContextBlock, Image, Keepsake, Message, ModelRequest,
-    Options, RequestRole, UserMessage,
+    AnsweredCall, CallOutcome, CallTally, Colleague, ContextBlock, Image, Keepsake, Message,
+    ModelRequest, Options, RequestRole, UserMessage,
 };
 pub use stream::{Model, ModelEvent, ModelStream, RequestedCall, Setback, Shortened};
 pub use tape::{Recording, RecordingError, Tape};

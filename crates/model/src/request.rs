@@ -251,7 +251,18 @@ pub enum CallOutcome {
         status: DelegationStatus,
         /// The specialist's answer, question or reason.
         text: String,
+        /// What the specialist's own calls came to.
+        calls: CallTally,
     },
+}
+
+/// Counts the tool calls of a specialist by whether they did what they were asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CallTally {
+    /// Calls that did.
+    pub succeeded: u32,
+    /// Calls that did not, or were not run.
+    pub failed: u32,
 }
 
 impl CallOutcome {

@@ -21,9 +21,9 @@ pub fn reject(reason: &str) -> String {
     format!("{REJECT} {reason}")
 }
 
-/// Breaks every marker in somebody else's words, so that they cannot act as an agent's.
-pub fn defused(text: &str) -> Cow<'_, str> {
-    if !text.contains('[') {
+/// Breaks every rejection marker in somebody else's words, so that they cannot act as an agent's.
+pub fn defuse_rejections(text: &str) -> Cow<'_, str> {
+    if find_marker(text).is_none() {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len() + 1);
@@ -33,11 +33,16 @@ pub fn defused(text: &str) -> Cow<'_, str> {
             safe.push(' ');
         }
     }
-    let start = safe.len() - undecorated(&safe).len();
-    if starts_with(&safe[start..], ASK) {
-        safe.insert(start + 1, ' ');
-    }
     Cow::Owned(safe)
+}
+
+/// Breaks the marker of a question, which means something at the very beginning only.
+pub fn defuse_question(mut text: String) -> String {
+    let start = text.len() - undecorated(&text).len();
+    if starts_with(&text[start..], ASK) {
+        text.insert(start + 1, ' ');
+    }
+    text
 }
 
 /// Returns the question, if `text` begins with the marker for one; empty where none follows.
@@ -171,10 +176,10 @@ mod tests {
         assert_eq!(question(&ask("Which city?")).as_deref(), Some("Which city?"));
         assert_eq!(rejection_reason(&reject("not mine")).as_deref(), Some("not mine"));
         for text in ["> [REJECT] no", "[reject] no", "a [Reject] b", "> **[Ask]** me", "[ASK] x"] {
-            let safe = defused(text);
+            let safe = defuse_question(defuse_rejections(text).into_owned());
             assert!(find_marker(&safe).is_none() && question(&safe).is_none(), "{safe}");
         }
-        assert_eq!(defused("see [ask] there"), "see [ask] there");
+        assert_eq!(defuse_question("see [ask] there".into()), "see [ask] there");
     }
 
     #[test]

@@ -20,6 +20,10 @@ const MAX_DATA_BYTES: usize = 32 * 1024;
 pub struct CallReport {
     /// One Markdown sentence, such as "Read `notes.md`, 12 lines."
     pub summary: String,
+    /// Whether the call ran and still did not achieve what it was asked for, such as a command that
+    /// ended with an error code.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsuccessful: bool,
     /// What there is to show below the sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
@@ -72,6 +76,13 @@ impl CallReport {
     /// Makes a report of one sentence.
     pub fn new(summary: impl Into<String>) -> Self {
         Self { summary: summary.into(), ..Self::default() }
+    }
+
+    /// Marks that the call did not achieve what it was asked for.
+    #[must_use]
+    pub fn unsuccessful(mut self) -> Self {
+        self.unsuccessful = true;
+        self
     }
 
     /// Adds Markdown of ours below the sentence.

@@ -1,10 +1,14 @@
 //! What a model's reply means. Pure: a reply and an offer in, events to record out.
 
-use lango_model::{RequestedCall, TRANSFER_TOOL};
-use lango_protocol::{CallId, CallStatus, EventBody, WarningCode};
+use std::sync::Arc;
 
-use crate::marker;
-use crate::offer::{Offer, TransferArguments};
+use lango_model::RequestedCall;
+use lango_protocol::{
+    CallId, CallStatus, EventBody, TRANSFER_TOOL, TransferArguments, WarningCode, marker,
+};
+
+use crate::call_report::Subject;
+use crate::offer::Offer;
 use crate::output::cut_at;
 
 /// A whole reply.
@@ -81,16 +85,16 @@ pub(crate) fn decide(reply: Reply, rules: &Rules<'_>) -> Decision {
             continue;
         }
         let mut repeats = false;
-        let verdict = if index >= rules.calls_per_reply {
+        let refusal = if index >= rules.calls_per_reply {
             let limit = rules.calls_per_reply;
-            Some(format!("at most {limit} calls are run from one reply; this one was not"))
+            Some(RefusedCall::of_reply(format!("at most {limit} calls are run from one reply")))
         } else if calls_left == 0 {
-            Some("this turn has no tool calls left; answer with what you have".to_owned())
-        } else if let Some(reason) = refusal(&requested, rules) {
-            Some(reason)
+            Some(RefusedCall::out_of_calls())
+        } else if let Some(refusal) = refusal(&requested, rules) {
+            Some(refusal)
         } else {
             repeats = (rules.is_repetition)(&requested.name, &requested.arguments);
-            repeats.then(|| repetition(&requested.name))
+            repeats.then(|| RefusedCall::repetition(&requested.name))
         };
         if repeats {
             events.push(EventBody::Warning {
@@ -99,41 +103,69 @@ pub(crate) fn decide(reply: Reply, rules: &Rules<'_>) -> Decision {
             });
         }
         calls_left = calls_left.saturating_sub(1);
-        push_call(&mut events, &requested, verdict, rules);
+        push_call(&mut events, &requested, refusal, rules);
     }
     Decision::Act(events)
 }
 
-/// Why a call must not run, before its arguments are even read.
-fn refusal(requested: &RequestedCall, rules: &Rules<'_>) -> Option<String> {
-    let name = cut_at(&requested.name, MAX_NAME_BYTES);
-    if rules.offer.tool(&requested.name).is_none() {
-        let names: Vec<&str> = rules.offer.tools.iter().map(|tool| tool.name()).collect();
-        let agent = rules.agent;
-        return Some(if names.is_empty() {
-            format!("{name:?} was not run: {agent} has no tools it may call now")
-        } else {
-            format!(
-                "{name:?} was not run: it is not a tool of {agent}. Its tools are: {}",
-                names.join(", ")
-            )
-        });
-    }
-    (requested.arguments.len() > MAX_ARGUMENT_BYTES)
-        .then(|| format!("{name} was not run: its arguments are longer than 1 MiB"))
+/// Says why a call is refused before its arguments are even read.
+struct RefusedCall {
+    /// The text for the model.
+    output: String,
+    /// The reason for a person.
+    reason: String,
 }
 
-fn repetition(name: &str) -> String {
-    format!(
-        "{name} was not run: you made this very call before and the result was the same each \
-         time. Use that result, do something else, or answer"
-    )
+impl RefusedCall {
+    fn of_reply(reason: String) -> Self {
+        Self { output: format!("{reason}; this one was not"), reason }
+    }
+
+    fn out_of_calls() -> Self {
+        let reason = "this turn has no tool calls left".to_owned();
+        Self { output: format!("{reason}; answer with what you have"), reason }
+    }
+
+    fn repetition(name: &str) -> Self {
+        Self {
+            output: format!(
+                "{name} was not run: you made this very call before and the result was the same \
+                 each time. Use that result, do something else, or answer"
+            ),
+            reason: "this very call was made before, with the same result each time".to_owned(),
+        }
+    }
+
+    fn not_offered(name: &str, rules: &Rules<'_>) -> Self {
+        let names: Vec<&str> = rules.offer.tools.iter().map(|tool| tool.name()).collect();
+        let agent = rules.agent;
+        if names.is_empty() {
+            let reason = format!("{agent} has no tools it may call now");
+            return Self { output: format!("{name:?} was not run: {reason}"), reason };
+        }
+        let reason = format!("it is not a tool of {agent}");
+        let output = format!("{name:?} was not run: {reason}. Its tools are: {}", names.join(", "));
+        Self { output, reason }
+    }
+
+    fn too_long(name: &str) -> Self {
+        let reason = "its arguments are longer than 1 MiB".to_owned();
+        Self { output: format!("{name} was not run: {reason}"), reason }
+    }
+}
+
+fn refusal(requested: &RequestedCall, rules: &Rules<'_>) -> Option<RefusedCall> {
+    let name = cut_at(&requested.name, MAX_NAME_BYTES);
+    if rules.offer.tool(&requested.name).is_none() {
+        return Some(RefusedCall::not_offered(name, rules));
+    }
+    (requested.arguments.len() > MAX_ARGUMENT_BYTES).then(|| RefusedCall::too_long(name))
 }
 
 fn push_call(
     events: &mut Vec<EventBody>,
     requested: &RequestedCall,
-    refusal: Option<String>,
+    refusal: Option<RefusedCall>,
     rules: &Rules<'_>,
 ) {
     let call = CallId::generate();
@@ -146,13 +178,15 @@ fn push_call(
         arguments,
         read_only: read_only || refusal.is_some(),
     });
-    if let Some(output) = refusal {
+    if let Some(RefusedCall { output, reason }) = refusal {
+        let report = Subject::tool(&tool).not_run(&reason).bounded();
         events.push(EventBody::ToolResult {
             call,
             tool,
             status: CallStatus::Refused,
             output,
             full_output: None,
+            report: Some(Arc::new(report)),
             milliseconds: 0,
         });
     }
@@ -160,7 +194,7 @@ fn push_call(
 
 fn transfer(requested: &RequestedCall, by: &str, rules: &Rules<'_>, rounds: &mut u32) -> EventBody {
     let call = CallId::generate();
-    let parsed = serde_json::from_str::<TransferArguments>(&requested.arguments);
+    let parsed = TransferArguments::from_json(&requested.arguments);
     let name = parsed.as_ref().map(|a| a.agent_name.clone()).unwrap_or_default();
     let refused = |reason: String| EventBody::TransferRefused {
         call: call.clone(),
@@ -174,10 +208,11 @@ fn transfer(requested: &RequestedCall, by: &str, rules: &Rules<'_>, rounds: &mut
     };
     if rules.offer.targets.is_empty() {
         let agent = rules.agent;
-        return refused(format!(
-            "{agent} cannot hand over now. Answer with what you have{}",
-            if rules.may_reject { ", or reject the task with [REJECT] and a reason" } else { "" }
-        ));
+        let mut reason = format!("{agent} cannot hand over now. Answer with what you have");
+        if rules.may_reject {
+            reason += &format!(", or reject the task with {} and a reason", marker::REJECT);
+        }
+        return refused(reason);
     }
     let arguments = match parsed {
         Ok(arguments) => arguments,

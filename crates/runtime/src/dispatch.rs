@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use lango_protocol::{CallStatus, EventBody};
+use lango_protocol::{CallReport, CallStatus, EventBody};
 use lango_store::Durability;
-use lango_tool::{Prepared, RegisteredTool, ToolContext, ToolError};
+use lango_text::one_line;
+use lango_tool::{Prepared, RegisteredTool, ToolContext, ToolError, ToolOutput};
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::call_report::{Refusal, Subject};
 use crate::output::{Bounded, bound};
 use crate::permission::{self, Permission};
 use crate::record::PendingCall;
@@ -24,16 +26,42 @@ use crate::words;
 /// How long a tool may take to stop by itself once the turn is stopped.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// Limits what is said about an earlier remedy, in characters.
+const MAX_REMEDY: usize = 300;
+
 /// How a call went.
 pub(crate) struct Finished {
     status: CallStatus,
     output: String,
+    report: Option<CallReport>,
     milliseconds: u64,
 }
 
 impl Finished {
-    pub(crate) fn not_run(status: CallStatus, output: impl Into<String>) -> Self {
-        Self { status, output: output.into(), milliseconds: 0 }
+    /// A call that was not run.
+    pub(crate) fn not_run(status: CallStatus, subject: &Subject, refusal: &Refusal) -> Self {
+        let report = Some(subject.not_run(&refusal.reason));
+        Self { status, output: refusal.for_model(), report, milliseconds: 0 }
+    }
+
+    /// A call whose arguments do not fit.
+    fn unfit(call: &PendingCall, error: &ToolError) -> Self {
+        let report = Some(Subject::tool(&call.tool).failed(error));
+        Self { status: CallStatus::Refused, output: error.to_string(), report, milliseconds: 0 }
+    }
+
+    /// A call of a tool that is not the agent's.
+    fn not_owned(agent: &Agent, call: &PendingCall) -> Self {
+        let reason = format!("it is not a tool of {}", agent.name);
+        let report = Some(Subject::tool(&call.tool).not_run(&reason));
+        let output = format!("{:?} was not run: {reason}", call.tool);
+        Self { status: CallStatus::Refused, output, report, milliseconds: 0 }
+    }
+
+    /// A call that the stop of the turn reached before it began.
+    fn never_started(call: &PendingCall) -> Self {
+        let refusal = Refusal::new("the turn was stopped", "");
+        Self::not_run(CallStatus::Cancelled, &Subject::tool(&call.tool), &refusal)
     }
 }
 
@@ -62,7 +90,7 @@ impl Turn {
     }
 
     fn runs_beside_others(&self, agent: &Agent, call: &PendingCall) -> bool {
-        meant(agent, call)
+        resolve_tool(agent, call)
             .is_some_and(|(tool, _)| tool.read_only && self.runs_unasked(agent, call, &tool))
     }
 
@@ -80,12 +108,12 @@ impl Turn {
     ) -> Result<(), Stop> {
         let runs = calls.iter().map(|call| async move {
             if self.cancel.is_cancelled() {
-                return Finished::not_run(CallStatus::Cancelled, words::NEVER_STARTED);
+                return Finished::never_started(call);
             }
-            match meant(agent, call).map(|(tool, arguments)| tool.prepare(&arguments)) {
+            match resolve_tool(agent, call).map(|(tool, arguments)| tool.prepare(&arguments)) {
                 Some(Ok(prepared)) => self.run_prepared(voice, call, prepared).await,
-                Some(Err(error)) => Finished::not_run(CallStatus::Refused, error.to_string()),
-                None => not_owned(agent, call),
+                Some(Err(error)) => Finished::unfit(call, &error),
+                None => Finished::not_owned(agent, call),
             }
         });
         let parallel = self.shared.settings.parallel_calls.max(1);
@@ -101,24 +129,29 @@ impl Turn {
         call: &PendingCall,
     ) -> Result<Finished, Stop> {
         if self.cancel.is_cancelled() {
-            return Ok(Finished::not_run(CallStatus::Cancelled, words::NEVER_STARTED));
+            return Ok(Finished::never_started(call));
         }
-        let Some((tool, arguments)) = meant(agent, call) else { return Ok(not_owned(agent, call)) };
+        let Some((tool, arguments)) = resolve_tool(agent, call) else {
+            return Ok(Finished::not_owned(agent, call));
+        };
         let prepared = match tool.prepare(&arguments) {
             Ok(prepared) => prepared,
-            Err(error) => return Ok(Finished::not_run(CallStatus::Refused, error.to_string())),
+            Err(error) => return Ok(Finished::unfit(call, &error)),
         };
+        let subject = Subject::new(prepared.describe(), &call.tool);
         if !self.runs_unasked(agent, call, &tool) {
             let proposal = permission::proposal_of(&prepared, call);
             let decided = match self.permission(agent, voice, call, &tool, proposal).await? {
                 Permission::Granted(decided) => decided,
-                Permission::Withheld(result) => return Ok(result),
+                Permission::Withheld(refusal) => {
+                    return Ok(Finished::not_run(CallStatus::Denied, &subject, &refusal));
+                }
             };
             if let Some(decided) = decided
-                && let Some(why) =
+                && let Some(refusal) =
                     permission::difference(&decided, &permission::proposal_of(&prepared, call))
             {
-                return Ok(Finished::not_run(CallStatus::Refused, why));
+                return Ok(Finished::not_run(CallStatus::Refused, &subject, &refusal));
             }
         }
         // From here on the effect may happen. This must be on disk before it does.
@@ -142,6 +175,7 @@ impl Turn {
             agent: voice.agent.clone(),
             cancel: self.cancel.child_token(),
         };
+        let subject = Subject::new(prepared.describe(), &call.tool);
         let began = Instant::now();
         let mut task = AbortOnDropHandle::new(tokio::spawn(prepared.run(context)));
         let result = tokio::select! {
@@ -149,29 +183,37 @@ impl Turn {
             () = self.cancel.cancelled() => tokio::time::timeout(GRACE, &mut task).await.ok(),
         };
         let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (status, output) = match result {
-            Some(Ok(Ok(output))) => (CallStatus::Ok, output),
+        let (status, output, report) = match result {
+            Some(Ok(Ok(ToolOutput { text, report }))) => (CallStatus::Ok, text, report),
             Some(Ok(Err(ToolError::Cancelled))) | None => {
-                (CallStatus::Cancelled, words::CANCELLED.to_owned())
+                (CallStatus::Cancelled, words::CANCELLED.to_owned(), Some(subject.stopped()))
             }
-            Some(Ok(Err(error @ ToolError::Arguments(_)))) => {
-                (CallStatus::Refused, error.to_string())
+            Some(Ok(Err(error))) => {
+                let status = match error {
+                    ToolError::Arguments(_) => CallStatus::Refused,
+                    _ => CallStatus::Error,
+                };
+                (status, error.to_string(), Some(subject.failed(&error)))
             }
-            Some(Ok(Err(error))) => (CallStatus::Error, error.to_string()),
-            Some(Err(error)) => (CallStatus::Error, format!("the tool broke down: {error}")),
+            Some(Err(error)) => {
+                let output = format!("the tool broke down: {error}");
+                (CallStatus::Error, output, Some(subject.broken(&error.to_string())))
+            }
         };
-        Finished { status, output, milliseconds }
+        Finished { status, output, report, milliseconds }
     }
 
     /// Puts under an error what helped when it came up before.
     async fn add_advice(&self, call: &PendingCall, finished: &mut Finished) {
         let Some(advisor) = &self.shared.advisor else { return };
-        if finished.status != CallStatus::Error {
+        if finished.status != CallStatus::Error || self.is_direct_call().await {
             return;
         }
         if let Some(advice) = advisor.advise(&call.tool, &finished.output).await {
             finished.output.push_str("\n\n");
-            finished.output.push_str(&advice);
+            finished.output.push_str(&advice.text);
+            let note = format!("What helped before: {}", one_line(&advice.remedy, MAX_REMEDY));
+            finished.report = finished.report.take().map(|report| report.note(note));
         }
     }
 
@@ -185,7 +227,9 @@ impl Turn {
         let mut drafts = Vec::with_capacity(results.len());
         for (call, mut finished) in results {
             self.add_advice(&call, &mut finished).await;
-            let text = self.shared.scrubber.scrub(&finished.output).into_owned();
+            let scrub = |text: &str| self.shared.scrubber.scrub(text).into_owned();
+            let text = scrub(&finished.output);
+            let report = finished.report.map(|report| report.map_text(&mut |text| scrub(text)));
             let Bounded { shown, stored } = bound(&call.call, text, limit);
             let body = EventBody::ToolResult {
                 call: call.call,
@@ -193,6 +237,7 @@ impl Turn {
                 status: finished.status,
                 output: shown,
                 full_output: stored.as_ref().map(|output| output.reference.clone()),
+                report: report.map(|report| Arc::new(report.bounded())),
                 milliseconds: finished.milliseconds,
             };
             along.outputs.extend(stored);
@@ -202,16 +247,15 @@ impl Turn {
     }
 }
 
-/// The tool that a call is really for, and what it gets. Owned by the agent, or behind one that is.
-fn meant<'a>(agent: &Agent, call: &'a PendingCall) -> Option<(Arc<RegisteredTool>, Cow<'a, str>)> {
+/// Finds the tool that a call is really for, and what it gets: one that the agent owns, or one behind
+/// it.
+fn resolve_tool<'a>(
+    agent: &Agent,
+    call: &'a PendingCall,
+) -> Option<(Arc<RegisteredTool>, Cow<'a, str>)> {
     let called = agent.tool(&call.tool)?;
     Some(match called.stands_for(&call.arguments) {
         Some((real, arguments)) => (real, Cow::Owned(arguments)),
         None => (Arc::clone(called), Cow::Borrowed(&call.arguments)),
     })
-}
-
-fn not_owned(agent: &Agent, call: &PendingCall) -> Finished {
-    let told = format!("{:?} was not run: it is not a tool of {}", call.tool, agent.name);
-    Finished::not_run(CallStatus::Refused, told)
 }

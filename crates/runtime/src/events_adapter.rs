@@ -1,9 +1,9 @@
 //! From journalled events to the conversation that agents see.
 
-use lango_model::{AnsweredCall, Message, TRANSFER_TOOL, estimate_tokens};
-use lango_protocol::{AgentName, CallId, Event, EventBody};
-
-use crate::offer::TransferArguments;
+use lango_model::{AnsweredCall, CallOutcome, CallTally, Message, estimate_tokens};
+use lango_protocol::{
+    AgentName, CallId, DelegationStatus, Event, EventBody, TRANSFER_TOOL, TransferArguments,
+};
 
 /// Reads authors and conversations out of a journal.
 #[derive(Debug, Clone)]
@@ -24,6 +24,7 @@ pub struct PastTurn {
 struct PastDelegation {
     call: CallId,
     arguments: String,
+    status: DelegationStatus,
     result: String,
 }
 
@@ -73,19 +74,18 @@ impl EventsAdapter {
                 turn.delegations.push(PastDelegation {
                     call: call.clone(),
                     arguments: TransferArguments::new(to.as_str(), task, *returns).to_json(),
+                    status: DelegationStatus::Cancelled,
                     result: format!("{to} was stopped."),
                 });
             }
             EventBody::TransferFinished { call, to, status, .. } => {
                 if let Some(delegation) = turn.delegations.iter_mut().find(|d| d.call == *call) {
+                    delegation.status = *status;
                     delegation.result = match status {
-                        lango_protocol::DelegationStatus::Answered => format!("{to} answered."),
-                        lango_protocol::DelegationStatus::Rejected => format!("{to} rejected it."),
-                        lango_protocol::DelegationStatus::NeedsInput => {
-                            format!("{to} asked the user something.")
-                        }
-                        lango_protocol::DelegationStatus::Failed
-                        | lango_protocol::DelegationStatus::Cancelled => {
+                        DelegationStatus::Answered => format!("{to} answered."),
+                        DelegationStatus::Rejected => format!("{to} rejected it."),
+                        DelegationStatus::NeedsInput => format!("{to} asked the user something."),
+                        DelegationStatus::Failed | DelegationStatus::Cancelled => {
                             format!("{to} could not finish.")
                         }
                     };
@@ -113,6 +113,11 @@ impl PastTurn {
                 name: TRANSFER_TOOL.to_owned(),
                 arguments: delegation.arguments.clone(),
                 result: delegation.result.clone(),
+                outcome: CallOutcome::Transfer {
+                    status: delegation.status,
+                    text: String::new(),
+                    calls: CallTally::default(),
+                },
             });
             messages.push(Message::Exchange {
                 text: String::new(),
@@ -186,7 +191,14 @@ mod tests {
         let (attachment, images) = (None, Vec::new());
         event(
             None,
-            EventBody::UserMessage { text: text.into(), attachment, images, origin, sender: None },
+            EventBody::UserMessage {
+                text: text.into(),
+                attachment,
+                images,
+                origin,
+                sender: None,
+                call: None,
+            },
         )
     }
 

@@ -8,6 +8,7 @@
 //! it says is a `decision` checked against that offer; a call runs only through `dispatch`.
 
 mod approval;
+mod call_report;
 mod caller;
 mod context;
 mod decision;
@@ -16,7 +17,6 @@ mod events_adapter;
 mod handle;
 mod live;
 mod loop_guard;
-mod marker;
 mod observer;
 mod offer;
 mod output;
@@ -40,12 +40,11 @@ pub use caller::{OWNER, Teams, owns_session, words_for_others};
 pub use context::{ContextFuture, ContextRequest, ContextSource, collect_context};
 pub use events_adapter::{EventsAdapter, PastTurn};
 pub use handle::{TurnError, TurnHandle};
-pub use lango_model::TRANSFER_TOOL;
 pub use live::Following;
-pub use observer::{AdviceFuture, Advisor, ObserverFuture, TurnObserver};
+pub use observer::{Advice, AdviceFuture, Advisor, ObserverFuture, TurnObserver};
 pub use offer::offered_tools;
 pub use record::TurnRecord;
 pub use remote::{RemoteAgent, RemoteFuture, RemoteReply, RemoteRequest};
-pub use runtime::{AgentModel, Runtime, RuntimeParts, TurnRequest};
+pub use runtime::{AgentModel, Runtime, RuntimeParts, TurnInput, TurnRequest};
 pub use scrub::Scrubber;
 pub use settings::Settings;

@@ -17,13 +17,22 @@ pub trait TurnObserver: Send + Sync {
     fn finished<'a>(&'a self, session: &'a SessionId, turn: TurnId) -> ObserverFuture<'a>;
 }
 
+/// Says what helped when a call failed before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advice {
+    /// The whole advice, for the agent that called.
+    pub text: String,
+    /// What helped, in short, for a person.
+    pub remedy: String,
+}
+
 /// What is known about a failure, when it is found.
-pub type AdviceFuture<'a> = Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>;
+pub type AdviceFuture<'a> = Pin<Box<dyn Future<Output = Option<Advice>> + Send + 'a>>;
 
 /// Knows what helped when a call failed before. Implemented by the librarian.
 pub trait Advisor: Send + Sync {
-    /// A call of `tool` failed with `error`. What is returned is put under the error, for the agent
-    /// that called.
+    /// Looks for advice about a call of `tool` that failed with `error`. It is put under the error,
+    /// for the agent that called.
     fn advise<'a>(&'a self, tool: &'a str, error: &'a str) -> AdviceFuture<'a>;
 }
 

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use lango_model::TRANSFER_TOOL;
 use lango_orchestration::{AgentTree, Root};
-use lango_protocol::AgentName;
+use lango_protocol::{AgentName, TRANSFER_TOOL};
 use lango_tool::{RegisteredTool, SafetyLevel, ToolDeclaration};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::output::OutputRead;
@@ -121,25 +120,4 @@ struct Property<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     r#enum: Option<Vec<&'a str>>,
     description: &'static str,
-}
-
-/// The arguments of a hand-over. Unknown ones are ignored: models like to add a reason.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct TransferArguments {
-    #[serde(default)]
-    pub(crate) agent_name: String,
-    #[serde(default)]
-    pub(crate) task: String,
-    #[serde(default, rename = "return")]
-    pub(crate) returns: bool,
-}
-
-impl TransferArguments {
-    pub(crate) fn new(agent_name: &str, task: &str, returns: bool) -> Self {
-        Self { agent_name: agent_name.to_owned(), task: task.to_owned(), returns }
-    }
-
-    pub(crate) fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned())
-    }
 }

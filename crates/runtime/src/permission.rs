@@ -6,12 +6,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use lango_protocol::{ApprovalDecision, CallStatus, EventBody, Timestamp};
+use lango_protocol::{ApprovalDecision, EventBody, Timestamp};
 use lango_store::{Answer, AnswerOutcome, StoreError};
 use lango_tool::{Prepared, Proposal, RegisteredTool, visible_lines};
 
 use crate::approval::{self, ApprovalAnswer, ApprovalRequest, Case, Rule, Verdict};
-use crate::dispatch::Finished;
+use crate::call_report::Refusal;
 use crate::record::PendingCall;
 use crate::recorder::{Draft, Voice};
 use crate::team::Agent;
@@ -24,14 +24,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(300);
 pub(crate) enum Permission {
     /// Run, if it still is what was decided on.
     Granted(Option<Proposal>),
-    /// Not run; this is its result.
-    Withheld(Finished),
-}
-
-impl Permission {
-    fn withheld(status: CallStatus, why: impl Into<String>) -> Self {
-        Self::Withheld(Finished::not_run(status, why))
-    }
+    /// Not run.
+    Withheld(Refusal),
 }
 
 /// The question that is asked, and what it is bound to.
@@ -90,9 +84,9 @@ impl Turn {
                 return Ok(Permission::Granted(Some(proposal)));
             }
             Verdict::Refuse { because } => {
-                let told = format!("Not run: not allowed by {because}. Do not try it again.");
+                let reason = format!("not allowed by {because}");
                 self.record_decision(voice, call, ApprovalDecision::Denied, because).await?;
-                return Ok(Permission::withheld(CallStatus::Denied, told));
+                return Ok(Permission::Withheld(Refusal::new(reason, "Do not try it again.")));
             }
             Verdict::Ask { .. } => {}
         }
@@ -104,25 +98,25 @@ impl Turn {
         };
         Ok(match self.ask_person(voice, call, question).await? {
             None => Permission::Granted(Some(proposal)),
-            Some(why) => Permission::withheld(CallStatus::Denied, why),
+            Some(refusal) => Permission::Withheld(refusal),
         })
     }
 
-    /// Asks a person; what the model is told where the answer is no.
+    /// Asks a person. Returns the refusal where the answer is no.
     async fn ask_person(
         &self,
         voice: &Voice,
         call: &PendingCall,
         question: Question,
-    ) -> Result<Option<String>, Stop> {
+    ) -> Result<Option<Refusal>, Stop> {
         let digest = &question.digest;
         let (denied, approved) = self
             .recorder
             .look(|record| (record.was_denied(digest), record.was_approved(&call.call, digest)))
             .await;
         if denied {
-            let again = "Not run: this very call was denied before in this turn. Do not ask again.";
-            return Ok(Some(again.to_owned()));
+            let reason = "this very call was denied before in this turn";
+            return Ok(Some(Refusal::new(reason, "Do not ask again.")));
         }
         if approved {
             // The process ended between the answer and the call.
@@ -140,8 +134,9 @@ impl Turn {
             }
         }
         self.record_decision(voice, call, decision, by.clone()).await?;
-        Ok((decision == ApprovalDecision::Denied)
-            .then(|| format!("Not run: not approved ({by}). Do not try it again; tell the user.")))
+        Ok((decision == ApprovalDecision::Denied).then(|| {
+            Refusal::new(format!("not approved ({by})"), "Do not try it again; tell the user.")
+        }))
     }
 
     async fn wait_for_answer(
@@ -231,8 +226,8 @@ pub(crate) fn proposal_of(prepared: &Prepared, call: &PendingCall) -> Proposal {
     })
 }
 
-/// What is different now from when it was decided on; nothing where it is the same.
-pub(crate) fn difference(decided: &Proposal, now: &Proposal) -> Option<String> {
+/// Refuses a call that would do something else now than when it was decided on.
+pub(crate) fn difference(decided: &Proposal, now: &Proposal) -> Option<Refusal> {
     if decided == now {
         return None;
     }
@@ -241,7 +236,6 @@ pub(crate) fn difference(decided: &Proposal, now: &Proposal) -> Option<String> {
         .iter()
         .find(|bound| !now.bound.contains(bound))
         .map_or("what it would do", |bound| bound.what.as_str());
-    Some(format!(
-        "Not run: {changed} has changed since this was decided on. Look at it again, then call again."
-    ))
+    let reason = format!("{changed} has changed since this was decided on");
+    Some(Refusal::new(reason, "Look at it again, then call again."))
 }

@@ -251,9 +251,10 @@ impl Recorder {
         }
     }
 
-    /// Shows a piece of a message without writing it.
-    pub(crate) async fn show(&self, voice: &Voice, step: u32, text: String) {
-        let draft = Draft::of(voice, step, EventBody::TextDelta { text });
+    /// Shows a piece of a message without writing it. `answer` says whether the message goes to the
+    /// user.
+    pub(crate) async fn show(&self, voice: &Voice, step: u32, text: String, answer: bool) {
+        let draft = Draft::of(voice, step, EventBody::TextDelta { text, answer });
         let event = self.event(draft, self.head(), Timestamp::now());
         self.listener.tell(event).await;
     }

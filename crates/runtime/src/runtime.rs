@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
-use lango_model::{Image, Model, Options};
+use lango_model::{Image, Model, Options, UserMessage};
 use lango_orchestration::AgentTree;
 use lango_protocol::{
-    AgentName, Event, EventBody, ImageReference, Origin, Outcome, Sender, SessionId, Timestamp,
-    TurnId, WarningCode,
+    AgentName, DirectCall, Event, EventBody, ImageReference, Origin, Outcome, Sender, SessionId,
+    Timestamp, TurnId, WarningCode,
 };
 use lango_store::{Claim, Journal, StoredOutput};
 use lango_tool::RegisteredTool;
@@ -69,37 +69,58 @@ pub struct AgentModel {
     pub options: Options,
 }
 
-/// A message for an agent.
+/// Asks for a turn.
 #[derive(Debug, Clone)]
 pub struct TurnRequest {
     /// What the turn will be called; [`TurnId::generate`], unless somebody has to know it before.
     pub turn: TurnId,
     /// The conversation it belongs to.
     pub session: SessionId,
-    /// What the user typed.
-    pub text: String,
-    /// What came with it.
-    pub attachment: Option<String>,
-    /// Pictures that came with it.
-    pub images: Vec<Image>,
-    /// Through which door.
+    /// What the turn is about.
+    pub input: TurnInput,
+    /// Through which API it came.
     pub origin: Origin,
     /// Who sent it, where it was not the user.
     pub sender: Option<Sender>,
 }
 
+/// Says what a turn is about.
+#[derive(Debug, Clone)]
+pub enum TurnInput {
+    /// Somebody says something, and the team answers.
+    Message(UserMessage),
+    /// A program wants one tool call and its result. No model is asked.
+    Call(DirectCall),
+}
+
+impl From<UserMessage> for TurnInput {
+    fn from(message: UserMessage) -> Self {
+        Self::Message(message)
+    }
+}
+
+impl From<String> for TurnInput {
+    fn from(text: String) -> Self {
+        Self::Message(UserMessage::new(text))
+    }
+}
+
+impl From<&str> for TurnInput {
+    fn from(text: &str) -> Self {
+        Self::Message(UserMessage::new(text))
+    }
+}
+
+impl From<DirectCall> for TurnInput {
+    fn from(call: DirectCall) -> Self {
+        Self::Call(call)
+    }
+}
+
 impl TurnRequest {
-    /// A message of the user, with nothing beside it.
-    pub fn new(session: SessionId, text: impl Into<String>, origin: Origin) -> Self {
-        Self {
-            turn: TurnId::generate(),
-            session,
-            text: text.into(),
-            attachment: None,
-            images: Vec::new(),
-            origin,
-            sender: None,
-        }
+    /// Makes a request of the user.
+    pub fn new(session: SessionId, input: impl Into<TurnInput>, origin: Origin) -> Self {
+        Self { turn: TurnId::generate(), session, input: input.into(), origin, sender: None }
     }
 }
 
@@ -277,13 +298,22 @@ impl Shared {
         let mut memory = self.sessions.enter(&request.session).await;
         self.read_again_after_redaction(&mut memory);
         let session = &request.session;
-        let (images, stored) = store_images(turn, &request.images);
-        let message = Draft::user(EventBody::UserMessage {
-            text: self.scrubber.scrub(&request.text).into_owned(),
-            attachment: request.attachment.map(|text| self.scrubber.scrub(&text).into_owned()),
+        let scrub = |text: &str| self.scrubber.scrub(text).into_owned();
+        let (message, call) = match request.input {
+            TurnInput::Message(message) => (message, None),
+            TurnInput::Call(call) => {
+                let call = DirectCall { arguments: scrub(&call.arguments), ..call };
+                (UserMessage::new(format!("{} {}", call.tool, call.arguments)), Some(call))
+            }
+        };
+        let (images, stored) = store_images(turn, &message.images);
+        let first_message = Draft::user(EventBody::UserMessage {
+            text: scrub(&message.text),
+            attachment: message.attachment.as_deref().map(scrub),
             images,
             origin: request.origin,
             sender: request.sender,
+            call,
         });
         let known = memory.head;
         // In a session whose state is known the message is written along with the claim; one that
@@ -292,7 +322,7 @@ impl Shared {
         let (claim, first) = self
             .claim_with(session, &cancel, |head| {
                 let event =
-                    || message.clone().into_event(session, turn, head + 1, Timestamp::now());
+                    || first_message.clone().into_event(session, turn, head + 1, Timestamp::now());
                 (at_once && head == known).then(event).into_iter().collect()
             })
             .await?;
@@ -307,8 +337,9 @@ impl Shared {
         self.remember(&claim, &mut memory).await?;
         let turns = Arc::clone(&memory.turns);
         let recorder = Recorder::new(self.journal.clone(), claim, turn, &[], listener);
-        recorder.record_along(vec![message], Along { outputs: stored, ..Along::default() }).await?;
-        let turn = Turn::new(Arc::clone(&self), recorder, turns, request.images, cancel);
+        let along = Along { outputs: stored, ..Along::default() };
+        recorder.record_along(vec![first_message], along).await?;
+        let turn = Turn::new(Arc::clone(&self), recorder, turns, message.images, cancel);
         self.finish(turn, &mut memory).await
     }
 
@@ -350,8 +381,11 @@ impl Shared {
             let drafts = absences.into_iter().map(|text| Draft::runtime(None, warning(text)));
             turn.recorder.record(drafts.collect()).await?;
         }
+        let is_direct_call = turn.is_direct_call().await;
         let ended = turn.run().await?;
-        self.afterwards.begin(&session, id);
+        if !is_direct_call {
+            self.afterwards.begin(&session, id);
+        }
         let mut turns = Vec::clone(&memory.turns);
         turns.extend(self.adapter.past_turns(&ended.conversation));
         let finished = memory.finished + 1;

@@ -121,6 +121,17 @@ impl Makings {
 }
 
 impl Team {
+    /// Returns a local agent by name.
+    pub(crate) fn agent(&self, name: &AgentName) -> Option<&Agent> {
+        if self.root.name == *name {
+            return Some(&self.root);
+        }
+        match self.specialist(name)? {
+            Specialist::Local { agent, .. } => Some(agent),
+            Specialist::Remote { .. } => None,
+        }
+    }
+
     /// A specialist by name.
     pub(crate) fn specialist(&self, name: &AgentName) -> Option<&Specialist> {
         self.specialists.iter().find(|specialist| specialist.name() == name)

@@ -89,9 +89,6 @@ pub(crate) const NOT_STARTED: &str = "The process ended before this call was sta
 /// The result of a call that the user's stop reached.
 pub(crate) const CANCELLED: &str = "Stopped by the user; it may have had a part of its effect.";
 
-/// The result of a call that the user's stop reached before it began.
-pub(crate) const NEVER_STARTED: &str = "Not run: the turn was stopped.";
-
 /// Asked of an agent that said nothing.
 pub(crate) const SAY_SOMETHING: &str =
     "Your last reply was empty. Answer now, in words, or make a call.";

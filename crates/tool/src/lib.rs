@@ -16,6 +16,6 @@ pub use context::ToolContext;
 pub use declaration::{SafetyLevel, ToolDeclaration};
 pub use erased::{AnyTool, Prepared, PreparedCall, RegisteredTool, Tool, ToolFuture, ToolOutput};
 pub use error::ToolError;
+pub use lango_text::{visible, visible_lines, visible_short};
 pub use proposal::{Bound, Proposal, Step};
 pub use registry::{DuplicateTool, ToolRegistry};
-pub use lango_text::{visible, visible_lines, visible_short};

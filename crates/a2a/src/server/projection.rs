@@ -1,15 +1,13 @@
 //! A task as its events tell it: a fold, with the same result live, after a restart and in another
 //! process. Events in; out come what a stream says of them, and the task as it is.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use a2a::{
     Artifact, Message, Part, Role, StreamResponse, Task, TaskArtifactUpdateEvent, TaskState,
     TaskStatus, TaskStatusUpdateEvent,
 };
-use lango_protocol::{
-    CallId, DelegationStatus, Event, EventBody, ImageReference, Outcome, OutcomeStatus, Timestamp,
-};
+use lango_protocol::{CallId, Event, EventBody, ImageReference, Outcome, OutcomeStatus, Timestamp};
 
 use super::answer::{is_text, parts_of};
 use super::tables::EndedBeside;
@@ -60,19 +58,9 @@ struct Turn {
     message_id: String,
     /// The words that end it, with the event they came in.
     answer: Option<(String, String)>,
-    /// Hand-overs, and the step each was made in.
-    hand_overs: BTreeMap<CallId, HandOver>,
-    /// A specialist came back, so that the next one may not speak to the caller.
-    reported: bool,
     /// Calls that wait for the owner.
     questions: BTreeSet<CallId>,
     speech: Speech,
-}
-
-#[derive(Debug, Clone)]
-struct HandOver {
-    step: Option<u32>,
-    returns: bool,
 }
 
 /// The words of whoever may be giving the answer, as they come.
@@ -165,7 +153,7 @@ impl Projection {
                     self.set_status(TaskState::Working, at, None, &mut out);
                 }
             }
-            EventBody::TextDelta { text } => self.hear(event, text, &mut out),
+            EventBody::TextDelta { text, answer: true } => self.hear(event, text, &mut out),
             EventBody::Setback { .. } => self.forget_speech(event),
             EventBody::Message { text, answer } => {
                 if *answer {
@@ -174,15 +162,7 @@ impl Projection {
                     self.forget_speech(event);
                 }
             }
-            EventBody::Transfer { call, returns, .. } => {
-                let hand_over = HandOver { step: event.step, returns: *returns };
-                self.turn.hand_overs.insert(call.clone(), hand_over);
-                self.reveal(&mut out);
-            }
-            EventBody::TransferFinished { status, .. } => {
-                self.turn.reported |= *status == DelegationStatus::Answered;
-            }
-            EventBody::ToolCall { .. } => self.reveal(&mut out),
+            EventBody::Transfer { .. } | EventBody::ToolCall { .. } => self.reveal(&mut out),
             EventBody::ApprovalRequested { call, tool, .. } => {
                 self.reveal(&mut out);
                 self.turn.questions.insert(call.clone());
@@ -275,9 +255,6 @@ impl Projection {
     }
 
     fn hear(&mut self, event: &Event, text: &str, out: &mut Vec<StreamResponse>) {
-        if !self.may_be_answer(event) {
-            return;
-        }
         let speaker = Some((event.branch.clone(), event.step));
         let speech = &mut self.turn.speech;
         if speech.speaker != speaker {
@@ -304,14 +281,6 @@ impl Projection {
         self.turn.speech.sent.push_str(&piece);
         self.turn.speech.begun = true;
         out.push(self.artifact_update(vec![Part::text(piece)], append, last));
-    }
-
-    /// Whether the words of an event go to the caller, unless they turn out to be a remark.
-    fn may_be_answer(&self, event: &Event) -> bool {
-        let Some(branch) = &event.branch else { return true };
-        let Some(hand_over) = self.turn.hand_overs.get(branch) else { return false };
-        let beside = self.turn.hand_overs.values().filter(|other| other.step == hand_over.step);
-        !hand_over.returns && !self.turn.reported && beside.count() == 1
     }
 
     /// What was heard of this speaker is void. What was said of it is replaced by what comes.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::{Message, SendMessageRequest, TaskPushNotificationConfig, TaskState};
+use lango_model::UserMessage;
 use lango_protocol::{Caller, Origin, Sender, SessionId, TurnId};
 use lango_runtime::TurnRequest;
 use lango_store::StoreError;
@@ -479,13 +480,7 @@ impl Send<'_> {
 }
 
 fn turn_request(sender: Sender, session: SessionId, turn: TurnId, read: Incoming) -> TurnRequest {
-    TurnRequest {
-        turn,
-        session,
-        text: read.text,
-        attachment: read.attachment,
-        images: read.images,
-        origin: Origin::A2a,
-        sender: Some(sender),
-    }
+    let Incoming { text, attachment, images, .. } = read;
+    let message = UserMessage { text, attachment, task: None, images };
+    TurnRequest { turn, sender: Some(sender), ..TurnRequest::new(session, message, Origin::A2a) }
 }

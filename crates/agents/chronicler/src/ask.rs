@@ -38,11 +38,9 @@ impl Memory {
         }
         let request = ModelRequest {
             instruction: instruction.into(),
-            context: Vec::new(),
             messages: vec![Message::user(text)],
-            tools: Vec::new(),
-            colleagues: Vec::new(),
             options: Options { max_output_tokens: Some(REPLY_TOKENS), temperature: Some(0.0) },
+            ..ModelRequest::default()
         };
         let reply = tokio::select! {
             () = cancel.cancelled() => None,

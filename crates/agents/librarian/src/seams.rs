@@ -3,7 +3,7 @@
 use lango_model::ContextBlock;
 use lango_protocol::{AgentName, SessionId, TurnId};
 use lango_runtime::{
-    AdviceFuture, Advisor, ContextFuture, ContextRequest, ContextSource, ObserverFuture,
+    Advice, AdviceFuture, Advisor, ContextFuture, ContextRequest, ContextSource, ObserverFuture,
     TurnObserver,
 };
 use lango_store::Journal;
@@ -58,7 +58,8 @@ impl Advisor for LibrarianAdvisor {
         Box::pin(async move {
             // Advice is a courtesy: a call that failed must not wait for more than it can give.
             let learnings = self.0.learnings().ok()?;
-            learnings.advise(tool, error).await.ok().flatten().map(|advice| advice.text)
+            let advice = learnings.advise(tool, error).await.ok().flatten()?;
+            Some(Advice { text: advice.text, remedy: advice.remedy })
         })
     }
 }

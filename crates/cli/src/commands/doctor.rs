@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use lango_model::{Message, ModelRequest, Options};
+use lango_model::{Message, ModelRequest};
 use lango_tool::visible;
 use serde::Serialize;
 
@@ -278,11 +278,8 @@ async fn reach(setting: &Setting, choice: provider::Choice) -> Result<(), String
     let ready = ready.map_err(|failure| failure.message)?;
     let request = ModelRequest {
         instruction: "Answer with one word.".into(),
-        context: Vec::new(),
         messages: vec![Message::user("Say: ready")],
-        tools: Vec::new(),
-        colleagues: Vec::new(),
-        options: Options::default(),
+        ..ModelRequest::default()
     };
     let limit = Duration::from_secs(30);
     let answer = async {

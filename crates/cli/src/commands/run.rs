@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_mcp::client::Servers;
+use lango_model::UserMessage;
 use lango_operator::Processes;
 use lango_orchestration::Root;
 use lango_protocol::{ORCHESTRATOR, Origin, SINGLE_AGENT, SessionId};
@@ -43,8 +44,8 @@ pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8
     let display = Display::new(&arguments.output, ready.answers, ready.models.prices.clone());
     let _ = display.introduce(&introduction(&ready.models, &session));
     ready.tell_notices(&display).await?;
-    let request =
-        TurnRequest { attachment, images, ..TurnRequest::new(session, text, Origin::Run) };
+    let message = UserMessage { text, attachment, task: None, images };
+    let request = TurnRequest::new(session, message, Origin::Run);
     let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
     ready.tell_what_ends(&display);
     ready.settle(&display).await;

@@ -50,7 +50,7 @@ impl TextDisplay {
         let style = self.style;
         let author = event.author.as_deref().unwrap_or(RUNTIME);
         match &event.body {
-            EventBody::TextDelta { text } => {
+            EventBody::TextDelta { text, .. } => {
                 return self.stream(author, event.step.unwrap_or(0), text);
             }
             EventBody::Message { text, answer } => {
@@ -73,8 +73,9 @@ impl TextDisplay {
                 let tool = one_line(tool, 60);
                 self.progress(&format!("  {tool}  {}", style.faint(&one_line(arguments, 100))))
             }
-            EventBody::ToolResult { tool, status, milliseconds, output, .. } => {
-                self.result(&one_line(tool, 60), *status, *milliseconds, output)
+            EventBody::ToolResult { tool, status, milliseconds, output, report, .. } => {
+                let said = report.as_ref().map_or(output.as_str(), |report| &report.summary);
+                self.result(&one_line(tool, 60), *status, *milliseconds, said)
             }
             EventBody::Rejected { reason } => {
                 let author = style.name(author);
@@ -102,15 +103,13 @@ impl TextDisplay {
         tool: &str,
         status: CallStatus,
         milliseconds: u64,
-        output: &str,
+        said: &str,
     ) -> io::Result<()> {
         let style = self.style;
+        let said = style.faint(&one_line(said, 120));
         let line = match status {
-            CallStatus::Ok => format!("  {tool}  {} {milliseconds} ms", style.good("ok")),
-            status => {
-                let why = one_line(output, 120);
-                format!("  {tool}  {} {}", style.bad(&status.to_string()), style.faint(&why))
-            }
+            CallStatus::Ok => format!("  {tool}  {} {milliseconds} ms  {said}", style.good("ok")),
+            status => format!("  {tool}  {} {said}", style.bad(&status.to_string())),
         };
         self.progress(&line)
     }

@@ -94,7 +94,7 @@ fn recorded(events: &[Event]) -> Vec<Event> {
 
 fn spoken(events: &[Event]) -> String {
     let piece = |event: &Event| match &event.body {
-        EventBody::TextDelta { text } => Some(text.clone()),
+        EventBody::TextDelta { text, .. } => Some(text.clone()),
         _ => None,
     };
     events.iter().filter_map(piece).collect()

@@ -98,7 +98,7 @@ impl Turn {
     /// The pieces that were shown while it ran.
     pub(crate) fn shown(&self) -> String {
         let piece = |event: &Event| match &event.body {
-            EventBody::TextDelta { text } => Some(text.clone()),
+            EventBody::TextDelta { text, .. } => Some(text.clone()),
             _ => None,
         };
         self.events.iter().filter_map(piece).collect()
@@ -189,7 +189,7 @@ fn assert_valid_turn(events: &[Event]) {
                 assert_unmarked(text);
                 answers += u32::from(*answer);
             }
-            EventBody::TextDelta { text } => assert_unmarked(text),
+            EventBody::TextDelta { text, .. } => assert_unmarked(text),
             EventBody::ToolCall { call, .. } => assert_eq!(calls.insert(call, 0), None),
             EventBody::ToolResult { call, .. } => {
                 *calls.get_mut(call).expect("a result comes after its call") += 1;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lango_tool::{
     AnyTool, Prepared, PreparedCall, Proposal, RegisteredTool, SafetyLevel, ToolContext,
-    ToolDeclaration, ToolError, ToolFuture,
+    ToolDeclaration, ToolError, ToolFuture, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -106,7 +106,7 @@ impl PreparedCall for Listing {
     }
 
     fn run(self: Box<Self>, _: ToolContext) -> ToolFuture {
-        Box::pin(async move { self.text() })
+        Box::pin(async move { self.text().map(ToolOutput::from) })
     }
 }
 

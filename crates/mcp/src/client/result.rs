@@ -1,6 +1,8 @@
 //! A server's answer as a model reads it: text, bounded, without anything that moves a cursor.
 
+use lango_protocol::CallReport;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde_json::Value;
 
 /// Bytes of an answer that are handed on.
 const LONGEST: usize = 512 * 1024;
@@ -17,6 +19,26 @@ pub(crate) fn text_of(result: &CallToolResult) -> String {
         parts.push("(no content)".to_owned());
     }
     bounded(parts.join("\n"))
+}
+
+/// Reports an answer to a person: data as data, words as the server's own.
+pub(crate) fn report_of(subject: &str, result: &CallToolResult) -> CallReport {
+    let text = bounded(result.content.iter().map(block).collect::<Vec<_>>().join("\n"));
+    let says = CallReport::new(format!("{subject} says:"));
+    match (serde_json::from_str::<Value>(&text), &result.structured_content) {
+        (Ok(value @ (Value::Object(_) | Value::Array(_))), _) => says.data(&value),
+        (Ok(value @ (Value::Number(_) | Value::Bool(_))), _) => {
+            CallReport::new(format!("{subject} says: {value}")).data(&value)
+        }
+        (Ok(Value::Null), None) => CallReport::new(format!("{subject} gave nothing back.")),
+        (_, Some(data)) if text.trim().is_empty() => says.data(data),
+        (_, None) if text.trim().is_empty() => {
+            CallReport::new(format!("{subject} gave no answer in words."))
+        }
+        (_, Some(data)) => says.quoted(text).data(data),
+        (Ok(Value::String(text)), None) => says.quoted(text),
+        (_, None) => says.quoted(text),
+    }
 }
 
 /// One block in words. What is not text is named, with its size.
@@ -91,6 +113,22 @@ mod tests {
         assert!(text.contains("[a resource: x (file:///x)]") && text.contains("[u:1]\ninside"));
         let structured = result(r#"{"content":[],"structuredContent":{"n":1}}"#);
         assert_eq!(text_of(&structured), r#"{"n":1}"#);
+    }
+
+    #[test]
+    fn an_answer_is_reported_as_data_or_as_the_servers_words() {
+        let report = |json: &str| report_of("`t`", &result(json));
+        let rows = report(r#"{"content":[{"type":"text","text":"{\"a\":1}"}]}"#);
+        assert_eq!((rows.summary.as_str(), rows.details.is_some()), ("`t` says:", false));
+        assert_eq!(rows.data, Some(serde_json::json!({ "a": 1 })));
+        let number = report(r#"{"content":[{"type":"text","text":"42"}]}"#);
+        assert_eq!(number.summary, "`t` says: 42");
+        let empty = report(r#"{"content":[]}"#);
+        assert_eq!(empty.summary, "`t` gave no answer in words.");
+        let words = report(r#"{"content":[{"type":"text","text":"hello"}]}"#);
+        assert_eq!(words, CallReport::new("`t` says:").quoted("hello"));
+        let structured = report(r#"{"content":[],"structuredContent":{"n":1}}"#);
+        assert_eq!(structured.data, Some(serde_json::json!({ "n": 1 })));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures_util::StreamExt as _;
-use lango_model::{Message, Model, ModelEvent, ModelRequest, Options};
+use lango_model::{Message, Model, ModelEvent, ModelRequest, Options, RequestRole};
 use rmcp::model::{
     CreateMessageRequestParams, CreateMessageResult, Role, SamplingMessage,
     SamplingMessageContentBlock,
@@ -81,6 +81,7 @@ impl Sampling {
         let words = request.system_prompt.map(|prompt| format!("The program says:\n{prompt}"));
         let first = words.map(Message::user);
         let model_request = ModelRequest {
+            role: RequestRole::Single,
             instruction: INSTRUCTION.into(),
             context: Vec::new(),
             messages: first.into_iter().chain(messages).collect(),
@@ -137,7 +138,7 @@ fn spoken(prompt: Option<&str>, messages: &[Message]) -> String {
     for message in messages {
         let (who, words) = match message {
             Message::Assistant { text, .. } => ("(model)", text),
-            Message::User { text, .. } => ("(server)", text),
+            Message::User(message) => ("(server)", &message.text),
             Message::Exchange { text, .. } => ("(calls)", text),
         };
         text.push_str(&format!("{who} {words}\n"));

@@ -3,9 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
+use lango_protocol::CallReport;
+use lango_text::code_span;
 use lango_tool::{
     AnyTool, Bound, Prepared, PreparedCall, Proposal, RegisteredTool, Step, ToolContext,
-    ToolDeclaration, ToolError, ToolFuture, visible, visible_lines,
+    ToolDeclaration, ToolError, ToolFuture, ToolOutput, visible, visible_lines,
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -117,25 +119,29 @@ impl Call {
         summary
     }
 
-    async fn act(self, context: ToolContext) -> Result<String, ToolError> {
+    /// Names the tool in a sentence.
+    fn subject(&self) -> String {
+        let server = &self.tool.server.config.name;
+        format!("{} of the MCP server {server}", code_span(&visible(&self.tool.version.name)))
+    }
+
+    async fn act(self, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        let subject = self.subject();
         let Self { tool, arguments } = self;
         let (name, digest) = (&tool.version.name, &tool.version.digest);
         let (answer, remarks) = tool.server.call(name, digest, arguments, &context.cancel).await;
-        let mut notes = String::new();
-        for remark in remarks {
-            notes.push_str(&format!(
-                "\n[about the MCP server {}: {remark}]",
-                tool.server.config.name
-            ));
-        }
+        let remark = |remark| format!("about the MCP server {}: {remark}", tool.server.config.name);
+        let remarks: Vec<String> = remarks.into_iter().map(remark).collect();
+        let notes: String = remarks.iter().map(|remark| format!("\n[{remark}]")).collect();
         match answer {
             Ok(answered) => {
                 let text = result::text_of(&answered) + &notes;
                 if answered.is_error == Some(true) {
-                    Err(ToolError::Failed(text))
-                } else {
-                    Ok(text)
+                    return Err(ToolError::Failed(text));
                 }
+                let report = result::report_of(&subject, &answered);
+                let report = remarks.into_iter().fold(report, CallReport::note).bounded();
+                Ok(ToolOutput { text, report: Some(report) })
             }
             Err(ClientError::Cancelled) => Err(ToolError::Cancelled),
             Err(error @ (ClientError::Frozen { .. } | ClientError::Disabled(_))) => {
@@ -147,6 +153,10 @@ impl Call {
 }
 
 impl PreparedCall for Call {
+    fn describe(&self) -> Option<String> {
+        Some(format!("Calling {}", self.subject()))
+    }
+
     fn propose(&self) -> Option<Proposal> {
         let version = &self.tool.version;
         let what = format!("what the server says about {}", visible(&version.name));

@@ -82,7 +82,7 @@ pub(super) async fn ask(
     };
     let request =
         TurnRequest { sender: sender(caller), ..TurnRequest::new(session, message, Origin::Mcp) };
-    let ended = follow(runtime.start_turn(request), context, endings).await?;
+    let ended = follow(runtime.start_turn(request), caller, context, endings).await?;
     Ok(ended.result(caller))
 }
 
@@ -121,10 +121,11 @@ pub(super) struct LastCall {
 /// closed, stops the turn.
 pub(super) async fn follow(
     mut handle: TurnHandle,
+    caller: &Caller,
     context: &RequestContext<RoleServer>,
     endings: &Endings,
 ) -> Result<Ended, ErrorData> {
-    let mut progress = Progress::of(context);
+    let mut progress = Progress::of(caller, context);
     let session = handle.session().clone();
     let stopped = handle.canceller().drop_guard();
     let (mut agent, mut answer, mut last_call) = (None, String::new(), None);

@@ -1,21 +1,18 @@
 //! Tools of single agents, called by others: each call is a turn of its own.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use lango_model::Options;
-use lango_protocol::{CallStatus, Caller, Origin, SessionId};
-use lango_runtime::{AgentModel, TurnRequest};
+use lango_protocol::{CallStatus, Caller, DirectCall, Origin, SessionId};
+use lango_runtime::{Runtime, TurnRequest};
 use lango_store::Journal;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
-use serde_json::value::to_raw_value;
 
+use super::Offered;
 use super::ask::{Ended, LastCall, follow, sender};
-use super::call_model::{CallModel, Wanted};
 use super::team_server::{Endings, internal};
-use super::{Offered, Offers};
 
 /// The most of an output that is given back.
 const MAX_OUTPUT: usize = 1024 * 1024;
@@ -50,39 +47,35 @@ pub(super) fn described(offered: &Offered) -> Result<Tool, ErrorData> {
     Ok(tool)
 }
 
-/// What a connection calls tools with.
-pub(super) struct Desk<'a> {
-    pub(super) offers: &'a dyn Offers,
+/// Calls tools for one connection.
+pub(super) struct DirectCaller<'a> {
+    pub(super) runtime: &'a Runtime,
     pub(super) caller: &'a Caller,
     pub(super) free: &'a FreeSessions,
     pub(super) endings: &'a Endings,
 }
 
-impl Desk<'_> {
-    /// One call, which is one turn.
+impl DirectCaller<'_> {
+    /// Makes one call, which is one turn.
     pub(super) async fn call(
         &self,
         offered: &Offered,
         given: Value,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let model = AgentModel { model: Arc::new(CallModel::new()), options: Options::default() };
-        let runtime = self
-            .offers
-            .alone(self.caller, &offered.agent, model)
-            .ok_or_else(|| internal("the agent of this tool is gone"))?;
-        let wanted = Wanted {
-            call: offered.tool.name().to_owned(),
-            arguments: to_raw_value(&given).map_err(internal)?,
+        let call = DirectCall {
+            agent: offered.agent.clone(),
+            tool: offered.tool.name().to_owned(),
+            arguments: given.to_string(),
         };
-        let text = serde_json::to_string(&wanted).map_err(internal)?;
         let request = TurnRequest {
             sender: sender(self.caller),
-            ..TurnRequest::new(self.free.take(), text, Origin::Mcp)
+            ..TurnRequest::new(self.free.take(), call, Origin::Mcp)
         };
-        let ended = follow(runtime.start_turn(request), context, self.endings).await?;
+        let turn = self.runtime.start_turn(request);
+        let ended = follow(turn, self.caller, context, self.endings).await?;
         let session = ended.session().clone();
-        let result = result(runtime.journal(), &ended, self.caller).await;
+        let result = result(self.runtime.journal(), &ended, self.caller).await;
         self.free.give_back(session);
         result
     }

@@ -6,7 +6,6 @@
 //! answers an approval, also where its client could.
 
 mod ask;
-mod call_model;
 pub mod conformance;
 mod direct;
 mod door;
@@ -18,7 +17,6 @@ mod team_server;
 use std::sync::Arc;
 
 use lango_protocol::{AgentName, Caller};
-use lango_runtime::{AgentModel, Runtime};
 use lango_tool::RegisteredTool;
 
 pub use door::{McpDoor, McpParts, ServesCaller, door_for};
@@ -38,8 +36,4 @@ pub struct Offered {
 pub trait Offers: Send + Sync {
     /// The tools that a caller may call itself.
     fn tools(&self, caller: &Caller) -> Vec<Offered>;
-
-    /// A runtime in which this agent speaks alone with the tools that it has for this caller, and the
-    /// model decides for it.
-    fn alone(&self, caller: &Caller, agent: &AgentName, model: AgentModel) -> Option<Runtime>;
 }

@@ -98,13 +98,13 @@ impl ServerHandler for TeamServer {
         let result = if request.name == ask::ASK {
             ask::ask(&team, &self.caller, given, &context, &self.endings).await?
         } else if let Some(offered) = self.offered(&request.name) {
-            let desk = direct::Desk {
-                offers: self.offers.as_ref(),
+            let direct = direct::DirectCaller {
+                runtime: &team,
                 caller: &self.caller,
                 free: &self.free,
                 endings: &self.endings,
             };
-            desk.call(&offered, given, &context).await?
+            direct.call(&offered, given, &context).await?
         } else {
             let name: String = request.name.chars().take(80).collect();
             return Err(ErrorData::invalid_params(format!("there is no tool {name:?}"), None));

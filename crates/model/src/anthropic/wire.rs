@@ -205,8 +205,10 @@ impl<'a> Messages<'a> {
             }
             match message {
                 Message::User(message) => {
-                    messages
-                        .push(Role::User, user(request.user_text(position, message), &message.images, sees));
+                    messages.push(
+                        Role::User,
+                        user(request.user_text(position, message), &message.images, sees),
+                    );
                 }
                 Message::Assistant { author, text } => {
                     let text = signed(author.as_deref(), text.trim_end());

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::http::{Wire, sample};
-use crate::{ModelId, Options};
+use crate::{ModelId, Options, UserMessage};
 
 const THOUGHTS: &str = r#"[{"type":"thinking","thinking":"hm","signature":"s1"},
     {"type":"redacted_thinking","data":"d"}]"#;
@@ -151,7 +151,8 @@ fn no_text_is_empty_and_a_user_speaks_first_and_last() {
 #[test]
 fn images_are_shown_or_told() {
     let images = vec![sample::image("image/png"), sample::image("image/bmp")];
-    let request = sample::request(vec![Message::User(UserMessage { images, ..UserMessage::new("look") })]);
+    let request =
+        sample::request(vec![Message::User(UserMessage { images, ..UserMessage::new("look") })]);
     let shown = messages(sent(&request));
     let source = json!({"type":"base64","media_type":"image/png","data":"cGl4ZWxz"});
     assert_eq!(shown[0]["content"][0], json!({"type":"image","source":source}));

@@ -1,11 +1,11 @@
 use std::sync::Mutex;
 
-use lango_protocol::{CallId, Usage};
+use lango_protocol::{CallId, CallStatus, Usage};
 use proptest::prelude::*;
 use tokio::time::Instant;
 
 use super::*;
-use crate::{AnsweredCall, Message, Options, Shortened, estimate_tokens};
+use crate::{AnsweredCall, CallOutcome, Message, Shortened, estimate_tokens};
 
 /// A model that answers each request with the next of its replies.
 struct Played {
@@ -65,11 +65,8 @@ fn asks_to_wait(seconds: u64) -> Piece {
 fn request(messages: Vec<Message>) -> Arc<ModelRequest> {
     Arc::new(ModelRequest {
         instruction: "You are operator.".into(),
-        context: Vec::new(),
         messages,
-        tools: Vec::new(),
-        colleagues: Vec::new(),
-        options: Options::default(),
+        ..ModelRequest::default()
     })
 }
 
@@ -264,6 +261,7 @@ fn exchange(result: &str) -> Message {
         name: "fs_read".into(),
         arguments: "{}".into(),
         result: result.into(),
+        outcome: CallOutcome::tool(CallStatus::Ok),
     };
     Message::Exchange { text: String::new(), calls: vec![call], keepsake: None }
 }

@@ -41,7 +41,7 @@ mod wording;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use lango_protocol::Usage;
+use lango_protocol::{ORCHESTRATOR, TRANSFER_TOOL, Usage};
 
 use self::conversation::{Conversation, Judge};
 use self::decision::{Meaning, Readings};
@@ -52,7 +52,7 @@ use self::steps::Structure;
 use self::thresholds::{NEW_REQUEST, NEW_SHORT_REQUEST};
 use crate::{
     Colleague, Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream,
-    RequestedCall, TRANSFER_TOOL,
+    RequestRole, RequestedCall,
 };
 
 pub use self::catalogue::known_team;
@@ -60,12 +60,6 @@ pub use self::router::Routed;
 
 /// The name of the provider.
 pub const EMBEDDED: &str = "embedded";
-
-/// Who hands over, in the built-in teams.
-const ROOT: &str = "lango-orchestrator";
-
-/// What stands before a question to the user.
-const ASK: &str = "[ASK]";
 
 /// The model in the box.
 #[derive(Debug)]
@@ -142,22 +136,21 @@ fn events(id: ModelId, reply: Reply) -> ModelStream {
 pub(crate) fn reply(request: &ModelRequest) -> Reply {
     let reader = Reader::shared();
     let conversation = conversation(reader, request);
-    let hands_over = request.tools.iter().any(|tool| &*tool.name == TRANSFER_TOOL);
-    let has_handed = conversation.done.iter().any(|call| call.name == TRANSFER_TOOL);
-    if hands_over || has_handed {
-        return Orchestrator { reader, request }.reply(&conversation);
+    let can_do_nothing = request.tools.is_empty() && conversation.done.is_empty();
+    match request.role {
+        RequestRole::Planner => Reply::Text(plan(&conversation)),
+        _ if can_do_nothing => Reply::Text(talk::needs_bigger_model().to_owned()),
+        RequestRole::Orchestrator => Orchestrator { reader, request }.reply(&conversation),
+        RequestRole::Specialist | RequestRole::Single => {
+            Specialist { reader, request }.reply(&conversation)
+        }
     }
-    if request.tools.is_empty() && conversation.done.is_empty() {
-        return Reply::Text(without_tools(request, &conversation));
-    }
-    // Only an agent that others hand over to can reject.
-    let alone = !request.instruction.contains("[REJECT]");
-    Specialist { reader, request, alone }.reply(&conversation)
 }
 
 /// The hand-over that is quite clear, if it is.
 fn sure(request: &ModelRequest) -> Option<Reply> {
-    if !request.tools.iter().any(|tool| &*tool.name == TRANSFER_TOOL) {
+    let may_transfer = request.tools.iter().any(|tool| &*tool.name == TRANSFER_TOOL);
+    if request.role != RequestRole::Orchestrator || !may_transfer {
         return None;
     }
     let reader = Reader::shared();
@@ -198,16 +191,13 @@ impl Judge for Team<'_> {
             colleague.name == author && colleague.tools.iter().any(|own| &*own.name == tool)
         };
         // A specialist is asked by the root, which repeats only questions of our own.
-        let from_root = self.request.colleagues.is_empty() && author == ROOT;
+        let from_root = self.request.colleagues.is_empty() && author == ORCHESTRATOR;
         from_root || self.request.colleagues.iter().any(|colleague| owns(&colleague))
     }
 }
 
-/// An agent that only thinks plans; everybody else cannot do without a bigger model.
-fn without_tools(request: &ModelRequest, conversation: &Conversation<'_>) -> String {
-    if !request.instruction.starts_with("You are planner") {
-        return talk::needs_bigger_model().to_owned();
-    }
+/// Splits a request into steps.
+fn plan(conversation: &Conversation<'_>) -> String {
     let steps = Structure::of(&conversation.words).steps();
     if steps.is_empty() {
         return talk::cannot_split().to_owned();

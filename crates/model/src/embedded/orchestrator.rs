@@ -1,8 +1,6 @@
 //! The orchestrator: hands a request over, talks, asks, or goes through a plan step by step.
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, Serialize};
+use lango_protocol::{DelegationStatus, PLANNER, TRANSFER_TOOL, TransferArguments, marker};
 use serde_json::Value;
 
 use super::arguments::fill;
@@ -12,26 +10,13 @@ use super::reading::Reader;
 use super::steps::{Structure, is_against};
 use super::thresholds::{FAST_PATH, HAND_OVER, STEP};
 use super::weights::AGENTS;
-use super::{ASK, Reply, talk, wording};
-use crate::{AnsweredCall, Colleague, ModelRequest, RequestedCall, TRANSFER_TOOL};
-
-const PLANNER: &str = "planner";
+use super::{Reply, talk, wording};
+use crate::{AnsweredCall, CallOutcome, Colleague, Message, ModelRequest, RequestedCall};
 
 /// What an orchestrator is asked, and what it knows.
 pub(crate) struct Orchestrator<'a> {
     pub(crate) reader: &'a Reader,
     pub(crate) request: &'a ModelRequest,
-}
-
-/// A hand-over, as the runtime reads one.
-#[derive(Serialize, Deserialize)]
-struct Transfer<'a> {
-    /// What is escaped in JSON cannot be borrowed from it.
-    #[serde(borrow)]
-    agent_name: Cow<'a, str>,
-    #[serde(borrow)]
-    task: Cow<'a, str>,
-    r#return: bool,
 }
 
 /// What is to be done about some words.
@@ -131,7 +116,7 @@ impl<'a> Orchestrator<'a> {
     /// What the newest message says, word for word: then nothing of it is handed over twice.
     fn newest_words(&self) -> &'a str {
         match self.request.newest_user().and_then(|at| self.request.messages.get(at)) {
-            Some(crate::Message::User { text, .. }) => text,
+            Some(Message::User(message)) => &message.text,
             _ => "",
         }
     }
@@ -168,7 +153,7 @@ impl<'a> Orchestrator<'a> {
 
     fn has_images(&self) -> bool {
         let newest = self.request.newest_user().and_then(|at| self.request.messages.get(at));
-        matches!(newest, Some(crate::Message::User { images, .. }) if !images.is_empty())
+        matches!(newest, Some(Message::User(message)) if !message.images.is_empty())
     }
 
     /// What parts with "then" between them are. Where one is a request and others are not, the whole
@@ -225,7 +210,7 @@ impl<'a> Orchestrator<'a> {
     /// After hand-overs.
     fn go_on(&self, conversation: &Conversation<'_>, done: &[&AnsweredCall]) -> Reply {
         let words = conversation.words.as_str();
-        let planned = done.first().is_some_and(|call| handed_to(call).as_deref() == Some(PLANNER));
+        let planned = done.first().is_some_and(|call| transferred_to(call) == PLANNER);
         let (plan, made) = if planned { done.split_at(1) } else { (&done[..0], done) };
         let steps = match plan {
             [plan] => planned_steps(plan, words),
@@ -248,11 +233,11 @@ impl<'a> Orchestrator<'a> {
             return Reply::Text(talk::unclear_step(unclear));
         }
         if let Some((last, before)) = made.split_last()
-            && !wording::went_well(last)
+            && !self.did_its_step(last)
         {
             let rest = steps.get(made.len()..).unwrap_or_default();
             let step = steps.get(before.len()).copied().unwrap_or_default();
-            let ours = handed_to(last).is_some_and(|agent| self.has_tools(&agent));
+            let ours = self.has_tools(&transferred_to(last));
             return Reply::Text(interrupted(last, ours.then_some(step), before, rest));
         }
         match steps.get(made.len()) {
@@ -267,7 +252,19 @@ impl<'a> Orchestrator<'a> {
         }
     }
 
-    /// Whether it is one of ours: nothing is known of the tools of an agent elsewhere.
+    /// Tells whether a specialist answered and did something: what comes next in a plan may rest on
+    /// it. Nothing is known of the calls of a remote agent.
+    fn did_its_step(&self, call: &AnsweredCall) -> bool {
+        match &call.outcome {
+            CallOutcome::Transfer { status: DelegationStatus::Answered, calls, .. } => {
+                let acted = calls.succeeded > 0 || !self.has_tools(&transferred_to(call));
+                acted && calls.failed == 0
+            }
+            _ => false,
+        }
+    }
+
+    /// Tells whether it is one of ours: nothing is known of the tools of a remote agent.
     fn has_tools(&self, agent: &str) -> bool {
         self.colleagues().any(|colleague| colleague.name == agent && !colleague.tools.is_empty())
     }
@@ -279,19 +276,17 @@ impl<'a> Orchestrator<'a> {
 
 /// Hands a task to an agent.
 fn hand_over(agent: &str, task: &str, returns: bool) -> Reply {
-    let transfer =
-        Transfer { agent_name: agent.into(), task: task.trim().into(), r#return: returns };
     Reply::Call(RequestedCall {
         name: TRANSFER_TOOL.to_owned(),
-        arguments: serde_json::to_string(&transfer).unwrap_or_default(),
+        arguments: TransferArguments::new(agent, task.trim(), returns).to_json(),
     })
 }
 
 /// The steps that a planner found, if they are the user's words. What another model planned is not
 /// followed.
 fn planned_steps<'w>(plan: &AnsweredCall, words: &'w str) -> Vec<&'w str> {
-    let lines: Vec<&str> = plan
-        .result
+    let CallOutcome::Transfer { text, .. } = &plan.outcome else { return Vec::new() };
+    let lines: Vec<&str> = text
         .lines()
         .filter_map(|line| line.split_once(". ").filter(|(n, _)| n.parse::<u8>().is_ok()))
         .map(|(_, step)| step.trim())
@@ -300,15 +295,15 @@ fn planned_steps<'w>(plan: &AnsweredCall, words: &'w str) -> Vec<&'w str> {
     if lines == found { found } else { Vec::new() }
 }
 
-fn handed_to(call: &AnsweredCall) -> Option<Cow<'_, str>> {
-    let transfer: Transfer<'_> = serde_json::from_str(&call.arguments).ok()?;
-    Some(transfer.agent_name)
+/// Returns the agent that a task was transferred to; empty where the call was no transfer.
+fn transferred_to(call: &AnsweredCall) -> String {
+    TransferArguments::from_json(&call.arguments).unwrap_or_default().agent_name
 }
 
 /// Whether a hand-over was this step of a plan.
 fn is_step(call: &AnsweredCall, step: &str) -> bool {
-    let transfer = serde_json::from_str::<Transfer<'_>>(&call.arguments);
-    transfer.is_ok_and(|transfer| transfer.r#return && transfer.task == step)
+    let transfer = TransferArguments::from_json(&call.arguments);
+    transfer.is_ok_and(|transfer| transfer.returns && transfer.task == step)
 }
 
 /// What was made, or the plan if there is nothing else.
@@ -329,7 +324,7 @@ fn interrupted(
 ) -> String {
     let mut parts = Vec::new();
     if let (Some(question), Some(step)) = (wording::question(last), own_step) {
-        parts.push(format!("{ASK} {question}"));
+        parts.push(marker::ask(question));
         parts.extend(about_step(step));
         parts.push(told(before));
     } else {
@@ -356,7 +351,7 @@ fn unsure(readings: &Readings<'_>) -> String {
         _ => None,
     });
     match (tools.next(), tools.next()) {
-        (Some(first), Some(second)) => format!("{ASK} {}", ask_reading(first, second)),
+        (Some(first), Some(second)) => marker::ask(&ask_reading(first, second)),
         _ => talk::needs_bigger_model().to_owned(),
     }
 }

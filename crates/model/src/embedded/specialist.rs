@@ -1,5 +1,6 @@
 //! A specialist: one call with the user's words, and then words about what came out.
 
+use lango_protocol::marker;
 use lango_tool::ToolDeclaration;
 use serde_json::Value;
 
@@ -11,15 +12,13 @@ use super::report::is_reported;
 use super::steps::Structure;
 use super::thresholds::{CALL, CALL_DANGEROUS, CALL_UNKNOWN};
 use super::unknown::is_final;
-use super::{ASK, Reply, talk, wording};
-use crate::{ModelRequest, RequestedCall};
+use super::{Reply, talk, wording};
+use crate::{ModelRequest, RequestRole, RequestedCall};
 
 /// What a specialist is asked, and what it can do.
 pub(crate) struct Specialist<'a> {
     pub(crate) reader: &'a Reader,
     pub(crate) request: &'a ModelRequest,
-    /// Whether it is the only agent, whom the user also talks to.
-    pub(crate) alone: bool,
 }
 
 impl Specialist<'_> {
@@ -38,7 +37,8 @@ impl Specialist<'_> {
         }
         let gist = self.reader.gist(&conversation.words);
         let readings = Readings::of(self.reader, &gist, &self.request.tools, []);
-        if self.alone
+        // The only agent is the one whom the user also talks to.
+        if self.request.role == RequestRole::Single
             && let Some(text) = unfit(&conversation.words, &readings)
         {
             return Reply::Text(text);
@@ -60,7 +60,7 @@ impl Specialist<'_> {
         match second.map(|second| second.meaning) {
             _ if sure => self.call(tool, conversation),
             Some(Meaning::Tool { tool: other, .. }) => {
-                Reply::Text(format!("{ASK} {}", ask_reading(tool, other)))
+                Reply::Text(marker::ask(&ask_reading(tool, other)))
             }
             _ => Reply::Text(talk::needs_bigger_model().to_owned()),
         }
@@ -76,7 +76,7 @@ impl Specialist<'_> {
         let given = conversation.given(&tool.name);
         let filled = fill(self.reader, tool, &conversation.words, &given);
         match filled.missing.first() {
-            Some(parameter) => Reply::Text(format!("{ASK} {}", ask_value(tool, parameter))),
+            Some(parameter) => Reply::Text(marker::ask(&ask_value(tool, parameter))),
             None => Reply::Call(RequestedCall {
                 name: tool.name.to_string(),
                 arguments: Value::Object(filled.arguments).to_string(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lango_protocol::CallId;
+use lango_protocol::{CallId, CallStatus, TRANSFER_TOOL};
 use lango_tool::{SafetyLevel, ToolDeclaration};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -12,7 +12,8 @@ use super::conversation::{ask_reading, ask_value};
 use super::schema::{Kind, parameters};
 use super::{Reply, known_team, reply};
 use crate::{
-    AnsweredCall, Colleague, ContextBlock, Message, ModelRequest, RequestedCall, TRANSFER_TOOL,
+    AnsweredCall, CallOutcome, Colleague, ContextBlock, Message, ModelRequest, RequestRole,
+    RequestedCall,
 };
 
 /// Orders as files, pages and memories may hold them.
@@ -49,7 +50,7 @@ fn tools() -> Vec<ToolDeclaration> {
 /// What a specialist with these tools is asked.
 fn to_specialist(words: &str, tools: Vec<ToolDeclaration>) -> ModelRequest {
     ModelRequest {
-        instruction: "You are somebody. Say [REJECT] to reject.".into(),
+        role: RequestRole::Specialist,
         messages: vec![Message::user(words)],
         tools,
         ..ModelRequest::default()
@@ -63,6 +64,7 @@ fn to_orchestrator(words: &str) -> ModelRequest {
         ..ToolDeclaration::new::<()>("", "Hands over.", SafetyLevel::Safe)
     };
     ModelRequest {
+        role: RequestRole::Orchestrator,
         messages: vec![Message::user(words)],
         tools: vec![transfer],
         colleagues: known_team().into_iter().map(Arc::new).collect::<Vec<Arc<Colleague>>>(),
@@ -137,6 +139,7 @@ fn result(call: &RequestedCall, result: &str) -> Message {
             name: call.name.clone(),
             arguments: call.arguments.clone(),
             result: result.to_owned(),
+            outcome: CallOutcome::tool(CallStatus::Ok),
         }],
         keepsake: None,
     }

@@ -192,8 +192,10 @@ impl<'a> Contents<'a> {
         for (position, message) in request.messages.iter().enumerate() {
             match message {
                 Message::User(message) => {
-                    contents
-                        .push(Role::User, user(request.user_text(position, message), &message.images, sees));
+                    contents.push(
+                        Role::User,
+                        user(request.user_text(position, message), &message.images, sees),
+                    );
                 }
                 Message::Assistant { author, text } => {
                     contents.push(Role::Model, Part::text(signed(author.as_deref(), text)));

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::http::{Wire, sample};
-use crate::{ModelId, Options};
+use crate::{ModelId, Options, UserMessage};
 
 const KEPT: &str = r#"{"text":"st","calls":[{"id":"i1","signature":"s1"},{"id":"i2"}]}"#;
 
@@ -111,7 +111,8 @@ fn no_part_is_empty_and_a_user_speaks_first_and_last() {
 #[test]
 fn images_are_shown_or_told() {
     let images = vec![sample::image("image/png"), sample::image("image/bmp")];
-    let request = sample::request(vec![Message::User(UserMessage { images, ..UserMessage::new("look") })]);
+    let request =
+        sample::request(vec![Message::User(UserMessage { images, ..UserMessage::new("look") })]);
     let parts = sent_to("gemini-3-pro", &request)["contents"][0]["parts"].take();
     assert_eq!(parts[1], json!({"inlineData":{"mimeType":"image/png","data":"cGl4ZWxz"}}));
     assert!(parts[2]["text"].as_str().unwrap().contains("image/bmp"));

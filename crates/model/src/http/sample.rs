@@ -8,7 +8,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Endpoint, Wire};
-use crate::{AnsweredCall, CallOutcome, ContextBlock, Image, Keepsake, Message, ModelId, ModelRequest, Options, RequestRole};
+use crate::{
+    AnsweredCall, CallOutcome, ContextBlock, Image, Keepsake, Message, ModelId, ModelRequest,
+    Options, RequestRole,
+};
 
 /// The model that is asked.
 pub(crate) fn endpoint(wire: Wire, model: &str) -> Endpoint {

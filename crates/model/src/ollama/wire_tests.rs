@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::http::{Wire, sample};
-use crate::{ModelId, Options as Wanted};
+use crate::{ModelId, Options as Wanted, UserMessage};
 
 const KEPT: &str = r#"{"thinking":"hm"}"#;
 
@@ -64,7 +64,8 @@ fn thoughts_go_back_to_their_own_model_only() {
 #[test]
 fn images_are_shown_or_told() {
     let images = vec![sample::image("image/png")];
-    let mut request = sample::request(vec![Message::User(UserMessage { images, ..UserMessage::new("look") })]);
+    let mut request =
+        sample::request(vec![Message::User(UserMessage { images, ..UserMessage::new("look") })]);
     request.context.clear();
     let message = sent(&request)["messages"][1].take();
     assert_eq!(message, json!({"role":"user","content":"look","images":["cGl4ZWxz"]}));

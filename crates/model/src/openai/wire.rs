@@ -126,8 +126,9 @@ fn messages<'a>(endpoint: &Endpoint, request: &'a ModelRequest) -> Vec<WireMessa
             Message::User(message) => {
                 let text = request.user_text(position, message);
                 // Some servers refuse messages without a word in them.
-                if !text.is_empty() || !images.is_empty() {
-                    wire.push(WireMessage::User { content: content(text, images, sees) });
+                if !text.is_empty() || !message.images.is_empty() {
+                    let content = content(text, &message.images, sees);
+                    wire.push(WireMessage::User { content });
                 }
             }
             Message::Assistant { text, .. } if text.is_empty() => {}

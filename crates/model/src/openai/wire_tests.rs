@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::Options;
 use crate::http::{Wire, sample};
+use crate::{Options, UserMessage};
 
 const KEPT: &str = r#"{"reasoning_content":"hm"}"#;
 
@@ -66,13 +66,16 @@ fn reasoning_goes_back_to_its_own_model_only() {
 #[test]
 fn images_are_shown_or_told() {
     let images = vec![sample::image("image/png")];
-    let mut request = sample::request(vec![Message::User(UserMessage { images, ..UserMessage::new("look") })]);
+    let mut request =
+        sample::request(vec![Message::User(UserMessage { images, ..UserMessage::new("look") })]);
     request.context.clear();
     let url = json!({"url":"data:image/png;base64,cGl4ZWxz"});
     let parts = json!([{"type":"text","text":"look"}, {"type":"image_url","image_url":url}]);
     assert_eq!(sent(&request)["messages"][1]["content"], parts);
-    request.messages =
-        vec![Message::User(UserMessage { images: vec![sample::image("image/png")], ..UserMessage::new(" ") })];
+    request.messages = vec![Message::User(UserMessage {
+        images: vec![sample::image("image/png")],
+        ..UserMessage::new(" ")
+    })];
     assert_eq!(sent(&request)["messages"][1]["content"].as_array().unwrap().len(), 1);
     let mut blind = endpoint();
     blind.facts.images = Some(false);

@@ -74,8 +74,8 @@ fn request(messages: Vec<Message>, options: Options) -> ModelRequest {
         context: vec![ContextBlock { source: "workspace", text: "here".into() }],
         messages,
         tools: vec![tool],
-        colleagues: Vec::new(),
         options,
+        ..ModelRequest::default()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Messages of every kind that the types allow.
 
 use bytes::Bytes;
-use lango_model::{AnsweredCall, Image, Keepsake, Message};
-use lango_protocol::CallId;
+use lango_model::{AnsweredCall, CallOutcome, Image, Keepsake, Message, UserMessage};
+use lango_protocol::{CallId, CallStatus};
 use proptest::prelude::*;
 
 /// A message, before keepsakes of real models are put into it.
@@ -42,6 +42,7 @@ impl Sketch {
             name,
             arguments,
             result,
+            outcome: CallOutcome::tool(CallStatus::Ok),
         };
         Message::Exchange { text, calls: calls.into_iter().map(answered).collect(), keepsake }
     }
@@ -128,7 +129,10 @@ fn exchange() -> impl Strategy<Value = Sketch> {
 /// Any message.
 pub(crate) fn sketch() -> impl Strategy<Value = Sketch> {
     let images = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(image(), 1..4)];
-    let user = (text(), images).prop_map(|(text, images)| Message::User { text, images });
+    let beside = || prop::option::weighted(0.2, text());
+    let user = (text(), beside(), beside(), images).prop_map(|(text, attachment, task, images)| {
+        Message::User(UserMessage { text, attachment, task, images })
+    });
     let authors = prop::sample::select(vec!["vault", "lango-orchestrator", "a"]);
     let author = prop::option::of(authors.prop_map(str::to_owned));
     let words = (author, text()).prop_map(|(author, text)| Message::Assistant { author, text });

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use lango_model::{
-    Endpoint, Fault, Message, Model, ModelError, ModelEvent, ModelId, ModelRequest, Options,
-    RemoteModel, Wire,
+    Endpoint, Fault, Message, Model, ModelError, ModelEvent, ModelId, ModelRequest, RemoteModel,
+    Wire,
 };
 use lango_protocol::Usage;
 
@@ -44,11 +44,8 @@ pub(crate) fn endpoint(wire: Wire, base_url: &str) -> Endpoint {
 pub(crate) fn request() -> Arc<ModelRequest> {
     Arc::new(ModelRequest {
         instruction: "You are operator, x".into(),
-        context: Vec::new(),
         messages: vec![Message::user("hello")],
-        tools: Vec::new(),
-        colleagues: Vec::new(),
-        options: Options::default(),
+        ..ModelRequest::default()
     })
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use lango_model::scripted::{Script, ScriptedServer};
 use lango_model::{
-    AnsweredCall, Endpoint, Facts, Fault, Image, Keepsake, Message, ModelId, ModelRequest, Options,
-    RemoteModel, Wire, list_models,
+    AnsweredCall, CallOutcome, Endpoint, Facts, Fault, Image, Keepsake, Message, ModelId,
+    ModelRequest, Options, RemoteModel, UserMessage, Wire, list_models,
 };
-use lango_protocol::CallId;
+use lango_protocol::{CallId, CallStatus};
 
 use crate::hearing::{Heard, endpoint, hear, hear_request, request};
 
@@ -31,6 +31,7 @@ fn exchange(from: &ModelId, heard: &Heard) -> Message {
         name: name.clone(),
         arguments: arguments.clone(),
         result: format!("result of {name}"),
+        outcome: CallOutcome::tool(CallStatus::Ok),
     });
     let keepsake = heard.keepsake.clone().map(|data| Keepsake { from: from.clone(), data });
     Message::Exchange { text: heard.text.clone(), calls: answered.collect(), keepsake }
@@ -110,13 +111,15 @@ fn bad_call() -> Message {
         name: "not a name".into(),
         arguments: "{broken".into(),
         result: String::new(),
+        outcome: CallOutcome::tool(CallStatus::Refused),
     };
     Message::Exchange { text: " \n".into(), calls: vec![call], keepsake: None }
 }
 
 #[tokio::test]
 async fn odd_conversations_are_taken_by_every_wire() {
-    let looks = Message::User { text: String::new(), images: vec![image("image/png")] };
+    let images = vec![image("image/png")];
+    let looks = Message::User(UserMessage { images, ..UserMessage::default() });
     let conversations = [
         vec![said(None, "I begin"), Message::user("hello")],
         vec![Message::user("a"), Message::user("b"), said(None, "c"), said(Some("vault"), "d \n")],

@@ -10,10 +10,11 @@ mod transcript;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use lango_model::handover::attached;
+use lango_model::UserMessage;
 use lango_protocol::{
-    AgentName, ApprovalDecision, CallId, CallStatus, DelegationStatus, Event, EventBody,
-    ImageReference, Outcome, OutcomeStatus, Sender, Spent, Timestamp, WarningCode, WorkDone,
+    AgentName, ApprovalDecision, CallId, CallStatus, DelegationStatus, DirectCall, Event,
+    EventBody, ImageReference, Outcome, OutcomeStatus, Sender, Spent, Timestamp, WarningCode,
+    WorkDone,
 };
 
 use crate::loop_guard::LoopGuard;
@@ -45,6 +46,10 @@ pub(crate) enum Phase {
 #[derive(Debug, Clone, Default)]
 pub struct TurnRecord {
     pub(crate) user_text: String,
+    /// What came with the user's words.
+    pub(crate) attachment: Option<String>,
+    /// The one call that the turn consists of, where it does.
+    pub(crate) direct_call: Option<DirectCall>,
     pub(crate) images: Vec<ImageReference>,
     /// Who sent the message, where it was not the user.
     pub(crate) sender: Option<Sender>,
@@ -89,13 +94,12 @@ impl TurnRecord {
         self.count(event);
         self.note_repetition(event);
         match &event.body {
-            EventBody::UserMessage { text, attachment, images, sender, .. } => {
+            EventBody::UserMessage { text, attachment, images, sender, call, .. } => {
                 self.sender.clone_from(sender);
                 self.user_text.clone_from(text);
+                self.attachment.clone_from(attachment);
+                self.direct_call.clone_from(call);
                 self.images.clone_from(images);
-                if let Some(attachment) = attachment {
-                    self.user_text.push_str(&attached(attachment));
-                }
             }
             EventBody::Transfer { call, .. } => {
                 self.branches.entry(call.clone()).or_default();
@@ -128,6 +132,22 @@ impl TurnRecord {
             _ => {}
         }
         self.transcript_mut(event.branch.as_ref()).apply(event);
+        if let EventBody::TransferFinished { call, .. } = &event.body
+            && let Some(tally) = self.branches.get(call).map(Transcript::tally)
+        {
+            self.root.note_tally(call, tally);
+        }
+    }
+
+    /// Returns the user's message without images, with a task where one was given.
+    pub(crate) fn user_message(&self, task: Option<&str>) -> UserMessage {
+        let task = task.map(str::trim).filter(|task| !task.is_empty());
+        UserMessage {
+            text: self.user_text.clone(),
+            attachment: self.attachment.clone(),
+            task: task.filter(|task| *task != self.user_text.trim()).map(str::to_owned),
+            images: Vec::new(),
+        }
     }
 
     /// The transcript of the root, or of a branch.

@@ -1,10 +1,12 @@
 //! What one speaker said and did in one turn.
 
-use lango_model::{AnsweredCall, Keepsake, Message, ModelId, TRANSFER_TOOL, handover};
-use lango_protocol::{CallId, CallStatus, DelegationStatus, Event, EventBody, WarningCode};
+use lango_model::{AnsweredCall, CallOutcome, CallTally, Keepsake, Message, ModelId};
+use lango_protocol::{
+    CallId, CallStatus, DelegationStatus, Event, EventBody, TRANSFER_TOOL, TransferArguments,
+    WarningCode,
+};
 
 use super::{Delegation, Phase};
-use crate::offer::TransferArguments;
 use crate::words;
 
 /// A call that waits for its result.
@@ -38,9 +40,17 @@ struct Step {
 struct Call {
     pending: PendingCall,
     delegation: Option<Delegation>,
-    result: Option<String>,
+    result: Option<Answer>,
     /// It was answered without anything being run.
     refused: bool,
+}
+
+/// The result of a call.
+#[derive(Debug, Clone)]
+struct Answer {
+    /// The text for the model.
+    text: String,
+    outcome: CallOutcome,
 }
 
 impl Transcript {
@@ -70,9 +80,10 @@ impl Transcript {
                     call.pending.started = true;
                 }
             }
-            EventBody::ToolResult { call, status, output, .. } => {
+            EventBody::ToolResult { call, status, output, report, .. } => {
                 if let Some(call) = self.find(call) {
-                    call.result = Some(output.clone());
+                    let outcome = CallOutcome::Tool { status: *status, report: report.clone() };
+                    call.result = Some(Answer { text: output.clone(), outcome });
                     call.refused = matches!(status, CallStatus::Refused | CallStatus::Denied);
                 }
             }
@@ -98,16 +109,52 @@ impl Transcript {
             && let Some(call) = self.find(call)
         {
             call.refused = *status == DelegationStatus::Rejected;
-            call.result = Some(match status {
-                DelegationStatus::Answered => handover::answered(to.as_str(), text),
+            let told = match status {
+                DelegationStatus::Answered => format!("{to} answered:\n{text}"),
                 DelegationStatus::Rejected => {
                     format!("{to} rejected the task: {text}. Choose another agent, or answer.")
                 }
-                DelegationStatus::NeedsInput => handover::asks(to.as_str(), text),
+                DelegationStatus::NeedsInput => {
+                    format!("{to} needs an answer from the user. It asks:\n{text}")
+                }
                 DelegationStatus::Failed => format!("{to} could not finish: {text}"),
                 DelegationStatus::Cancelled => format!("{to} was stopped: {text}"),
-            });
+            };
+            let (status, text) = (*status, text.clone());
+            let outcome = CallOutcome::Transfer { status, text, calls: CallTally::default() };
+            call.result = Some(Answer { text: told, outcome });
         }
+    }
+
+    /// Notes what the calls under a transfer that came back came to.
+    pub(super) fn note_tally(&mut self, transfer: &CallId, tally: CallTally) {
+        if let Some(call) = self.find(transfer)
+            && let Some(Answer { outcome: CallOutcome::Transfer { calls, .. }, .. }) =
+                &mut call.result
+        {
+            *calls = tally;
+        }
+    }
+
+    /// Counts the calls by whether they did what they were asked for.
+    pub(super) fn tally(&self) -> CallTally {
+        let mut tally = CallTally::default();
+        for call in self.steps.iter().flat_map(|step| &step.calls) {
+            match call.result.as_ref().map(|answer| &answer.outcome) {
+                Some(CallOutcome::Tool { status: CallStatus::Ok, report })
+                    if !report.as_ref().is_some_and(|report| report.unsuccessful) =>
+                {
+                    tally.succeeded += 1;
+                }
+                _ => tally.failed += 1,
+            }
+        }
+        tally
+    }
+
+    /// Tells whether nothing was said or done yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
     }
 
     /// What comes next.
@@ -126,8 +173,8 @@ impl Transcript {
         if delegations.is_empty() { Phase::Think } else { Phase::Delegate(delegations) }
     }
 
-    /// How many hand-overs were made in the same reply as `call`.
-    pub(crate) fn hand_overs_beside(&self, call: &CallId) -> usize {
+    /// Returns how many transfers were made in the same reply as `call`.
+    pub(crate) fn transfers_beside(&self, call: &CallId) -> usize {
         let step =
             self.steps.iter().find(|step| step.calls.iter().any(|c| c.pending.call == *call));
         step.map_or(0, |step| step.calls.iter().filter(|c| c.delegation.is_some()).count())
@@ -169,11 +216,15 @@ impl Transcript {
             if step.calls.is_empty() {
                 return Message::Assistant { author: None, text: step.text.clone() };
             }
-            let calls = step.calls.iter().map(|call| AnsweredCall {
-                id: call.pending.call.clone(),
-                name: call.pending.tool.clone(),
-                arguments: call.pending.arguments.clone(),
-                result: call.result.clone().unwrap_or_else(|| words::OUTCOME_UNKNOWN.to_owned()),
+            let calls = step.calls.iter().map(|call| {
+                let Answer { text, outcome } = call.result.clone().unwrap_or_else(Answer::unknown);
+                AnsweredCall {
+                    id: call.pending.call.clone(),
+                    name: call.pending.tool.clone(),
+                    arguments: call.pending.arguments.clone(),
+                    result: text,
+                    outcome,
+                }
             });
             let (text, keepsake) = (step.text.clone(), step.keepsake.clone());
             Message::Exchange { text, calls: calls.collect(), keepsake }
@@ -200,6 +251,20 @@ impl Transcript {
     }
 }
 
+impl Answer {
+    /// A call without a result: what came of it is not known.
+    fn unknown() -> Self {
+        Self {
+            text: words::OUTCOME_UNKNOWN.to_owned(),
+            outcome: CallOutcome::tool(CallStatus::Unknown),
+        }
+    }
+
+    fn refused(text: String) -> Self {
+        Self { text, outcome: CallOutcome::tool(CallStatus::Refused) }
+    }
+}
+
 fn transfer_call(
     id: &CallId,
     arguments: String,
@@ -213,5 +278,6 @@ fn transfer_call(
         read_only: true,
         started: false,
     };
-    Call { pending, delegation, refused: refusal.is_some(), result: refusal }
+    let refused = refusal.is_some();
+    Call { pending, delegation, refused, result: refusal.map(Answer::refused) }
 }

@@ -6,10 +6,11 @@ use futures_util::StreamExt;
 use lango_model::{
     Message, ModelEvent, ModelId, ModelRequest, RequestedCall, Setback, estimate_tokens,
 };
+use lango_protocol::marker::DeltaFilter;
 use lango_protocol::{EventBody, Usage, WarningCode};
 
-use super::{Stop, Turn};
-use crate::marker::DeltaFilter;
+use super::think::ends_turn;
+use super::{Role, Stop, Turn};
 use crate::output::cut_at;
 use crate::recorder::{Draft, Voice};
 use crate::team::Agent;
@@ -41,13 +42,14 @@ impl Turn {
         &self,
         agent: &Agent,
         voice: &Voice,
+        role: Role<'_>,
         step: u32,
         request: ModelRequest,
     ) -> Result<Heard, Stop> {
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(Stop::Interrupted),
-            heard = self.listen(agent, voice, step, request) => heard,
+            heard = self.listen(agent, voice, role, step, request) => heard,
         }
     }
 
@@ -55,6 +57,7 @@ impl Turn {
         &self,
         agent: &Agent,
         voice: &Voice,
+        role: Role<'_>,
         step: u32,
         request: ModelRequest,
     ) -> Result<Heard, Stop> {
@@ -69,7 +72,7 @@ impl Turn {
                     heard.text.push_str(&text);
                     let shown = heard.filter.push(&text);
                     if !shown.is_empty() {
-                        self.recorder.show(voice, step, shown).await;
+                        self.recorder.show(voice, step, shown, ends_turn(role)).await;
                     }
                     if heard.text.len() > limit {
                         heard.cut(limit);
@@ -88,7 +91,7 @@ impl Turn {
         }
         let rest = std::mem::take(&mut heard.filter).finish();
         if !rest.is_empty() {
-            self.recorder.show(voice, step, rest).await;
+            self.recorder.show(voice, step, rest, ends_turn(role)).await;
         }
         let id = answering.as_ref().unwrap_or_else(|| agent.model.model.id());
         heard.account(id, &request_size);
@@ -164,7 +167,8 @@ struct RequestSize {
 impl RequestSize {
     fn of(request: &ModelRequest) -> Self {
         let message = |message: &Message| match message {
-            Message::User { text, .. } | Message::Assistant { text, .. } => text.len(),
+            Message::User(message) => message.text_bytes(),
+            Message::Assistant { text, .. } => text.len(),
             Message::Exchange { text, calls, .. } => {
                 let calls = calls.iter().map(|call| call.arguments.len() + call.result.len());
                 text.len() + calls.sum::<usize>()

@@ -31,7 +31,7 @@ impl Turn {
         let [delegation] = delegations else { return false };
         self.recorder
             .look(|record| {
-                let alone = record.root.hand_overs_beside(&delegation.call) == 1;
+                let alone = record.root.transfers_beside(&delegation.call) == 1;
                 let plans = |name| self.team.specialist(name).is_some_and(Specialist::only_thinks);
                 let plan_under_way = record.reported.iter().any(plans);
                 alone && !delegation.returns && !plan_under_way

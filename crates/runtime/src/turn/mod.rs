@@ -5,6 +5,7 @@
 
 mod ask;
 mod delegate;
+mod direct;
 mod remote;
 mod think;
 
@@ -23,6 +24,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::TurnError;
+use crate::call_report::Subject;
 use crate::events_adapter::PastTurn;
 use crate::record::{PendingCall, Phase};
 use crate::recorder::{Draft, Ended, Recorder, Voice};
@@ -104,6 +106,12 @@ impl Turn {
         }
     }
 
+    /// Tells whether the turn consists of one call that a program asked for. Nothing is learned from
+    /// such a turn, and no advice is given in it: nobody said anything.
+    pub(crate) async fn is_direct_call(&self) -> bool {
+        self.recorder.look(|record| record.direct_call.is_some()).await
+    }
+
     /// The most rounds of hand-overs.
     pub(crate) fn round_limit(&self) -> u32 {
         self.team.round_limit.unwrap_or(self.limits().delegation_rounds)
@@ -127,6 +135,9 @@ impl Turn {
     }
 
     async fn root(&self) -> Result<Box<Ended>, Stop> {
+        if let Some(call) = self.recorder.look(|record| record.direct_call.clone()).await {
+            return self.run_direct_call(call).await;
+        }
         let agent = &self.team.root;
         let voice = Voice { agent: agent.name.clone(), branch: None };
         loop {
@@ -225,10 +236,12 @@ impl Turn {
         }
         let results = open.into_iter().map(|(branch, pending)| {
             let unknown = pending.started && !pending.read_only;
-            let (status, output) = if unknown {
-                (CallStatus::Unknown, words::OUTCOME_UNKNOWN)
+            let subject = Subject::tool(&pending.tool);
+            let (status, output, report) = if unknown {
+                (CallStatus::Unknown, words::OUTCOME_UNKNOWN, subject.unknown())
             } else {
-                (CallStatus::Cancelled, words::NOT_STARTED)
+                let report = subject.not_run("the process ended before it was started");
+                (CallStatus::Cancelled, words::NOT_STARTED, report)
             };
             let result = EventBody::ToolResult {
                 call: pending.call,
@@ -236,6 +249,7 @@ impl Turn {
                 status,
                 output: output.to_owned(),
                 full_output: None,
+                report: Some(Arc::new(report)),
                 milliseconds: 0,
             };
             Draft::runtime(branch.as_ref(), result)

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use lango_protocol::{AgentName, DelegationStatus, EventBody};
+use lango_protocol::{AgentName, DelegationStatus, EventBody, marker};
 use tokio::sync::mpsc;
 
-use super::think::hand_back;
+use super::think::{ends_turn, hand_back};
 use super::{Flow, Role, Stop, Turn};
-use crate::marker;
 use crate::output::cut_at;
 use crate::record::Delegation;
 use crate::recorder::{Draft, Voice};
@@ -29,21 +28,21 @@ impl Turn {
         let role = Role::Specialist { delegation, direct };
         let voice = Voice { agent: name.clone(), branch: Some(delegation.call.clone()) };
         let step = self.recorder.change(|record| self.spend_call(record, role)).await?;
-        let (user_text, sender) =
-            self.recorder.look(|record| (record.user_text.clone(), record.sender.clone())).await;
+        let (message, sender) =
+            self.recorder.look(|record| (record.user_message(None), record.sender.clone())).await;
         let (words, pieces) = mpsc::channel(PIECES);
         let request = RemoteRequest {
             session: self.recorder.session().clone(),
             turn: self.recorder.turn(),
             call: delegation.call.clone(),
             task: delegation.task.clone(),
-            user_text,
+            user_text: message.rendered().into_owned(),
             images: self.images.clone(),
             trace: sender.and_then(|sender| sender.trace),
             words,
             cancel: self.cancel.child_token(),
         };
-        let reply = self.hear_remote(agent, request, pieces, &voice, step).await?;
+        let reply = self.hear_remote(agent, request, pieces, &voice, role, step).await?;
         let of = |body| Draft::of(&voice, step, body);
         match reply {
             RemoteReply::Answered { text } => {
@@ -78,6 +77,7 @@ impl Turn {
         request: RemoteRequest,
         mut pieces: mpsc::Receiver<String>,
         voice: &Voice,
+        role: Role<'_>,
         step: u32,
     ) -> Result<RemoteReply, Stop> {
         let mut asked = agent.ask(request);
@@ -94,7 +94,7 @@ impl Turn {
                     let piece = self.harmless(cut_at(&piece, room));
                     room -= piece.len().min(room);
                     if !piece.is_empty() {
-                        self.recorder.show(voice, step, piece).await;
+                        self.recorder.show(voice, step, piece, ends_turn(role)).await;
                     }
                 }
                 reply = &mut asked => return Ok(reply),

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use lango_model::handover::handed;
-use lango_model::{Colleague, ContextBlock, Message, ModelRequest};
-use lango_protocol::{BudgetKind, DelegationStatus, EventBody, OutcomeStatus, WarningCode};
+use lango_model::{Colleague, ContextBlock, Message, ModelRequest, RequestRole, UserMessage};
+use lango_protocol::{
+    BudgetKind, DelegationStatus, EventBody, OutcomeStatus, PLANNER, WarningCode,
+};
 
 use super::{Flow, Stop, Turn};
 use crate::context::{ContextRequest, collect_context};
@@ -57,6 +58,7 @@ impl Turn {
         let mut blocks = self.context_of(agent).await;
         blocks.extend(plan.note.map(|text| ContextBlock { source: "lango", text: text.into() }));
         let request = ModelRequest {
+            role: self.request_role(agent, role),
             instruction: agent.system_prompt.clone(),
             context: blocks,
             messages: plan.messages,
@@ -64,7 +66,7 @@ impl Turn {
             colleagues: self.colleagues(&plan.offer),
             options: agent.model.options,
         };
-        let heard = self.ask(agent, voice, plan.step, request).await?;
+        let heard = self.ask(agent, voice, role, plan.step, request).await?;
         let reply = Reply { text: heard.text, calls: heard.calls, by: heard.by };
         let decision = self
             .recorder
@@ -129,7 +131,8 @@ impl Turn {
             return blocks.clone();
         }
         let (message, sender) =
-            self.recorder.look(|record| (record.user_text.clone(), record.sender.clone())).await;
+            self.recorder.look(|record| (record.user_message(None), record.sender.clone())).await;
+        let message = message.rendered();
         let request = ContextRequest {
             session: self.recorder.session(),
             turn: self.recorder.turn(),
@@ -290,17 +293,30 @@ impl Turn {
         let past = within(&self.past, self.shared.settings.history_tokens);
         let mut messages: Vec<Message> =
             past.iter().flat_map(|turn| turn.messages(&agent.name, is_root)).collect();
-        let text = match role {
-            Role::Root => record.user_text.clone(),
-            Role::Specialist { delegation, .. } => handed(&record.user_text, &delegation.task),
+        let task = match role {
+            Role::Root => None,
+            Role::Specialist { delegation, .. } => Some(delegation.task.as_str()),
         };
-        messages.push(Message::User { text, images: self.images.clone() });
+        let images = self.images.clone();
+        messages.push(Message::User(UserMessage { images, ..record.user_message(task) }));
         messages
+    }
+
+    /// Says which part an agent plays, as its model may know it.
+    fn request_role(&self, agent: &Agent, role: Role<'_>) -> RequestRole {
+        match role {
+            Role::Root if self.team.round_limit.is_some() => RequestRole::Orchestrator,
+            Role::Root => RequestRole::Single,
+            Role::Specialist { .. } if agent.name == *PLANNER && agent.tools.is_empty() => {
+                RequestRole::Planner
+            }
+            Role::Specialist { .. } => RequestRole::Specialist,
+        }
     }
 }
 
-/// Whether an agent's last words go to the user.
-fn ends_turn(role: Role<'_>) -> bool {
+/// Tells whether an agent's last words go to the user.
+pub(super) fn ends_turn(role: Role<'_>) -> bool {
     !matches!(role, Role::Specialist { direct: false, .. })
 }
 

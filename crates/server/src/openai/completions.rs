@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
+use lango_model::UserMessage;
 use lango_protocol::{Caller, Origin, Sender, SessionId, TurnId};
 use lango_runtime::{OWNER, Runtime, TurnRequest, owns_session};
 use sha2::{Digest as _, Sha256};
@@ -234,12 +235,16 @@ fn start(
         message: None,
         trace: None,
     });
+    let message = UserMessage {
+        text: history.new.text.clone(),
+        attachment: history.attachment(found.tell_instructions, found.tell_earlier),
+        task: None,
+        images: history.new.images.clone(),
+    };
     let started = TurnRequest {
         turn,
-        attachment: history.attachment(found.tell_instructions, found.tell_earlier),
-        images: history.new.images.clone(),
         sender,
-        ..TurnRequest::new(found.session.clone(), history.new.text.clone(), Origin::Openai)
+        ..TurnRequest::new(found.session.clone(), message, Origin::Openai)
     };
     let handle = runtime.start_turn(started);
     let keeping = Keeping { caller: caller.clone(), history, taken: found.taken };

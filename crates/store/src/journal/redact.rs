@@ -4,7 +4,9 @@
 //! Texts change; events, their order, their types and their ids stay. Which words go is decided by
 //! the caller.
 
-use lango_protocol::{EventBody, Outcome, OutcomeStatus};
+use std::sync::Arc;
+
+use lango_protocol::{CallReport, DirectCall, EventBody, Outcome, OutcomeStatus};
 use serde_json::Value;
 
 use super::Journal;
@@ -155,28 +157,27 @@ fn redacted(mut body: EventBody, redaction: &dyn Redaction) -> Option<EventBody>
         }
     };
     match &mut body {
-        EventBody::UserMessage { text: said, attachment, .. } => {
+        EventBody::UserMessage { text: said, attachment, call, .. } => {
             text(said);
-            attachment.iter_mut().for_each(text);
+            attachment.iter_mut().for_each(&mut text);
+            if let Some(DirectCall { arguments, .. }) = call {
+                changed |= redact_json(arguments, redaction);
+            }
         }
-        EventBody::TextDelta { text: said }
+        EventBody::TextDelta { text: said, .. }
         | EventBody::Message { text: said, .. }
         | EventBody::TransferFinished { text: said, .. }
         | EventBody::Warning { text: said, .. } => text(said),
         EventBody::ToolCall { tool, arguments, .. } => {
             text(tool);
-            match serde_json::from_str::<Value>(arguments) {
-                // Inside of the JSON, where nothing is escaped.
-                Ok(mut value) => {
-                    if redact_value(&mut value, redaction) {
-                        *arguments = value.to_string();
-                        changed = true;
-                    }
-                }
-                Err(_) => text(arguments),
+            changed |= redact_json(arguments, redaction);
+        }
+        EventBody::ToolResult { output, report, .. } => {
+            text(output);
+            if let Some(report) = report {
+                changed |= redact_report(Arc::make_mut(report), redaction);
             }
         }
-        EventBody::ToolResult { output, .. } => text(output),
         EventBody::Transfer { task, .. } => text(task),
         EventBody::TransferRefused { requested, reason, .. } => {
             text(requested);
@@ -208,6 +209,39 @@ fn redacted(mut body: EventBody, redaction: &dyn Redaction) -> Option<EventBody>
         EventBody::ToolStarted { .. } | EventBody::Usage { .. } => {}
     }
     changed.then_some(body)
+}
+
+/// Changes the texts of a report. Says whether there was something.
+fn redact_report(report: &mut CallReport, redaction: &dyn Redaction) -> bool {
+    let mut changed = false;
+    let mut change = |text: &str| match redaction.redact(text) {
+        Some(new) => {
+            changed = true;
+            new
+        }
+        None => text.to_owned(),
+    };
+    let mut data = report.data.take();
+    *report = std::mem::take(report).map_text(&mut change);
+    if let Some(data) = &mut data {
+        changed |= redact_value(data, redaction);
+    }
+    report.data = data;
+    changed
+}
+
+/// Changes the texts inside of JSON, where nothing is escaped; what is no JSON is a text itself. Says
+/// whether there was something.
+fn redact_json(json: &mut String, redaction: &dyn Redaction) -> bool {
+    let new = match serde_json::from_str::<Value>(json) {
+        Ok(mut value) => redact_value(&mut value, redaction).then(|| value.to_string()),
+        Err(_) => redaction.redact(json),
+    };
+    let changed = new.is_some();
+    if let Some(new) = new {
+        *json = new;
+    }
+    changed
 }
 
 /// Changes every text in a JSON value, names of members too. Says whether there was something.

@@ -1,9 +1,11 @@
 //! Events to write.
 
+use std::sync::Arc;
+
 use lango_protocol::{
-    ApprovalDecision, BudgetKind, CallId, CallStatus, DelegationStatus, Event, EventBody, EventId,
-    FailureClass, ImageReference, Origin, Outcome, OutcomeStatus, SessionId, Spent, Timestamp,
-    TurnId, Usage, WarningCode, WorkDone,
+    ApprovalDecision, BudgetKind, CallId, CallReport, CallStatus, DelegationStatus, DirectCall,
+    Event, EventBody, EventId, FailureClass, ImageReference, Origin, Outcome, OutcomeStatus,
+    SessionId, Spent, Timestamp, TurnId, Usage, WarningCode, WorkDone,
 };
 use lango_store::Append;
 
@@ -37,6 +39,7 @@ pub(crate) fn user(text: &str) -> EventBody {
         images,
         origin: Origin::Run,
         sender: None,
+        call: None,
     }
 }
 
@@ -96,6 +99,11 @@ pub(crate) fn every_body() -> Vec<EventBody> {
             }],
             origin: Origin::Chat,
             sender: None,
+            call: Some(DirectCall {
+                agent: operator.clone(),
+                tool: "read".into(),
+                arguments: hard.into(),
+            }),
         },
         EventBody::Message { text: hard.into(), answer: false },
         EventBody::ToolCall {
@@ -166,6 +174,9 @@ pub(crate) fn every_body() -> Vec<EventBody> {
             status,
             output: hard.into(),
             full_output: Some("reference".into()),
+            report: Some(Arc::new(
+                CallReport::new(hard).quoted(hard).note(hard).data(&[hard]).unsuccessful(),
+            )),
             milliseconds: 12,
         });
     }

@@ -24,6 +24,8 @@ struct Play {
     seq: u64,
     step: u32,
     branch: Option<CallId>,
+    /// Whether the agent that speaks now speaks to the caller.
+    answers: bool,
     heard: String,
     events: Vec<Event>,
 }
@@ -35,6 +37,7 @@ impl Play {
             seq: 0,
             step: 1,
             branch: None,
+            answers: true,
             heard: String::new(),
             events: Vec::new(),
         };
@@ -45,6 +48,7 @@ impl Play {
             images: vec![],
             origin,
             sender: None,
+            call: None,
         });
         play
     }
@@ -80,7 +84,8 @@ impl Play {
         match act {
             Act::Say(text) => {
                 self.heard.push_str(text);
-                self.add(EventBody::TextDelta { text: text.clone() });
+                let answer = self.answers;
+                self.add(EventBody::TextDelta { text: text.clone(), answer });
             }
             Act::Stumble => {
                 self.heard.clear();
@@ -144,6 +149,7 @@ impl Play {
                 if !back {
                     self.branch = Some(calls[0].clone());
                 }
+                self.answers = back || (!returns && !several);
             }
         }
     }

@@ -153,6 +153,7 @@ impl Home {
                 images,
                 origin,
                 sender: None,
+                call: None,
             },
         )
         .await;
@@ -212,6 +213,7 @@ impl Turn {
             status: CallStatus::Ok,
             output: output.into(),
             full_output: None,
+            report: None,
             milliseconds: 1,
         };
         self.write("operator", body).await;

@@ -26,6 +26,8 @@ pub struct Advice {
     pub id: String,
     /// For the agent, to be put under the error after an empty line.
     pub text: String,
+    /// For a person: what helped.
+    pub remedy: String,
 }
 
 impl Learnings {
@@ -87,8 +89,9 @@ fn advice(learning: &Learning) -> Advice {
         0 => "not tried yet".to_owned(),
         tries => format!("helped {} of {tries} times", learning.successes),
     };
-    let text = format!("{MARK}{id}], {known}. What helped: {fix}{diagnosis}");
-    Advice { id: id.clone(), text: text.trim_start().to_owned() }
+    let remedy = format!("{fix}{diagnosis}");
+    let text = format!("{MARK}{id}], {known}. What helped: {remedy}");
+    Advice { id: id.clone(), text: text.trim_start().to_owned(), remedy }
 }
 
 /// An error without the advice under it.

@@ -23,6 +23,7 @@ impl Told {
                 images: Vec::new(),
                 origin: Origin::Chat,
                 sender: None,
+                call: None,
             },
         );
         told
@@ -68,6 +69,7 @@ impl Told {
                 status,
                 output: output.to_owned(),
                 full_output: None,
+                report: None,
                 milliseconds: 1,
             },
         );

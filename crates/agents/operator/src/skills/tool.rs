@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lango_tool::{
     AnyTool, Bound, Prepared, PreparedCall, Proposal, RegisteredTool, SafetyLevel, Step,
-    ToolContext, ToolDeclaration, ToolError, ToolFuture, visible, visible_lines,
+    ToolContext, ToolDeclaration, ToolError, ToolFuture, ToolOutput, visible, visible_lines,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -169,7 +169,7 @@ impl PreparedCall for Call {
     }
 
     fn run(self: Box<Self>, context: ToolContext) -> ToolFuture {
-        Box::pin(self.act(context))
+        Box::pin(async move { self.act(context).await.map(ToolOutput::from) })
     }
 }
 

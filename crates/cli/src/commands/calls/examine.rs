@@ -1,20 +1,16 @@
 //! Asking a model what it would do about a request, as the orchestrator and as the specialist that it
 //! chose.
 
-use lango_model::handover::handed;
 use lango_model::{
-    EMBEDDED, Fault, Message, Model, ModelError, ModelId, ModelRequest, Options, RequestedCall,
-    TRANSFER_TOOL,
+    EMBEDDED, Fault, Message, Model, ModelError, ModelId, ModelRequest, Options, RequestRole,
+    RequestedCall, UserMessage,
 };
-use serde::Deserialize;
+use lango_protocol::{TRANSFER_TOOL, TransferArguments, marker};
 use serde_json::{Map, Value};
 
 use super::clock::{Clock, Spent};
 use super::team::{NOBODY, Part, Team};
 use crate::commands::hear::{Heard, hear};
-
-/// With this an answer is a question to the user.
-const ASK: &str = "[ASK]";
 
 /// Asks one model about requests.
 pub(in crate::commands) struct Examiner<'a> {
@@ -48,23 +44,18 @@ pub(in crate::commands) struct Observed {
     pub(in crate::commands) as_specialist: Option<Spent>,
 }
 
-/// A hand-over, as the runtime reads one.
-#[derive(Deserialize)]
-struct Transfer {
-    #[serde(default)]
-    agent_name: String,
-    #[serde(default)]
-    task: String,
-}
-
 impl Examiner<'_> {
     /// An error is one that the next request would meet, too. A reply that cannot be used is no
     /// decision.
     pub(in crate::commands) async fn examine(&self, text: &str) -> Result<Observed, ModelError> {
         let mut observed = Observed::default();
         let colleagues = self.team.colleagues.clone();
-        let request =
-            ModelRequest { colleagues, ..self.request(&self.team.orchestrator, text.to_owned()) };
+        let message = UserMessage::new(text);
+        let request = ModelRequest {
+            role: RequestRole::Orchestrator,
+            colleagues,
+            ..self.request(&self.team.orchestrator, message)
+        };
         let (heard, spent) = self.ask(request).await?;
         observed.as_orchestrator = Some(spent);
         let Some(heard) = heard else { return Ok(observed) };
@@ -83,8 +74,12 @@ impl Examiner<'_> {
         if specialist.tools.is_empty() {
             return Ok(observed);
         }
-        let (heard, spent) =
-            self.ask(self.request(specialist, handed(text, &transfer.task))).await?;
+        let task =
+            Some(transfer.task.trim()).filter(|task| !task.is_empty() && *task != text.trim());
+        let message = UserMessage { task: task.map(str::to_owned), ..UserMessage::new(text) };
+        let role = RequestRole::Specialist;
+        let request = ModelRequest { role, ..self.request(specialist, message) };
+        let (heard, spent) = self.ask(request).await?;
         observed.as_specialist = Some(spent);
         if let Some(heard) = heard {
             self.reply_of_specialist(&mut observed, heard);
@@ -92,10 +87,10 @@ impl Examiner<'_> {
         Ok(observed)
     }
 
-    fn request(&self, part: &Part, text: String) -> ModelRequest {
+    fn request(&self, part: &Part, message: UserMessage) -> ModelRequest {
         ModelRequest {
             instruction: part.instruction.clone(),
-            messages: vec![Message::user(text)],
+            messages: vec![Message::User(message)],
             tools: part.tools.clone(),
             options: self.options,
             ..ModelRequest::default()
@@ -115,7 +110,7 @@ impl Examiner<'_> {
     }
 
     fn words_of_orchestrator(&self, observed: &mut Observed, text: String) {
-        if text.trim_start().starts_with(ASK) {
+        if marker::question(&text).is_some() {
             observed.asked = true;
             self.read_question(observed, &text);
             observed.agent = observed.tool.as_deref().and_then(|tool| self.owner(tool));
@@ -129,7 +124,7 @@ impl Examiner<'_> {
         if let Some(first) = heard.calls.first() {
             observed.tool = Some(first.name.clone());
             observed.arguments = serde_json::from_str(&first.arguments).ok();
-        } else if heard.text.trim_start().starts_with(ASK) {
+        } else if marker::question(&heard.text).is_some() {
             observed.asked = true;
             self.read_question(observed, &heard.text);
         }
@@ -155,9 +150,9 @@ impl Examiner<'_> {
     }
 }
 
-fn first_transfer(calls: &[RequestedCall]) -> Option<Transfer> {
+fn first_transfer(calls: &[RequestedCall]) -> Option<TransferArguments> {
     let transfer = calls.iter().find(|call| call.name == TRANSFER_TOOL)?;
-    serde_json::from_str(&transfer.arguments).ok()
+    TransferArguments::from_json(&transfer.arguments).ok()
 }
 
 /// Whether an error says something about the model's reply to this request alone.

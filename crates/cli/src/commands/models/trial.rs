@@ -1,7 +1,9 @@
 //! `lango models test`: real calls, and what works.
 
 use bytes::Bytes;
-use lango_model::{Fault, Image, Message, ModelError, ModelRequest, Options, RequestedCall};
+use lango_model::{
+    Fault, Image, Message, ModelError, ModelRequest, Options, RequestedCall, UserMessage,
+};
 use lango_tool::{SafetyLevel, ToolDeclaration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -118,11 +120,10 @@ impl Test {
         };
         ModelRequest {
             instruction: "You are being tested. Do exactly what is asked, briefly.".into(),
-            context: Vec::new(),
-            messages: vec![Message::User { text: text.to_owned(), images }],
+            messages: vec![Message::User(UserMessage { images, ..UserMessage::new(text) })],
             tools,
-            colleagues: Vec::new(),
             options,
+            ..ModelRequest::default()
         }
     }
 

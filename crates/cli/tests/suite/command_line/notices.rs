@@ -29,6 +29,7 @@ async fn interrupted_turn(lango: &Lango, session: &str) {
             images: Vec::new(),
             origin: Origin::Run,
             sender: None,
+            call: None,
         },
     };
     let append = Append { events: vec![event].into(), release: true, ..Append::default() };

@@ -86,7 +86,7 @@ async fn a_model_that_only_thinks_or_stutters_once_still_answers() {
     let turn = lango.ask("really?").turn().await;
     assert_eq!((turn.code, turn.answer()), (0, "Yes."));
     let said = |event: &lango_protocol::Event| match &event.body {
-        EventBody::TextDelta { text } | EventBody::Message { text, .. } => text.contains("see"),
+        EventBody::TextDelta { text, .. } | EventBody::Message { text, .. } => text.contains("see"),
         _ => false,
     };
     assert!(!turn.events.iter().any(said), "reasoning is not part of the answer");

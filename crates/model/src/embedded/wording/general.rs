@@ -1,72 +1,45 @@
-//! Tools that nobody here knows: those of MCP servers and of agents to come. Whether they did what
-//! they were asked to is not said, because the result alone does not say it.
+//! Tools that say nothing for a person: those of MCP servers and of agents to come, and calls of
+//! programs that did not write a report. Whether they did what they were asked to is not said.
 
+use lango_protocol::{CallReport, CallStatus};
+use lango_text::code_span;
 use serde_json::Value;
 
-use super::answer::{Answer, omitted};
-use super::deed::tool;
-use super::ending::failed;
 use super::json;
 use crate::AnsweredCall;
 
-/// What a result says, as it is or as lines and tables.
-pub(super) fn tell(call: &AnsweredCall) -> Answer {
+/// Reports what a result says, as it is or as lines and tables.
+pub(super) fn report(call: &AnsweredCall) -> CallReport {
     let result = call.result.trim();
-    if call.name.starts_with("mcp_") && is_trouble(result) {
-        return failed(call, result);
-    }
-    let tool = tool(call);
-    let (result, remarks) = without_remarks(result);
-    let answer = match serde_json::from_str::<Value>(result) {
-        _ if result.is_empty() || result == "(no content)" => {
-            Answer::new(format!("{tool} gave no answer in words."))
+    let tool = code_span(call.valid_name());
+    let says = || CallReport::new(format!("{tool} says:"));
+    match serde_json::from_str::<Value>(result) {
+        _ if result.is_empty() => CallReport::new(format!("{tool} gave no answer in words.")),
+        Ok(Value::Null) => CallReport::new(format!("{tool} gave nothing back.")),
+        Ok(Value::Number(number)) => CallReport::new(format!("{tool} says: {number}")),
+        Ok(Value::String(text)) if text.trim().is_empty() => {
+            CallReport::new(format!("{tool} gave no answer in words."))
         }
-        Ok(Value::String(text)) => quoted(&tool, &text),
-        Ok(Value::Null) => Answer::new(format!("{tool} gave nothing back.")),
-        Ok(Value::Number(number)) => Answer::new(format!("{tool} says: {number}")),
+        Ok(Value::String(text)) => says().quoted(text),
         Ok(value) => match json::shown(&value) {
-            Some(lines) if !lines.is_empty() => Answer::new(format!("{tool} says:")).lines(lines),
-            _ => quoted(&tool, result),
+            Some(lines) if !lines.is_empty() => says().markdown(lines),
+            _ => says().quoted(result),
         },
-        Err(_) => quoted(&tool, result),
+        Err(_) => says().quoted(result),
+    }
+}
+
+/// Reports a call that did not do its work, in the words that the model was told.
+pub(super) fn failure(call: &AnsweredCall, status: CallStatus) -> CallReport {
+    let tool = code_span(call.valid_name());
+    let report = match status {
+        CallStatus::Ok | CallStatus::Error => CallReport::new(format!("{tool} failed.")),
+        CallStatus::Refused | CallStatus::Denied => CallReport::new(format!("{tool} was not run.")),
+        CallStatus::Cancelled => CallReport::new(format!("{tool} was stopped.")),
+        CallStatus::Unknown => CallReport::new(format!("What came of {tool} is not known.")),
     };
-    remarks.into_iter().fold(answer, Answer::note)
-}
-
-fn quoted(tool: &str, text: &str) -> Answer {
-    match text.trim() {
-        "" => Answer::new(format!("{tool} gave no answer in words.")),
-        text => Answer::new(format!("{tool} says:")).quoted(text),
+    match call.result.trim() {
+        "" => report,
+        result => report.quoted(result),
     }
-}
-
-/// JSON that was too long for the runtime and cannot be read any more. Our own tools say in
-/// sentences what went wrong, so this is no failure; more than its beginning cannot be told.
-pub(super) fn cut(call: &AnsweredCall) -> Option<Answer> {
-    let is_json = call.result.starts_with(['{', '[']);
-    let is_cut = call.result.lines().any(|line| omitted(line).is_some());
-    let lead = || format!("The result of {} is long. It begins:", tool(call));
-    (is_json && is_cut).then(|| Answer::new(lead()).fenced(call.result.as_str()))
-}
-
-/// Whether these are our own words about a server that could not be used.
-fn is_trouble(result: &str) -> bool {
-    let ours = ["the MCP server ", "there is no MCP server ", "signing in to the MCP server "];
-    ours.iter().any(|beginning| result.starts_with(beginning))
-        || result.starts_with("what the server says about its arguments cannot be read: ")
-}
-
-/// The result without our remarks about the server, which come last.
-fn without_remarks(mut result: &str) -> (&str, Vec<String>) {
-    const ABOUT: &str = "[about the MCP server ";
-    let mut remarks = Vec::new();
-    while let Some((before, remark)) = result.rsplit_once('\n')
-        && remark.starts_with(ABOUT)
-        && remark.ends_with(']')
-    {
-        remarks.push(remark[1..remark.len() - 1].to_owned());
-        result = before.trim_end();
-    }
-    remarks.reverse();
-    (result, remarks)
 }

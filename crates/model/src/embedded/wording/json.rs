@@ -1,8 +1,7 @@
 //! JSON of any kind, for people: an object by its lines, a list of objects as a table.
 
+use lango_text::one_line;
 use serde_json::{Map, Value};
-
-use super::answer::inline;
 
 /// Rows of a table, items of a list, lines of an object.
 const MOST_ROWS: usize = 30;
@@ -31,7 +30,7 @@ fn lines(object: &Map<String, Value>, depth: usize) -> String {
     }
     let mut text = String::new();
     for (key, value) in object.iter().take(MOST_ROWS) {
-        let key = inline(key, LONGEST_CELL);
+        let key = one_line(key, LONGEST_CELL);
         let line = match value {
             Value::Array(items) if !items.is_empty() && depth < DEEPEST => {
                 format!("{key}:\n\n{}\n", list(items, depth + 1))
@@ -108,21 +107,21 @@ fn table(rows: &[&Map<String, Value>]) -> Option<String> {
 
 /// A text that cannot end its cell.
 fn cell(text: &str) -> String {
-    inline(text, LONGEST_CELL).replace('|', "\\|")
+    one_line(text, LONGEST_CELL).replace('|', "\\|")
 }
 
 /// A value on one line: texts without their quotes, numbers as they are.
 fn plain(value: &Value, most: usize) -> String {
     match value {
-        Value::String(text) => inline(text, most),
+        Value::String(text) => one_line(text, most),
         Value::Null => "none".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::Array(items) if items.iter().all(|item| !item.is_array() && !item.is_object()) => {
             let items: Vec<String> = items.iter().map(|item| plain(item, most)).collect();
-            inline(&items.join(", "), most)
+            one_line(&items.join(", "), most)
         }
-        other => inline(&other.to_string(), most),
+        other => one_line(&other.to_string(), most),
     }
 }
 

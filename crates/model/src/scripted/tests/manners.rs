@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Endpoint, Message, Model, ModelEvent, ModelId, ModelRequest, Options, RemoteModel};
+use crate::{Endpoint, Message, Model, ModelEvent, ModelId, ModelRequest, RemoteModel};
 
 const REPLY: &str = "think = \"hm, é\"\nsay = \"Héllo 🌍, and everybody who is in it\"\ncopies = 2\n\
                      usage = { input = 90, output = 40, cached = 30 }\n\
@@ -30,11 +30,8 @@ async fn hear(manner: Manner, wire: Wire) -> Reply {
     let model = RemoteModel::new(Endpoint::new(id, wire, server.base_url_for(wire))).unwrap();
     let mut stream = model.stream(Arc::new(ModelRequest {
         instruction: "You are operator, x".into(),
-        context: Vec::new(),
         messages: vec![Message::user("hello")],
-        tools: Vec::new(),
-        colleagues: Vec::new(),
-        options: Options::default(),
+        ..ModelRequest::default()
     }));
     let mut reply = Reply::default();
     while let Some(event) = stream.next().await {

@@ -133,7 +133,7 @@ pub(crate) async fn a_delta_is_not_kept(fixture: Fixture) {
     let work = session("work");
     let claim = journal.claim(&work, "/w").await.unwrap();
     let mut events = turn(&work, 1, "a");
-    let delta = EventBody::TextDelta { text: "piece".into() };
+    let delta = EventBody::TextDelta { text: "piece".into(), answer: true };
     events.insert(1, event(&work, events[0].turn, 1, delta));
     journal.append(&claim, append(events)).await.unwrap();
     assert_eq!(journal.events(&work, 0, 10).await.unwrap().len(), 3);

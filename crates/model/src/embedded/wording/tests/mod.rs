@@ -1,39 +1,40 @@
-//! Real results of real tools, as they were printed, and what is said about them.
+//! What is said about calls.
 
-mod failures;
-mod librarian;
-mod memory;
-mod operator;
 mod others;
 mod properties;
-mod web;
 
-use lango_protocol::CallId;
+use std::sync::Arc;
+
+use lango_protocol::{CallId, CallReport, CallStatus, DelegationStatus};
 
 use super::tell;
-use crate::AnsweredCall;
+use crate::{AnsweredCall, CallOutcome, CallTally};
 
-/// What is said about a call.
-fn told(name: &str, arguments: &str, result: &str) -> String {
-    let id = CallId::generate();
-    tell(&AnsweredCall {
-        id,
+fn call(name: &str, arguments: &str, result: &str, outcome: CallOutcome) -> AnsweredCall {
+    AnsweredCall {
+        id: CallId::generate(),
         name: name.into(),
         arguments: arguments.into(),
         result: result.into(),
-    })
+        outcome,
+    }
 }
 
-/// Words by which a call is told that did not do its work.
-fn is_failure(told: &str) -> bool {
-    [
-        " failed",
-        " was not done",
-        " was not run",
-        " is not permitted",
-        " was stopped",
-        "is not known",
-    ]
-    .iter()
-    .any(|words| told.lines().next().unwrap_or_default().contains(words))
+/// What is said about a call without a report.
+fn told(name: &str, result: &str, status: CallStatus) -> String {
+    tell(&call(name, "{}", result, CallOutcome::tool(status)))
+}
+
+/// What is said about a call with a report.
+fn reported(report: CallReport) -> String {
+    let outcome = CallOutcome::Tool { status: CallStatus::Ok, report: Some(Arc::new(report)) };
+    tell(&call("fs_read", "{}", "for the model", outcome))
+}
+
+/// What is said about a transfer to the operator.
+fn came_back(status: DelegationStatus, text: &str) -> String {
+    let arguments = r#"{"agent_name":"operator","task":"go"}"#;
+    let calls = CallTally::default();
+    let outcome = CallOutcome::Transfer { status, text: text.into(), calls };
+    tell(&call("transfer_to_agent", arguments, "for the model", outcome))
 }
