@@ -135,6 +135,7 @@ impl Tool for Forget {
                 let lines: Vec<String> = memories.iter().map(FoundMemory::line_with_id).collect();
                 CallReport::new(format!("Nothing was forgotten: {number} memories fit. Which one?"))
                     .markdown(lines.join("\n"))
+                    .unsuccessful()
             }
         };
         Some(report.data(outcome))

@@ -58,7 +58,7 @@ pub(crate) async fn a_memory_is_reported_in_the_users_words(location: DatabaseLo
 pub(crate) async fn a_report_does_not_repeat_what_was_forgotten(location: DatabaseLocation) {
     let home = Home::at(&location).await;
     let work = session("work");
-    home.play(&work, &["My dog is called Rex", "My cat is called Mimi"]).await;
+    home.play(&work, &["My cat is called Mimi", "My dog is called Rex"]).await;
     home.work(&work).await;
     let mut turn = home.begin(&session("other"), "forget the name").await;
     let several = reported(&home, &mut turn, "memory_forget", r#"{"query": "is called"}"#).await;
