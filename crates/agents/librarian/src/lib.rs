@@ -13,6 +13,7 @@ pub mod knowledge;
 pub mod learnings;
 mod provenance;
 mod register;
+mod reporting;
 mod seams;
 pub mod skills;
 mod text;

@@ -1,5 +1,7 @@
 //! `memory_forget`: really gone.
 
+use lango_protocol::CallReport;
+use lango_text::{code_span, plural};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -107,5 +109,35 @@ impl Tool for Forget {
                 "its words go from this conversation when this turn ends; do not repeat them",
             ),
         })
+    }
+
+    /// The words that are to be forgotten are not repeated.
+    fn describe(&self, _: &ForgetArguments) -> Option<String> {
+        Some("Forgetting this".to_owned())
+    }
+
+    /// The words that were forgotten are not repeated.
+    fn report(&self, _: &ForgetArguments, outcome: &Outcome) -> Option<CallReport> {
+        let report = match outcome {
+            Outcome::Forgotten { forgotten, kind, date, places_in_conversations, .. } => {
+                let id = code_span(forgotten);
+                let places = match usize::try_from(*places_in_conversations).unwrap_or(usize::MAX) {
+                    0 => String::new(),
+                    places => {
+                        let places = plural(places, "place", "places");
+                        format!(" It was also removed from {places} in conversations.")
+                    }
+                };
+                CallReport::new(format!("Forgotten: the memory {id} ({kind}, {date}).{places}"))
+            }
+            Outcome::Several { memories, .. } => {
+                let number = memories.len();
+                let lines: Vec<String> = memories.iter().map(FoundMemory::line_with_id).collect();
+                CallReport::new(format!("Nothing was forgotten: {number} memories fit. Which one?"))
+                    .markdown(lines.join("\n"))
+                    .unsuccessful()
+            }
+        };
+        Some(report.data(outcome))
     }
 }

@@ -1,9 +1,11 @@
 //! `memory_list_observations`.
 
+use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::report::{dated_line, listing};
 use super::session;
 use crate::memory::Memory;
 use crate::record::{Observation, day};
@@ -52,6 +54,13 @@ impl From<Observation> for ObservationView {
     }
 }
 
+impl ObservationView {
+    /// Returns one entry of a list, for a person.
+    pub(super) fn line(&self) -> String {
+        dated_line(&self.date, &self.content)
+    }
+}
+
 impl Tool for ListObservations {
     type Arguments = ListArguments;
     type Output = Vec<ObservationView>;
@@ -69,5 +78,14 @@ impl Tool for ListObservations {
         let limit = arguments.limit.clamp(1, 200);
         let observations = self.memory.observations(Some(&session), limit).await?;
         Ok(observations.into_iter().map(ObservationView::from).collect())
+    }
+
+    fn describe(&self, _: &ListArguments) -> Option<String> {
+        Some("Listing the observations".to_owned())
+    }
+
+    fn report(&self, _: &ListArguments, output: &Vec<ObservationView>) -> Option<CallReport> {
+        let lines: Vec<String> = output.iter().map(ObservationView::line).collect();
+        Some(listing(&lines, "observation", "observations").data(output))
     }
 }

@@ -1,9 +1,11 @@
 //! `memory_list_reflections`.
 
+use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use serde::Serialize;
 
 use super::list_observations::ListArguments;
+use super::report::{dated_line, listing};
 use super::session;
 use crate::memory::Memory;
 use crate::record::{Reflection, day};
@@ -39,6 +41,18 @@ impl From<Reflection> for ReflectionView {
     }
 }
 
+impl ReflectionView {
+    /// Returns one entry of a list, for a person.
+    fn line(&self) -> String {
+        dated_line(&self.date, &self.content)
+    }
+
+    /// Reports one reflection: its day, and its words.
+    pub(super) fn report(&self) -> CallReport {
+        CallReport::new(format!("In short ({}):", self.date)).quoted(self.content.as_str())
+    }
+}
+
 impl Tool for ListReflections {
     type Arguments = ListArguments;
     type Output = Vec<ReflectionView>;
@@ -57,5 +71,14 @@ impl Tool for ListReflections {
         let limit = arguments.limit.clamp(1, 200);
         let reflections = self.memory.reflections(Some(&session), limit).await?;
         Ok(reflections.into_iter().map(ReflectionView::from).collect())
+    }
+
+    fn describe(&self, _: &ListArguments) -> Option<String> {
+        Some("Listing the reflections".to_owned())
+    }
+
+    fn report(&self, _: &ListArguments, output: &Vec<ReflectionView>) -> Option<CallReport> {
+        let lines: Vec<String> = output.iter().map(ReflectionView::line).collect();
+        Some(listing(&lines, "reflection", "reflections").data(output))
     }
 }

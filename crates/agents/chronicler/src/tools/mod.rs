@@ -6,6 +6,7 @@ mod list_reflections;
 mod observe_event;
 mod observe_session;
 mod reflect_summary;
+mod report;
 mod search;
 mod store;
 

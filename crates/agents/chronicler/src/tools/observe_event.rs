@@ -1,11 +1,13 @@
 //! `observe_event`: something of this conversation, written down now.
 
-use lango_protocol::{EventBody, Timestamp};
+use lango_protocol::{CallReport, EventBody, Timestamp};
 use lango_store::Batch;
+use lango_text::{code_span, one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::report::{MAX_CONTENT_CHARACTERS, MAX_DATE_CHARACTERS};
 use crate::heard::time;
 use crate::memory::Memory;
 use crate::record::{Observation, Priority, fresh_id};
@@ -77,5 +79,22 @@ impl Tool for ObserveEvent {
         opened.observed(&written).await?.into_iter().for_each(|statement| batch.push(statement));
         opened.database.write(batch).await.map_err(ChroniclerError::from)?;
         Ok(Observed { id: written.id })
+    }
+
+    fn describe(&self, _: &ObserveArguments) -> Option<String> {
+        Some("Writing this down".to_owned())
+    }
+
+    fn report(&self, arguments: &ObserveArguments, observed: &Observed) -> Option<CallReport> {
+        let id = code_span(&observed.id);
+        let content = one_line(&arguments.content, MAX_CONTENT_CHARACTERS);
+        let summary = match arguments.at.as_deref() {
+            Some(at) => {
+                let at = one_line(at, MAX_DATE_CHARACTERS);
+                format!("Written down for {at}, as {id}: {content}")
+            }
+            None => format!("Written down, as {id}: {content}"),
+        };
+        Some(CallReport::new(summary).data(observed))
     }
 }

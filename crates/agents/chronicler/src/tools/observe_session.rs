@@ -1,5 +1,7 @@
 //! `observe_session`: observe now.
 
+use lango_protocol::CallReport;
+use lango_text::plural;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,5 +53,21 @@ impl Tool for ObserveSession {
             observations: report.observations.into_iter().map(ObservationView::from).collect(),
             new_memories: report.memories,
         })
+    }
+
+    fn describe(&self, _: &SessionArguments) -> Option<String> {
+        Some("Observing the conversation".to_owned())
+    }
+
+    fn report(&self, _: &SessionArguments, output: &ObservedNow) -> Option<CallReport> {
+        let memories = plural(output.new_memories, "new memory", "new memories");
+        let lines: Vec<String> = output.observations.iter().map(ObservationView::line).collect();
+        let report = if lines.is_empty() {
+            CallReport::new(format!("There was nothing new to observe; {memories}."))
+        } else {
+            let number = plural(lines.len(), "new observation", "new observations");
+            CallReport::new(format!("{number}, {memories}:")).markdown(lines.join("\n"))
+        };
+        Some(report.data(output))
     }
 }

@@ -1,5 +1,6 @@
 //! `reflect_summary`: a conversation in short.
 
+use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -57,5 +58,13 @@ impl Tool for ReflectSummary {
                 "nothing was observed in this conversation that could be summed up".to_owned(),
             )
         })
+    }
+
+    fn describe(&self, _: &ReflectArguments) -> Option<String> {
+        Some("Summing up the conversation".to_owned())
+    }
+
+    fn report(&self, _: &ReflectArguments, reflection: &ReflectionView) -> Option<CallReport> {
+        Some(reflection.report().data(reflection))
     }
 }

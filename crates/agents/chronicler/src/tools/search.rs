@@ -1,9 +1,12 @@
 //! `memory_search`: memories by words and meaning.
 
+use lango_protocol::CallReport;
+use lango_text::{code_span, plural};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::report::dated_line;
 use crate::memory::Memory;
 use crate::record::{StoredMemory, day};
 
@@ -52,6 +55,16 @@ impl FoundMemory {
             session: memory.session.map(String::from),
         }
     }
+
+    /// Returns one entry of a list, for a person.
+    fn line(&self) -> String {
+        dated_line(&self.date, &self.content)
+    }
+
+    /// Returns one entry of a list from which a person chooses.
+    pub(super) fn line_with_id(&self) -> String {
+        format!("{} ({})", self.line(), code_span(&self.id))
+    }
 }
 
 impl Tool for SearchMemories {
@@ -78,5 +91,24 @@ impl Tool for SearchMemories {
             return "There is no memory of this.".to_owned();
         }
         serde_json::to_string(output).unwrap_or_else(|error| format!("(unprintable: {error})"))
+    }
+
+    fn describe(&self, arguments: &SearchArguments) -> Option<String> {
+        let query = arguments.query.trim();
+        (!query.is_empty()).then(|| format!("Searching the memories for {}", code_span(query)))
+    }
+
+    fn report(&self, arguments: &SearchArguments, output: &Vec<FoundMemory>) -> Option<CallReport> {
+        let query = code_span(&arguments.query);
+        let report = if output.is_empty() {
+            CallReport::new(format!("There is no memory of {query}."))
+        } else {
+            let number = plural(output.len(), "memory", "memories");
+            let lines: Vec<String> = output.iter().map(FoundMemory::line).collect();
+            // The last ones may have little to do with the query.
+            CallReport::new(format!("{number} that may fit {query}, the best first:"))
+                .markdown(lines.join("\n"))
+        };
+        Some(report.data(output))
     }
 }

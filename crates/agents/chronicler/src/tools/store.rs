@@ -1,10 +1,12 @@
 //! `memory_store`: what the user wants remembered.
 
-use lango_protocol::{EventBody, Timestamp};
+use lango_protocol::{CallReport, EventBody, Timestamp};
+use lango_text::{code_span, one_line, plural};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::report::MAX_CONTENT_CHARACTERS;
 use crate::ChroniclerError;
 use crate::memory::Memory;
 use crate::record::{MemoryKind, MemoryOrigin};
@@ -26,6 +28,9 @@ pub(crate) struct StoreArguments {
     #[serde(default)]
     about: Option<String>,
 }
+
+/// Limits the earlier memories that a report names.
+const MAX_NAMED_COUNT: usize = 5;
 
 fn fact() -> MemoryKind {
     MemoryKind::Fact
@@ -77,5 +82,22 @@ impl Tool for StoreMemory {
             content: admitted.memory.content,
             instead_of: admitted.instead_of,
         })
+    }
+
+    fn describe(&self, _: &StoreArguments) -> Option<String> {
+        Some("Remembering this".to_owned())
+    }
+
+    fn report(&self, _: &StoreArguments, stored: &Stored) -> Option<CallReport> {
+        let Stored { content, instead_of, .. } = stored;
+        let content = one_line(content, MAX_CONTENT_CHARACTERS);
+        let report = CallReport::new(format!("I'll remember: {content}")).data(stored);
+        if instead_of.is_empty() {
+            return Some(report);
+        }
+        let ids = instead_of.iter().take(MAX_NAMED_COUNT).map(|id| code_span(id));
+        let ids = ids.collect::<Vec<_>>().join(", ");
+        let memories = plural(instead_of.len(), "earlier memory", "earlier memories");
+        Some(report.note(format!("It takes the place of {memories}: {ids}")))
     }
 }

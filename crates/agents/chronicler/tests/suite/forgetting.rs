@@ -109,3 +109,24 @@ pub(crate) async fn what_others_say_stays(location: DatabaseLocation) {
     assert!(all.contains("my brother urs lives in bern"), "{all}");
     home.assert_sound().await;
 }
+
+pub(crate) async fn a_report_loses_what_was_forgotten(location: DatabaseLocation) {
+    let home = Home::at(&location).await;
+    let work = session("work");
+    home.play(&work, &["remember that the launch code word is PELICAN-7741", "I live in Bern."])
+        .await;
+    home.work(&work).await;
+    let mut turn = home.begin(&work, "What do you know about me?").await;
+    let found = turn.run(&home.memory, "memory_search", r#"{"query": "me"}"#).await.unwrap();
+    let report = format!("{:?}", found.report.unwrap());
+    assert!(report.contains("PELICAN-7741") && report.contains("I live in Bern."), "{report}");
+    turn.end("That is it.").await;
+    let memories = home.memory.memories(false).await.unwrap();
+    let id = &memories.iter().find(|memory| memory.content.contains("PELICAN")).unwrap().id;
+    home.memory.forget(id).await.unwrap();
+    let all = everything(&home).await;
+    assert!(!all.contains("pelican") && !all.contains("7741"), "{all}");
+    assert!(all.contains("2 memories that may fit `me`"), "{all}");
+    assert!(all.contains(": i live in bern."), "{all}");
+    assert_eq!(files_with(&location, &["pelican", "7741"]), Vec::<String>::new());
+}

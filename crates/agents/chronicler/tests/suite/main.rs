@@ -6,6 +6,7 @@ mod context;
 mod forgetting;
 mod killed;
 mod observing;
+mod reports;
 mod samples;
 mod tools;
 
@@ -22,9 +23,13 @@ lango_store::on_both_engines! {
     tools::only_what_the_user_said_is_stored,
     tools::what_was_stored_is_found_and_listed,
     tools::a_query_that_fits_several_memories_forgets_none,
+    reports::a_memory_is_reported_in_the_users_words,
+    reports::a_report_does_not_repeat_what_was_forgotten,
+    reports::observations_and_reflections_are_reported,
     forgetting::what_is_forgotten_is_in_no_table_and_no_file,
     forgetting::what_a_running_turn_says_goes_when_it_ends,
     forgetting::what_others_say_stays,
+    forgetting::a_report_loses_what_was_forgotten,
     context::a_prompt_gets_what_is_relevant_within_its_budget,
     context::without_memories_nothing_is_embedded,
     context::what_is_out_of_sight_comes_back_in_short,

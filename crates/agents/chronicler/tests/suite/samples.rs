@@ -13,7 +13,7 @@ use lango_protocol::{
 };
 use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, Purpose, Retrieval};
 use lango_store::{Append, Claim, Database, DatabaseLocation, Journal};
-use lango_tool::{ToolContext, ToolError, ToolRegistry};
+use lango_tool::{ToolContext, ToolError, ToolOutput, ToolRegistry};
 use tokio_util::sync::CancellationToken;
 
 /// Vectors of hashed words: texts with common words are near each other.
@@ -207,25 +207,39 @@ impl Turn {
 
     /// A tool was called and said this.
     pub(crate) async fn result(&mut self, tool: &str, output: &str) {
+        self.output(tool, ToolOutput::from(output.to_owned())).await;
+    }
+
+    async fn output(&mut self, tool: &str, output: ToolOutput) {
         let body = EventBody::ToolResult {
             call: CallId::generate(),
             tool: tool.into(),
             status: CallStatus::Ok,
-            output: output.into(),
+            output: output.text,
             full_output: None,
-            report: None,
+            report: output.report.map(Arc::new),
             milliseconds: 1,
         };
         self.write("operator", body).await;
     }
 
-    /// Runs a tool of the chronicler in this turn.
+    /// Runs a tool of the chronicler in this turn; returns what a model reads.
     pub(crate) async fn call(
         &mut self,
         memory: &Memory,
         tool: &str,
         arguments: &str,
     ) -> Result<String, ToolError> {
+        self.run(memory, tool, arguments).await.map(|output| output.text)
+    }
+
+    /// Runs a tool of the chronicler in this turn; returns what a model and a person read.
+    pub(crate) async fn run(
+        &mut self,
+        memory: &Memory,
+        tool: &str,
+        arguments: &str,
+    ) -> Result<ToolOutput, ToolError> {
         let mut registry = ToolRegistry::new();
         lango_chronicler::register(&mut registry, memory).unwrap();
         let call = CallId::generate();
@@ -245,8 +259,8 @@ impl Turn {
         };
         let registered = registry.iter().find(|known| known.name() == tool).unwrap();
         let result = registered.prepare(arguments)?.run(context).await;
-        let output = result.clone().unwrap_or_else(|error| error.to_string());
-        self.result(tool, &output).await;
+        let output = result.clone().unwrap_or_else(|error| error.to_string().into());
+        self.output(tool, output).await;
         result
     }
 

@@ -1,10 +1,14 @@
 //! Open questions as tools.
 
+use lango_protocol::CallReport;
+use lango_text::{code_span, one_line, plural};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Answered, Inquiry};
+use crate::knowledge::tools::saved_report;
+use crate::reporting::{MAX_ENTRY_CHARACTERS, activity};
 use crate::{Holdings, Provenance};
 
 /// Questions in one result.
@@ -49,6 +53,26 @@ impl Tool for PendingInquiries {
         let inquiries = self.0.inquiries()?.pending(given.limit).await?;
         Ok(PendingOutput { inquiries })
     }
+
+    fn describe(&self, _: &PendingArguments) -> Option<String> {
+        Some("Listing the open questions".to_owned())
+    }
+
+    fn report(&self, _: &PendingArguments, output: &PendingOutput) -> Option<CallReport> {
+        let inquiries = &output.inquiries;
+        let report = if inquiries.is_empty() {
+            CallReport::new("There is no open question.")
+        } else {
+            let line = |inquiry: &Inquiry| {
+                let question = one_line(&inquiry.question, MAX_ENTRY_CHARACTERS);
+                format!("- {question} ({})", code_span(&inquiry.id))
+            };
+            let lines: Vec<String> = inquiries.iter().map(line).collect();
+            let questions = plural(lines.len(), "open question", "open questions");
+            CallReport::new(format!("{questions}:")).markdown(lines.join("\n"))
+        };
+        Some(report.data(inquiries))
+    }
 }
 
 /// `librarian_answer_inquiry`.
@@ -79,6 +103,16 @@ impl Tool for AnswerInquiry {
     ) -> Result<Answered, ToolError> {
         let provenance = Provenance::of_call(&context, None);
         Ok(self.0.inquiries()?.answer(&given.id, &given.answer, provenance, None).await?)
+    }
+
+    fn describe(&self, given: &AnswerArguments) -> Option<String> {
+        activity("Recording the answer to the question", &given.id)
+    }
+
+    fn report(&self, _: &AnswerArguments, answered: &Answered) -> Option<CallReport> {
+        let question = one_line(&answered.question, MAX_ENTRY_CHARACTERS);
+        let report = saved_report(&answered.saved).markdown(format!("Answered: {question}"));
+        Some(report.data(answered))
     }
 }
 
@@ -113,5 +147,14 @@ impl Tool for DismissInquiry {
     ) -> Result<DismissOutput, ToolError> {
         let dismissed = self.0.inquiries()?.dismiss(&given.id).await?;
         Ok(DismissOutput { dismissed })
+    }
+
+    fn describe(&self, given: &DismissArguments) -> Option<String> {
+        activity("Closing the question", &given.id)
+    }
+
+    fn report(&self, _: &DismissArguments, output: &DismissOutput) -> Option<CallReport> {
+        let question = one_line(&output.dismissed.question, MAX_ENTRY_CHARACTERS);
+        Some(CallReport::new(format!("Closed without an answer: {question}")).data(output))
     }
 }

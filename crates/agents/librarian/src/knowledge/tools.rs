@@ -1,10 +1,15 @@
 //! Knowledge as tools.
 
+use lango_protocol::CallReport;
+use lango_text::{code_span, one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Category, KnowledgeHits, NewKnowledge, Saved};
+use super::{Category, KnowledgeHit, KnowledgeHits, NewKnowledge, Saved, SavedOutcome};
+use crate::reporting::{
+    MAX_ENTRY_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, activity, day, found_entries,
+};
 use crate::text::checked;
 use crate::{Holdings, Provenance};
 
@@ -50,6 +55,31 @@ impl Tool for SaveKnowledge {
             confidence: None,
         };
         Ok(self.0.knowledge()?.save(new).await?)
+    }
+
+    fn describe(&self, given: &SaveArguments) -> Option<String> {
+        activity("Saving knowledge under", &given.key)
+    }
+
+    fn report(&self, _: &SaveArguments, saved: &Saved) -> Option<CallReport> {
+        Some(saved_report(saved).data(saved))
+    }
+}
+
+/// Reports what became of knowledge that was to be saved.
+pub(crate) fn saved_report(saved: &Saved) -> CallReport {
+    let (key, version) = (code_span(&saved.key), saved.version);
+    let report = CallReport::new(match saved.outcome {
+        SavedOutcome::Stored => format!("Saved under {key}."),
+        SavedOutcome::NewVersion => format!("Saved under {key}, as version {version}."),
+        SavedOutcome::Unchanged => format!("{key} said the same already; nothing was changed."),
+    });
+    match &saved.replaced {
+        Some(replaced) => {
+            let content = one_line(&replaced.content, MAX_REMARK_CHARACTERS);
+            report.note(format!("The previous version said: {content}"))
+        }
+        None => report,
     }
 }
 
@@ -103,4 +133,23 @@ impl Tool for SearchKnowledge {
         let limit = hits(given.limit)?;
         Ok(self.0.knowledge()?.search(&query, given.category, limit).await?)
     }
+
+    fn describe(&self, given: &SearchArguments) -> Option<String> {
+        activity("Looking for knowledge about", &given.query)
+    }
+
+    fn report(&self, given: &SearchArguments, found: &KnowledgeHits) -> Option<CallReport> {
+        let lines: Vec<String> = found.hits.iter().map(line).collect();
+        Some(found_entries(&given.query, &lines, found.note.as_deref()).data(&found.hits))
+    }
+}
+
+/// Returns one entry of a list: what is known, since when, from whom and from what.
+fn line(hit: &KnowledgeHit) -> String {
+    let key = one_line(&hit.key, MAX_NAME_CHARACTERS);
+    let text = one_line(&hit.text, MAX_ENTRY_CHARACTERS);
+    let by = one_line(&hit.by, MAX_NAME_CHARACTERS);
+    let source = hit.source.as_deref().map(|source| one_line(source, MAX_NAME_CHARACTERS));
+    let source = source.map_or_else(String::new, |source| format!(", from {source}"));
+    format!("- {key}: {text} ({}, by {by}{source})", day(hit.recorded_at))
 }

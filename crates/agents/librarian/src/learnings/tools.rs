@@ -1,11 +1,16 @@
 //! Lessons as tools.
 
+use lango_protocol::CallReport;
+use lango_text::{code_span, one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LearningHits, LearningOrigin, NewLearning};
+use super::{Learning, LearningHits, LearningOrigin, NewLearning};
 use crate::knowledge::tools::{hits, query};
+use crate::reporting::{
+    MAX_ENTRY_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, activity, found_entries,
+};
 use crate::{Holdings, Provenance};
 
 /// `save_learning`.
@@ -54,6 +59,15 @@ impl Tool for SaveLearning {
         let id = self.0.learnings()?.save(new).await?;
         Ok(SaveOutput { id })
     }
+
+    fn describe(&self, given: &SaveArguments) -> Option<String> {
+        activity("Saving a lesson about", &given.trigger)
+    }
+
+    fn report(&self, _: &SaveArguments, saved: &SaveOutput) -> Option<CallReport> {
+        let summary = format!("Saved the lesson, as {}.", code_span(&saved.id));
+        Some(CallReport::new(summary).data(saved))
+    }
 }
 
 /// `search_learnings`.
@@ -87,4 +101,26 @@ impl Tool for SearchLearnings {
         let limit = hits(given.limit)?;
         Ok(self.0.learnings()?.search(&query, limit).await?)
     }
+
+    fn describe(&self, given: &SearchArguments) -> Option<String> {
+        activity("Looking for lessons about", &given.query)
+    }
+
+    fn report(&self, given: &SearchArguments, found: &LearningHits) -> Option<CallReport> {
+        let lines: Vec<String> = found.hits.iter().map(|hit| line(&hit.learning)).collect();
+        Some(found_entries(&given.query, &lines, found.note.as_deref()).data(&found.hits))
+    }
+}
+
+/// Returns one entry of a list: what to do when, why, and whether it helped.
+fn line(learning: &Learning) -> String {
+    let trigger = one_line(&learning.trigger, MAX_NAME_CHARACTERS);
+    let fix = one_line(&learning.fix, MAX_ENTRY_CHARACTERS);
+    let why = learning.diagnosis.as_deref().map(|why| one_line(why, MAX_REMARK_CHARACTERS));
+    let why = why.map_or_else(String::new, |why| format!(" (why: {why})"));
+    let tried = match learning.tries {
+        0 => "not tried yet".to_owned(),
+        tries => format!("helped {} of {tries} times", learning.successes),
+    };
+    format!("- {trigger}: {fix}{why} ({tried})")
 }

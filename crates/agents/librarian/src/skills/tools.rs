@@ -1,10 +1,13 @@
 //! Skills as tools: writing drafts and listing what there is.
 
+use lango_protocol::CallReport;
+use lango_text::{code_span, one_line, plural};
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible, visible_lines};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ListedSkill, NewSkill, SkillShelf};
+use crate::reporting::{MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, activity};
 
 /// What is said of a draft.
 const WAITS: &str = "inactive until a person approves it";
@@ -56,11 +59,21 @@ impl Tool for CreateSkill {
         let usable = (self.0.usable)();
         let taken = |name: &str| usable.iter().any(|skill| skill.name == name);
         let draft = self.0.drafts.create(&given.skill(), taken)?;
-        let next = format!(
-            "the user can look at it and approve it with: lango skills approve {}",
-            draft.name
-        );
+        let command = approval_command(&draft.name);
+        let next = format!("the user can look at it and approve it with: {command}");
         Ok(CreateOutput { created: draft.name, state: WAITS, next })
+    }
+
+    fn describe(&self, given: &CreateArguments) -> Option<String> {
+        activity("Writing the skill", &given.name)
+    }
+
+    fn report(&self, _: &CreateArguments, output: &CreateOutput) -> Option<CallReport> {
+        let (name, state) = (code_span(&output.created), output.state);
+        let command = code_span(&approval_command(&output.created));
+        let report = CallReport::new(format!("Wrote the skill {name}, {state}."))
+            .note(format!("To look at it and approve it: {command}"));
+        Some(report.data(output))
     }
 
     fn propose(&self, given: &CreateArguments) -> Option<Proposal> {
@@ -73,6 +86,11 @@ impl Tool for CreateSkill {
         }
         Some(Proposal::of(summary, [&skill.name]))
     }
+}
+
+/// Returns the command with which a person approves a draft.
+fn approval_command(name: &str) -> String {
+    format!("lango skills approve {name}")
 }
 
 /// `list_skills`.
@@ -105,5 +123,26 @@ impl Tool for ListSkills {
             state: WAITS.to_owned(),
         }));
         Ok(ListOutput { skills })
+    }
+
+    fn describe(&self, _: &ListArguments) -> Option<String> {
+        Some("Listing the skills".to_owned())
+    }
+
+    fn report(&self, _: &ListArguments, output: &ListOutput) -> Option<CallReport> {
+        let skills = &output.skills;
+        let report = if skills.is_empty() {
+            CallReport::new("There are no skills yet.")
+        } else {
+            let line = |skill: &ListedSkill| {
+                let description = one_line(&skill.description, MAX_REMARK_CHARACTERS);
+                let state = one_line(&skill.state, MAX_NAME_CHARACTERS);
+                format!("- {}: {description} ({state})", code_span(&skill.name))
+            };
+            let lines: Vec<String> = skills.iter().map(line).collect();
+            let number = plural(lines.len(), "skill", "skills");
+            CallReport::new(format!("{number}:")).markdown(lines.join("\n"))
+        };
+        Some(report.data(skills))
     }
 }

@@ -72,8 +72,8 @@ pub(crate) async fn call(
     arguments: Value,
 ) -> Result<Value, ToolError> {
     let prepared = tools.get(tool).unwrap().prepare(&arguments.to_string())?;
-    let text = prepared.run(context()).await?;
-    Ok(serde_json::from_str(&text).unwrap())
+    let output = prepared.run(context()).await?;
+    Ok(serde_json::from_str(&output.text).unwrap())
 }
 
 /// A call by the librarian, in a conversation of its own.

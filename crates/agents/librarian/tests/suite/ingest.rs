@@ -27,7 +27,7 @@ on_both! {
     the_tools_stay_in_the_workspace,
 }
 
-async fn ingest(database: Database) -> Ingest {
+pub(crate) async fn ingest(database: Database) -> Ingest {
     let retrieval = Retrieval::open(database, None).await.unwrap();
     Ingest::new(retrieval, reader(), None)
 }
@@ -183,7 +183,7 @@ async fn an_ingest_that_is_stopped_goes_on_where_it_was(database: Database) {
 }
 
 /// Serves pages by their path until it is dropped.
-async fn server(pages: &'static [(&'static str, &'static str)]) -> (String, Guard) {
+pub(crate) async fn server(pages: &'static [(&'static str, &'static str)]) -> (String, Guard) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -253,7 +253,7 @@ async fn the_tools_stay_in_the_workspace(database: Database) {
     assert!(early.to_string().contains("no database yet"));
     library.connect(ingest(database).await);
     let result = call("rag_ingest", r#"{"path": ".", "collection": "notes"}"#).await.unwrap();
-    let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+    let result: serde_json::Value = serde_json::from_str(&result.text).unwrap();
     assert_eq!((&result["documents"], &result["passages"]), (&1.into(), &1.into()), "{result}");
     assert_eq!(result["skipped"].as_array().unwrap().len(), 2, "{result}");
     let secret = serde_json::json!({ "path": outside.join("secret.md") }).to_string();
@@ -276,7 +276,7 @@ async fn the_tools_stay_in_the_workspace(database: Database) {
         assert!(matches!(refused, ToolError::Arguments(_)), "{arguments}: {refused}");
     }
     let list = call("rag_list", "").await.unwrap();
-    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    let list: serde_json::Value = serde_json::from_str(&list.text).unwrap();
     assert_eq!(list["collections"].as_array().unwrap().len(), 1, "{list}");
     assert_eq!(list["documents"][0]["title"], "One");
     assert_eq!(list["more"], false);

@@ -22,14 +22,14 @@ on_both! {
     the_runtime_is_served,
 }
 
-const EMPTY: &str = r#"{"hits":[],"note":"nothing is known about this"}"#;
+pub(crate) const EMPTY: &str = r#"{"hits":[],"note":"nothing is known about this"}"#;
 
-fn searched(session: &SessionId, query: &str, output: &str) -> Told {
+pub(crate) fn searched(session: &SessionId, query: &str, output: &str) -> Told {
     let arguments = json!({ "query": query }).to_string();
     Told::new(session, "look it up").call("search_knowledge", &arguments, CallStatus::Ok, output)
 }
 
-async fn notice(inquiries: &Inquiries, told: &Told) -> Vec<String> {
+pub(crate) async fn notice(inquiries: &Inquiries, told: &Told) -> Vec<String> {
     inquiries.notice(&told.session, &gaps(&told.events)).await.unwrap()
 }
 

@@ -6,6 +6,7 @@ use lango_store::Database;
 use serde_json::json;
 
 use crate::database::{call, holdings, on_both, tools};
+use crate::reports::{reported, shown};
 use crate::turns::Told;
 
 on_both! {
@@ -98,6 +99,9 @@ async fn advice_is_trusted_as_far_as_it_helps(database: Database) {
     let after = learnings.get(&advice.id).await.unwrap().unwrap();
     assert_eq!((after.successes, after.tries), (1, 5));
     assert!(after.confidence() < 0.3);
+    let report = reported(&tools, "search_learnings", json!({ "query": "fs_read" })).await;
+    let line = "\n- fs_read: list first (helped 1 of 5 times)\n";
+    assert!(shown(&report).contains(line), "{report:?}");
     let now = learnings.advise("fs_read", MISSING).await.unwrap();
     assert!(now.is_none_or(|other| other.id != advice.id), "what does not help is not offered");
     assert!(!learnings.outcome("nobody", true).await.unwrap());

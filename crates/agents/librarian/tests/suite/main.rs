@@ -9,5 +9,6 @@ mod inquiries;
 mod knowledge;
 mod learnings;
 mod reading;
+mod reports;
 mod skills;
 mod turns;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::database::{call, tools};
 
-fn shelf(place: &std::path::Path) -> SkillShelf {
+pub(crate) fn shelf(place: &std::path::Path) -> SkillShelf {
     let usable = ListedSkill {
         name: "deploy".into(),
         description: "Deploys.".into(),
@@ -23,7 +23,7 @@ fn shelf(place: &std::path::Path) -> SkillShelf {
     }
 }
 
-fn notes(name: &str) -> Value {
+pub(crate) fn notes(name: &str) -> Value {
     json!({ "name": name, "description": "Writes notes.", "instructions": "Look at the log." })
 }
 

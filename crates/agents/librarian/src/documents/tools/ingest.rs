@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
+use lango_protocol::CallReport;
+use lango_text::{code_span, one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::{DEFAULT_COLLECTION, Report, Source, Unreadable, check_collection};
-use super::{Library, NAMED};
+use super::{Library, NAMED, number};
+use crate::reporting::{MAX_REMARK_CHARACTERS, activity};
 
 /// Reads in the workspace alone.
 pub(super) struct IngestDocuments {
@@ -126,5 +129,53 @@ impl Tool for IngestDocuments {
             }
             _ => Ok(IngestResult::new(collection, &report)),
         }
+    }
+
+    fn describe(&self, arguments: &IngestArguments) -> Option<String> {
+        let source = arguments.path.as_deref().or(arguments.url.as_deref())?;
+        activity("Ingesting", source)
+    }
+
+    fn report(&self, _: &IngestArguments, result: &IngestResult) -> Option<CallReport> {
+        let summary = summary(result);
+        let skipped = result.skipped.len().saturating_add(result.more_skipped);
+        let report = if skipped == 0 {
+            CallReport::new(summary)
+        } else {
+            let lines: Vec<String> = result.skipped.iter().map(SkippedView::line).collect();
+            CallReport::new(format!("{summary} Skipped {skipped}:")).markdown(lines.join("\n"))
+        };
+        let notes = result.notes.iter().map(|note| one_line(note, MAX_REMARK_CHARACTERS));
+        Some(notes.fold(report, CallReport::note).data(result))
+    }
+}
+
+/// Returns what became of the documents, in one sentence.
+fn summary(result: &IngestResult) -> String {
+    let IngestResult { added, replaced, unchanged, removed, .. } = result;
+    let counts = [
+        (*added, "added"),
+        (*replaced, "replaced"),
+        (*unchanged, "unchanged"),
+        (*removed as u64, "removed"),
+    ];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, outcome)| format!("{count} {outcome}"))
+        .collect();
+    let collection = code_span(&result.collection);
+    if counts.is_empty() {
+        return format!("No document was read into {collection}.");
+    }
+    let documents = number(result.documents, "document", "documents");
+    let passages = number(result.passages, "new passage", "new passages");
+    format!("{documents} read into {collection}: {}; {passages}.", counts.join(", "))
+}
+
+impl SkippedView {
+    fn line(&self) -> String {
+        let source = one_line(&self.source, MAX_REMARK_CHARACTERS);
+        format!("- {source}: {}", one_line(&self.why, MAX_REMARK_CHARACTERS))
     }
 }

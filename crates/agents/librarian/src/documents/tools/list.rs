@@ -1,11 +1,14 @@
 //! `rag_list`: what is there.
 
+use lango_protocol::CallReport;
 use lango_retrieval::{RetrievalError, Space};
+use lango_text::{code_span, one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Library, NAMED};
+use super::{Library, NAMED, number};
+use crate::reporting::{MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS};
 
 /// Collections and the first documents.
 pub(super) struct ListDocuments {
@@ -78,5 +81,39 @@ impl Tool for ListDocuments {
                 .collect(),
             more,
         })
+    }
+
+    fn describe(&self, _: &ListArguments) -> Option<String> {
+        Some("Listing the documents".to_owned())
+    }
+
+    fn report(&self, _: &ListArguments, result: &ListResult) -> Option<CallReport> {
+        if result.collections.is_empty() {
+            return Some(CallReport::new("There are no documents yet.").data(result));
+        }
+        let sizes: Vec<String> = result.collections.iter().map(CollectionView::size).collect();
+        let lines: Vec<String> = result.documents.iter().map(DocumentView::line).collect();
+        let report = CallReport::new(format!("{}:", sizes.join("; "))).markdown(lines.join("\n"));
+        let report = if result.more {
+            report.note("(There are more documents than these.)")
+        } else {
+            report
+        };
+        Some(report.data(result))
+    }
+}
+
+impl CollectionView {
+    fn size(&self) -> String {
+        let documents = number(self.documents, "document", "documents");
+        let passages = number(self.passages, "passage", "passages");
+        format!("{documents} with {passages} in {}", code_span(&self.collection))
+    }
+}
+
+impl DocumentView {
+    fn line(&self) -> String {
+        let title = one_line(&self.title, MAX_NAME_CHARACTERS);
+        format!("- {title} ({})", one_line(&self.source, MAX_REMARK_CHARACTERS))
     }
 }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use lango_text::plural;
 use lango_tool::{DuplicateTool, ToolError, ToolRegistry};
 
 use super::Ingest;
@@ -15,6 +16,11 @@ use list::ListDocuments;
 
 /// Skipped files, notes and documents that a result names.
 const NAMED: usize = 20;
+
+/// Returns a number with its noun.
+fn number(number: u64, one: &str, several: &str) -> String {
+    plural(usize::try_from(number).unwrap_or(usize::MAX), one, several)
+}
 
 /// The handle that the tools share. They are made before a database is open; until
 /// [`Library::connect`] is called they say that there is none.

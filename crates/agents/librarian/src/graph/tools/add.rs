@@ -1,12 +1,15 @@
 //! `graph_add`: records a relation.
 
+use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use lango_retrieval::{EntryKey, Retrieval, Space};
 
+use super::relation::relation;
 use crate::graph::{Added, Name, NewTriple};
+use crate::reporting::activity;
 use crate::{Holdings, LibrarianError, Provenance};
 
 pub(crate) struct AddRelation {
@@ -73,6 +76,19 @@ impl Tool for AddRelation {
             mentioned_in,
         };
         Ok(output(graph.add(triple).await?))
+    }
+
+    fn describe(&self, given: &AddArguments) -> Option<String> {
+        activity("Recording a relation of", &given.subject)
+    }
+
+    fn report(&self, _: &AddArguments, output: &AddOutput) -> Option<CallReport> {
+        let relation = relation([&output.subject, &output.predicate, &output.object]);
+        let summary = match output.outcome {
+            Added::Stored => format!("Recorded: {relation}"),
+            Added::AlreadyThere => format!("Already on record: {relation}"),
+        };
+        Some(CallReport::new(summary).data(output))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod add;
 mod query;
+mod relation;
 mod traverse;
 
 pub(crate) use add::AddRelation;

@@ -1,11 +1,15 @@
 //! `graph_query`: which relations are on record.
 
+use lango_protocol::CallReport;
+use lango_text::{code_span, one_line, plural};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::relation::relation;
 use crate::Holdings;
 use crate::graph::{Name, Question, Triple};
+use crate::reporting::{MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, with_remark};
 
 /// Relations in one result.
 const MOST: u32 = 100;
@@ -67,5 +71,37 @@ impl Tool for QueryRelations {
             None
         };
         Ok(QueryOutput { triples: found.triples, note })
+    }
+
+    fn describe(&self, given: &QueryArguments) -> Option<String> {
+        let named = [&given.subject, &given.predicate, &given.object].into_iter().flatten();
+        let named = named.filter(|name| !name.trim().is_empty()).map(|name| code_span(name));
+        let named: Vec<String> = named.collect();
+        (!named.is_empty()).then(|| format!("Looking for relations with {}", named.join(", ")))
+    }
+
+    fn report(&self, _: &QueryArguments, found: &QueryOutput) -> Option<CallReport> {
+        let QueryOutput { triples, note } = found;
+        let report = if triples.is_empty() {
+            let note = note.as_deref().unwrap_or("no such relation is on record");
+            let note = one_line(note, MAX_REMARK_CHARACTERS);
+            CallReport::new(format!("Nothing was found: {note}."))
+        } else {
+            let lines: Vec<String> = triples.iter().map(line).collect();
+            let relations = plural(lines.len(), "relation", "relations");
+            let report =
+                CallReport::new(format!("{relations} on record:")).markdown(lines.join("\n"));
+            with_remark(report, note.as_deref())
+        };
+        Some(report.data(triples))
+    }
+}
+
+/// Returns one entry of a list: the relation and what supports it.
+fn line(triple: &Triple) -> String {
+    let relation = relation([&triple.subject, &triple.predicate, &triple.object]);
+    match triple.provenance.source.as_deref() {
+        Some(source) => format!("- {relation} (from {})", one_line(source, MAX_NAME_CHARACTERS)),
+        None => format!("- {relation}"),
     }
 }

@@ -1,11 +1,15 @@
 //! `graph_traverse`: what is around a node.
 
+use lango_protocol::CallReport;
+use lango_text::{code_span, plural};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::relation::relation;
 use crate::Holdings;
 use crate::graph::{Direction, Limits, Name, Reach, Traversal};
+use crate::reporting::{activity, with_remark};
 
 const LIMITS: Limits = Limits { nodes: 200, edges: 400 };
 /// Predicates that one call may name.
@@ -90,6 +94,29 @@ impl Tool for FollowRelations {
             mark_open: false,
         };
         Ok(output(graph.traverse(&reach, &context.cancel).await?))
+    }
+
+    fn describe(&self, given: &TraverseArguments) -> Option<String> {
+        activity("Following the relations of", &given.start_node)
+    }
+
+    fn report(&self, given: &TraverseArguments, reached: &TraverseOutput) -> Option<CallReport> {
+        let start = code_span(&given.start_node);
+        let report = if reached.edges.is_empty() {
+            CallReport::new(format!("Nothing is related to {start}."))
+        } else {
+            // The node at which it began has depth 0.
+            let others = reached.nodes.iter().filter(|node| node.depth > 0).count();
+            let things = plural(others, "thing is", "things are");
+            let line = |[subject, predicate, object]: &[String; 3]| {
+                format!("- {}", relation([subject, predicate, object]))
+            };
+            let lines: Vec<String> = reached.edges.iter().map(line).collect();
+            CallReport::new(format!("{things} related to {start}:")).markdown(lines.join("\n"))
+        };
+        let incomplete = reached.incomplete.iter();
+        let report = incomplete.fold(report, |report, why| with_remark(report, Some(why)));
+        Some(report.data(reached))
     }
 }
 

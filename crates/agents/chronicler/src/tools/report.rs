@@ -1,0 +1,25 @@
+//! Parts of the reports that tell a person what a call did. The sentences themselves stand beside the
+//! tools.
+
+use lango_protocol::CallReport;
+use lango_text::{one_line, plural};
+
+/// Limits the words of one memory, in characters.
+pub(super) const MAX_CONTENT_CHARACTERS: usize = 600;
+/// Limits a date, in characters.
+pub(super) const MAX_DATE_CHARACTERS: usize = 60;
+
+/// Returns one entry of a list: the day and the words.
+pub(super) fn dated_line(date: &str, content: &str) -> String {
+    let date = one_line(date, MAX_DATE_CHARACTERS);
+    format!("- {date}: {}", one_line(content, MAX_CONTENT_CHARACTERS))
+}
+
+/// Reports what there is of a conversation, one line each.
+pub(super) fn listing(lines: &[String], one: &str, several: &str) -> CallReport {
+    if lines.is_empty() {
+        return CallReport::new(format!("There are no {several} of this conversation."));
+    }
+    let number = plural(lines.len(), one, several);
+    CallReport::new(format!("{number}:")).markdown(lines.join("\n"))
+}

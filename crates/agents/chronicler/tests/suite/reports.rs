@@ -1,0 +1,152 @@
+//! What calls tell a person: a sentence before, a report after.
+
+use lango_chronicler::Memory;
+use lango_protocol::{CallReport, Details};
+use lango_store::DatabaseLocation;
+use lango_tool::ToolRegistry;
+
+use crate::samples::{Home, Turn, session};
+
+/// The report of a call that works.
+async fn reported(home: &Home, turn: &mut Turn, tool: &str, arguments: &str) -> CallReport {
+    turn.run(&home.memory, tool, arguments).await.unwrap().report.unwrap()
+}
+
+/// A report as one text: the sentence, what is below it, the remarks.
+fn shown(report: &CallReport) -> String {
+    let details = report.details.as_ref().map(|details| match details {
+        Details::Markdown(text) => text.clone(),
+        other => panic!("no list is {other:?}"),
+    });
+    let parts = [report.summary.clone()].into_iter().chain(details);
+    parts.chain(report.notes.iter().cloned()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// A text of the data for programs.
+fn datum<'a>(report: &'a CallReport, pointer: &str) -> &'a str {
+    report.data.as_ref().unwrap().pointer(pointer).unwrap().as_str().unwrap()
+}
+
+pub(crate) async fn a_memory_is_reported_in_the_users_words(location: DatabaseLocation) {
+    let home = Home::at(&location).await;
+    let mut turn = home.begin(&session("work"), "Remember that I live in Bern").await;
+    let none = reported(&home, &mut turn, "memory_search", r#"{"query": "Bern"}"#).await;
+    assert_eq!(shown(&none), "There is no memory of `Bern`.");
+    let stored = r#"{"content": "I live in Bern"}"#;
+    let stored = reported(&home, &mut turn, "memory_store", stored).await;
+    assert_eq!(shown(&stored), "I'll remember: I live in Bern");
+    let id = datum(&stored, "/id");
+    let found = reported(&home, &mut turn, "memory_search", r#"{"query": "Bern"}"#).await;
+    let date = datum(&found, "/0/date");
+    assert_eq!(
+        shown(&found),
+        format!("1 memory that may fit `Bern`, the best first:\n\n- {date}: I live in Bern")
+    );
+    turn.end("I see.").await;
+    let mut turn = home.begin(&session("later"), "I moved to Basel, remember it").await;
+    let moved = r#"{"content": "I moved to Basel"}"#;
+    let moved = reported(&home, &mut turn, "memory_store", moved).await;
+    assert_eq!(
+        shown(&moved),
+        format!(
+            "I'll remember: I moved to Basel\n\nIt takes the place of 1 earlier memory: `{id}`"
+        )
+    );
+    turn.end("I see.").await;
+}
+
+pub(crate) async fn a_report_does_not_repeat_what_was_forgotten(location: DatabaseLocation) {
+    let home = Home::at(&location).await;
+    let work = session("work");
+    home.play(&work, &["My cat is called Mimi", "My dog is called Rex"]).await;
+    home.work(&work).await;
+    let mut turn = home.begin(&session("other"), "forget the name").await;
+    let several = reported(&home, &mut turn, "memory_forget", r#"{"query": "is called"}"#).await;
+    let line = |number: usize| {
+        let part = |name: &str| datum(&several, &format!("/memories/{number}/{name}"));
+        format!("- {}: {} (`{}`)", part("date"), part("content"), part("id"))
+    };
+    assert_eq!(
+        shown(&several),
+        format!("Nothing was forgotten: 2 memories fit. Which one?\n\n{}\n{}", line(0), line(1))
+    );
+    assert!(several.unsuccessful, "the user did not get what they asked for");
+    let rex = reported(&home, &mut turn, "memory_forget", r#"{"query": "dog called Rex"}"#).await;
+    let (id, kind, date) = (datum(&rex, "/forgotten"), datum(&rex, "/kind"), datum(&rex, "/date"));
+    assert_eq!(
+        shown(&rex),
+        format!(
+            "Forgotten: the memory `{id}` ({kind}, {date}). \
+             It was also removed from 1 place in conversations."
+        )
+    );
+    assert!(!rex.unsuccessful && !format!("{rex:?}").contains("Rex"), "{rex:?}");
+    turn.end("ok").await;
+}
+
+pub(crate) async fn observations_and_reflections_are_reported(location: DatabaseLocation) {
+    let home = Home::at(&location).await;
+    let work = session("work");
+    home.play(&work, &["My flight to Oslo is on 4 May", "I live in Bern"]).await;
+    let mut turn = home.begin(&session("other"), "We launched Atlas on 2026-11-02, note it.").await;
+    let none = reported(&home, &mut turn, "memory_list_observations", "{}").await;
+    assert_eq!(shown(&none), "There are no observations of this conversation.");
+    let none = reported(&home, &mut turn, "memory_list_reflections", "{}").await;
+    assert_eq!(shown(&none), "There are no reflections of this conversation.");
+    let event = r#"{"content": "Atlas was launched", "at": "2026-11-02"}"#;
+    let event = reported(&home, &mut turn, "observe_event", event).await;
+    let id = datum(&event, "/id");
+    assert_eq!(
+        shown(&event),
+        format!("Written down for 2026-11-02, as `{id}`: Atlas was launched")
+    );
+    let today = r#"{"content": "We launched Atlas"}"#;
+    let today = reported(&home, &mut turn, "observe_event", today).await;
+    let id = datum(&today, "/id");
+    assert_eq!(shown(&today), format!("Written down, as `{id}`: We launched Atlas"));
+    let one = reported(&home, &mut turn, "memory_list_observations", r#"{"limit": 1}"#).await;
+    let date = datum(&one, "/0/date");
+    assert_eq!(shown(&one), format!("1 observation:\n\n- {date}: We launched Atlas"));
+
+    let of_work = r#"{"session": "work"}"#;
+    let now = reported(&home, &mut turn, "observe_session", of_work).await;
+    assert_eq!(now.summary, "2 new observations, 2 new memories:");
+    let line = |number: usize| {
+        let part = |name: &str| datum(&now, &format!("/observations/{number}/{name}"));
+        format!("- {}: {}", part("date"), part("content"))
+    };
+    assert_eq!(now.details, Some(Details::Markdown(format!("{}\n{}", line(0), line(1)))));
+    let again = reported(&home, &mut turn, "observe_session", of_work).await;
+    assert_eq!(shown(&again), "There was nothing new to observe; 0 new memories.");
+    let summary = reported(&home, &mut turn, "reflect_summary", of_work).await;
+    let (date, content) = (datum(&summary, "/date"), datum(&summary, "/content"));
+    assert_eq!(summary.summary, format!("In short ({date}):"));
+    assert_eq!(summary.details, Some(Details::Quoted(content.to_owned())));
+    let listed = reported(&home, &mut turn, "memory_list_reflections", of_work).await;
+    assert_eq!(listed.summary, "1 reflection:");
+    turn.end("ok").await;
+}
+
+#[test]
+fn every_call_says_what_it_is_about() {
+    let mut registry = ToolRegistry::new();
+    lango_chronicler::register(&mut registry, &Memory::default()).unwrap();
+    let calls = [
+        ("memory_store", r#"{"content": "My cat is called Minka"}"#, "Remembering this"),
+        ("memory_search", r#"{"query": "cat"}"#, "Searching the memories for `cat`"),
+        ("memory_forget", r#"{"query": "Minka"}"#, "Forgetting this"),
+        ("memory_list_observations", "{}", "Listing the observations"),
+        ("memory_list_reflections", "{}", "Listing the reflections"),
+        ("observe_event", r#"{"content": "Minka purred"}"#, "Writing this down"),
+        ("observe_session", "{}", "Observing the conversation"),
+        ("reflect_summary", "{}", "Summing up the conversation"),
+    ];
+    assert_eq!(registry.iter().count(), calls.len());
+    let about = |tool: &str, arguments: &str| {
+        registry.get(tool).unwrap().prepare(arguments).unwrap().describe()
+    };
+    for (tool, arguments, expected) in calls {
+        assert_eq!(about(tool, arguments).as_deref(), Some(expected), "{tool}");
+    }
+    assert_eq!(about("memory_search", r#"{"query": " "}"#), None);
+}

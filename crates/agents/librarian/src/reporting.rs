@@ -1,0 +1,43 @@
+//! Parts of the reports that tell a person what a call did. The sentences themselves stand beside the
+//! tools.
+
+use lango_protocol::{CallReport, Timestamp};
+use lango_text::{code_span, one_line, plural};
+
+/// Limits a name, a key or a source within a sentence, in characters.
+pub(crate) const MAX_NAME_CHARACTERS: usize = 200;
+/// Limits a remark, in characters.
+pub(crate) const MAX_REMARK_CHARACTERS: usize = 300;
+/// Limits the words of one entry of a list, in characters.
+pub(crate) const MAX_ENTRY_CHARACTERS: usize = 600;
+
+/// Says what a call does with what: "Searching the web for `tomatoes`". None where the argument has
+/// no words.
+pub(crate) fn activity(doing: &str, argument: &str) -> Option<String> {
+    (!argument.trim().is_empty()).then(|| format!("{doing} {}", code_span(argument)))
+}
+
+/// Returns the day of a time, in UTC.
+pub(crate) fn day(time: Timestamp) -> String {
+    time.to_string().chars().take("2026-11-15".len()).collect()
+}
+
+/// Reports the entries that a search found, one line each.
+pub(crate) fn found_entries(query: &str, lines: &[String], note: Option<&str>) -> CallReport {
+    let query = code_span(query);
+    if lines.is_empty() {
+        return CallReport::new(format!("Nothing was found for {query}."));
+    }
+    let entries = plural(lines.len(), "entry", "entries");
+    let report =
+        CallReport::new(format!("{entries} found for {query}:")).markdown(lines.join("\n"));
+    with_remark(report, note)
+}
+
+/// Adds a remark in parentheses, where there is one.
+pub(crate) fn with_remark(report: CallReport, remark: Option<&str>) -> CallReport {
+    match remark {
+        Some(remark) => report.note(format!("({})", one_line(remark, MAX_REMARK_CHARACTERS))),
+        None => report,
+    }
+}
