@@ -38,6 +38,7 @@ const PLACES: &[(&str, Place)] = &[
     ("lango-tool", Place::In(Layer::Means)),
     ("lango-model", Place::In(Layer::Means)),
     ("lango-retrieval", Place::In(Layer::Means)),
+    ("lango-embedded", Place::In(Layer::Turn)),
     ("lango-orchestration", Place::In(Layer::Turn)),
     ("lango-runtime", Place::In(Layer::Turn)),
     ("lango-a2a", Place::In(Layer::Specialists)),

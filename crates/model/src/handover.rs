@@ -21,7 +21,7 @@ pub fn handed(user: &str, task: &str) -> String {
 }
 
 /// The user's words, and the task that was handed over with them.
-pub(crate) fn taken(text: &str) -> (&str, Option<&str>) {
+pub fn taken(text: &str) -> (&str, Option<&str>) {
     let parts = text.strip_suffix(TASK_ENDS).and_then(|rest| rest.rsplit_once(TASK_BEGINS));
     parts.map_or((text, None), |(user, task)| (user, Some(task.trim())))
 }
@@ -32,7 +32,7 @@ pub fn attached(text: &str) -> String {
 }
 
 /// The user's own words, without what came with them.
-pub(crate) fn without_attachment(text: &str) -> &str {
+pub fn without_attachment(text: &str) -> &str {
     text.split(ATTACHMENT_BEGINS).next().unwrap_or_default()
 }
 
@@ -47,12 +47,12 @@ pub fn asks(agent: &str, text: &str) -> String {
 }
 
 /// The answer in what came back from an agent, if it is one.
-pub(crate) fn answer_of<'a>(agent: &str, told: &'a str) -> Option<&'a str> {
+pub fn answer_of<'a>(agent: &str, told: &'a str) -> Option<&'a str> {
     told.strip_prefix(agent)?.strip_prefix(ANSWERED)
 }
 
 /// The question in what came back from an agent, if it is one.
-pub(crate) fn question_of<'a>(agent: &str, told: &'a str) -> Option<&'a str> {
+pub fn question_of<'a>(agent: &str, told: &'a str) -> Option<&'a str> {
     told.strip_prefix(agent)?.strip_prefix(ASKS)
 }
 

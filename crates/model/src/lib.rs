@@ -7,7 +7,6 @@
 
 mod anthropic;
 mod chain;
-mod embedded;
 mod error;
 mod facts;
 mod gemini;
@@ -23,7 +22,6 @@ mod tape;
 mod tokens;
 
 pub use chain::{Chain, Health, Link, RetryPolicy};
-pub use embedded::{EMBEDDED, Embedded, Routed, known_team};
 pub use error::{Fault, ModelError};
 pub use facts::{Cost, Facts, FactsError, FactsTable, ModelEntry, Prices};
 pub use handover::TRANSFER_TOOL;

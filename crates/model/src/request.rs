@@ -32,7 +32,7 @@ pub struct ModelRequest {
 impl ModelRequest {
     /// The position of the newest user message: everything before it stays the same from call to
     /// call, and context goes into it.
-    pub(crate) fn newest_user(&self) -> Option<usize> {
+    pub fn newest_user(&self) -> Option<usize> {
         self.messages.iter().rposition(|message| matches!(message, Message::User { .. }))
     }
 

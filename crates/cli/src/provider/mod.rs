@@ -11,10 +11,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_embedded::EMBEDDED;
 use lango_model::scripted::{RecordedServer, Script, ScriptedServer};
-use lango_model::{
-    Chain, Cost, EMBEDDED, Endpoint, FactsTable, Model, Recording, RetryPolicy, Tape, Wire,
-};
+use lango_model::{Chain, Cost, Endpoint, FactsTable, Model, Recording, RetryPolicy, Tape, Wire};
 use lango_protocol::{AgentName, Usage};
 use lango_runtime::AgentModel;
 

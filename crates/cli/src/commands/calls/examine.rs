@@ -1,10 +1,10 @@
 //! Asking a model what it would do about a request, as the orchestrator and as the specialist that it
 //! chose.
 
+use lango_embedded::EMBEDDED;
 use lango_model::handover::handed;
 use lango_model::{
-    EMBEDDED, Fault, Message, Model, ModelError, ModelId, ModelRequest, Options, RequestedCall,
-    TRANSFER_TOOL,
+    Fault, Message, Model, ModelError, ModelId, ModelRequest, Options, RequestedCall, TRANSFER_TOOL,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
