@@ -1,5 +1,4 @@
-//! Models: the stream-first [`Model`] trait, the providers behind it, and a scripted model that
-//! speaks a provider's wire over loopback for tests, benchmarks and the demo.
+//! Models: the stream-first [`Model`] trait, and the providers behind it.
 //!
 //! A request cannot hold a call without its result ([`Message::Exchange`]), so no history that
 //! reaches a provider can be refused for it. What a model says is only data here: whether a call
@@ -16,7 +15,6 @@ mod id;
 mod ollama;
 mod openai;
 mod request;
-pub mod scripted;
 mod stream;
 mod tape;
 mod tokens;
@@ -31,5 +29,5 @@ pub use request::{
     AnsweredCall, Colleague, ContextBlock, Image, Keepsake, Message, ModelRequest, Options,
 };
 pub use stream::{Model, ModelEvent, ModelStream, RequestedCall, Setback, Shortened};
-pub use tape::{Recording, RecordingError, Tape};
+pub use tape::{Exchange, ExchangeEnd, Recording, RecordingError, Tape};
 pub use tokens::estimate_tokens;

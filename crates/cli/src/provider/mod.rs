@@ -12,10 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_embedded::EMBEDDED;
-use lango_model::scripted::{RecordedServer, Script, ScriptedServer};
 use lango_model::{Chain, Cost, Endpoint, FactsTable, Model, Recording, RetryPolicy, Tape, Wire};
 use lango_protocol::{AgentName, Usage};
 use lango_runtime::AgentModel;
+use lango_scripted::{RecordedServer, Script, ScriptedServer};
 
 use choose::named;
 pub(crate) use choose::{Choice, Source, choose, list, nothing_set_up};

@@ -8,11 +8,11 @@ mod message;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use lango_model::scripted::{Script, ScriptedServer};
 use lango_model::{
     ContextBlock, Endpoint, Keepsake, Message, Model, ModelEvent, ModelId, ModelRequest, Options,
     RemoteModel, Wire,
 };
+use lango_scripted::{Script, ScriptedServer};
 use lango_tool::{SafetyLevel, ToolDeclaration};
 use message::Sketch;
 use proptest::prelude::*;

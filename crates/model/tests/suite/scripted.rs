@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use lango_model::scripted::{Script, ScriptedServer};
 use lango_model::{
     AnsweredCall, Endpoint, Facts, Fault, Image, Keepsake, Message, ModelId, ModelRequest, Options,
     RemoteModel, Wire, list_models,
 };
 use lango_protocol::CallId;
+use lango_scripted::{Script, ScriptedServer};
 
 use crate::hearing::{Heard, endpoint, hear, hear_request, request};
 
