@@ -49,6 +49,7 @@ const PLACES: &[(&str, Place)] = &[
     ("lango-server", Place::In(Layer::Surfaces)),
     ("lango-tui", Place::In(Layer::Surfaces)),
     ("lango", Place::In(Layer::Wiring)),
+    ("lango-conformance", Place::Outside),
     ("lango-bench", Place::Outside),
     ("xtask", Place::Outside),
 ];

@@ -168,22 +168,6 @@ pub(crate) async fn demonstrate(
     play(Workshop::new(config)?, choice, script).await
 }
 
-/// The same for a script without a story.
-pub(crate) async fn demonstrate_text(
-    config: &Config,
-    script: &'static str,
-) -> Result<ReadyModels, Failure> {
-    let script = Script::parse("built-in", script).map_err(|e| Failure::usage(e.to_string()))?;
-    let choice = Choice {
-        id: lango_model::ModelId::new("script", "scripted"),
-        source: Source::Script("built-in".into()),
-        why: "a script plays the model".into(),
-        listed: None,
-        is_last_resort: false,
-    };
-    demonstrate(config, choice, script).await
-}
-
 /// A scripted model, started on loopback.
 async fn play(
     mut workshop: Workshop<'_>,

@@ -7,7 +7,6 @@
 
 mod ask;
 mod call_model;
-pub mod conformance;
 mod direct;
 mod door;
 mod progress;

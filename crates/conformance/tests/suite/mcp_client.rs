@@ -1,14 +1,14 @@
 //! The protocol's own suite, with our client.
 
-use super::peer::node_programs;
+use crate::peers::node_programs;
 
 async fn suite(arguments: &[&str]) -> String {
     let directory = tempfile::tempdir().unwrap();
     let suite = node_programs().join("conformance");
-    let client = format!("{} __mcp-conformance-client", env!("CARGO_BIN_EXE_lango"));
+    let client = env!("CARGO_BIN_EXE_lango-mcp-conformance-client");
     let output = tokio::process::Command::new(node_programs().join("node"))
         .arg(suite.canonicalize().unwrap())
-        .args(["client", "--command", &client])
+        .args(["client", "--command", client])
         .args(arguments)
         .current_dir(directory.path())
         .kill_on_drop(true)

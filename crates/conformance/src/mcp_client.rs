@@ -1,4 +1,4 @@
-//! `lango __mcp-conformance-client URL`: our client in the scenarios of the protocol's own suite.
+//! Our client in the scenarios of the protocol's own suite.
 //!
 //! The suite starts a server, and this program with its address. Which scenario it is stands in the
 //! environment. The client is the one that agents use; what is different here is that nobody sits
@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::{Context as _, Result};
 use lango_egress::{ClientLimits, Guard, GuardedClient, Rules, Url};
 use lango_mcp::client::{
     AnswerFuture, Catalogue, ClientError, Filled, Form, HttpConfig, Login, OauthConfig, Outside,
@@ -16,8 +17,6 @@ use lango_sandbox::{Policy, Sandbox};
 use lango_store::{Database, DatabaseLocation};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-
-use crate::failure::{self, Failure};
 
 /// The document that the suite expects of a client that has one.
 const METADATA: &str = "https://conformance-test.local/client-metadata.json";
@@ -46,7 +45,8 @@ impl Person for Content {
     }
 }
 
-pub(crate) async fn client(url: &str) -> Result<u8, Failure> {
+/// Plays the client of the scenario that the environment names, against the suite's server.
+pub async fn play_mcp_client(url: &str) -> Result<()> {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let scenario = variable("MCP_CONFORMANCE_SCENARIO");
     let given: Given =
@@ -60,14 +60,12 @@ pub(crate) async fn client(url: &str) -> Result<u8, Failure> {
     let server = servers.get(config.name.as_str())?;
     let played = play(server, &outside(), &scenario).await;
     servers.stop().await;
-    played?;
-    Ok(failure::ANSWERED)
+    played
 }
 
-fn config(url: &str, given: &Given) -> Result<ServerConfig, Failure> {
-    let wrong = |error: String| Failure::usage(error);
+fn config(url: &str, given: &Given) -> Result<ServerConfig> {
     let address = HttpConfig {
-        url: Url::parse(url).map_err(|error| wrong(format!("{url:?}: {error}")))?,
+        url: Url::parse(url).with_context(|| format!("{url:?} is not an address"))?,
         headers: std::collections::BTreeMap::new(),
         bearer_token: None,
         oauth: OauthConfig {
@@ -95,7 +93,7 @@ fn outside(directory: &std::path::Path) -> Outside {
 }
 
 /// Connects, lists, and calls every tool once, signing in where that is asked for.
-async fn play(server: &Arc<Server>, outside: &Outside, scenario: &str) -> Result<(), Failure> {
+async fn play(server: &Arc<Server>, outside: &Outside, scenario: &str) -> Result<()> {
     let mut logins = 0;
     loop {
         match visit(server, scenario).await {
@@ -137,14 +135,14 @@ fn sample(schema: &str) -> Map<String, Value> {
 }
 
 /// Signs in, with a request in the place of a browser.
-async fn sign_in(server: &Server, outside: &Outside, challenge: &str) -> Result<(), Failure> {
+async fn sign_in(server: &Server, outside: &Outside, challenge: &str) -> Result<()> {
     let challenge = Some(challenge).filter(|challenge| !challenge.is_empty());
     let login = Login::begin(&server.config, outside, challenge, &[]).await?;
     let here = ["127.0.0.1".to_owned(), "localhost".to_owned()];
-    let rules = Rules::parse(&here, &[], &[]).map_err(|error| Failure::usage(error.to_string()))?;
+    let rules = Rules::parse(&here, &[], &[])?;
     let browser = GuardedClient::new(Guard::new(rules), ClientLimits::default());
     let address = login.url().to_owned();
     let (finished, opened) = tokio::join!(login.wait(LIMIT), browser.get(&address));
-    opened.map_err(|error| Failure::usage(format!("the login page: {error}")))?;
+    opened.context("cannot open the login page")?;
     Ok(finished?)
 }

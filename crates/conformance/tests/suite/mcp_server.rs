@@ -1,9 +1,7 @@
-//! The protocol's own suite, against a server behind our listener, our checks and our door.
+//! The protocol's own suite, against a server behind our listener, our checks and our endpoint.
 
-use rustix::process::Signal;
-
-use super::peer::node_programs;
-use crate::fixture::Lango;
+use crate::peers::node_programs;
+use crate::running::RunningServer;
 
 /// The scenarios that the revision requires.
 const REQUIRED: [&str; 30] = [
@@ -41,13 +39,10 @@ const REQUIRED: [&str; 30] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_required_scenario_passes() {
-    let lango = Lango::silent().await;
-    let command = lango.bare(&["__mcp-conformance-server"]);
-    let (server, printed) = command.start_until("listening on ").await;
-    let port = printed.trim().rsplit(' ').next().unwrap();
+    let server = RunningServer::start(env!("CARGO_BIN_EXE_lango-mcp-conformance-server")).await;
     let directory = tempfile::tempdir().unwrap();
     let suite = node_programs().join("conformance").canonicalize().unwrap();
-    let url = format!("http://127.0.0.1:{port}/mcp");
+    let url = format!("http://127.0.0.1:{}/mcp", server.port);
     let output = tokio::process::Command::new(node_programs().join("node"))
         .arg(suite)
         .args(["server", "--url", &url, "--requirements", "2025-11-25"])
@@ -61,6 +56,5 @@ async fn every_required_scenario_passes() {
         assert!(text.contains(&format!("✓ {scenario}: ")), "{scenario} fails:\n{text}");
     }
     assert!(text.contains(", 0 failed\n\nNot scored"), "{text}");
-    server.signal(Signal::TERM);
-    assert_eq!(server.finish().await.code, 0);
+    assert!(server.terminate().await.success());
 }

@@ -10,8 +10,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
-use super::{PICTURE, forms, shaped};
-use crate::server::team_server::internal;
+use super::{PICTURE, forms, internal, shaped};
 
 /// The pause between notifications that the suite describes.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -1,8 +1,7 @@
 //! What the protocol's own conformance suite wants to find at a server.
 //!
-//! Not part of the product: a fixture behind a hidden sub-command. It is served by the very door that
-//! serves the team, so what the suite says about transport, connections and checks of hosts holds for
-//! that.
+//! It is served by the very endpoint that serves the team, so what the suite says about transport,
+//! connections and checks of hosts holds for that.
 
 #![expect(deprecated, reason = "the suite tests what its revision of the protocol has")]
 
@@ -11,7 +10,11 @@ mod prompts;
 mod resources;
 mod tools;
 
-use axum::Router;
+use std::fmt::Display;
+
+use anyhow::Result;
+use lango_mcp::server::door_for;
+use lango_store::{Database, DatabaseLocation};
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -26,19 +29,29 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::door_for;
-use super::team_server::internal;
+use crate::serve::{listen, serve};
 
 /// The smallest picture there is: one red point.
 const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
-/// The routes of the fixture.
-pub fn routes(closing: CancellationToken) -> Router {
-    door_for(closing, |_| Fixture)
+/// Serves the fixture at a port of this machine, until a signal ends it.
+pub async fn serve_mcp(port: u16) -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let location = DatabaseLocation::Sqlite(directory.path().join("callers.db"));
+    let database = Database::open(&location).await?;
+    let listener = listen(port).await?;
+    let closing = CancellationToken::new();
+    let endpoint = door_for(closing.clone(), |_| Fixture);
+    serve(listener, database, endpoint, closing).await
 }
 
 /// Answers what the suite asks.
 struct Fixture;
+
+/// Reports something that the suite can do nothing about.
+fn internal(error: impl Display) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
+}
 
 /// Shapes that are fixed by the suite are written as it writes them.
 fn shaped<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {

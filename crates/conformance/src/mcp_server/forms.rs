@@ -5,9 +5,8 @@ use rmcp::model::ElicitRequestParams;
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
-use super::shaped;
 use super::tools::words;
-use crate::server::team_server::internal;
+use super::{internal, shaped};
 
 pub(super) async fn person(
     context: &RequestContext<RoleServer>,
