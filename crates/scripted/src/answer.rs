@@ -129,9 +129,9 @@ fn speak(
     listed: bool,
 ) -> Response<Body> {
     let wire = conversation.wire;
-    let manner = &state.script.manner;
-    let speech = Speech::new(reply, conversation, manner, &state.signatures);
-    let whole = manner.whole || listed;
+    let variant = &state.script.variant;
+    let speech = Speech::new(reply, conversation, variant, &state.signatures);
+    let whole = variant.whole || listed;
     let (kind, rendering) = match wire {
         // The only case without a refusal is one where nothing is said.
         Wire::Gemini if reply.error.is_some() => {
@@ -146,12 +146,12 @@ fn speak(
     };
     let mut delivery = with_fault(wire, reply, rendering);
     if kind != JSON {
-        delivery.pieces = manner.apply(wire, delivery.pieces);
+        delivery.pieces = variant.apply(wire, delivery.pieces);
     }
     if let Some(bytes) = reply.cut_at {
         delivery.cut_at(bytes);
     }
-    if let (Pace::Events, Some(size)) = (delivery.pace, manner.chunk_bytes) {
+    if let (Pace::Events, Some(size)) = (delivery.pace, variant.chunk_bytes) {
         delivery.pace = Pace::Portions(size);
     }
     respond(kind, delivery.into_body())

@@ -10,7 +10,6 @@ mod conversation;
 mod delivery;
 mod gemini;
 mod lists;
-mod manner;
 mod ollama;
 mod openai;
 mod refusal;
@@ -22,8 +21,9 @@ mod speech;
 #[cfg(test)]
 mod tests;
 mod text;
+mod variant;
 
-pub use manner::{Manner, UsagePlace};
 pub use replay::RecordedServer;
 pub use script::{ErrorCase, Fault, Figures, Reply, Script, ScriptError, ScriptedCall};
 pub use server::{ReceivedRequest, ScriptedServer};
+pub use variant::{UsagePlace, WireVariant};

@@ -4,7 +4,7 @@ use lango_model::Wire;
 use serde::{Deserialize, Deserializer};
 
 use super::conversation::Conversation;
-use super::manner::Manner;
+use super::variant::WireVariant;
 
 /// A script that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -20,8 +20,8 @@ pub struct ScriptError {
 #[serde(deny_unknown_fields)]
 pub struct Script {
     /// How the server speaks, the same for all replies.
-    #[serde(default)]
-    pub(super) manner: Manner,
+    #[serde(default, alias = "manner")]
+    pub(super) variant: WireVariant,
     #[serde(default, rename = "reply")]
     pub(super) replies: Vec<Reply>,
 }
@@ -248,8 +248,9 @@ mod tests {
         assert!(Script::parse("x", "[[reply]]\nsays = \"a\"").is_err());
         assert!(Script::parse("x", "[[reply]]\nagent = \"a\"").is_err());
         assert!(Script::parse("x", "[[reply]]\nsay = \"a\"\ntimes = 2").is_ok());
-        assert!(Script::parse("x", "[manner]\nchunks = 2").is_err());
-        assert!(Script::parse("x", "[manner]\nchunk_bytes = 0").is_err());
+        assert!(Script::parse("x", "[variant]\nchunks = 2").is_err());
+        assert!(Script::parse("x", "[variant]\nchunk_bytes = 0").is_err());
+        assert!(Script::parse("x", "[manner]\nchunk_bytes = 1").is_ok(), "the former name");
         assert!(Script::parse("x", "[[reply]]\nerror = \"tired\"").is_err());
         assert!(Script::parse("x", "[[reply]]\nwire = \"telex\"\nsay = \"a\"").is_err());
     }

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use lango_model::estimate_tokens;
 
 use super::conversation::Conversation;
-use super::manner::Manner;
 use super::script::{Figures, Reply};
 use super::signature::Signatures;
+use super::variant::WireVariant;
 
 /// A reply with everything filled in.
 pub(super) struct Speech<'a> {
@@ -15,7 +15,7 @@ pub(super) struct Speech<'a> {
     pub(super) text: String,
     pub(super) calls: Vec<SpokenCall>,
     pub(super) usage: Usage,
-    pub(super) manner: &'a Manner,
+    pub(super) variant: &'a WireVariant,
     pub(super) signatures: &'a Signatures,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Speech<'a> {
     pub(super) fn new(
         reply: &'a Reply,
         conversation: &'a Conversation<'_>,
-        manner: &'a Manner,
+        variant: &'a WireVariant,
         signatures: &'a Signatures,
     ) -> Self {
         let text = text_of(reply, conversation);
@@ -63,7 +63,7 @@ impl<'a> Speech<'a> {
             text,
             calls,
             usage,
-            manner,
+            variant,
             signatures,
         }
     }

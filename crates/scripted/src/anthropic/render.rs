@@ -4,8 +4,8 @@ use bytes::Bytes;
 use lango_model::Wire;
 use serde::Serialize;
 
-use crate::manner::UsagePlace;
 use crate::speech::{Rendering, Speech};
+use crate::variant::UsagePlace;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -154,7 +154,7 @@ pub(crate) fn render(speech: &Speech<'_>) -> Rendering {
     blocks.push(&Event::MessageStart { message });
     push_blocks(&mut blocks, speech);
     let stop_reason = if speech.calls.is_empty() { "end_turn" } else { "tool_use" };
-    let at_end = speech.manner.usage == UsagePlace::End;
+    let at_end = speech.variant.usage == UsagePlace::End;
     let usage = at_end.then_some(Counts {
         input_tokens: None,
         cache_creation_input_tokens: None,
@@ -189,7 +189,7 @@ fn push_blocks(blocks: &mut Blocks, speech: &Speech<'_>) {
 /// Anthropic counts what it had seen before, and what it will remember, apart from the rest.
 fn counts_at_start(speech: &Speech<'_>) -> Option<Counts> {
     let usage = &speech.usage;
-    let output_tokens = match speech.manner.usage {
+    let output_tokens = match speech.variant.usage {
         UsagePlace::None => return None,
         UsagePlace::End => 1,
         UsagePlace::Early => usage.output,

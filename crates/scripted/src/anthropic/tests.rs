@@ -3,10 +3,10 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::conversation::Conversation;
-use crate::manner::{Manner, UsagePlace};
 use crate::script::{Reply, Script};
 use crate::signature::Signatures;
 use crate::speech::Speech;
+use crate::variant::{UsagePlace, WireVariant};
 
 fn request(messages: &Value) -> Value {
     json!({"model": "m", "max_tokens": 100, "messages": messages})
@@ -133,12 +133,12 @@ fn options_that_anthropic_refuses_are_refused() {
     assert!(with("tools", tool(json!({"type": "object", "anyOf": []}))).contains("anyOf"));
 }
 
-fn render_reply(reply: &str, manner: &Manner, signatures: &Signatures) -> Vec<Value> {
+fn render_reply(reply: &str, variant: &WireVariant, signatures: &Signatures) -> Vec<Value> {
     let script = Script::parse("x", &format!("[[reply]]\n{reply}")).unwrap();
     let reply: &Reply = &script.replies[0];
     let body = request(&json!([user()])).to_string();
     let conversation = parse(body.as_bytes(), signatures).unwrap();
-    let rendering = render(&Speech::new(reply, &conversation, manner, signatures));
+    let rendering = render(&Speech::new(reply, &conversation, variant, signatures));
     let events = rendering.content.iter().chain(&rendering.ending);
     let read = |event: &bytes::Bytes| {
         let text = std::str::from_utf8(event).unwrap();
@@ -155,7 +155,7 @@ fn a_reply_is_a_message_of_blocks() {
     let signatures = Signatures::default();
     let reply = "think = \"hm\"\nsay = \"Hello there, world\"\nusage = { input = 9, cached = 4, \
                  output = 3 }\n[[reply.call]]\nname = \"f\"\narguments = { a = 1 }";
-    let events = render_reply(reply, &Manner::default(), &signatures);
+    let events = render_reply(reply, &WireVariant::default(), &signatures);
     let usage = &events[0]["message"]["usage"];
     assert_eq!((&usage["input_tokens"], &usage["cache_read_input_tokens"]), (&json!(5), &json!(4)));
     let kinds: Vec<_> = events
@@ -178,10 +178,10 @@ fn a_reply_is_a_message_of_blocks() {
 }
 
 #[test]
-fn figures_come_when_the_manner_says() {
+fn figures_come_when_the_variant_says() {
     let usage = |usage: UsagePlace| {
-        let manner = Manner { usage, ..Manner::default() };
-        let events = render_reply("say = \"a\"", &manner, &Signatures::default());
+        let variant = WireVariant { usage, ..WireVariant::default() };
+        let events = render_reply("say = \"a\"", &variant, &Signatures::default());
         let end = events.iter().find(|event| event["type"] == "message_delta").unwrap();
         (events[0]["message"].get("usage").is_some(), end["usage"].is_object())
     };

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use lango_model::Wire;
 use serde::Serialize;
 
-use crate::manner::UsagePlace;
 use crate::speech::{Rendering, Speech, Usage};
+use crate::variant::UsagePlace;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -134,8 +134,8 @@ fn json(chunk: &Chunk<'_>) -> Vec<u8> {
 
 /// The chunks of a reply, and the last one.
 fn documents(speech: &Speech<'_>) -> (Vec<Vec<u8>>, Vec<u8>) {
-    let early = speech.manner.usage == UsagePlace::Early;
-    let at_end = speech.manner.usage == UsagePlace::End;
+    let early = speech.variant.usage == UsagePlace::Early;
+    let at_end = speech.variant.usage == UsagePlace::End;
     let chunk = |parts: Vec<Part<'_>>, usage_metadata: Option<Counts>| {
         json(&candidate(speech, parts, None, None, usage_metadata))
     };

@@ -2,10 +2,10 @@ use lango_model::Wire;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::manner::Manner;
 use crate::script::Script;
 use crate::signature::Signatures;
 use crate::speech::{Rendering, Speech};
+use crate::variant::WireVariant;
 
 fn content(role: &str, parts: &[Value]) -> Value {
     json!({"role": role, "parts": parts})
@@ -169,12 +169,12 @@ fn signatures_go_back_to_the_call_they_came_with() {
     assert_eq!(history("gemini-2.5-pro", "f", None), "");
 }
 
-fn rendered(reply: &str, manner: &Manner) -> (Rendering, Value) {
+fn rendered(reply: &str, variant: &WireVariant) -> (Rendering, Value) {
     let script = Script::parse("x", &format!("[[reply]]\n{reply}")).unwrap();
     let body = json!({"contents": [user()]}).to_string();
     let signatures = Signatures::default();
     let conversation = parse(body.as_bytes(), "m", &signatures).unwrap();
-    let speech = Speech::new(&script.replies[0], &conversation, manner, &signatures);
+    let speech = Speech::new(&script.replies[0], &conversation, variant, &signatures);
     (render(&speech), serde_json::from_slice(&whole(&speech)).unwrap())
 }
 
@@ -183,7 +183,7 @@ fn a_reply_is_a_list_of_chunks() {
     let reply = "think = \"hm\"\nsay = \"Hello there, world\"\nusage = { input = 9, cached = 4, \
                  output = 8, reasoning = 3 }\ncopies = 2\n[[reply.call]]\nname = \"f\"\n\
                  arguments = { a = 1 }";
-    let (rendering, whole) = rendered(reply, &Manner::default());
+    let (rendering, whole) = rendered(reply, &WireVariant::default());
     let chunks: Vec<Value> = rendering
         .content
         .iter()
@@ -209,7 +209,7 @@ fn a_reply_is_a_list_of_chunks() {
 #[test]
 fn arguments_that_are_no_object_end_the_reply_as_malformed() {
     let (rendering, _) =
-        rendered("[[reply.call]]\nname = \"f\"\nraw = '{\"a\"'", &Manner::default());
+        rendered("[[reply.call]]\nname = \"f\"\nraw = '{\"a\"'", &WireVariant::default());
     assert!(rendering.content.is_empty());
     let end = std::str::from_utf8(&rendering.ending[0]).unwrap();
     assert!(end.contains("MALFORMED_FUNCTION_CALL"), "{end}");

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::manner::UsagePlace;
 use crate::speech::{Rendering, Speech, SpokenCall, Usage};
+use crate::variant::UsagePlace;
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -83,7 +83,7 @@ fn saying(content: &str) -> Message<'_> {
 
 /// Renders a reply as a stream.
 pub(crate) fn render(speech: &Speech<'_>) -> Rendering {
-    let place = speech.manner.usage;
+    let place = speech.variant.usage;
     let mut content: Vec<Bytes> = Vec::new();
     let mut push = |message: Message<'_>| {
         let first = place == UsagePlace::Early && content.is_empty();

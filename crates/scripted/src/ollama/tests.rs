@@ -1,10 +1,10 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::manner::Manner;
 use crate::script::Script;
 use crate::signature::Signatures;
 use crate::speech::Speech;
+use crate::variant::WireVariant;
 
 fn script(reply: &str) -> Script {
     Script::parse("x", &format!("[[reply]]\n{reply}")).unwrap()
@@ -61,8 +61,8 @@ fn lines(reply: &str) -> Vec<Value> {
     let script = script(reply);
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "u"}]}).to_string();
     let conversation = parse(body.as_bytes(), &script).unwrap();
-    let (manner, signatures) = (Manner::default(), Signatures::default());
-    let speech = Speech::new(&script.replies[0], &conversation, &manner, &signatures);
+    let (variant, signatures) = (WireVariant::default(), Signatures::default());
+    let speech = Speech::new(&script.replies[0], &conversation, &variant, &signatures);
     let rendering = render(&speech);
     let lines = rendering.content.iter().chain(&rendering.ending);
     lines.map(|line| serde_json::from_slice(line.strip_suffix(b"\n").unwrap()).unwrap()).collect()

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::manner::UsagePlace;
 use crate::speech::{Rendering, Speech, SpokenCall, Usage};
+use crate::variant::UsagePlace;
 
 #[derive(Serialize)]
 struct Chunk<'a> {
@@ -124,7 +124,7 @@ fn chunk(choices: Vec<Choice<'_>>, usage: Option<WireUsage>) -> Bytes {
 pub(crate) fn render(speech: &Speech<'_>) -> Rendering {
     let usage = || chunk(Vec::new(), Some(speech.usage.into()));
     let mut content = Vec::new();
-    if speech.manner.usage == UsagePlace::Early {
+    if speech.variant.usage == UsagePlace::Early {
         content.push(usage());
     }
     if let Some(thought) = speech.thought {
@@ -136,10 +136,10 @@ pub(crate) fn render(speech: &Speech<'_>) -> Rendering {
         content.push(event(Delta { role, content: Some(piece), ..Delta::default() }, None));
     }
     for (number, call) in speech.calls.iter().enumerate() {
-        push_call(&mut content, number, call, speech.manner.duplicate_index);
+        push_call(&mut content, number, call, speech.variant.duplicate_index);
     }
     let mut ending = vec![event(Delta::default(), Some(finish_reason(speech)))];
-    if speech.manner.usage == UsagePlace::End {
+    if speech.variant.usage == UsagePlace::End {
         ending.push(usage());
     }
     ending.push(Bytes::from_static(b"data: [DONE]\n\n"));
@@ -191,7 +191,7 @@ pub(crate) fn whole(speech: &Speech<'_>) -> Bytes {
         created: 1_767_225_600,
         model: speech.model,
         choices: [WholeChoice { index: 0, message, finish_reason: finish_reason(speech) }],
-        usage: (speech.manner.usage != UsagePlace::None).then(|| speech.usage.into()),
+        usage: (speech.variant.usage != UsagePlace::None).then(|| speech.usage.into()),
     };
     serde_json::to_vec(&completion).unwrap_or_default().into()
 }

@@ -1,10 +1,10 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::manner::{Manner, UsagePlace};
 use crate::script::Script;
 use crate::signature::Signatures;
 use crate::speech::Speech;
+use crate::variant::{UsagePlace, WireVariant};
 
 fn script(reply: &str) -> Script {
     Script::parse("x", &format!("[[reply]]\n{reply}")).unwrap()
@@ -111,12 +111,12 @@ fn parameters_that_openai_refuses_are_refused() {
     assert!(with("tools", tools(json!({"type": "array"}))).contains("type: \"array\""));
 }
 
-fn events(reply: &str, manner: &Manner) -> (Vec<Value>, Value) {
+fn events(reply: &str, variant: &WireVariant) -> (Vec<Value>, Value) {
     let script = script(reply);
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "u"}]}).to_string();
     let conversation = parse(body.as_bytes(), &script).unwrap();
     let signatures = Signatures::default();
-    let speech = Speech::new(&script.replies[0], &conversation, manner, &signatures);
+    let speech = Speech::new(&script.replies[0], &conversation, variant, &signatures);
     let rendering = render(&speech);
     let events = rendering.content.iter().chain(&rendering.ending);
     let documents = events.filter_map(|event| {
@@ -130,7 +130,7 @@ fn events(reply: &str, manner: &Manner) -> (Vec<Value>, Value) {
 fn a_reply_is_a_list_of_chunks() {
     let reply = "say = \"Hello {user}\"\nusage = { input = 9, cached = 4, output = 3 }\n\
                  copies = 2\n[[reply.call]]\nname = \"f\"\narguments = { a = 1 }";
-    let (chunks, whole) = events(reply, &Manner::default());
+    let (chunks, whole) = events(reply, &WireVariant::default());
     let text: String = chunks
         .iter()
         .filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str())
@@ -148,17 +148,20 @@ fn a_reply_is_a_list_of_chunks() {
 }
 
 #[test]
-fn manners_change_numbers_and_the_place_of_figures() {
+fn variants_change_numbers_and_the_place_of_figures() {
     let reply = "copies = 2\n[[reply.call]]\nname = \"f\"";
-    let indices = |manner: &Manner| -> Vec<u64> {
-        let (chunks, _) = events(reply, manner);
+    let indices = |variant: &WireVariant| -> Vec<u64> {
+        let (chunks, _) = events(reply, variant);
         let calls = chunks.iter().filter_map(|c| c["choices"][0]["delta"]["tool_calls"].as_array());
         calls.flatten().map(|call| call["index"].as_u64().unwrap()).collect()
     };
-    assert_eq!(indices(&Manner::default()), [0, 0, 1, 1]);
-    assert_eq!(indices(&Manner { duplicate_index: true, ..Manner::default() }), [0, 0, 0, 0]);
+    assert_eq!(indices(&WireVariant::default()), [0, 0, 1, 1]);
+    assert_eq!(
+        indices(&WireVariant { duplicate_index: true, ..WireVariant::default() }),
+        [0, 0, 0, 0]
+    );
     let figures = |usage: UsagePlace| {
-        let (chunks, whole) = events(reply, &Manner { usage, ..Manner::default() });
+        let (chunks, whole) = events(reply, &WireVariant { usage, ..WireVariant::default() });
         let found = chunks.iter().position(|chunk| chunk.get("usage").is_some());
         (found.map(|at| at == 0), whole.get("usage").is_some())
     };

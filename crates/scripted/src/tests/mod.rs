@@ -1,6 +1,6 @@
 //! The server over real connections.
 
-mod manners;
+mod variants;
 
 use std::time::{Duration, Instant};
 
@@ -167,7 +167,7 @@ async fn models_are_listed_on_every_wire() {
 async fn a_body_in_small_portions_is_the_same_and_arrives_in_pieces() {
     let reply = "[[reply]]\nthink = \"hm\"\nsay = \"Héllo 🌍 and everybody in it\"";
     let plain = start(reply).await;
-    let chopped = start(&format!("[manner]\nchunk_bytes = 7\n{reply}")).await;
+    let chopped = start(&format!("[variant]\nchunk_bytes = 7\n{reply}")).await;
     for wire in [Wire::OpenAi, Wire::Ollama] {
         let expected = say(&plain, wire, "u").await;
         let heard = say(&chopped, wire, "u").await;
@@ -178,7 +178,7 @@ async fn a_body_in_small_portions_is_the_same_and_arrives_in_pieces() {
 
 #[tokio::test]
 async fn a_whole_answer_is_a_document_and_google_lists_without_events() {
-    let server = start("[manner]\nwhole = true\n[[reply]]\nsay = \"a\"").await;
+    let server = start("[variant]\nwhole = true\n[[reply]]\nsay = \"a\"").await;
     for wire in [Wire::OpenAi, Wire::Gemini] {
         let heard = say(&server, wire, "u").await;
         assert!(heard.head.contains("application/json"), "{}", heard.head);

@@ -12,7 +12,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a habit of its own, as scripts name it")]
-pub struct Manner {
+pub struct WireVariant {
     /// The body comes in writes of so many bytes, so that characters, lines and events are split.
     pub chunk_bytes: Option<NonZeroUsize>,
     /// Lines end in `\r\n`.
@@ -46,8 +46,8 @@ pub enum UsagePlace {
     Early,
 }
 
-impl Manner {
-    /// Changes the events of a reply, each complete with its end, to this manner.
+impl WireVariant {
+    /// Changes the events of a reply, each complete with its end, to this form.
     pub(super) fn apply(&self, wire: Wire, pieces: Vec<Bytes>) -> Vec<Bytes> {
         let changes =
             self.crlf || self.comments || self.unknown_fields || self.no_end_mark || self.glued;
@@ -124,9 +124,9 @@ fn extend(value: &mut Value) {
 mod tests {
     use super::*;
 
-    fn shaped(manner: &Manner, wire: Wire, pieces: &[&'static str]) -> String {
+    fn shaped(variant: &WireVariant, wire: Wire, pieces: &[&'static str]) -> String {
         let pieces = pieces.iter().map(|piece| Bytes::from_static(piece.as_bytes())).collect();
-        let shaped = manner.apply(wire, pieces).concat();
+        let shaped = variant.apply(wire, pieces).concat();
         String::from_utf8(shaped).unwrap()
     }
 
@@ -134,17 +134,17 @@ mod tests {
 
     #[test]
     fn each_habit_changes_the_stream_in_its_own_way() {
-        let show = |manner: Manner| shaped(&manner, Wire::OpenAi, &EVENTS);
-        assert_eq!(show(Manner::default()), EVENTS.concat());
-        let crlf = show(Manner { crlf: true, ..Manner::default() });
+        let show = |variant: WireVariant| shaped(&variant, Wire::OpenAi, &EVENTS);
+        assert_eq!(show(WireVariant::default()), EVENTS.concat());
+        let crlf = show(WireVariant { crlf: true, ..WireVariant::default() });
         assert_eq!(crlf, EVENTS.concat().replace('\n', "\r\n"));
-        let glued = show(Manner { glued: true, ..Manner::default() });
+        let glued = show(WireVariant { glued: true, ..WireVariant::default() });
         assert_eq!(glued, "data: {\"a\":{\"input\":{}}}\ndata: [DONE]\n");
-        let endless = show(Manner { no_end_mark: true, ..Manner::default() });
+        let endless = show(WireVariant { no_end_mark: true, ..WireVariant::default() });
         assert_eq!(endless, EVENTS[0]);
-        let talkative = show(Manner { comments: true, ..Manner::default() });
+        let talkative = show(WireVariant { comments: true, ..WireVariant::default() });
         assert!(talkative.starts_with(": keep-alive\n\ndata: {"), "{talkative}");
-        let later = show(Manner { unknown_fields: true, ..Manner::default() });
+        let later = show(WireVariant { unknown_fields: true, ..WireVariant::default() });
         assert!(later.contains("\"input\":{}"), "{later}");
         assert_eq!(later.matches("x_later").count(), 2, "{later}");
     }
@@ -152,8 +152,9 @@ mod tests {
     #[test]
     fn a_line_stays_a_line() {
         let lines = ["{\"message\":{\"content\":\"a\"}}\n", "{\"done\":true}\n"];
-        let manner = Manner { glued: true, comments: true, crlf: true, ..Manner::default() };
-        let shown = shaped(&manner, Wire::Ollama, &lines);
+        let variant =
+            WireVariant { glued: true, comments: true, crlf: true, ..WireVariant::default() };
+        let shown = shaped(&variant, Wire::Ollama, &lines);
         assert_eq!(shown, "\r\n{\"message\":{\"content\":\"a\"}}\r\n{\"done\":true}\r\n");
     }
 }

@@ -1,4 +1,4 @@
-//! Our own client understands the server in every manner, over every wire.
+//! Our own client understands the server in every variant, over every wire.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -24,9 +24,9 @@ struct Reply {
     figures: Option<(u64, u64, u64)>,
 }
 
-async fn hear(manner: Manner, wire: Wire) -> Reply {
+async fn hear(variant: WireVariant, wire: Wire) -> Reply {
     let mut script = Script::parse("x", &format!("[[reply]]\n{REPLY}")).unwrap();
-    script.manner = manner;
+    script.variant = variant;
     let server = ScriptedServer::start(script).await.unwrap();
     let id = ModelId::new("p", "m");
     let model = RemoteModel::new(Endpoint::new(id, wire, server.base_url_for(wire))).unwrap();
@@ -56,12 +56,12 @@ async fn hear(manner: Manner, wire: Wire) -> Reply {
     reply
 }
 
-fn manner() -> impl Strategy<Value = Manner> {
+fn variant() -> impl Strategy<Value = WireVariant> {
     let chunk = prop_oneof![Just(None), (1..60_usize).prop_map(NonZeroUsize::new)];
     let usage = prop::sample::select(vec![UsagePlace::End, UsagePlace::None, UsagePlace::Early]);
     (chunk, usage, any::<[bool; 7]>()).prop_map(|(chunk_bytes, usage, habits)| {
         let [crlf, comments, unknown_fields, no_end_mark, glued, duplicate_index, whole] = habits;
-        Manner {
+        WireVariant {
             chunk_bytes,
             crlf,
             comments,
@@ -82,14 +82,14 @@ fn wire() -> impl Strategy<Value = Wire> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn every_manner_says_the_same(manner in manner(), wire in wire()) {
+    fn every_variant_says_the_same(variant in variant(), wire in wire()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let plain = runtime.block_on(hear(Manner::default(), wire));
+        let plain = runtime.block_on(hear(WireVariant::default(), wire));
         prop_assert_eq!(plain.calls.len(), 2);
         let cached = if wire == Wire::Ollama { 0 } else { 30 };
         prop_assert_eq!(plain.figures, Some((90, 40, cached)));
-        let mut heard = runtime.block_on(hear(manner.clone(), wire));
-        if manner.usage == UsagePlace::None {
+        let mut heard = runtime.block_on(hear(variant.clone(), wire));
+        if variant.usage == UsagePlace::None {
             prop_assert_eq!(heard.figures, None);
             heard.figures = plain.figures;
         }
