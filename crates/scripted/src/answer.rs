@@ -16,7 +16,8 @@ use super::refusal::Refusal;
 use super::script::{Fault, Reply};
 use super::server::State;
 use super::speech::{Rendering, Speech};
-use super::{anthropic, gemini, lists, ollama, openai, refusal};
+use super::wires::{anthropic, gemini, ollama, openai};
+use super::{lists, refusal};
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";

@@ -5,13 +5,9 @@
 //! HTTP 400 and its own words. `docs/scripted-model.md` describes the script's format.
 
 mod answer;
-mod anthropic;
 mod conversation;
 mod delivery;
-mod gemini;
 mod lists;
-mod ollama;
-mod openai;
 mod refusal;
 mod replay;
 mod script;
@@ -22,6 +18,7 @@ mod speech;
 mod tests;
 mod text;
 mod variant;
+mod wires;
 
 pub use replay::RecordedServer;
 pub use script::{ErrorCase, Fault, Figures, Reply, Script, ScriptError, ScriptedCall};

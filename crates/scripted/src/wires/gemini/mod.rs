@@ -7,5 +7,5 @@ mod schema;
 mod tests;
 mod wire;
 
-pub(super) use parse::parse;
-pub(super) use render::{blocked, render, whole};
+pub(crate) use parse::parse;
+pub(crate) use render::{blocked, render, whole};

@@ -5,5 +5,5 @@ mod render;
 #[cfg(test)]
 mod tests;
 
-pub(super) use parse::parse;
-pub(super) use render::render;
+pub(crate) use parse::parse;
+pub(crate) use render::render;

@@ -7,5 +7,5 @@ mod render;
 mod tests;
 mod wire;
 
-pub(super) use parse::parse;
-pub(super) use render::render;
+pub(crate) use parse::parse;
+pub(crate) use render::render;

@@ -6,5 +6,5 @@ mod render;
 mod tests;
 mod wire;
 
-pub(super) use parse::parse;
-pub(super) use render::{render, whole};
+pub(crate) use parse::parse;
+pub(crate) use render::{render, whole};
