@@ -12,16 +12,14 @@ use lango_model::Wire;
 
 use super::conversation::Conversation;
 use super::delivery::{Body, Delivery, End, Pace, at_once};
+use super::fixture::{WireFixture, WireRequest};
 use super::refusal::Refusal;
 use super::script::{Fault, Reply};
 use super::server::State;
 use super::speech::{Rendering, Speech};
-use super::wires::{anthropic, gemini, ollama, openai};
-use super::{lists, refusal};
+use super::wires::fixture;
 
 const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
-const LINES: &str = "application/x-ndjson";
 
 /// Answers a request. An error closes the connection without a response.
 pub(super) async fn answer(
@@ -32,26 +30,30 @@ pub(super) async fn answer(
     let (parts, body) = request.into_parts();
     let path = parts.uri.path();
     let Some((wire, model)) = addressed(&parts.method, path) else {
-        return Ok(match lists::answer(&parts.method, path, &parts.headers) {
-            Some(list) => respond(JSON, at_once(Bytes::from_static(list.as_bytes()))),
-            None => refuse(lists::nothing_here(&parts.method, path), None),
-        });
+        return Ok(about_models(&parts.method, path, &parts.headers));
     };
     let body = match Limited::new(body, LIMIT).collect().await {
         Ok(body) => body.to_bytes(),
-        Err(error) => return Ok(refuse(Refusal::new(wire, 400, &error.to_string()), None)),
+        Err(error) => return Ok(refuse(wire.refusal(400, &error.to_string()), None)),
     };
-    let conversation = match parse(state, wire, model, &body, &parts.headers) {
+    let request = WireRequest {
+        model,
+        headers: &parts.headers,
+        body: &body,
+        script: &state.script,
+        signatures: &state.signatures,
+    };
+    let conversation = match wire.parse(&request) {
         Ok(conversation) => conversation,
         Err(reason) => {
             state.complain(&reason);
-            return Ok(refuse(Refusal::new(wire, 400, &reason), None));
+            return Ok(refuse(wire.refusal(400, &reason), None));
         }
     };
     let Some(reply) = state.choose(&parts, &body, &conversation) else {
         let reason = nothing_fits(&conversation);
         state.complain(&reason);
-        return Ok(refuse(Refusal::new(wire, 422, &reason), None));
+        return Ok(refuse(wire.refusal(422, &reason), None));
     };
     if reply.delay_ms > 0 {
         tokio::time::sleep(Duration::from_millis(reply.delay_ms)).await;
@@ -59,46 +61,34 @@ pub(super) async fn answer(
     if reply.fault == Some(Fault::Reset) {
         return Err(io::Error::other("reset by the script"));
     }
-    if let Some(refusal) = refused(reply, &conversation) {
+    if let Some(refusal) = refused(wire, reply, &conversation) {
         return Ok(refuse(refusal, reply.retry_after.as_deref()));
     }
-    // Without `alt=sse` Google sends a list.
-    let listed = wire == Wire::Gemini && !parts.uri.query().unwrap_or("").contains("alt=sse");
-    Ok(speak(state, reply, &conversation, listed))
+    let whole = wire.wants_whole(parts.uri.query().unwrap_or_default());
+    Ok(speak(wire, state, reply, &conversation, whole))
 }
 
-/// Whose protocol a path belongs to, and the model where the path names it.
-fn addressed<'p>(method: &Method, path: &'p str) -> Option<(Wire, &'p str)> {
+/// Every wire, OpenAI's last: others have paths in common with it, and say more about themselves.
+fn wires() -> impl Iterator<Item = &'static dyn WireFixture> {
+    Wire::ALL.into_iter().rev().map(fixture)
+}
+
+/// Returns the wire that a path belongs to, and the model where the path names it.
+fn addressed<'p>(method: &Method, path: &'p str) -> Option<(&'static dyn WireFixture, &'p str)> {
     if method != Method::POST {
         return None;
     }
-    match path {
-        "/v1/messages" => Some((Wire::Anthropic, "")),
-        "/api/chat" => Some((Wire::Ollama, "")),
-        _ if path.ends_with("/chat/completions") => Some((Wire::OpenAi, "")),
-        _ => {
-            let model = path.strip_prefix("/v1beta/models/")?;
-            Some((Wire::Gemini, model.strip_suffix(":streamGenerateContent")?))
-        }
-    }
+    wires().find_map(|wire| Some((wire, wire.model_in(path)?)))
 }
 
-fn parse<'a>(
-    state: &State,
-    wire: Wire,
-    model: &'a str,
-    body: &'a [u8],
-    headers: &HeaderMap,
-) -> Result<Conversation<'a>, String> {
-    match wire {
-        Wire::OpenAi => openai::parse(body, &state.script),
-        Wire::Anthropic if !headers.contains_key("anthropic-version") => {
-            Err("anthropic-version: header is required".into())
-        }
-        Wire::Anthropic => anthropic::parse(body, &state.signatures),
-        Wire::Gemini => gemini::parse(body, model, &state.signatures),
-        Wire::Ollama => ollama::parse(body, &state.script),
+/// Answers a question about models, or refuses what is none.
+fn about_models(method: &Method, path: &str, headers: &HeaderMap) -> Response<Body> {
+    if let Some(answer) = wires().find_map(|wire| wire.models(method, path, headers)) {
+        return respond(JSON, at_once(Bytes::from_static(answer.as_bytes())));
     }
+    let message = format!("Invalid URL ({method} {path})");
+    let refusal = fixture(Wire::OpenAi).refusal(StatusCode::NOT_FOUND.as_u16(), &message);
+    refuse(refusal, None)
 }
 
 fn nothing_fits(conversation: &Conversation<'_>) -> String {
@@ -111,39 +101,41 @@ fn nothing_fits(conversation: &Conversation<'_>) -> String {
     )
 }
 
-fn refused(reply: &Reply, conversation: &Conversation<'_>) -> Option<Refusal> {
+fn refused(
+    wire: &dyn WireFixture,
+    reply: &Reply,
+    conversation: &Conversation<'_>,
+) -> Option<Refusal> {
     if let Some(case) = reply.error {
-        return Refusal::of_case(conversation.wire, case, &conversation.model);
+        return wire.refusal_in(case, &conversation.model);
     }
     if reply.fault != Some(Fault::Status) {
         return None;
     }
     let status = reply.status.filter(|code| StatusCode::from_u16(*code).is_ok()).unwrap_or(500);
-    Some(Refusal::new(conversation.wire, status, "the script says so"))
+    Some(wire.refusal(status, "the script says so"))
 }
 
 /// The response with what a reply says.
 fn speak(
+    wire: &dyn WireFixture,
     state: &State,
     reply: &Reply,
     conversation: &Conversation<'_>,
-    listed: bool,
+    whole: bool,
 ) -> Response<Body> {
-    let wire = conversation.wire;
     let variant = &state.script.variant;
     let speech = Speech::new(reply, conversation, variant, &state.signatures);
-    let whole = variant.whole || listed;
-    let (kind, rendering) = match wire {
-        // The only case without a refusal is one where nothing is said.
-        Wire::Gemini if reply.error.is_some() => {
-            (EVENTS, only(gemini::blocked(&conversation.model)))
-        }
-        Wire::OpenAi if whole => (JSON, only(openai::whole(&speech))),
-        Wire::Gemini if whole => (JSON, only(gemini::whole(&speech))),
-        Wire::OpenAi => (EVENTS, openai::render(&speech)),
-        Wire::Anthropic => (EVENTS, anthropic::render(&speech)),
-        Wire::Gemini => (EVENTS, gemini::render(&speech)),
-        Wire::Ollama => (LINES, ollama::render(&speech)),
+    let stream = wire.profile().framing.content_type();
+    // A case that is not refused is one in which nothing is said.
+    let blocked = reply.error.and_then(|_| wire.blocked(&conversation.model));
+    let document = || (whole || variant.whole).then(|| wire.render_whole(&speech)).flatten();
+    let (kind, rendering) = if let Some(blocked) = blocked {
+        (stream, only(blocked))
+    } else if let Some(document) = document() {
+        (JSON, only(document))
+    } else {
+        (stream, wire.render(&speech))
     };
     let mut delivery = with_fault(wire, reply, rendering);
     if kind != JSON {
@@ -162,7 +154,7 @@ fn only(piece: Bytes) -> Rendering {
     Rendering { content: vec![piece], half: 0, ending: Vec::new() }
 }
 
-fn with_fault(wire: Wire, reply: &Reply, rendering: Rendering) -> Delivery {
+fn with_fault(wire: &dyn WireFixture, reply: &Reply, rendering: Rendering) -> Delivery {
     let Rendering { mut content, half, ending } = rendering;
     let mut delivery = Delivery { pieces: Vec::new(), pace: Pace::Events, end: End::Whole };
     match reply.fault {
@@ -180,11 +172,13 @@ fn with_fault(wire: Wire, reply: &Reply, rendering: Rendering) -> Delivery {
         }
         Some(Fault::NoEnd) => {}
         Some(Fault::Garbage) => {
-            content.push(refusal::garbage(wire));
+            content.push(Bytes::from_static(wire.garbage().as_bytes()));
             content.extend(ending);
         }
         // Nothing comes after an error.
-        Some(Fault::ErrorEvent) => content.push(refusal::event(wire)),
+        Some(Fault::ErrorEvent) => {
+            content.push(Bytes::from_static(wire.error_event().as_bytes()));
+        }
         Some(Fault::Drip) => {
             content.extend(ending);
             delivery.pace = Pace::Drip(Duration::from_millis(reply.drip_ms.unwrap_or(50)));

@@ -7,7 +7,7 @@
 mod answer;
 mod conversation;
 mod delivery;
-mod lists;
+mod fixture;
 mod refusal;
 mod replay;
 mod script;
@@ -20,6 +20,7 @@ mod text;
 mod variant;
 mod wires;
 
+pub use fixture::{Framing, WireProfile, profile};
 pub use replay::RecordedServer;
 pub use script::{ErrorCase, Fault, Figures, Reply, Script, ScriptError, ScriptedCall};
 pub use server::{ReceivedRequest, ScriptedServer};

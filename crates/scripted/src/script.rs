@@ -1,7 +1,7 @@
 //! The script: a list of replies, each with the conditions under which it is given.
 
 use lango_model::Wire;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use super::conversation::Conversation;
 use super::variant::WireVariant;
@@ -47,7 +47,6 @@ pub struct Reply {
     /// The newest user message has so many images.
     pub images: Option<usize>,
     /// The request came over this wire.
-    #[serde(deserialize_with = "wire_by_name")]
     pub wire: Option<Wire>,
     /// This model is asked.
     pub model: Option<String>,
@@ -156,23 +155,6 @@ pub enum ErrorCase {
     ContentRefused,
     /// The provider is in trouble.
     Overloaded,
-}
-
-fn wire_by_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Wire>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "lowercase")]
-    enum Name {
-        OpenAi,
-        Anthropic,
-        Gemini,
-        Ollama,
-    }
-    Ok(Some(match Name::deserialize(deserializer)? {
-        Name::OpenAi => Wire::OpenAi,
-        Name::Anthropic => Wire::Anthropic,
-        Name::Gemini => Wire::Gemini,
-        Name::Ollama => Wire::Ollama,
-    }))
 }
 
 impl Script {

@@ -17,6 +17,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::answer::answer;
 use super::conversation::Conversation;
 use super::delivery::Body;
+use super::fixture::profile;
 use super::script::{Reply, Script};
 use super::signature::Signatures;
 
@@ -108,12 +109,7 @@ impl ScriptedServer {
 
     /// What to configure as the base URL of a provider that speaks this protocol.
     pub fn base_url_for(&self, wire: Wire) -> String {
-        let version = match wire {
-            Wire::OpenAi => "/v1",
-            Wire::Gemini => "/v1beta",
-            Wire::Anthropic | Wire::Ollama => "",
-        };
-        format!("http://{}{version}", self.address)
+        format!("http://{}{}", self.address, profile(wire).base_path)
     }
 
     /// The requests so far.

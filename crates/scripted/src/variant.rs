@@ -4,9 +4,10 @@
 use std::num::NonZeroUsize;
 
 use bytes::Bytes;
-use lango_model::Wire;
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::fixture::{Framing, WireFixture};
 
 /// How the server speaks. Without any of these it speaks as the provider does.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -48,52 +49,34 @@ pub enum UsagePlace {
 
 impl WireVariant {
     /// Changes the events of a reply, each complete with its end, to this form.
-    pub(super) fn apply(&self, wire: Wire, pieces: Vec<Bytes>) -> Vec<Bytes> {
+    pub(super) fn apply(&self, wire: &dyn WireFixture, pieces: Vec<Bytes>) -> Vec<Bytes> {
         let changes =
             self.crlf || self.comments || self.unknown_fields || self.no_end_mark || self.glued;
         if !changes {
             return pieces;
         }
-        let kept = pieces.into_iter().filter(|piece| !(self.no_end_mark && is_end_mark(piece)));
+        let is_left_out = |piece: &Bytes| self.no_end_mark && wire.is_end_mark(piece);
         let mut shaped = Vec::new();
-        for (index, piece) in kept.enumerate() {
+        for (index, piece) in pieces.into_iter().filter(|piece| !is_left_out(piece)).enumerate() {
             if self.comments {
-                shaped.extend(noise(wire, index).map(|noise| self.shape(wire, noise.as_bytes())));
+                shaped.extend(wire.noise(index).map(|noise| self.shape(wire, noise.as_bytes())));
             }
             shaped.push(self.shape(wire, &piece));
         }
         shaped
     }
 
-    fn shape(&self, wire: Wire, piece: &[u8]) -> Bytes {
+    fn shape(&self, wire: &dyn WireFixture, piece: &[u8]) -> Bytes {
         let mut lines: Vec<Vec<u8>> = String::from_utf8_lossy(piece)
             .lines()
             .map(|line| if self.unknown_fields { with_unknown_fields(line) } else { line.into() })
             .collect();
         let separated = lines.last().is_some_and(Vec::is_empty);
-        if self.glued && wire != Wire::Ollama && separated {
+        if self.glued && separated && wire.profile().framing == Framing::Events {
             lines.pop();
         }
         let end: &[u8] = if self.crlf { b"\r\n" } else { b"\n" };
         lines.into_iter().flat_map(|line| [line, end.to_vec()]).flatten().collect()
-    }
-}
-
-fn is_end_mark(piece: &[u8]) -> bool {
-    piece == b"data: [DONE]\n\n" || piece.starts_with(b"event: message_stop\n")
-}
-
-/// What servers and proxies send between events to keep a connection open, and what a later version
-/// of a protocol might.
-fn noise(wire: Wire, index: usize) -> Option<&'static str> {
-    match (wire, index % 3) {
-        (Wire::Ollama, 0) => Some("\n"),
-        (_, 0) => Some(": keep-alive\n\n"),
-        (Wire::Anthropic, 1) => {
-            Some("event: weather\ndata: {\"type\":\"weather\",\"index\":0,\"sun\":true}\n\n")
-        }
-        (Wire::OpenAi | Wire::Gemini, 1) => Some("id: 7\nretry: 3000\n\n"),
-        _ => None,
     }
 }
 
@@ -122,11 +105,14 @@ fn extend(value: &mut Value) {
 
 #[cfg(test)]
 mod tests {
+    use lango_model::Wire;
+
     use super::*;
+    use crate::wires::fixture;
 
     fn shaped(variant: &WireVariant, wire: Wire, pieces: &[&'static str]) -> String {
         let pieces = pieces.iter().map(|piece| Bytes::from_static(piece.as_bytes())).collect();
-        let shaped = variant.apply(wire, pieces).concat();
+        let shaped = variant.apply(fixture(wire), pieces).concat();
         String::from_utf8(shaped).unwrap()
     }
 

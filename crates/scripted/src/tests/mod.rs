@@ -9,8 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::*;
-
-const WIRES: [Wire; 4] = [Wire::OpenAi, Wire::Anthropic, Wire::Gemini, Wire::Ollama];
+use crate::wires::fixture;
 
 /// A response as it came.
 struct Heard {
@@ -80,49 +79,36 @@ fn dechunk(mut rest: &[u8]) -> (Vec<u8>, bool) {
 
 /// Says `user` over a wire.
 async fn say(server: &ScriptedServer, wire: Wire, user: &str) -> Heard {
-    let (path, headers, body) = match wire {
-        Wire::OpenAi => (
-            "/v1/chat/completions",
-            "authorization: Bearer key\r\n",
-            format!(r#"{{"model":"m","messages":[{{"role":"user","content":"{user}"}}]}}"#),
-        ),
-        Wire::Anthropic => (
-            "/v1/messages",
-            "x-api-key: key\r\nanthropic-version: 2023-06-01\r\n",
-            format!(
-                r#"{{"model":"m","max_tokens":9,"messages":[{{"role":"user","content":"{user}"}}]}}"#
-            ),
-        ),
-        Wire::Gemini => (
-            "/v1beta/models/m:streamGenerateContent?alt=sse",
-            "x-goog-api-key: key\r\n",
-            format!(r#"{{"contents":[{{"role":"user","parts":[{{"text":"{user}"}}]}}]}}"#),
-        ),
-        Wire::Ollama => (
-            "/api/chat",
-            "",
-            format!(r#"{{"model":"m","messages":[{{"role":"user","content":"{user}"}}]}}"#),
-        ),
-    };
-    ask(server, "POST", path, headers, &body).await
+    let sample = fixture(wire).sample();
+    let body = sample.body.replace("{user}", user);
+    ask(server, "POST", &path(wire), sample.headers, &body).await
+}
+
+/// The path of a request over a wire.
+fn path(wire: Wire) -> String {
+    let WireProfile { base_path, request_path, .. } = profile(wire);
+    format!("{base_path}{request_path}")
 }
 
 #[tokio::test]
 async fn all_wires_are_on_one_port_and_requests_are_kept() {
     let server = start("[[reply]]\nsay = \"Hello {user}\"").await;
-    for (wire, kind) in
-        WIRES.into_iter().zip(["event-stream", "event-stream", "event-stream", "x-ndjson"])
-    {
+    for wire in Wire::ALL {
         let heard = say(&server, wire, "you").await;
+        let kind = profile(wire).framing.content_type();
         assert!(heard.whole && heard.head.contains(kind), "{wire:?} {}", heard.head);
         assert!(heard.text().contains("Hello"), "{wire:?} {}", heard.text());
     }
     let requests = server.requests();
-    assert_eq!(requests.iter().map(|request| request.wire).collect::<Vec<_>>(), WIRES);
-    assert_eq!(requests[0].header("Authorization"), Some("Bearer key"));
-    assert_eq!(requests[1].header("x-api-key"), Some("key"));
-    assert_eq!(requests[2].path, "/v1beta/models/m:streamGenerateContent?alt=sse");
-    assert_eq!(server.count(), 4);
+    assert_eq!(requests.iter().map(|request| request.wire).collect::<Vec<_>>(), Wire::ALL);
+    for (request, wire) in requests.iter().zip(Wire::ALL) {
+        assert_eq!(request.path, path(wire));
+        for header in fixture(wire).sample().headers.lines() {
+            let (name, value) = header.split_once(": ").unwrap();
+            assert_eq!(request.header(&name.to_uppercase()), Some(value), "{wire:?}");
+        }
+    }
+    assert_eq!(server.count(), Wire::ALL.len() as u64);
     assert!(server.base_url().ends_with("/v1"));
     assert!(server.base_url_for(Wire::Gemini).ends_with("/v1beta"));
 }
@@ -130,14 +116,10 @@ async fn all_wires_are_on_one_port_and_requests_are_kept() {
 #[tokio::test]
 async fn a_request_that_its_provider_refuses_is_refused_in_its_shape() {
     let server = start("[[reply]]\nsay = \"a\"").await;
-    for (wire, shape) in WIRES.into_iter().zip([
-        r#""type":"invalid_request_error""#,
-        r#"{"type":"error","error":{"type":"invalid_request_error""#,
-        r#""status":"INVALID_ARGUMENT""#,
-        r#"{"error":"json: cannot unmarshal"#,
-    ]) {
+    for wire in Wire::ALL {
         let heard = say(&server, wire, "a\",\"unheard").await;
         assert_eq!(heard.status(), "400");
+        let shape = fixture(wire).sample().unreadable;
         assert!(heard.text().contains(shape), "{wire:?} {}", heard.text());
     }
     let body = r#"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"u"}]}"#;
@@ -160,6 +142,7 @@ async fn models_are_listed_on_every_wire() {
     ] {
         let heard = ask(&server, method, path, headers, "").await;
         assert!(heard.text().contains(expected), "{path} {}", heard.text());
+        assert!(serde_json::from_slice::<serde_json::Value>(&heard.body).is_ok(), "{path}");
     }
 }
 
@@ -197,7 +180,7 @@ async fn a_cut_comes_after_exactly_so_many_bytes() {
         let script = format!("[[reply]]\nsay = \"Hello there\"\nfault = \"cut\"\ncut_at = {bytes}");
         let (server, plain) =
             (start(&script).await, start("[[reply]]\nsay = \"Hello there\"").await);
-        for wire in WIRES {
+        for wire in Wire::ALL {
             let heard = say(&server, wire, "u").await;
             let mut expected = say(&plain, wire, "u").await.body;
             expected.truncate(bytes);
@@ -220,8 +203,8 @@ async fn the_old_faults_happen_on_every_wire() {
          [[reply]]\n{said}"
     ))
     .await;
-    let marks = ["[DONE]", "message_stop", "finishReason", "\"done\":true"];
-    for (wire, mark) in WIRES.into_iter().zip(marks) {
+    for wire in Wire::ALL {
+        let mark = fixture(wire).sample().end;
         let whole = say(&server, wire, "x").await.text();
         assert!(whole.contains(mark), "{wire:?} {whole}");
         let cut = say(&server, wire, "cut").await;
@@ -257,15 +240,10 @@ async fn errors_come_as_the_provider_says_them() {
          [[reply]]\nsay = \"fine\"",
     )
     .await;
-    let phrases = [
-        "context_length_exceeded",
-        "prompt is too long",
-        "exceeds the maximum number of tokens",
-        "exceeded max context length",
-    ];
-    for (wire, phrase) in WIRES.into_iter().zip(phrases) {
+    for wire in Wire::ALL {
         let long = say(&server, wire, &"long ".repeat(100)).await;
         assert_eq!(long.status(), "400");
+        let phrase = fixture(wire).sample().too_long;
         assert!(long.text().contains(phrase), "{wire:?} {}", long.text());
         assert!(say(&server, wire, "short").await.text().contains("fine"), "{wire:?}");
     }

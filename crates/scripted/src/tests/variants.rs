@@ -76,7 +76,7 @@ fn variant() -> impl Strategy<Value = WireVariant> {
 }
 
 fn wire() -> impl Strategy<Value = Wire> {
-    prop::sample::select(WIRES.to_vec())
+    prop::sample::select(Wire::ALL.to_vec())
 }
 
 proptest! {
@@ -86,7 +86,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let plain = runtime.block_on(hear(WireVariant::default(), wire));
         prop_assert_eq!(plain.calls.len(), 2);
-        let cached = if wire == Wire::Ollama { 0 } else { 30 };
+        let cached = if profile(wire).counts_cached_tokens { 30 } else { 0 };
         prop_assert_eq!(plain.figures, Some((90, 40, cached)));
         let mut heard = runtime.block_on(hear(variant.clone(), wire));
         if variant.usage == UsagePlace::None {

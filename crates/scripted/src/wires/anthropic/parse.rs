@@ -17,7 +17,7 @@ pub(super) struct Turn<'a> {
 }
 
 /// Reads a request. The error is what the provider says about it.
-pub(crate) fn parse<'a>(
+pub(super) fn parse<'a>(
     body: &'a [u8],
     signatures: &Signatures,
 ) -> Result<Conversation<'a>, String> {

@@ -139,7 +139,7 @@ impl Blocks {
 }
 
 /// Renders a reply as a stream.
-pub(crate) fn render(speech: &Speech<'_>) -> Rendering {
+pub(super) fn render(speech: &Speech<'_>) -> Rendering {
     let mut blocks = Blocks { events: Vec::new(), index: 0, half: 1 };
     let message = Start {
         id: "msg_scripted",

@@ -1,12 +1,24 @@
 use lango_model::Wire;
 use serde_json::{Value, json};
 
-use super::*;
+use super::parse::parse;
+use super::render::render;
 use crate::conversation::Conversation;
+use crate::fixture::WireSample;
 use crate::script::{Reply, Script};
 use crate::signature::Signatures;
 use crate::speech::Speech;
 use crate::variant::{UsagePlace, WireVariant};
+
+pub(super) const SAMPLE: WireSample = WireSample {
+    headers: "x-api-key: key\r\nanthropic-version: 2023-06-01\r\n",
+    body: r#"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"{user}"}]}"#,
+    end: "message_stop",
+    unreadable: r#"{"type":"error","error":{"type":"invalid_request_error""#,
+    rate_limited: r#"{"type":"error","error":{"type":"rate_limit_error""#,
+    too_long: "prompt is too long",
+    statuses: [400, 400, 401, 404, 400, 400, 529],
+};
 
 fn request(messages: &Value) -> Value {
     json!({"model": "m", "max_tokens": 100, "messages": messages})

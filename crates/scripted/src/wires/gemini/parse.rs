@@ -16,7 +16,7 @@ const PLACEHOLDERS: [&str; 2] =
     ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
 
 /// Reads a request for `model`. The error is what the provider says about it.
-pub(crate) fn parse<'a>(
+pub(super) fn parse<'a>(
     body: &'a [u8],
     model: &'a str,
     signatures: &Signatures,

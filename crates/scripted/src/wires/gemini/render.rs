@@ -101,7 +101,7 @@ impl Counts {
 }
 
 /// Renders a reply as a stream.
-pub(crate) fn render(speech: &Speech<'_>) -> Rendering {
+pub(super) fn render(speech: &Speech<'_>) -> Rendering {
     let event = |document: &Vec<u8>| [b"data: ", document.as_slice(), b"\r\n\r\n"].concat().into();
     let (content, ending) = documents(speech);
     let content: Vec<Bytes> = content.iter().map(event).collect();
@@ -109,14 +109,14 @@ pub(crate) fn render(speech: &Speech<'_>) -> Rendering {
 }
 
 /// Renders a reply as the list that comes where no events were asked for.
-pub(crate) fn whole(speech: &Speech<'_>) -> Bytes {
+pub(super) fn whole(speech: &Speech<'_>) -> Bytes {
     let (mut documents, ending) = documents(speech);
     documents.push(ending);
     [b"[", documents.join(&b",\r\n"[..]).as_slice(), b"]"].concat().into()
 }
 
 /// A request that is not answered because of what it says.
-pub(crate) fn blocked(model: &str) -> Bytes {
+pub(super) fn blocked(model: &str) -> Bytes {
     let chunk = Chunk {
         candidates: Vec::new(),
         prompt_feedback: Some(PromptFeedback { block_reason: "PROHIBITED_CONTENT" }),

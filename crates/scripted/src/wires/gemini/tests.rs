@@ -1,11 +1,23 @@
 use lango_model::Wire;
 use serde_json::{Value, json};
 
-use super::*;
+use super::parse::parse;
+use super::render::{render, whole};
+use crate::fixture::WireSample;
 use crate::script::Script;
 use crate::signature::Signatures;
 use crate::speech::{Rendering, Speech};
 use crate::variant::WireVariant;
+
+pub(super) const SAMPLE: WireSample = WireSample {
+    headers: "x-goog-api-key: key\r\n",
+    body: r#"{"contents":[{"role":"user","parts":[{"text":"{user}"}]}]}"#,
+    end: "finishReason",
+    unreadable: r#""status":"INVALID_ARGUMENT""#,
+    rate_limited: r#""status":"RESOURCE_EXHAUSTED""#,
+    too_long: "exceeds the maximum number of tokens",
+    statuses: [400, 429, 400, 404, 400, 200, 503],
+};
 
 fn content(role: &str, parts: &[Value]) -> Value {
     json!({"role": role, "parts": parts})

@@ -79,7 +79,7 @@ struct Parameters<'a> {
 }
 
 /// Reads a request. The error is what the server says about it.
-pub(crate) fn parse<'a>(body: &'a [u8], script: &Script) -> Result<Conversation<'a>, String> {
+pub(super) fn parse<'a>(body: &'a [u8], script: &Script) -> Result<Conversation<'a>, String> {
     let request: Body<'a> =
         serde_json::from_slice(body).map_err(|error| format!("json: cannot unmarshal: {error}"))?;
     let model = request.model.filter(|model| !model.is_empty()).ok_or("model is required")?;

@@ -82,7 +82,7 @@ fn saying(content: &str) -> Message<'_> {
 }
 
 /// Renders a reply as a stream.
-pub(crate) fn render(speech: &Speech<'_>) -> Rendering {
+pub(super) fn render(speech: &Speech<'_>) -> Rendering {
     let place = speech.variant.usage;
     let mut content: Vec<Bytes> = Vec::new();
     let mut push = |message: Message<'_>| {

@@ -1,10 +1,22 @@
 use serde_json::{Value, json};
 
-use super::*;
+use super::parse::parse;
+use super::render::render;
+use crate::fixture::WireSample;
 use crate::script::Script;
 use crate::signature::Signatures;
 use crate::speech::Speech;
 use crate::variant::WireVariant;
+
+pub(super) const SAMPLE: WireSample = WireSample {
+    headers: "",
+    body: r#"{"model":"m","messages":[{"role":"user","content":"{user}"}]}"#,
+    end: r#""done":true"#,
+    unreadable: r#"{"error":"json: cannot unmarshal"#,
+    rate_limited: r#"{"error":"slow down"}"#,
+    too_long: "exceeded max context length",
+    statuses: [400, 429, 401, 404, 400, 422, 503],
+};
 
 fn script(reply: &str) -> Script {
     Script::parse("x", &format!("[[reply]]\n{reply}")).unwrap()

@@ -10,7 +10,7 @@ use crate::script::Script;
 use crate::text::{Content, is_base64, is_plain, unknown_field};
 
 /// Reads a request. The error is what the provider says about it.
-pub(crate) fn parse<'a>(body: &'a [u8], script: &Script) -> Result<Conversation<'a>, String> {
+pub(super) fn parse<'a>(body: &'a [u8], script: &Script) -> Result<Conversation<'a>, String> {
     let request: Body<'a> = serde_json::from_slice(body).map_err(|error| {
         unknown_field(&error).map_or_else(
             || format!("We could not parse the JSON body of your request: {error}"),

@@ -121,7 +121,7 @@ fn chunk(choices: Vec<Choice<'_>>, usage: Option<WireUsage>) -> Bytes {
 }
 
 /// Renders a reply as a stream.
-pub(crate) fn render(speech: &Speech<'_>) -> Rendering {
+pub(super) fn render(speech: &Speech<'_>) -> Rendering {
     let usage = || chunk(Vec::new(), Some(speech.usage.into()));
     let mut content = Vec::new();
     if speech.variant.usage == UsagePlace::Early {
@@ -172,7 +172,7 @@ fn finish_reason(speech: &Speech<'_>) -> &'static str {
 }
 
 /// Renders a reply as one document.
-pub(crate) fn whole(speech: &Speech<'_>) -> Bytes {
+pub(super) fn whole(speech: &Speech<'_>) -> Bytes {
     let calls = speech.calls.iter().enumerate().map(|(number, call)| CallPiece {
         index: None,
         id: Some(format!("call_{number}")),

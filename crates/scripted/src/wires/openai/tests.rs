@@ -1,10 +1,22 @@
 use serde_json::{Value, json};
 
-use super::*;
+use super::parse::parse;
+use super::render::{render, whole};
+use crate::fixture::WireSample;
 use crate::script::Script;
 use crate::signature::Signatures;
 use crate::speech::Speech;
 use crate::variant::{UsagePlace, WireVariant};
+
+pub(super) const SAMPLE: WireSample = WireSample {
+    headers: "authorization: Bearer key\r\n",
+    body: r#"{"model":"m","messages":[{"role":"user","content":"{user}"}]}"#,
+    end: "[DONE]",
+    unreadable: r#""type":"invalid_request_error""#,
+    rate_limited: r#""type":"rate_limit_error""#,
+    too_long: "context_length_exceeded",
+    statuses: [400, 429, 401, 404, 400, 400, 503],
+};
 
 fn script(reply: &str) -> Script {
     Script::parse("x", &format!("[[reply]]\n{reply}")).unwrap()
