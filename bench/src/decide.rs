@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use futures_util::StreamExt as _;
-use lango_model::{
-    Colleague, Embedded, Message, Model as _, ModelEvent, ModelRequest, RequestRole, known_team,
-};
+use lango_embedded::{Embedded, known_team};
+use lango_model::{Colleague, Message, Model as _, ModelEvent, ModelRequest, RequestRole};
 use lango_protocol::TRANSFER_TOOL;
 use lango_tool::{SafetyLevel, ToolDeclaration};
 use serde_json::value::RawValue;

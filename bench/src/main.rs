@@ -21,7 +21,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use lango_model::scripted::{Script, ScriptedServer};
+use lango_scripted::{Script, ScriptedServer};
 
 /// Runs of each figure.
 const REPEATS: usize = 7;

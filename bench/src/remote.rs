@@ -13,12 +13,12 @@ use futures_util::future::join_all;
 use lango_a2a::remote::{Directory, RemoteConfig, RemoteLimits, card_url, team};
 use lango_egress::Rules;
 use lango_model::Options;
-use lango_model::scripted::{Script, ScriptedServer};
 use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
 use lango_protocol::{Origin, SessionId};
 use lango_runtime::{
     AgentModel, NobodyToAsk, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
 };
+use lango_scripted::{Script, ScriptedServer};
 use lango_store::{Database, DatabaseLocation, Journal};
 use lango_tool::ToolRegistry;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

@@ -24,6 +24,8 @@ enum Place {
     In(Layer),
     /// One of the agents: on the specialists' floor, and known to the wiring alone.
     Agent,
+    /// Support for tests, on a floor. Tests of every crate may use it; of the product the wiring alone.
+    TestSupport(Layer),
     /// Beside the house: may depend on anything, and nothing may depend on it.
     Outside,
 }
@@ -39,6 +41,8 @@ const PLACES: &[(&str, Place)] = &[
     ("lango-tool", Place::In(Layer::Means)),
     ("lango-model", Place::In(Layer::Means)),
     ("lango-retrieval", Place::In(Layer::Means)),
+    ("lango-embedded", Place::In(Layer::Turn)),
+    ("lango-scripted", Place::TestSupport(Layer::Turn)),
     ("lango-orchestration", Place::In(Layer::Turn)),
     ("lango-runtime", Place::In(Layer::Turn)),
     ("lango-a2a", Place::In(Layer::Specialists)),
@@ -46,6 +50,7 @@ const PLACES: &[(&str, Place)] = &[
     ("lango-server", Place::In(Layer::Surfaces)),
     ("lango-tui", Place::In(Layer::Surfaces)),
     ("lango", Place::In(Layer::Wiring)),
+    ("lango-conformance", Place::Outside),
     ("lango-bench", Place::Outside),
     ("xtask", Place::Outside),
 ];
@@ -69,6 +74,8 @@ enum Violation {
     NotDownwards { from: String, to: String },
     /// An agent that somebody other than the wiring knows.
     KnowsAnAgent { from: String, to: String },
+    /// Code that is no test uses what tests are made with.
+    UsesTestSupport { from: String, to: String },
     /// Something depends on what is outside of the house.
     OnOutside { from: String, to: String },
 }
@@ -91,6 +98,11 @@ impl fmt::Display for Violation {
                 f,
                 "{from} must not depend on the agent {to}: only lango (crates/cli) and \
                  lango-bench know agents. Move what they share below both"
+            ),
+            Self::UsesTestSupport { from, to } => write!(
+                f,
+                "{from} must not depend on {to}, which is for tests. Make it one of its \
+                 dev-dependencies"
             ),
             Self::OnOutside { from, to } => {
                 write!(f, "{from} must not depend on {to}, which is no part of the product")
@@ -118,22 +130,32 @@ fn violations(workspace: &Workspace) -> Vec<Violation> {
             continue;
         };
         for dependency in &member.dependencies {
-            let below = workspace.members.iter().find(|other| other.name == *dependency);
+            let below = workspace.members.iter().find(|other| other.name == dependency.name);
             // A dependency without a place is reported once, as the crate that it is.
             let below = below.and_then(|other| Some((other, place_of(other)?)));
             violations.extend(below.and_then(|(other, other_place)| {
-                violation(&member.name, place, &other.name, other_place)
+                violation(
+                    (&member.name, place),
+                    (&other.name, other_place),
+                    dependency.only_in_tests,
+                )
             }));
         }
     }
     violations
 }
 
-fn violation(from: &str, place: Place, to: &str, on: Place) -> Option<Violation> {
+fn violation(
+    (from, place): (&str, Place),
+    (to, on): (&str, Place),
+    only_in_tests: bool,
+) -> Option<Violation> {
     let (from, to) = (from.to_owned(), to.to_owned());
     let is_wiring = matches!(place, Place::In(Layer::Wiring) | Place::Outside);
     match (place, on) {
         (_, Place::Outside) => Some(Violation::OnOutside { from, to }),
+        (_, Place::TestSupport(_)) if only_in_tests => None,
+        (_, Place::TestSupport(_)) if !is_wiring => Some(Violation::UsesTestSupport { from, to }),
         (_, Place::Agent) if !is_wiring => Some(Violation::KnowsAnAgent { from, to }),
         (Place::Outside, _) => None,
         _ if WITHIN_A_LAYER.contains(&(&from, &to)) || layer(on) < layer(place) => None,
@@ -150,7 +172,7 @@ fn place_of(member: &Member) -> Option<Place> {
 
 fn layer(place: Place) -> Option<Layer> {
     match place {
-        Place::In(layer) => Some(layer),
+        Place::In(layer) | Place::TestSupport(layer) => Some(layer),
         Place::Agent => Some(Layer::Specialists),
         Place::Outside => None,
     }
@@ -160,16 +182,23 @@ fn layer(place: Place) -> Option<Layer> {
 mod tests {
     use super::*;
 
-    /// A workspace of made-up crates: folder, name, names of dependencies.
+    /// A workspace of made-up crates: folder, name, names of dependencies. One with `dev ` before it
+    /// is for tests.
     fn workspace(crates: &[(&str, &str, &[&str])]) -> Workspace {
         let manifests: Vec<(&str, String)> = crates
             .iter()
             .map(|(folder, name, dependencies)| {
-                let lines: Vec<String> =
-                    dependencies.iter().map(|name| format!("{name}.workspace = true")).collect();
+                let lines = |kind: &str| -> String {
+                    let of_kind = dependencies.iter().filter_map(|line| match kind {
+                        "dependencies" => Some(*line).filter(|line| !line.starts_with("dev ")),
+                        _ => line.strip_prefix("dev "),
+                    });
+                    of_kind.map(|name| format!("{name}.workspace = true\n")).collect()
+                };
                 let text = format!(
-                    "[package]\nname = \"{name}\"\n[dev-dependencies]\n{}",
-                    lines.join("\n")
+                    "[package]\nname = \"{name}\"\n[dependencies]\n{}[dev-dependencies]\n{}",
+                    lines("dependencies"),
+                    lines("dev-dependencies")
                 );
                 (*folder, text)
             })
@@ -185,7 +214,12 @@ mod tests {
             ("crates/protocol", "lango-protocol", &["serde"]),
             ("crates/store", "lango-store", &["lango-protocol"]),
             ("crates/tool", "lango-tool", &["lango-protocol"]),
-            ("crates/model", "lango-model", &["lango-protocol", "lango-tool"]),
+            (
+                "crates/model",
+                "lango-model",
+                &["lango-protocol", "lango-tool", "dev lango-scripted"],
+            ),
+            ("crates/scripted", "lango-scripted", &["lango-model"]),
             ("crates/orchestration", "lango-orchestration", &["lango-tool"]),
             ("crates/runtime", "lango-runtime", &["lango-orchestration", "lango-store"]),
             ("crates/agents/operator", "lango-operator", &["lango-tool", "lango-runtime"]),
@@ -242,6 +276,27 @@ mod tests {
             assert_eq!(found, [Violation::KnowsAnAgent { from, to }]);
         }
         assert_eq!(house_with("lango", &["lango-operator"]), []);
+    }
+
+    #[test]
+    fn tests_of_every_crate_use_test_support_and_of_the_product_the_wiring_alone() {
+        for from in ["lango-tool", "lango-runtime", "lango-operator", "lango-server"] {
+            assert_eq!(house_with(from, &["dev lango-scripted"]), []);
+            let found = house_with(from, &["lango-scripted"]);
+            let (from, to) = (from.to_owned(), "lango-scripted".to_owned());
+            assert_eq!(found, [Violation::UsesTestSupport { from, to }]);
+        }
+        assert_eq!(house_with("lango", &["lango-scripted"]), []);
+        let found = house_with("lango-scripted", &["lango-server"]);
+        let (from, to) = ("lango-scripted".to_owned(), "lango-server".to_owned());
+        assert_eq!(found, [Violation::NotDownwards { from, to }]);
+    }
+
+    #[test]
+    fn a_dependency_of_tests_points_downwards_too() {
+        let found = house_with("lango-store", &["dev lango-runtime"]);
+        let (from, to) = ("lango-store".to_owned(), "lango-runtime".to_owned());
+        assert_eq!(found, [Violation::NotDownwards { from, to }]);
     }
 
     #[test]

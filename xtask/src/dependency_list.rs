@@ -25,7 +25,7 @@ fn problems(workspace: &Workspace, list: &str) -> Vec<String> {
     let own: BTreeSet<&str> = workspace.members.iter().map(|member| &*member.name).collect();
     let dependencies = workspace.members.iter().flat_map(|member| &member.dependencies);
     let used: BTreeSet<&str> =
-        dependencies.map(String::as_str).filter(|name| !own.contains(name)).collect();
+        dependencies.map(|one| &*one.name).filter(|name| !own.contains(name)).collect();
     let listed: BTreeSet<&str> = list.lines().filter_map(listed_name).collect();
     let missing = used.difference(&listed).map(|name| {
         format!("{name} is used and not listed. Add a line with its reason and its licence")

@@ -19,8 +19,17 @@ pub(crate) struct Member {
     pub(crate) name: String,
     /// Its directory, from the root, with `/`.
     pub(crate) folder: String,
-    /// The package names of all its direct dependencies: for use, for tests and for building.
-    pub(crate) dependencies: Vec<String>,
+    /// All its direct dependencies: for use, for tests and for building.
+    pub(crate) dependencies: Vec<Dependency>,
+}
+
+/// A direct dependency of a crate.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Dependency {
+    /// Its package name.
+    pub(crate) name: String,
+    /// Whether the crate's tests alone use it.
+    pub(crate) only_in_tests: bool,
 }
 
 impl Workspace {
@@ -101,18 +110,21 @@ fn folders(root: &Path, pattern: &str) -> Result<Vec<String>> {
     Ok(folders)
 }
 
-fn dependencies(manifest: &Table, renamed: &BTreeMap<&str, &str>) -> Vec<String> {
-    const KINDS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+fn dependencies(manifest: &Table, renamed: &BTreeMap<&str, &str>) -> Vec<Dependency> {
+    const TESTS: &str = "dev-dependencies";
+    const KINDS: [&str; 3] = ["dependencies", "build-dependencies", TESTS];
     let targets = table(manifest, &["target"]).into_iter().flatten();
     let places = std::iter::once(manifest).chain(targets.filter_map(|(_, t)| t.as_table()));
-    let mut names: Vec<String> = places
-        .flat_map(|place| KINDS.iter().filter_map(|kind| table(place, &[kind])))
-        .flatten()
-        .map(|(key, value)| package_name(key, value, renamed).to_owned())
-        .collect();
-    names.sort();
-    names.dedup();
-    names
+    let tables = places
+        .flat_map(|place| KINDS.iter().filter_map(|kind| Some((*kind, table(place, &[kind])?))));
+    let mut found = BTreeMap::new();
+    for (kind, entries) in tables {
+        for (key, value) in entries {
+            let name = package_name(key, value, renamed).to_owned();
+            *found.entry(name).or_insert(true) &= kind == TESTS;
+        }
+    }
+    found.into_iter().map(|(name, only_in_tests)| Dependency { name, only_in_tests }).collect()
 }
 
 /// The package behind a key, which may be another name for it.
@@ -133,10 +145,19 @@ mod tests {
                          other = { path = \"x\", package = \"lango-shared\" }";
         let manifest = "[package]\nname = \"a\"\n\
             [dependencies]\nplain = \"1\"\nother.workspace = true\n\
-            [dev-dependencies]\nlocal = { path = \"y\", package = \"lango-local\" }\n\
+            [dev-dependencies]\nplain = \"1\"\n\
+            local = { path = \"y\", package = \"lango-local\" }\n\
             [target.'cfg(unix)'.build-dependencies]\nlango-unix = \"1\"";
         let workspace = Workspace::parse(workspace, &[("crates/a", manifest)]).unwrap();
-        let expected = ["lango-local", "lango-shared", "lango-unix", "plain"];
-        assert_eq!(workspace.members[0].dependencies, expected);
+        let found = workspace.members[0].dependencies.iter();
+        let found: Vec<(&str, bool)> =
+            found.map(|dependency| (&*dependency.name, dependency.only_in_tests)).collect();
+        let expected = [
+            ("lango-local", true),
+            ("lango-shared", false),
+            ("lango-unix", false),
+            ("plain", false),
+        ];
+        assert_eq!(found, expected);
     }
 }

@@ -225,19 +225,6 @@ Every call of its tools is asked about, unless mcp_servers.NAME.safety or a rule
         #[command(subcommand)]
         command: McpCommand,
     },
-    /// Serve what the protocol's own conformance suite wants to find.
-    #[command(name = "__mcp-conformance-server", hide = true)]
-    McpConformanceServer {
-        /// The port on 127.0.0.1.
-        #[arg(long, default_value_t = 0)]
-        port: u16,
-    },
-    /// Play the client in a scenario of the protocol's own conformance suite.
-    #[command(name = "__mcp-conformance-client", hide = true)]
-    McpConformanceClient {
-        /// The server of the scenario.
-        url: String,
-    },
     /// Agents elsewhere, reached over A2A.
     #[command(after_help = "Examples:
   lango a2a card https://agent.example.org            who is that?

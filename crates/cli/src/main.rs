@@ -103,12 +103,6 @@ async fn run(arguments: Arguments) -> Result<u8, Failure> {
         Some(Command::Approvals { command }) => {
             commands::approvals::approvals(&setting?, command).await
         }
-        Some(Command::McpConformanceServer { port }) => {
-            commands::mcp::conformance_server::serve(port).await
-        }
-        Some(Command::McpConformanceClient { url }) => {
-            commands::mcp::conformance::client(&url).await
-        }
         Some(Command::Mcp { command }) => commands::mcp::mcp(&setting?, command).await,
         Some(Command::A2a { command }) => commands::a2a::a2a(&setting?, command).await,
         Some(Command::Models { command }) => commands::models::models(&setting?, command).await,

@@ -44,8 +44,6 @@ pub(crate) struct Reached {
     pub(crate) tools: Vec<AgentName>,
     /// What must not be recorded or shown.
     pub(crate) secrets: Vec<String>,
-    /// A script that plays the model, unless one was named.
-    pub(crate) script: Option<&'static str>,
 }
 
 impl Serving {
@@ -64,14 +62,10 @@ impl Serving {
             team.max_rounds,
         )?;
         check_agents(config, &catalog)?;
-        let models = if let Some(script) = reached.script.filter(|_| team.model.is_none()) {
-            provider::demonstrate_text(config, script).await?
-        } else {
-            let choice = provider::choose(config, team.model.as_deref()).await?;
-            let record = team.record.as_deref();
-            let purpose = Purpose::Work { for_all: team.model.is_some(), record };
-            provider::prepare(config, choice, purpose).await?
-        };
+        let choice = provider::choose(config, team.model.as_deref()).await?;
+        let record = team.record.as_deref();
+        let purpose = Purpose::Work { for_all: team.model.is_some(), record };
+        let models = provider::prepare(config, choice, purpose).await?;
         let (database, journal) = wiring::open_store(config, &setting.home).await?;
         let retrieval = catalog.connect(config, &database, &journal).await?;
         catalog.find_remotes(config, &database).await?;

@@ -52,7 +52,7 @@ pub(crate) fn guard_with(config: &Config, agent: &str, server: &str) -> Result<G
     }))
 }
 
-pub(crate) fn patterns(key: &str, texts: &[String]) -> Result<Vec<Pattern>, Failure> {
+fn patterns(key: &str, texts: &[String]) -> Result<Vec<Pattern>, Failure> {
     let read =
         |text: &String| text.parse().map_err(|error| Failure::usage(format!("{key}: {error}")));
     texts.iter().map(read).collect()

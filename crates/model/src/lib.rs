@@ -1,5 +1,4 @@
-//! Models: the stream-first [`Model`] trait, the providers behind it, and a scripted model that
-//! speaks a provider's wire over loopback for tests, benchmarks and the demo.
+//! Models: the stream-first [`Model`] trait, and the providers behind it.
 //!
 //! A request cannot hold a call without its result ([`Message::Exchange`]), so no history that
 //! reaches a provider can be refused for it. What a model says is only data here: whether a call
@@ -7,7 +6,6 @@
 
 mod anthropic;
 mod chain;
-mod embedded;
 mod error;
 mod facts;
 mod gemini;
@@ -16,13 +14,11 @@ mod id;
 mod ollama;
 mod openai;
 mod request;
-pub mod scripted;
 mod stream;
 mod tape;
 mod tokens;
 
 pub use chain::{Chain, Health, Link, RetryPolicy};
-pub use embedded::{EMBEDDED, Embedded, Routed, known_team};
 pub use error::{Fault, ModelError};
 pub use facts::{Cost, Facts, FactsError, FactsTable, ModelEntry, Prices};
 pub use http::{ApiKey, Endpoint, ListedModel, RemoteModel, Wire, list_models};
@@ -32,5 +28,5 @@ pub use request::{
     ModelRequest, Options, RequestRole, UserMessage,
 };
 pub use stream::{Model, ModelEvent, ModelStream, RequestedCall, Setback, Shortened};
-pub use tape::{Recording, RecordingError, Tape};
+pub use tape::{Exchange, ExchangeEnd, Recording, RecordingError, Tape};
 pub use tokens::estimate_tokens;

@@ -10,7 +10,6 @@ use futures_util::StreamExt as _;
 use lango_a2a::server::{A2aDoor, CardAgent, CardSettings, DoorParts, Settings};
 use lango_a2a::signature::CardSigner;
 use lango_egress::{Guard, Rules};
-use lango_model::scripted::{Script, ScriptedServer};
 use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
 use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
 use lango_protocol::Caller;
@@ -18,6 +17,7 @@ use lango_runtime::{
     AgentModel, ApprovalAnswer, ApprovalFuture, ApprovalRequest, Approver, RuleBook, Runtime,
     RuntimeParts, Scrubber,
 };
+use lango_scripted::{Script, ScriptedServer};
 use lango_store::{Database, DatabaseLocation, Journal};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, ToolRegistry};
 use serde_json::{Value, json};

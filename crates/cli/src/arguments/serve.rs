@@ -29,10 +29,6 @@ pub(crate) struct ServeArguments {
     /// Agents whose tools programs that speak MCP may call themselves, with commas between.
     #[arg(long, value_name = "AGENTS", value_delimiter = ',')]
     pub(crate) tools: Vec<AgentName>,
-    /// Be what the A2A protocol's own test kit wants to find: a scripted model, no token, no 0.3 in the
-    /// card, webhooks on this machine.
-    #[arg(long, conflicts_with_all = ["new_token", "expose", "tools"])]
-    pub(crate) kit: bool,
     #[command(flatten)]
     pub(crate) team: TeamArguments,
 }

@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use lango_model::ModelId;
-use lango_model::scripted::Script;
 use lango_protocol::{Origin, SessionId};
 use lango_runtime::{NobodyToAsk, RuleBook, TurnRequest};
+use lango_scripted::Script;
 
 use super::Setting;
 use super::turn::follow;

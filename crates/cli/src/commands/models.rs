@@ -6,7 +6,8 @@ mod trial;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use lango_model::{EMBEDDED, Fault, ModelError};
+use lango_embedded::EMBEDDED;
+use lango_model::{Fault, ModelError};
 use serde::Serialize;
 
 use super::table::table;

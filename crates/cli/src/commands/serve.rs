@@ -31,13 +31,7 @@ use crate::web;
 /// How long turns have to end when the server is told to.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// What the protocol's test kit expects of an agent.
-const KIT_SCRIPT: &str = include_str!("../../../../docs/a2a-kit.toml");
-/// What the kit calls a media type that nobody supports, and sends all the same.
-const KIT_MEDIA_TYPE: &str = "application/x-unsupported-tck-type";
-
-pub(crate) async fn serve(setting: &Setting, mut arguments: ServeArguments) -> Result<u8, Failure> {
-    arguments.no_auth |= arguments.kit;
+pub(crate) async fn serve(setting: &Setting, arguments: ServeArguments) -> Result<u8, Failure> {
     let config = &setting.config().server;
     let address = address(config, &arguments)?;
     let configured = configured_token(config, &arguments)?;
@@ -45,7 +39,6 @@ pub(crate) async fn serve(setting: &Setting, mut arguments: ServeArguments) -> R
         expose: named(&arguments.expose, &config.expose, "server.expose")?,
         tools: named(&arguments.tools, &config.tools, "server.tools")?,
         secrets: configured.iter().map(|token| token.reveal().to_owned()).collect(),
-        script: arguments.kit.then_some(KIT_SCRIPT),
     };
     let serving = Serving::new(setting, &arguments.team, reached).await?;
     let listener =
@@ -117,14 +110,8 @@ async fn a2a_door(
 ) -> Result<A2aDoor, Failure> {
     let config = setting.config();
     let open = arguments.no_auth;
-    let mut rules = web::rules(config)?;
-    let mut settings = Settings { callers_are_known: !open, ..Settings::default() };
-    if arguments.kit {
-        let local = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
-        rules.allow_private.extend(web::patterns("--kit", &local)?);
-        settings.speak_03 = false;
-        settings.input_modes.push(KIT_MEDIA_TYPE.to_owned());
-    }
+    let rules = web::rules(config)?;
+    let settings = Settings { callers_are_known: !open, ..Settings::default() };
     let server = &config.server;
     let door = A2aDoor::open(DoorParts {
         database: serving.database.clone(),

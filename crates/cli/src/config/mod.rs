@@ -13,7 +13,7 @@ mod web;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use lango_model::ModelEntry;
+use lango_model::{ModelEntry, Wire};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -187,7 +187,7 @@ impl Default for ModelConfig {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct ProviderConfig {
     /// The wire it speaks: openai unless given.
-    pub(crate) r#type: Option<ProviderType>,
+    pub(crate) r#type: Option<Wire>,
     /// Up to and including the version, such as `http://127.0.0.1:1234/v1`.
     pub(crate) base_url: Option<String>,
     /// The environment variable that holds its key. Keys are never kept in this file.
@@ -217,32 +217,6 @@ impl Default for RetryConfig {
             tries: policy.tries,
             first_wait_milliseconds: millis(policy.first_wait),
             longest_wait_seconds: policy.longest_wait.as_secs(),
-        }
-    }
-}
-
-/// The wire a provider speaks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum ProviderType {
-    /// OpenAI chat completions, as most servers speak it.
-    #[default]
-    OpenAi,
-    /// Anthropic's messages.
-    Anthropic,
-    /// Google's Gemini.
-    Gemini,
-    /// Ollama's own wire.
-    Ollama,
-}
-
-impl From<ProviderType> for lango_model::Wire {
-    fn from(kind: ProviderType) -> Self {
-        match kind {
-            ProviderType::OpenAi => Self::OpenAi,
-            ProviderType::Anthropic => Self::Anthropic,
-            ProviderType::Gemini => Self::Gemini,
-            ProviderType::Ollama => Self::Ollama,
         }
     }
 }

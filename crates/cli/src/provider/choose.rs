@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use lango_model::{EMBEDDED, Facts, ListedModel, ModelError, ModelId, list_models};
+use lango_embedded::EMBEDDED;
+use lango_model::{Facts, ListedModel, ModelError, ModelId, list_models};
 
 use super::known::KNOWN;
 use super::server::{Server, local, set_up};

@@ -1,12 +1,12 @@
 //! The providers that need no configuration.
 
-use crate::config::ProviderType;
+use lango_model::Wire;
 
 /// A provider and how users usually set it up.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) id: &'static str,
-    pub(super) kind: ProviderType,
+    pub(super) wire: Wire,
     pub(super) base_url: &'static str,
     /// Variables that hold a key, the first that is set counts.
     pub(super) keys: &'static [&'static str],
@@ -30,7 +30,7 @@ impl Known {
 pub(super) const KNOWN: &[Known] = &[
     Known {
         id: "anthropic",
-        kind: ProviderType::Anthropic,
+        wire: Wire::Anthropic,
         base_url: "https://api.anthropic.com",
         keys: &["ANTHROPIC_API_KEY"],
         urls: &["ANTHROPIC_BASE_URL"],
@@ -39,7 +39,7 @@ pub(super) const KNOWN: &[Known] = &[
     },
     Known {
         id: "openai",
-        kind: ProviderType::OpenAi,
+        wire: Wire::OpenAi,
         base_url: "https://api.openai.com/v1",
         keys: &["OPENAI_API_KEY"],
         urls: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
@@ -48,7 +48,7 @@ pub(super) const KNOWN: &[Known] = &[
     },
     Known {
         id: "gemini",
-        kind: ProviderType::Gemini,
+        wire: Wire::Gemini,
         base_url: "https://generativelanguage.googleapis.com/v1beta",
         keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         urls: &["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"],
@@ -57,7 +57,7 @@ pub(super) const KNOWN: &[Known] = &[
     },
     Known {
         id: "openrouter",
-        kind: ProviderType::OpenAi,
+        wire: Wire::OpenAi,
         base_url: "https://openrouter.ai/api/v1",
         keys: &["OPENROUTER_API_KEY"],
         urls: &["OPENROUTER_BASE_URL"],
@@ -66,7 +66,7 @@ pub(super) const KNOWN: &[Known] = &[
     },
     Known {
         id: "ollama",
-        kind: ProviderType::Ollama,
+        wire: Wire::Ollama,
         base_url: "http://127.0.0.1:11434",
         keys: &[],
         urls: &["OLLAMA_HOST"],
@@ -75,7 +75,7 @@ pub(super) const KNOWN: &[Known] = &[
     },
     Known {
         id: "lmstudio",
-        kind: ProviderType::OpenAi,
+        wire: Wire::OpenAi,
         base_url: "http://127.0.0.1:1234/v1",
         keys: &[],
         urls: &[],
@@ -84,7 +84,7 @@ pub(super) const KNOWN: &[Known] = &[
     },
     Known {
         id: "llamacpp",
-        kind: ProviderType::OpenAi,
+        wire: Wire::OpenAi,
         base_url: "http://127.0.0.1:8080/v1",
         keys: &[],
         urls: &[],

@@ -11,12 +11,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_model::scripted::{RecordedServer, Script, ScriptedServer};
-use lango_model::{
-    Chain, Cost, EMBEDDED, Endpoint, FactsTable, Model, Recording, RetryPolicy, Tape, Wire,
-};
+use lango_embedded::EMBEDDED;
+use lango_model::{Chain, Cost, Endpoint, FactsTable, Model, Recording, RetryPolicy, Tape, Wire};
 use lango_protocol::{AgentName, Usage};
 use lango_runtime::AgentModel;
+use lango_scripted::{RecordedServer, Script, ScriptedServer};
 
 use choose::named;
 pub(crate) use choose::{Choice, Source, choose, list, nothing_set_up};
@@ -167,22 +166,6 @@ pub(crate) async fn demonstrate(
     script: Script,
 ) -> Result<ReadyModels, Failure> {
     play(Workshop::new(config)?, choice, script).await
-}
-
-/// The same for a script without a story.
-pub(crate) async fn demonstrate_text(
-    config: &Config,
-    script: &'static str,
-) -> Result<ReadyModels, Failure> {
-    let script = Script::parse("built-in", script).map_err(|e| Failure::usage(e.to_string()))?;
-    let choice = Choice {
-        id: lango_model::ModelId::new("script", "scripted"),
-        source: Source::Script("built-in".into()),
-        why: "a script plays the model".into(),
-        listed: None,
-        is_last_resort: false,
-    };
-    demonstrate(config, choice, script).await
 }
 
 /// A scripted model, started on loopback.

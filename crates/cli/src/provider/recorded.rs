@@ -1,7 +1,7 @@
 //! What a recording cannot hold. A tape hears what goes over a wire, and the model in the box is
 //! asked over none: played again, its decisions would be missing.
 
-use lango_model::EMBEDDED;
+use lango_embedded::EMBEDDED;
 
 use super::{Choice, Purpose};
 use crate::config::{Config, RouterName};

@@ -65,7 +65,7 @@ impl Server {
         {
             name.clone_into(&mut why);
         }
-        let kind = r#type.or(known.map(|known| known.kind)).unwrap_or_default();
+        let wire = r#type.or(known.map(|known| known.wire)).unwrap_or_default();
         let mut secrets = Vec::new();
         let headers = headers.into_iter().map(|(name, value)| {
             let Some(named) = value.strip_prefix('$') else { return Ok((name, value)) };
@@ -77,16 +77,7 @@ impl Server {
             Ok((name, value))
         });
         let headers = headers.collect::<Result<_, Failure>>()?;
-        Ok(Self {
-            id: id.to_owned(),
-            wire: kind.into(),
-            base_url,
-            key_variable,
-            headers,
-            secrets,
-            why,
-            known,
-        })
+        Ok(Self { id: id.to_owned(), wire, base_url, key_variable, headers, secrets, why, known })
     }
 
     /// Everything that must not be shown or recorded.

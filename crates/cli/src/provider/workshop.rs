@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_embedded::{Embedded, Routed};
 use lango_model::{
-    Chain, Embedded, Endpoint, Facts, FactsTable, Health, Link, Model, Options, RemoteModel,
-    RetryPolicy, Routed, Tape,
+    Chain, Endpoint, Facts, FactsTable, Health, Link, Model, Options, RemoteModel, RetryPolicy,
+    Tape,
 };
 use lango_protocol::AgentName;
 use lango_runtime::AgentModel;

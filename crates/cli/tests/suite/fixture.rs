@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lango_model::Wire;
-use lango_model::scripted::{ReceivedRequest, Script, ScriptedServer};
+use lango_scripted::{ReceivedRequest, Script, ScriptedServer};
 use tempfile::TempDir;
 
 use crate::invocation::Invocation;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_model::scripted::{Script, ScriptedServer};
 use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
 use lango_orchestration::{AgentTree, Config, PromptSections, Topology, build_agent_tree};
 use lango_protocol::{AgentName, Event, EventBody, Origin, OutcomeStatus, SessionId};
@@ -12,6 +11,7 @@ use lango_runtime::{
     AgentModel, Following, NobodyToAsk, RuleBook, Runtime, RuntimeParts, Scrubber, Settings,
     TurnRequest,
 };
+use lango_scripted::{Script, ScriptedServer};
 use lango_store::{Database, DatabaseLocation, Journal};
 use lango_tool::ToolRegistry;
 use tempfile::TempDir;

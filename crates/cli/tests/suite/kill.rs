@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use lango_model::scripted::{Script, ScriptedServer};
 use lango_protocol::{CallStatus, Event, EventBody, EventId};
+use lango_scripted::{Script, ScriptedServer};
 use lango_store::{Database, Statement};
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;

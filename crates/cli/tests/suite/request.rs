@@ -1,6 +1,6 @@
 //! What the model was really sent.
 
-use lango_model::scripted::ReceivedRequest;
+use lango_scripted::ReceivedRequest;
 use serde_json::Value;
 
 pub(crate) struct Request {

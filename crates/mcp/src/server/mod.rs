@@ -6,7 +6,6 @@
 //! answers an approval, also where its client could.
 
 mod ask;
-pub mod conformance;
 mod direct;
 mod door;
 mod progress;

@@ -4,9 +4,10 @@ mod chunk;
 mod wire;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::ModelRequest;
-use crate::http::{Decoder, Dialect, Endpoint, Framing};
+use crate::http::{Decoder, Dialect, Endpoint, Framing, ModelList, string_field};
+use crate::{ListedModel, ModelRequest};
 
 /// What goes back with a reply: the model's thoughts, signed by the server. A call whose thoughts
 /// are missing or changed is refused.
@@ -29,7 +30,7 @@ pub(crate) struct Anthropic;
 impl Anthropic {
     /// The base URL up to and including the version: the usual setting of Anthropic's own clients
     /// lacks it.
-    pub(crate) fn versioned(base_url: &str) -> String {
+    fn versioned(base_url: &str) -> String {
         let version = if base_url.ends_with("/v1") { "" } else { "/v1" };
         format!("{base_url}{version}")
     }
@@ -59,6 +60,24 @@ impl Dialect for Anthropic {
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::<chunk::Events>::default()
     }
+
+    fn model_list(&self) -> ModelList {
+        ModelList {
+            url: |base| format!("{}/models?limit=1000", Self::versioned(base)),
+            field: "data",
+            read: listed,
+            details: None,
+        }
+    }
+}
+
+fn listed(model: &Value) -> Option<ListedModel> {
+    Some(ListedModel {
+        name: string_field(model, "id")?,
+        window: model.get("max_input_tokens").and_then(Value::as_u64),
+        tools: None,
+        images: model.pointer("/capabilities/image_input/supported").and_then(Value::as_bool),
+    })
 }
 
 #[cfg(test)]

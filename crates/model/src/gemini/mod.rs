@@ -4,9 +4,10 @@ mod chunk;
 mod wire;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::ModelRequest;
-use crate::http::{Decoder, Dialect, Endpoint, Framing};
+use crate::http::{Decoder, Dialect, Endpoint, Framing, ModelList, lists_word, string_field};
+use crate::{ListedModel, ModelRequest};
 
 /// What goes back with a reply: signatures of the thoughts behind its parts, and the ids the
 /// server gave its calls.
@@ -52,4 +53,24 @@ impl Dialect for Gemini {
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::<chunk::Chunks>::default()
     }
+
+    fn model_list(&self) -> ModelList {
+        ModelList {
+            url: |base| format!("{base}/models?pageSize=1000"),
+            field: "models",
+            read: listed,
+            details: None,
+        }
+    }
+}
+
+fn listed(model: &Value) -> Option<ListedModel> {
+    let talks = lists_word(model.get("supportedGenerationMethods"), "generateContent");
+    let name = string_field(model, "name")?;
+    (talks == Some(true)).then(|| ListedModel {
+        name: name.strip_prefix("models/").unwrap_or(&name).to_owned(),
+        window: model.get("inputTokenLimit").and_then(Value::as_u64),
+        tools: None,
+        images: None,
+    })
 }

@@ -9,8 +9,7 @@ use tokio::time::Instant;
 
 use super::incoming::Incoming;
 use super::reply::{self, Limits};
-use super::{Endpoint, Shared, Wire, client};
-use crate::anthropic::Anthropic;
+use super::{Endpoint, Shared, client};
 use crate::{Fault, ModelError};
 
 /// The longest list that is read.
@@ -19,9 +18,9 @@ const MAX_BYTES: usize = 8 * 1024 * 1024;
 const IDLE: Duration = Duration::from_secs(5);
 /// How long the whole may take.
 const TOTAL: Duration = Duration::from_mins(1);
-/// Of how many models Ollama is asked for more than the name, and of how many at once.
-const MAX_SHOWN: usize = 50;
-const SHOWN_AT_ONCE: usize = 4;
+/// Of how many models more than the name is asked for, and of how many at once.
+const MAX_DETAILED: usize = 50;
+const DETAILED_AT_ONCE: usize = 4;
 
 /// A model that a server offers. What the server does not say is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,36 +35,45 @@ pub struct ListedModel {
     pub images: Option<bool>,
 }
 
+/// How a wire lists the models of a server.
+pub(crate) struct ModelList {
+    /// Returns the address of the list, given the base URL without its last slash.
+    pub(crate) url: fn(&str) -> String,
+    /// The field that holds the list.
+    pub(crate) field: &'static str,
+    /// Reads an entry. `None` where it is not a model that can be talked to.
+    pub(crate) read: fn(&Value) -> Option<ListedModel>,
+    /// How to ask for more about a model, where the list has little but names.
+    pub(crate) details: Option<ModelDetails>,
+}
+
+/// How a wire says more about one model.
+#[derive(Clone, Copy)]
+pub(crate) struct ModelDetails {
+    /// Returns the address to which the name is posted, given the base URL without its last slash.
+    pub(crate) url: fn(&str) -> String,
+    /// Adds what the server says about the model.
+    pub(crate) read: fn(ListedModel, &Value) -> ListedModel,
+}
+
 /// Asks the server of an endpoint for its models, in the server's order. The endpoint's own model
 /// need not exist.
 pub async fn list_models(endpoint: &Endpoint) -> Result<Vec<ListedModel>, ModelError> {
     let lister = Lister::new(endpoint)?;
-    let models = match endpoint.wire {
-        Wire::OpenAi => lister.get("/models").await?.read("data", openai),
-        Wire::Anthropic => lister.get("/models?limit=1000").await?.read("data", anthropic),
-        Wire::Gemini => lister.get("/models?pageSize=1000").await?.read("models", gemini),
-        Wire::Ollama => {
-            let models = lister.get("/api/tags").await?.read("models", ollama);
-            lister.show(models).await
-        }
-    };
-    Ok(models)
+    let ModelList { url, field, read, details } = endpoint.wire.dialect().model_list();
+    let document = lister.ask(url, None).await?;
+    // Some servers send the list without anything around it.
+    let list = document.get(field).unwrap_or(&document);
+    let models = list.as_array().into_iter().flatten().filter_map(read).collect();
+    match details {
+        Some(details) => Ok(lister.detail(models, details).await),
+        None => Ok(models),
+    }
 }
 
 struct Lister {
     shared: Shared,
     limits: Limits,
-}
-
-/// A document of a server.
-struct Listing(Value);
-
-impl Listing {
-    /// The entries under this name; some servers send the list without anything around it.
-    fn read(&self, name: &str, one: fn(&Value) -> Option<ListedModel>) -> Vec<ListedModel> {
-        let list = self.0.get(name).unwrap_or(&self.0);
-        list.as_array().into_iter().flatten().filter_map(one).collect()
-    }
 }
 
 impl Lister {
@@ -74,17 +82,13 @@ impl Lister {
         Ok(Self { shared: Shared::new(endpoint.clone())?, limits })
     }
 
-    async fn get(&self, path: &str) -> Result<Listing, ModelError> {
-        self.ask(path, None).await
-    }
-
-    async fn ask(&self, path: &str, body: Option<&Value>) -> Result<Listing, ModelError> {
-        let endpoint = &self.shared.endpoint;
-        let url = super::address(&endpoint.base_url, |base| match endpoint.wire {
-            Wire::Anthropic => format!("{}{path}", Anthropic::versioned(base)),
-            _ => format!("{base}{path}"),
-        });
-        let shown = url.as_ref().map_or_else(|_| path.to_owned(), client::shown);
+    async fn ask(
+        &self,
+        url: fn(&str) -> String,
+        body: Option<&Value>,
+    ) -> Result<Value, ModelError> {
+        let url = super::address(&self.shared.endpoint.base_url, url);
+        let shown = url.as_ref().map_or_else(|_| "its list of models".to_owned(), client::shown);
         let answer = match url {
             Ok(url) => self.answer(url, body).await,
             Err(error) => Err(ModelError::new(Fault::BadRequest, error.to_string())),
@@ -92,7 +96,7 @@ impl Lister {
         answer.map_err(|error| self.shared.name_at(error, &shown))
     }
 
-    async fn answer(&self, url: Url, body: Option<&Value>) -> Result<Listing, ModelError> {
+    async fn answer(&self, url: Url, body: Option<&Value>) -> Result<Value, ModelError> {
         let client = self.shared.client()?;
         let sending = match body {
             Some(body) => client.post(url).body(body.to_string()),
@@ -107,7 +111,7 @@ impl Lister {
         let listing: Value = super::parse(&body)?;
         match listing.get("error").filter(|error| !error.is_null()) {
             Some(error) => Err(ModelError::from_document(&error.to_string())),
-            None => Ok(Listing(listing)),
+            None => Ok(listing),
         }
     }
 
@@ -126,19 +130,24 @@ impl Lister {
         }
     }
 
-    /// Ollama says what a model can do only one by one. A model that cannot be shown is listed all
-    /// the same.
-    async fn show(&self, mut models: Vec<ListedModel>) -> Vec<ListedModel> {
-        let rest = models.split_off(models.len().min(MAX_SHOWN));
-        let shown = stream::iter(models).map(|model| self.show_one(model)).buffered(SHOWN_AT_ONCE);
-        let mut models: Vec<_> = shown.collect().await;
+    /// Asks for more about each model. A model that nothing more is said about is listed all the same.
+    async fn detail(
+        &self,
+        mut models: Vec<ListedModel>,
+        details: ModelDetails,
+    ) -> Vec<ListedModel> {
+        let rest = models.split_off(models.len().min(MAX_DETAILED));
+        let detailed = stream::iter(models)
+            .map(|model| self.detail_one(model, details))
+            .buffered(DETAILED_AT_ONCE);
+        let mut models: Vec<_> = detailed.collect().await;
         models.extend(rest);
         models
     }
 
-    async fn show_one(&self, model: ListedModel) -> ListedModel {
-        match self.ask("/api/show", Some(&json!({ "model": model.name }))).await {
-            Ok(Listing(shown)) => with_shown(model, &shown),
+    async fn detail_one(&self, model: ListedModel, details: ModelDetails) -> ListedModel {
+        match self.ask(details.url, Some(&json!({ "model": model.name }))).await {
+            Ok(said) => (details.read)(model, &said),
             Err(_) => model,
         }
     }
@@ -152,69 +161,12 @@ fn no_list(mut error: ModelError) -> ModelError {
     error
 }
 
-fn name(model: &Value, field: &str) -> Option<String> {
+/// Returns a text in an entry of a list.
+pub(crate) fn string_field(model: &Value, field: &str) -> Option<String> {
     model.get(field)?.as_str().map(str::to_owned)
 }
 
-fn contains(list: Option<&Value>, word: &str) -> Option<bool> {
+/// Returns whether a list of words has this one. `None` where there is no list.
+pub(crate) fn lists_word(list: Option<&Value>, word: &str) -> Option<bool> {
     Some(list?.as_array()?.iter().any(|entry| entry.as_str() == Some(word)))
-}
-
-/// OpenAI says nothing but the name; the others each say more in their own way.
-fn openai(model: &Value) -> Option<ListedModel> {
-    const WINDOWS: [&str; 6] = [
-        "/context_length",
-        "/max_model_len",
-        "/context_window",
-        "/max_context_length",
-        "/meta/n_ctx",
-        "/meta/n_ctx_train",
-    ];
-    let flag = |pointer| model.pointer(pointer).and_then(Value::as_bool);
-    Some(ListedModel {
-        name: name(model, "id")?,
-        window: WINDOWS.iter().find_map(|pointer| model.pointer(pointer)?.as_u64()),
-        tools: contains(model.get("supported_parameters"), "tools")
-            .or_else(|| flag("/capabilities/function_calling")),
-        images: contains(model.pointer("/architecture/input_modalities"), "image")
-            .or_else(|| flag("/capabilities/vision")),
-    })
-}
-
-fn anthropic(model: &Value) -> Option<ListedModel> {
-    Some(ListedModel {
-        name: name(model, "id")?,
-        window: model.get("max_input_tokens").and_then(Value::as_u64),
-        tools: None,
-        images: model.pointer("/capabilities/image_input/supported").and_then(Value::as_bool),
-    })
-}
-
-fn gemini(model: &Value) -> Option<ListedModel> {
-    let talks = contains(model.get("supportedGenerationMethods"), "generateContent");
-    let name = name(model, "name")?;
-    (talks == Some(true)).then(|| ListedModel {
-        name: name.strip_prefix("models/").unwrap_or(&name).to_owned(),
-        window: model.get("inputTokenLimit").and_then(Value::as_u64),
-        tools: None,
-        images: None,
-    })
-}
-
-fn ollama(model: &Value) -> Option<ListedModel> {
-    let name = name(model, "model").or_else(|| name(model, "name"))?;
-    Some(ListedModel { name, ..ListedModel::default() })
-}
-
-fn with_shown(model: ListedModel, shown: &Value) -> ListedModel {
-    let capabilities = shown.get("capabilities");
-    // The field is named after the model's architecture, such as `qwen3.context_length`.
-    let info = shown.get("model_info").and_then(Value::as_object);
-    let length = info.into_iter().flatten().find(|(key, _)| key.ends_with(".context_length"));
-    ListedModel {
-        window: length.and_then(|(_, value)| value.as_u64()),
-        tools: contains(capabilities, "tools"),
-        images: contains(capabilities, "vision"),
-        ..model
-    }
 }

@@ -13,6 +13,7 @@ mod quirks;
 mod reply;
 #[cfg(test)]
 pub(crate) mod sample;
+mod wire;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,44 +23,19 @@ use std::time::Duration;
 use futures_util::stream;
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::tape::{ExchangeEnd, Tape};
 use crate::{Facts, Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream};
-use crate::{anthropic, gemini, ollama, openai};
 use incoming::Incoming;
 use quirks::Learnt;
 
 pub(crate) use assembly::{Assembly, Ending};
 pub(crate) use frames::Framing;
 pub use list::{ListedModel, list_models};
+pub(crate) use list::{ModelDetails, ModelList, lists_word, string_field};
 pub(crate) use quirks::Quirks;
-
-/// The protocol a server speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Wire {
-    /// Chat completions, as OpenAI and most other servers speak them.
-    OpenAi,
-    /// Anthropic's messages.
-    Anthropic,
-    /// Google's `generateContent`.
-    Gemini,
-    /// Ollama's own `/api/chat`.
-    Ollama,
-}
-
-impl Wire {
-    fn dialect(self) -> &'static dyn Dialect {
-        match self {
-            Self::OpenAi => &openai::OpenAi,
-            Self::Anthropic => &anthropic::Anthropic,
-            Self::Gemini => &gemini::Gemini,
-            Self::Ollama => &ollama::Ollama,
-        }
-    }
-}
+pub use wire::Wire;
 
 /// Where and how to reach a model.
 #[derive(Debug, Clone)]
@@ -153,6 +129,9 @@ pub(crate) trait Dialect: Send + Sync {
 
     /// A reader for one reply.
     fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// How a server lists its models.
+    fn model_list(&self) -> ModelList;
 }
 
 /// Reads the documents of one reply.

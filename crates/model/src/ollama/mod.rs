@@ -4,9 +4,12 @@ mod chunk;
 mod wire;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::ModelRequest;
-use crate::http::{Decoder, Dialect, Endpoint, Framing};
+use crate::http::{
+    Decoder, Dialect, Endpoint, Framing, ModelDetails, ModelList, lists_word, string_field,
+};
+use crate::{ListedModel, ModelRequest};
 
 /// What goes back with a reply: some models lose their thread in the middle of a turn without
 /// their own thoughts.
@@ -37,5 +40,33 @@ impl Dialect for Ollama {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::<chunk::Lines>::default()
+    }
+
+    fn model_list(&self) -> ModelList {
+        ModelList {
+            url: |base| format!("{base}/api/tags"),
+            field: "models",
+            read: listed,
+            // What a model can do is said only one by one.
+            details: Some(ModelDetails { url: |base| format!("{base}/api/show"), read: detailed }),
+        }
+    }
+}
+
+fn listed(model: &Value) -> Option<ListedModel> {
+    let name = string_field(model, "model").or_else(|| string_field(model, "name"))?;
+    Some(ListedModel { name, ..ListedModel::default() })
+}
+
+fn detailed(model: ListedModel, shown: &Value) -> ListedModel {
+    let capabilities = shown.get("capabilities");
+    // The field is named after the model's architecture, such as `qwen3.context_length`.
+    let info = shown.get("model_info").and_then(Value::as_object);
+    let length = info.into_iter().flatten().find(|(key, _)| key.ends_with(".context_length"));
+    ListedModel {
+        window: length.and_then(|(_, value)| value.as_u64()),
+        tools: lists_word(capabilities, "tools"),
+        images: lists_word(capabilities, "vision"),
+        ..model
     }
 }

@@ -5,11 +5,14 @@ mod tool;
 mod wire;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub(crate) use tool::WireTool;
 
-use crate::ModelRequest;
-use crate::http::{Decoder, Dialect, Endpoint, Framing, Quirks};
+use crate::http::{
+    Decoder, Dialect, Endpoint, Framing, ModelList, Quirks, lists_word, string_field,
+};
+use crate::{ListedModel, ModelRequest};
 
 /// What goes back to the server with its own reply: servers whose models think in
 /// `reasoning_content` refuse later calls of the same turn without it.
@@ -57,4 +60,34 @@ impl Dialect for OpenAi {
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::<chunk::Chunks>::default()
     }
+
+    fn model_list(&self) -> ModelList {
+        ModelList {
+            url: |base| format!("{base}/models"),
+            field: "data",
+            read: listed,
+            details: None,
+        }
+    }
+}
+
+/// OpenAI says nothing but the name; the others each say more in their own way.
+fn listed(model: &Value) -> Option<ListedModel> {
+    const WINDOWS: [&str; 6] = [
+        "/context_length",
+        "/max_model_len",
+        "/context_window",
+        "/max_context_length",
+        "/meta/n_ctx",
+        "/meta/n_ctx_train",
+    ];
+    let flag = |pointer| model.pointer(pointer).and_then(Value::as_bool);
+    Some(ListedModel {
+        name: string_field(model, "id")?,
+        window: WINDOWS.iter().find_map(|pointer| model.pointer(pointer)?.as_u64()),
+        tools: lists_word(model.get("supported_parameters"), "tools")
+            .or_else(|| flag("/capabilities/function_calling")),
+        images: lists_word(model.pointer("/architecture/input_modalities"), "image")
+            .or_else(|| flag("/capabilities/vision")),
+    })
 }

@@ -21,28 +21,34 @@ const MARK: &str = r#"{"lango_recording":1}"#;
 
 /// One request and what came back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Exchange {
-    pub(crate) provider: String,
-    pub(crate) model: String,
-    pub(crate) wire: Wire,
+pub struct Exchange {
+    /// The provider that was asked.
+    pub provider: String,
+    /// The model that was asked, without its provider.
+    pub model: String,
+    /// The wire that was spoken.
+    pub wire: Wire,
     /// The body that was sent, without secrets.
-    pub(crate) request: String,
-    /// Absent when nothing came back.
+    pub request: String,
+    /// The HTTP status, absent when nothing came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) status: Option<u16>,
+    pub status: Option<u16>,
+    /// The type that the server gave for the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) content_type: Option<String>,
+    pub content_type: Option<String>,
+    /// The server's `Retry-After` header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) retry_after: Option<String>,
+    pub retry_after: Option<String>,
     /// The body as it arrived, piece by piece.
-    pub(crate) pieces: Vec<String>,
-    pub(crate) end: ExchangeEnd,
+    pub pieces: Vec<String>,
+    /// How it ended.
+    pub end: ExchangeEnd,
 }
 
 /// How an exchange ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum ExchangeEnd {
+pub enum ExchangeEnd {
     /// The server had said everything.
     Whole,
     /// The connection broke, or never was.
@@ -52,17 +58,18 @@ pub(crate) enum ExchangeEnd {
 }
 
 impl Exchange {
-    pub(crate) fn id(&self) -> ModelId {
+    /// Returns which model was asked.
+    pub fn id(&self) -> ModelId {
         ModelId::new(&self.provider, &self.model)
     }
 
     /// Who asked.
-    pub(crate) fn agent(&self) -> Option<&str> {
+    pub fn agent(&self) -> Option<&str> {
         Self::agent_in(&self.request)
     }
 
     /// The name in `You are NAME, …`, with which every agent's instruction begins on every wire.
-    pub(crate) fn agent_in(request: &str) -> Option<&str> {
+    pub fn agent_in(request: &str) -> Option<&str> {
         let (_, rest) = request.split_once("\"You are ")?;
         rest.split([',', '.', '\\', ' ', '"']).next().filter(|name| !name.is_empty())
     }
@@ -99,7 +106,8 @@ impl Recording {
         Ok(Self { exchanges })
     }
 
-    pub(crate) fn exchanges(&self) -> &[Exchange] {
+    /// Returns the exchanges, in the order in which they ended.
+    pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
 }

@@ -8,11 +8,11 @@ mod message;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use lango_model::scripted::{Script, ScriptedServer};
 use lango_model::{
     ContextBlock, Endpoint, Keepsake, Message, Model, ModelEvent, ModelId, ModelRequest, Options,
     RemoteModel, Wire,
 };
+use lango_scripted::{Script, ScriptedServer, profile};
 use lango_tool::{SafetyLevel, ToolDeclaration};
 use message::Sketch;
 use proptest::prelude::*;
@@ -99,10 +99,9 @@ fn options() -> impl Strategy<Value = Options> {
 /// Sends histories of every kind; the keepsakes in them are of this model and of all others.
 fn everything_is_accepted(wire: Wire, name: &str) {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    let others = [Wire::OpenAi, Wire::Anthropic, Wire::Gemini, Wire::Ollama];
     let (partner, foreign) = runtime.block_on(async {
         let mut foreign = Vec::new();
-        for other in others {
+        for other in Wire::ALL {
             foreign.push(Partner::new(other, "another").await.kept);
         }
         (Partner::new(wire, name).await, foreign)
@@ -123,26 +122,12 @@ fn everything_is_accepted(wire: Wire, name: &str) {
 }
 
 #[test]
-fn openai_accepts_every_history() {
-    everything_is_accepted(Wire::OpenAi, "m");
-}
-
-#[test]
-fn anthropic_accepts_every_history() {
-    everything_is_accepted(Wire::Anthropic, "m");
-}
-
-#[test]
-fn gemini_accepts_every_history() {
-    everything_is_accepted(Wire::Gemini, "gemini-2.5-pro");
-}
-
-#[test]
-fn a_gemini_that_wants_signatures_accepts_every_history() {
-    everything_is_accepted(Wire::Gemini, "gemini-3-pro-preview");
-}
-
-#[test]
-fn ollama_accepts_every_history() {
-    everything_is_accepted(Wire::Ollama, "m");
+fn every_wire_accepts_every_history() {
+    std::thread::scope(|scope| {
+        for wire in Wire::ALL {
+            for name in profile(wire).model_names {
+                scope.spawn(move || everything_is_accepted(wire, name));
+            }
+        }
+    });
 }

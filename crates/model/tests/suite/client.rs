@@ -9,7 +9,7 @@ use crate::raw_server::{self, Response};
 
 #[tokio::test]
 async fn nobody_listening_is_said_with_the_address_and_the_next_step() {
-    for wire in [Wire::OpenAi, Wire::Anthropic, Wire::Gemini, Wire::Ollama] {
+    for wire in Wire::ALL {
         let endpoint = endpoint(wire, "http://user:secret@127.0.0.1:9/v1");
         let heard = hear(&RemoteModel::new(endpoint).unwrap()).await;
         assert_eq!(heard.fault(), Some(Fault::Unreachable), "{heard:?}");

@@ -1,6 +1,6 @@
 //! Bodies in pieces, and bodies that end too early.
 
-use lango_model::{Fault, Wire};
+use lango_model::Fault;
 
 use crate::hearing::{hear_all, hear_body};
 use crate::raw_server::Response;
@@ -103,13 +103,8 @@ async fn the_output_limit_without_a_call_is_the_end_of_the_text() {
     for speech in Speech::all() {
         let (reason, limit) = speech.reason;
         let limited = speech.replaced(reason, limit);
-        let is_call = |document: &String| match speech.wire {
-            Wire::OpenAi | Wire::Ollama => document.contains("\"tool_calls\":["),
-            Wire::Anthropic => {
-                ["\"index\":3", "\"index\":4"].iter().any(|index| document.contains(index))
-            }
-            Wire::Gemini => document.contains("functionCall"),
-        };
+        let is_call =
+            |document: &String| speech.call_marks.iter().any(|mark| document.contains(mark));
         let documents = limited.documents.iter().filter(|document| !is_call(document));
         let heard = hear_body(&speech, speech.with(documents.cloned().collect()).body()).await;
         assert_eq!(heard.error, None, "{:?}", speech.wire);

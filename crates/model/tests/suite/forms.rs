@@ -1,6 +1,7 @@
 //! The same reply in all the forms that servers give it.
 
 use lango_model::{Fault, RemoteModel, Wire};
+use lango_scripted::Framing;
 use serde_json::{Value, json};
 
 use crate::hearing::{Heard, endpoint, hear, hear_all, hear_body};
@@ -22,7 +23,8 @@ async fn line_ends_comments_and_names_of_events_make_no_difference() {
 
 #[tokio::test]
 async fn a_space_after_the_colon_is_not_needed() {
-    for speech in Speech::all().into_iter().filter(|speech| speech.wire != Wire::Ollama) {
+    let framed = Speech::all().into_iter().filter(|speech| speech.framing == Framing::Events);
+    for speech in framed {
         let body = speech.rendered(PLAIN).replace("data: ", "data:");
         assert_eq!(hear_body(&speech, body).await, speech.meaning(), "{:?}", speech.wire);
     }
@@ -113,17 +115,12 @@ async fn figures_may_come_early_at_the_end_be_null_or_be_absent() {
 
 #[tokio::test]
 async fn a_figure_that_a_later_document_leaves_out_stays() {
-    let parts = [
-        (Wire::Anthropic, r#"{"type":"message_delta","delta":{},"usage":{"output_tokens":3}}"#),
-        (Wire::Gemini, r#"{"usageMetadata":{"promptTokenCount":110}}"#),
-        (Wire::Ollama, r#"{"done":false,"eval_count":30}"#),
-    ];
-    for (wire, part) in parts {
-        let speech = Speech::of(wire);
+    for speech in Speech::all() {
+        let Some(part) = speech.later_usage else { continue };
         let mut documents = speech.without_usage().documents;
         documents.splice(0..0, [speech.usage_document, part].map(str::to_owned));
         let heard = hear_body(&speech, speech.with(documents).body()).await;
-        assert_eq!(heard, speech.meaning(), "{wire:?}");
+        assert_eq!(heard, speech.meaning(), "{:?}", speech.wire);
     }
 }
 
@@ -172,33 +169,10 @@ async fn what_is_not_the_protocol_is_said_so() {
     }
 }
 
-fn many_calls(wire: Wire, count: usize) -> Vec<String> {
-    let one = |n: usize| match wire {
-        Wire::OpenAi => vec![format!(
-            r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":{n},"id":"c{n}","function":{{"name":"f{n}","arguments":"{{}}"}}}}]}}}}]}}"#
-        )],
-        Wire::Anthropic => vec![
-            format!(
-                r#"{{"type":"content_block_start","index":{n},"content_block":{{"type":"tool_use","id":"c{n}","name":"f{n}","input":{{}}}}}}"#
-            ),
-            format!(
-                r#"{{"type":"content_block_delta","index":{n},"delta":{{"type":"input_json_delta","partial_json":"{{}}"}}}}"#
-            ),
-        ],
-        Wire::Gemini => vec![format!(
-            r#"{{"candidates":[{{"content":{{"parts":[{{"functionCall":{{"name":"f{n}","args":{{}}}}}}]}}}}]}}"#
-        )],
-        Wire::Ollama => vec![format!(
-            r#"{{"message":{{"tool_calls":[{{"function":{{"name":"f{n}","arguments":{{}}}}}}]}},"done":false}}"#
-        )],
-    };
-    (0..count).flat_map(one).collect()
-}
-
 #[tokio::test]
 async fn of_six_hundred_calls_the_first_five_hundred_and_twelve_are_kept() {
     for speech in Speech::all() {
-        let mut documents = many_calls(speech.wire, 600);
+        let mut documents: Vec<String> = (0..600).flat_map(speech.call).collect();
         documents.extend_from_slice(&speech.documents[speech.finish..]);
         let heard = hear_body(&speech, speech.with(documents).body()).await;
         assert_eq!((heard.calls.len(), &heard.error), (512, &None), "{:?}", speech.wire);
@@ -210,22 +184,17 @@ async fn of_six_hundred_calls_the_first_five_hundred_and_twelve_are_kept() {
 
 #[tokio::test]
 async fn a_reply_that_was_stopped_is_a_refusal_if_nothing_was_said() {
-    let refusals = [
-        (Wire::OpenAi, r#"{"choices":[{"delta":{},"finish_reason":"content_filter"}]}"#),
-        (Wire::Anthropic, r#"{"type":"message_delta","delta":{"stop_reason":"refusal"}}"#),
-        (Wire::Gemini, r#"{"candidates":[{"finishReason":"SAFETY"}]}"#),
-        (Wire::Gemini, r#"{"candidates":[{"finishReason":"SPII"}]}"#),
-        (Wire::Gemini, r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#),
-    ];
-    for (wire, document) in refusals {
-        let speech = Speech::of(wire);
-        let heard = hear_body(&speech, speech.with(vec![document.into()]).body()).await;
+    let speeches = Speech::all();
+    let refusals =
+        speeches.iter().flat_map(|speech| speech.refusals.iter().map(move |d| (speech, *d)));
+    for (speech, document) in refusals {
+        let heard = hear_body(speech, speech.with(vec![document.into()]).body()).await;
         assert_eq!(heard.fault(), Some(Fault::ContentRefused), "{document}: {heard:?}");
         // After words it is the end of them, and calls are not run.
         if !document.contains("promptFeedback") {
             let mut documents = speech.documents[..speech.finish].to_vec();
             documents.push(document.into());
-            let heard = hear_body(&speech, speech.with(documents).body()).await;
+            let heard = hear_body(speech, speech.with(documents).body()).await;
             let expected = (speech.meaning().text, 0, None);
             assert_eq!((heard.text.clone(), heard.calls.len(), heard.fault()), expected);
         }
@@ -256,30 +225,24 @@ async fn anthropic_says_when_the_window_is_full() {
 
 #[tokio::test]
 async fn each_wire_asks_at_its_own_address_with_its_own_key() {
-    let expected = [
-        (Wire::OpenAi, "/chat/completions", "authorization: Bearer s3cret"),
-        (Wire::Anthropic, "/v1/messages", "x-api-key: s3cret"),
-        (Wire::Gemini, "/models/model:streamGenerateContent?alt=sse", "x-goog-api-key: s3cret"),
-        (Wire::Ollama, "/api/chat", "authorization: Bearer s3cret"),
-    ];
-    for (wire, path, key) in expected {
+    let speeches = Speech::all();
+    for Speech { wire, path, headers, .. } in &speeches {
         let mut server = raw_server::serve(|_, _| Response {
             status: 429,
             content_type: "application/json",
             chunks: vec![b"{\"error\":{\"message\":\"slow down\"}}".to_vec()],
         })
         .await;
-        let mut endpoint = endpoint(wire, &format!("{}/", server.url));
+        let mut endpoint = endpoint(*wire, &format!("{}/", server.url));
         endpoint.api_key = Some(lango_model::ApiKey::new("s3cret"));
         let heard: Heard = hear(&RemoteModel::new(endpoint).unwrap()).await;
         assert_eq!(heard.fault(), Some(Fault::RateLimited), "{wire:?}");
         let request = server.requests.recv().await.unwrap();
         assert!(request.starts_with(&format!("POST {path} HTTP/1.1\r\n")), "{request}");
-        assert!(request.contains(&format!("\r\n{key}\r\n")), "{request}");
         assert!(request.contains("\r\ncontent-type: application/json\r\n"), "{request}");
-        assert_eq!(
-            wire == Wire::Anthropic,
-            request.contains("\r\nanthropic-version: 2023-06-01\r\n")
-        );
+        for header in speeches.iter().flat_map(|speech| speech.headers) {
+            let is_there = request.contains(&format!("\r\n{header}\r\n"));
+            assert_eq!(is_there, headers.contains(header), "{header} in {request}");
+        }
     }
 }

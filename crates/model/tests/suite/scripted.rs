@@ -3,16 +3,14 @@
 
 use std::sync::Arc;
 
-use lango_model::scripted::{Script, ScriptedServer};
 use lango_model::{
     AnsweredCall, CallOutcome, Endpoint, Facts, Fault, Image, Keepsake, Message, ModelId,
     ModelRequest, Options, RemoteModel, UserMessage, Wire, list_models,
 };
 use lango_protocol::{CallId, CallStatus};
+use lango_scripted::{Script, ScriptedServer};
 
 use crate::hearing::{Heard, endpoint, hear, hear_request, request};
-
-const WIRES: [Wire; 4] = [Wire::OpenAi, Wire::Anthropic, Wire::Gemini, Wire::Ollama];
 
 async fn server(script: &str) -> ScriptedServer {
     ScriptedServer::start(Script::parse("test", script).unwrap()).await.unwrap()
@@ -58,7 +56,7 @@ call = [
 
 #[tokio::test]
 async fn a_turn_with_calls_goes_there_and_back_over_every_wire() {
-    for wire in WIRES {
+    for wire in Wire::ALL {
         let server = server(TURN).await;
         // Named so that signatures are checked.
         let model = RemoteModel::new(endpoint_of(&server, wire, "gemini-3-pro")).unwrap();
@@ -80,12 +78,12 @@ async fn a_turn_with_calls_goes_there_and_back_over_every_wire() {
 /// What one model did is taken over by another in the middle of a turn.
 #[tokio::test]
 async fn any_model_can_go_on_where_another_stopped() {
-    for from in WIRES {
+    for from in Wire::ALL {
         let server = server(TURN).await;
         let before = RemoteModel::new(endpoint_of(&server, from, "gemini-3-pro")).unwrap();
         let first = hear(&before).await;
         let back = exchange(&before.endpoint().id, &first);
-        for to in WIRES {
+        for to in Wire::ALL {
             for name in ["gemini-3-pro", "other"] {
                 let model = RemoteModel::new(endpoint_of(&server, to, name)).unwrap();
                 let messages = vec![Message::user("hello"), back.clone()];
@@ -126,7 +124,7 @@ async fn odd_conversations_are_taken_by_every_wire() {
         vec![bad_call(), Message::user("x"), bad_call(), bad_call()],
         vec![Message::user("x"), said(None, "y"), bad_call(), Message::user("z"), looks],
     ];
-    for wire in WIRES {
+    for wire in Wire::ALL {
         for sees in [None, Some(false)] {
             for messages in &conversations {
                 let server = server("[[reply]]\nsay = \"fine\"").await;
@@ -153,7 +151,7 @@ async fn faults_are_told_apart_on_every_wire() {
         ("say = \"abc\"\nfault = \"error-event\"", Fault::Overloaded),
         ("fault = \"status\"\nstatus = 401", Fault::Authentication),
     ];
-    for wire in WIRES {
+    for wire in Wire::ALL {
         for (reply, expected) in faults {
             let server = server(&format!("[[reply]]\n{reply}")).await;
             let mut endpoint = endpoint_of(&server, wire, "m");
@@ -167,7 +165,7 @@ async fn faults_are_told_apart_on_every_wire() {
 
 #[tokio::test]
 async fn models_are_listed_on_every_wire() {
-    for wire in WIRES {
+    for wire in Wire::ALL {
         let server = server("[[reply]]\nsay = \"x\"").await;
         let models = list_models(&endpoint_of(&server, wire, "m")).await.unwrap();
         assert!(!models.is_empty(), "{wire:?}");

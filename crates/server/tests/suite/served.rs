@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_model::scripted::{Script, ScriptedServer};
 use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
 use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
 use lango_runtime::{AgentModel, NobodyToAsk, RuleBook, Runtime, RuntimeParts, Scrubber, Settings};
+use lango_scripted::{Script, ScriptedServer};
 use lango_server::{
     Access, AccessParts, Callers, Doors, Gate, Listener, OpenAiDoor, OpenAiParts, routes,
 };

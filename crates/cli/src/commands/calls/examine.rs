@@ -1,9 +1,10 @@
 //! Asking a model what it would do about a request, as the orchestrator and as the specialist that it
 //! chose.
 
+use lango_embedded::EMBEDDED;
 use lango_model::{
-    EMBEDDED, Fault, Message, Model, ModelError, ModelId, ModelRequest, Options, RequestRole,
-    RequestedCall, UserMessage,
+    Fault, Message, Model, ModelError, ModelId, ModelRequest, Options, RequestRole, RequestedCall,
+    UserMessage,
 };
 use lango_protocol::{TRANSFER_TOOL, TransferArguments, marker};
 use serde_json::{Map, Value};

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lango_model::{Colleague, known_team};
+use lango_embedded::known_team;
+use lango_model::Colleague;
 use lango_orchestration::{Config as TreeConfig, PromptSections, Root, Topology, build_agent_tree};
 use lango_protocol::AgentName;
 use lango_runtime::offered_tools;

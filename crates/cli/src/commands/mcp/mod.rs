@@ -1,8 +1,6 @@
 //! `lango mcp`: servers elsewhere.
 
 mod change;
-pub(crate) mod conformance;
-pub(crate) mod conformance_server;
 mod look;
 mod serve;
 

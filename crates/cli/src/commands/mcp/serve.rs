@@ -20,8 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Nothing but the protocol goes to standard output here; what a person should know goes to standard
 /// error, where clients keep their logs.
 pub(super) async fn serve(setting: &Setting, arguments: McpServeArguments) -> Result<u8, Failure> {
-    let reached =
-        Reached { expose: Vec::new(), tools: arguments.tools, secrets: Vec::new(), script: None };
+    let reached = Reached { expose: Vec::new(), tools: arguments.tools, secrets: Vec::new() };
     let serving = Serving::new(setting, &arguments.team, reached).await?;
     let caller = OWNER
         .parse()

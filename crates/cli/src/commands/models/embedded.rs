@@ -1,6 +1,6 @@
 //! `lango models test embedded`: what the model in the box takes and gives on this machine.
 
-use lango_model::Embedded;
+use lango_embedded::Embedded;
 use serde::Serialize;
 
 use super::trial::{Finding, Verdict, line};

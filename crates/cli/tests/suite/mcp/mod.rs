@@ -1,8 +1,6 @@
 //! MCP servers that others made, and some that mean no good, in whole turns.
 
 mod commands;
-mod conformance;
-mod conformance_server;
 mod hostile;
 mod living;
 mod login;

@@ -1,7 +1,7 @@
 //! Which model answers, and why.
 
 use lango_model::Wire;
-use lango_model::scripted::{Script, ScriptedServer};
+use lango_scripted::{Script, ScriptedServer};
 
 use crate::fixture::{Lango, TO_OPERATOR};
 use crate::invocation::Finished;

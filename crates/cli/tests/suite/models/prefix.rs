@@ -1,7 +1,7 @@
 //! Providers cache a request from its beginning: it must not change.
 
 use lango_model::Wire;
-use lango_model::scripted::ReceivedRequest;
+use lango_scripted::ReceivedRequest;
 
 use super::WIRES;
 use crate::fixture::{Lango, TO_OPERATOR};

@@ -7,7 +7,7 @@ use crate::fixture::{Lango, TO_OPERATOR};
 use crate::journal::Turn;
 
 const WORK: &str = r#"
-[manner]
+[variant]
 chunk_bytes = 23
 [[reply]]
 agent = "lango-orchestrator"

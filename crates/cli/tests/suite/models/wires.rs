@@ -1,4 +1,4 @@
-//! Whole turns over every wire, in every manner servers are known to have.
+//! Whole turns over every wire, in every variant that servers are known for.
 
 use lango_model::Wire;
 use lango_protocol::{CallStatus, EventBody, Usage};
@@ -27,7 +27,7 @@ say = "Три строки 三行 🌍: {result}"
 usage = { input = 1400, output = 20, cached = 1100 }
 "#;
 
-const MANNERS: [&str; 14] = [
+const VARIANTS: [&str; 14] = [
     "",
     "chunk_bytes = 1",
     "chunk_bytes = 7",
@@ -52,11 +52,11 @@ fn usages(turn: &Turn) -> Vec<(Usage, bool)> {
     usages.collect()
 }
 
-async fn one_turn(wire: Wire, manner: &str) {
-    let manner_table = format!("[manner]\n{manner}\n");
-    let lango = Lango::playing(&[&manner_table, TO_OPERATOR, WORK]).await;
+async fn one_turn(wire: Wire, variant: &str) {
+    let variant_table = format!("[variant]\n{variant}\n");
+    let lango = Lango::playing(&[&variant_table, TO_OPERATOR, WORK]).await;
     let turn = lango.ask_over(wire, "Wie viele Zeilen?").turn().await;
-    let told = format!("{wire:?}, {manner:?}: {}\n{}", turn.answer(), turn.stderr);
+    let told = format!("{wire:?}, {variant:?}: {}\n{}", turn.answer(), turn.stderr);
     assert_eq!(turn.code, 0, "{told}");
     assert_eq!(turn.answer(), expected_answer(&turn), "{told}");
     assert!(turn.answer().starts_with("Три строки 三行 🌍: "), "{told}");
@@ -78,7 +78,7 @@ async fn one_turn(wire: Wire, manner: &str) {
     assert!(lango.received().iter().all(|request| request.wire == wire), "{told}");
     let usages = usages(&turn);
     assert_eq!(usages.len(), 3, "{told}");
-    if manner.contains("none") {
+    if variant.contains("none") {
         assert!(usages.iter().all(|(_, estimated)| *estimated), "{told}");
     } else {
         let (usage, estimated) = usages[1];
@@ -97,30 +97,30 @@ fn expected_answer(turn: &Turn) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_is_the_same_over_openai_in_every_manner() {
-    for manner in MANNERS.iter().chain(&["whole = true"]) {
-        one_turn(Wire::OpenAi, manner).await;
+async fn a_turn_is_the_same_over_openai_in_every_variant() {
+    for variant in VARIANTS.iter().chain(&["whole = true"]) {
+        one_turn(Wire::OpenAi, variant).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_is_the_same_over_anthropic_in_every_manner() {
-    for manner in MANNERS {
-        one_turn(Wire::Anthropic, manner).await;
+async fn a_turn_is_the_same_over_anthropic_in_every_variant() {
+    for variant in VARIANTS {
+        one_turn(Wire::Anthropic, variant).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_is_the_same_over_gemini_in_every_manner() {
-    for manner in MANNERS.iter().chain(&["whole = true"]) {
-        one_turn(Wire::Gemini, manner).await;
+async fn a_turn_is_the_same_over_gemini_in_every_variant() {
+    for variant in VARIANTS.iter().chain(&["whole = true"]) {
+        one_turn(Wire::Gemini, variant).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_is_the_same_over_ollama_in_every_manner() {
-    for manner in MANNERS {
-        one_turn(Wire::Ollama, manner).await;
+async fn a_turn_is_the_same_over_ollama_in_every_variant() {
+    for variant in VARIANTS {
+        one_turn(Wire::Ollama, variant).await;
     }
 }
 

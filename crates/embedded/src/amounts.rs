@@ -1,0 +1,489 @@
+//! Numbers and durations in a text, by rules and never by the model. `training/amounts.py` has the
+//! same rules, and a test compares the two.
+
+use std::ops::Range;
+
+const UNITS: [&str; 20] = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+];
+const TENS: [&str; 8] =
+    ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+
+/// A number in a text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Amount {
+    /// Where it stands, with its unit.
+    pub(crate) place: Range<usize>,
+    /// The number as it stands; none that counts if it was put together from several units.
+    value: f64,
+    /// How long it is in milliseconds, if it has a unit of time. A month has no length.
+    length: Option<f64>,
+    /// The smallest unit in it.
+    unit: f64,
+}
+
+impl Amount {
+    /// What it means for a parameter of this name: a duration is counted in what the name says. What
+    /// cannot be said is no number (NaN).
+    pub(crate) fn for_parameter(&self, name: &str) -> f64 {
+        match (self.length, counted_in(name)) {
+            (Some(length), Some(unit)) => length / unit,
+            _ => self.value,
+        }
+    }
+
+    /// The duration with a smaller one right after it.
+    fn and(&self, smaller: &Self) -> Option<Self> {
+        let length = self.length? + smaller.length?;
+        let place = self.place.start..smaller.place.end;
+        // Also for what has no length: comparisons with it are false.
+        let fits = smaller.unit < self.unit && smaller.value >= 0.0;
+        fits.then_some(Self { place, value: f64::NAN, length: Some(length), unit: smaller.unit })
+    }
+}
+
+/// The unit of time, in milliseconds, that a parameter's name says: its last word that is one.
+fn counted_in(name: &str) -> Option<f64> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for character in name.chars() {
+        let ends =
+            !character.is_ascii_alphanumeric() || was_small && character.is_ascii_uppercase();
+        if ends {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut()
+            && character.is_ascii_alphanumeric()
+        {
+            word.push(character.to_ascii_lowercase());
+        }
+        was_small = character.is_ascii_lowercase();
+    }
+    let last = words.len() - 1;
+    let unit = |(at, word): (usize, &String)| match word.as_str() {
+        // Alone, these are as likely something else.
+        "min" | "m" | "h" => None,
+        "s" if at < last || at == 0 => None,
+        "millis" => Some(1.0),
+        word => length_of(word).filter(|length| length.is_finite()),
+    };
+    words.iter().enumerate().rev().find_map(unit)
+}
+
+/// A run of digits or of letters.
+struct Token {
+    text: String,
+    place: Range<usize>,
+}
+
+/// Every number in the text, in its order.
+pub(crate) fn amounts(text: &str) -> Vec<Amount> {
+    let tokens = Tokens { text, all: tokens(text) };
+    let mut found: Vec<Amount> = Vec::new();
+    let mut at = 0;
+    while let Some(first) = tokens.all.get(at) {
+        let Some((mut value, mut next)) = tokens.number(at) else {
+            at += 1;
+            continue;
+        };
+        let (mut length, mut unit) = (None, f64::INFINITY);
+        if let Some((position, found)) = tokens.unit_after(next) {
+            next = position + 1;
+            // "An hour and a half".
+            if let Some(after) = tokens.and_a_half(next) {
+                value += 0.5;
+                next = after;
+            }
+            (length, unit) = (Some(value * found), found);
+        }
+        // An article alone is no number.
+        if matches!(first.text.as_str(), "a" | "an") && next == at + 1 {
+            at += 1;
+            continue;
+        }
+        let mut start = first.place.start;
+        if is_negative(&text[..start]) && text[start..].starts_with(|c: char| c.is_ascii_digit()) {
+            start -= 1;
+            value = -value;
+            length = length.map(|length| -length);
+        }
+        let place = start..tokens.all[next - 1].place.end;
+        let amount = Amount { place, value, length, unit };
+        at = next;
+        // "1 minute 30 seconds" is one duration.
+        if let Some(before) = found.last_mut()
+            && matches!(&text[before.place.end..start], "" | " " | ", " | " and " | ", and ")
+            && let Some(both) = before.and(&amount)
+        {
+            *before = both;
+            continue;
+        }
+        found.push(amount);
+    }
+    found
+}
+
+/// Whether what stands before digits is a minus sign: a dash that nothing stands before.
+fn is_negative(before: &str) -> bool {
+    before.strip_suffix('-').is_some_and(|before| {
+        before.chars().next_back().is_none_or(|c| matches!(c, ' ' | '\n' | '\t' | '(' | '=' | ':'))
+    })
+}
+
+/// The runs of a text.
+struct Tokens<'a> {
+    text: &'a str,
+    all: Vec<Token>,
+}
+
+impl Tokens<'_> {
+    fn word(&self, at: usize) -> &str {
+        self.all.get(at).map_or("", |token| &token.text)
+    }
+
+    /// What stands before a token.
+    fn gap(&self, at: usize) -> Option<&str> {
+        let start = self.all.get(at)?.place.start;
+        let end = at.checked_sub(1).map_or(0, |before| self.all[before].place.end);
+        Some(&self.text[end..start])
+    }
+
+    /// Whether a token stands right after the one before it.
+    fn is_close(&self, at: usize) -> bool {
+        matches!(self.gap(at), Some("" | " " | "-"))
+    }
+
+    /// The value of digits or of words, and the token after it.
+    fn number(&self, at: usize) -> Option<(f64, usize)> {
+        let (mut current, mut next) = self.beginning(at)?;
+        if let Some(after) = self.and_a_half(next) {
+            current += 0.5;
+            next = after;
+        }
+        // "Half a million", "a couple of hundred".
+        if matches!(self.word(at), "half" | "couple") {
+            let between = self.small_words(next);
+            if self.is_close(next + between) && factor(self.word(next + between)).is_some() {
+                next += between;
+            }
+        }
+        // What is done with; below which factor the next has to be; what may still be added.
+        let (mut total, mut below, mut room) = (0.0, f64::INFINITY, 0.0);
+        loop {
+            if self.is_close(next)
+                && let Some(factor) = factor(self.word(next))
+                && factor < below
+                && (factor >= 1000.0 || current < 100.0)
+                && (self.word(next) != "k" || self.gap(next) == Some(""))
+            {
+                if factor >= 1000.0 {
+                    total += current * factor;
+                    (current, below) = (0.0, factor);
+                } else {
+                    current *= factor;
+                }
+                // "5k and two" are two numbers.
+                room = if matches!(self.word(next), "k" | "dozen") { 0.0 } else { factor };
+                next += 1;
+                continue;
+            }
+            let Some((more, after)) = self.more(next).filter(|(more, _)| *more < room) else {
+                break;
+            };
+            let scale = factor(self.word(after)).filter(|_| self.is_close(after));
+            // "Between one hundred and two hundred" are two numbers.
+            if scale.is_some_and(|scale| room.max(scale) < 1000.0 || scale >= below) {
+                break;
+            }
+            current += more;
+            (next, room) = (after, 0.0);
+        }
+        Some((total + current, next))
+    }
+
+    /// The value of digits or of one word, and the token after it.
+    fn beginning(&self, at: usize) -> Option<(f64, usize)> {
+        let token = self.all.get(at)?;
+        if token.text.starts_with(|first: char| first.is_ascii_digit()) {
+            return Some((digits(&token.text)?, at + 1));
+        }
+        let value = word(&token.text)?;
+        if TENS.contains(&token.text.as_str())
+            && self.is_close(at + 1)
+            && let Some(unit) = UNITS[1..10].iter().position(|unit| *unit == self.word(at + 1))
+        {
+            return Some((value + small(unit + 1), at + 2));
+        }
+        Some((value, at + 1))
+    }
+
+    /// What may follow "hundred": "twenty", "and twenty-five".
+    fn more(&self, at: usize) -> Option<(f64, usize)> {
+        let and = usize::from(self.word(at) == "and" && self.gap(at) == Some(" "));
+        let is_counted =
+            UNITS[1..].contains(&self.word(at + and)) || TENS.contains(&self.word(at + and));
+        (is_counted && self.gap(at + and) == Some(" ")).then(|| self.beginning(at + and)).flatten()
+    }
+
+    /// The token after "and a half".
+    fn and_a_half(&self, at: usize) -> Option<usize> {
+        let mut said = ["and", "a", "half"].into_iter().zip(at..);
+        let is_said = said.all(|(word, at)| self.word(at) == word && self.is_close(at));
+        is_said.then_some(at + 3)
+    }
+
+    fn small_words(&self, at: usize) -> usize {
+        (at..at + 2).take_while(|at| matches!(self.word(*at), "of" | "a" | "an")).count()
+    }
+
+    /// A unit of time right after a number, as in "a couple of minutes" and "half an hour".
+    fn unit_after(&self, next: usize) -> Option<(usize, f64)> {
+        let position = next + self.small_words(next);
+        let length = length_of(self.word(position))?;
+        let gap = &self.text[self.all[next - 1].place.end..self.all[position].place.start];
+        let close = gap.chars().all(|c| matches!(c, ' ' | '-' | 'o' | 'f' | 'a' | 'n'));
+        close.then_some((position, length))
+    }
+}
+
+/// The milliseconds of a unit of time.
+fn length_of(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ms" | "msec" | "msecs" | "millisecond" | "milliseconds" => 1.0,
+        "s" | "sec" | "secs" | "second" | "seconds" => 1000.0,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60_000.0,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3_600_000.0,
+        "day" | "days" => 86_400_000.0,
+        "week" | "weeks" => 604_800_000.0,
+        // How many days these are is not said.
+        "month" | "months" | "year" | "years" => f64::NAN,
+        _ => return None,
+    })
+}
+
+/// A comma stands before thousands if three digits follow each, and else before a fraction.
+fn digits(text: &str) -> Option<f64> {
+    let groups: Vec<&str> = text.split(',').collect();
+    let thousands = groups.len() > 1
+        && groups[0].len() <= 3
+        && groups[1..].iter().all(|group| group.split('.').next().is_some_and(|g| g.len() == 3));
+    let plain = if thousands { text.replace(',', "") } else { text.replace(',', ".") };
+    plain.parse().ok()
+}
+
+fn word(text: &str) -> Option<f64> {
+    if let Some(value) = UNITS.iter().position(|unit| *unit == text) {
+        return Some(small(value));
+    }
+    if let Some(tens) = TENS.iter().position(|tens| *tens == text) {
+        return Some(small(10 * (tens + 2)));
+    }
+    Some(match text {
+        "half" => 0.5,
+        "a" | "an" | "first" | "once" | "single" => 1.0,
+        "couple" | "second" | "twice" => 2.0,
+        "third" => 3.0,
+        "dozen" => 12.0,
+        _ => return None,
+    })
+}
+
+fn small(value: usize) -> f64 {
+    u32::try_from(value).map_or(0.0, f64::from)
+}
+
+fn factor(text: &str) -> Option<f64> {
+    match text {
+        "dozen" => Some(12.0),
+        "hundred" => Some(100.0),
+        "k" | "thousand" => Some(1000.0),
+        "million" => Some(1_000_000.0),
+        "billion" => Some(1_000_000_000.0),
+        _ => None,
+    }
+}
+
+/// Runs of digits, with a fraction or thousands, and runs of letters.
+fn tokens(text: &str) -> Vec<Token> {
+    let bytes = text.as_bytes();
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    let run = |from: usize, kind: fn(&u8) -> bool| {
+        from + bytes[from..].iter().take_while(|byte| kind(byte)).count()
+    };
+    while at < bytes.len() {
+        let end = match bytes[at] {
+            byte if byte.is_ascii_alphabetic() => run(at, u8::is_ascii_alphabetic),
+            byte if byte.is_ascii_digit() => number_end(bytes, at),
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        tokens.push(Token { text: text[at..end].to_ascii_lowercase(), place: at..end });
+        at = end;
+    }
+    tokens
+}
+
+fn number_end(bytes: &[u8], at: usize) -> usize {
+    let digits = |from: usize| {
+        bytes.get(from..).map_or(0, |rest| rest.iter().take_while(|b| b.is_ascii_digit()).count())
+    };
+    let mut end = at + digits(at);
+    if end - at <= 3 {
+        let first = end;
+        while bytes.get(end) == Some(&b',') && digits(end + 1) == 3 {
+            end += 4;
+        }
+        if end > first {
+            let fraction = digits(end + 1);
+            return if bytes.get(end) == Some(&b'.') && fraction > 0 {
+                end + 1 + fraction
+            } else {
+                end
+            };
+        }
+    }
+    let fraction = digits(end + 1);
+    if matches!(bytes.get(end), Some(b'.' | b',')) && fraction > 0 {
+        end + 1 + fraction
+    } else {
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str, parameter: &str) -> Vec<f64> {
+        amounts(text).iter().map(|amount| amount.for_parameter(parameter)).collect()
+    }
+
+    #[test]
+    fn numbers_are_read_in_words_and_digits() {
+        assert_eq!(values("the first twenty-five lines of 1,200", "limit"), [1.0, 25.0, 1200.0]);
+        assert_eq!(values("0.5 or 2,5 or three hundred", "limit"), [0.5, 2.5, 300.0]);
+        assert_eq!(values("a file and an egg", "limit"), [0.0; 0]);
+    }
+
+    #[test]
+    fn durations_are_counted_in_what_the_parameter_says() {
+        assert_eq!(values("half an hour", "timeout_seconds"), [1800.0]);
+        assert_eq!(values("a couple of minutes", "timeout_seconds"), [120.0]);
+        assert_eq!(values("wait 2 hours", "minutes"), [120.0]);
+        assert_eq!(values("90s", "wait_seconds"), [90.0]);
+    }
+
+    #[test]
+    fn durations_next_to_each_other_are_one() {
+        for (text, seconds) in [
+            ("give it 1 minute 30 seconds", 90.0),
+            ("2 hours and 5 minutes", 7500.0),
+            ("1h30m", 5400.0),
+            ("an hour and a half", 5400.0),
+            ("two and a half minutes", 150.0),
+            ("1 day, 2 hours and 3 seconds", 93_603.0),
+            ("500 ms", 0.5),
+            ("2 weeks", 1_209_600.0),
+        ] {
+            assert_eq!(values(text, "timeout_seconds"), [seconds], "{text}");
+        }
+        // These are two: the second is no part of the first.
+        assert_eq!(values("30 seconds and 5 minutes", "seconds"), [30.0, 300.0]);
+        assert_eq!(values("5 minutes\n30 seconds", "seconds"), [300.0, 30.0]);
+        // How many minutes or how many seconds it is cannot be told.
+        assert!(values("1 minute 30 seconds", "limit")[0].is_nan());
+        assert!(values("2 months", "retention_days")[0].is_nan());
+        assert_eq!(values("2 months", "count"), [2.0]);
+    }
+
+    #[test]
+    fn the_words_of_a_parameters_name_are_compared() {
+        for (name, expected) in [
+            ("timeout_milliseconds", 5400e3),
+            ("timeoutMs", 5400e3),
+            ("timeout_ms", 5400e3),
+            ("timeout-seconds", 5400.0),
+            ("timeoutSeconds", 5400.0),
+            ("wait_s", 5400.0),
+            ("minutes", 90.0),
+            ("maxHours", 1.5),
+            ("retention_days", 0.0625),
+        ] {
+            assert_eq!(values("90 minutes", name), [expected], "{name}");
+        }
+        for name in ["limit", "min_score", "secondary", "items", "s"] {
+            assert_eq!(values("90 minutes", name), [90.0], "{name}");
+        }
+    }
+
+    #[test]
+    fn large_and_negative_numbers_are_whole() {
+        for (text, expected) in [
+            ("one hundred and twenty", vec![120.0]),
+            ("one thousand two hundred and fifty-five lines", vec![1255.0]),
+            ("5k", vec![5000.0]),
+            ("2.5 million", vec![2_500_000.0]),
+            ("half a million", vec![500_000.0]),
+            ("two hundred thousand", vec![200_000.0]),
+            ("one hundred and twenty thousand", vec![120_000.0]),
+            ("two dozen", vec![24.0]),
+            ("a thousand and one", vec![1001.0]),
+            ("from -5 to 7", vec![-5.0, 7.0]),
+            ("on 2024-01-05 in ORA-77", vec![2024.0, 1.0, 5.0, 77.0]),
+            ("between one hundred and two hundred", vec![100.0, 200.0]),
+            ("between one thousand and two thousand", vec![1000.0, 2000.0]),
+            ("5k and two", vec![5000.0, 2.0]),
+            ("five and twenty", vec![5.0, 20.0]),
+        ] {
+            assert_eq!(values(text, "limit"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_what_was_written() {
+        let text = "wait ten minutes, then 3";
+        let places: Vec<&str> = amounts(text).iter().map(|a| &text[a.place.clone()]).collect();
+        assert_eq!(places, ["ten minutes", "3"]);
+    }
+
+    /// `training/amounts.py` wrote this down: texts of the training, with what it found.
+    #[test]
+    fn training_and_program_read_the_same_numbers() {
+        let lines = include_str!("../tests/data/amounts.jsonl").lines();
+        let mut compared = 0;
+        for line in lines {
+            let (text, expected): (String, Vec<(usize, usize, Option<f64>)>) =
+                serde_json::from_str(line).unwrap();
+            let found: Vec<_> = amounts(&text)
+                .iter()
+                .map(|a| (a.place.start, a.place.end, Some(a.for_parameter("seconds"))))
+                .map(|(start, end, value)| (start, end, value.filter(|value| value.is_finite())))
+                .collect();
+            assert_eq!(found, expected, "{text}");
+            compared += found.len();
+        }
+        assert!(compared > 500, "{compared}");
+    }
+}

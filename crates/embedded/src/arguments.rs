@@ -1,0 +1,408 @@
+//! The arguments of a call: parts of the user's own words, numbers that stand in them, and choices.
+//! Nothing else can become one.
+
+mod place;
+mod quotations;
+
+use lango_tool::ToolDeclaration;
+use serde_json::{Map, Value};
+
+use super::amounts::{Amount, amounts};
+use super::question::{Question, asked_name, human};
+use super::reading::{Answer, Reader};
+use super::schema::{Kind, Parameter, parameters};
+pub(crate) use place::cleaned;
+use place::{Shortened, place};
+
+/// What was found for a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Filled {
+    pub(crate) arguments: Map<String, Value>,
+    /// Required parameters that the words do not give.
+    pub(crate) missing: Vec<Parameter>,
+}
+
+/// Finds the arguments of a call in the user's words. `given` were told in answer to a question; of
+/// several answers about a parameter the last counts.
+pub(crate) fn fill(
+    reader: &Reader,
+    tool: &ToolDeclaration,
+    words: &str,
+    given: &[(String, String)],
+) -> Filled {
+    let asked: Vec<Parameter> = parameters(tool)
+        .into_iter()
+        .filter(|parameter| parameter.kind != Kind::Other || parameter.required)
+        .collect();
+    let has_numbers = !amounts(words).is_empty();
+    let asked_about = |parameter: &Parameter| {
+        // Without a number in the words there is none to be found.
+        has_numbers || !matches!(parameter.kind, Kind::Integer | Kind::Number)
+    };
+    let question = |parameter: &Parameter| {
+        Question::about(asked_name(tool), &as_trained(reader, tool, parameter))
+    };
+    let questions: Vec<Question> =
+        asked.iter().filter(|parameter| asked_about(parameter)).map(question).collect();
+    let said = Said::of(reader, words);
+    let mut answers = said.answers(reader, &questions).into_iter();
+    let mut arguments = Map::new();
+    let mut missing = Vec::new();
+    for parameter in asked {
+        let answer = asked_about(&parameter).then(|| answers.next()).flatten();
+        let answer = answer.unwrap_or(Answer::Nothing);
+        let told = given.iter().rev().find(|(name, _)| *name == parameter.name);
+        let found = match told {
+            Some((_, text)) if parameter.kind == Kind::Text => {
+                Found::of(told_text(reader, &question(&parameter), text))
+            }
+            Some((_, text)) => Found::of(value(&parameter, &Answer::Span(0..text.len()), text)),
+            None => said.found(&parameter, &answer),
+        };
+        match found {
+            Found::Value(value) => {
+                arguments.insert(parameter.name, value);
+            }
+            Found::Half => missing.push(parameter),
+            Found::Nothing if parameter.required => missing.push(parameter),
+            Found::Nothing => {}
+        }
+    }
+    Filled { arguments, missing }
+}
+
+/// What the words give for a parameter.
+enum Found {
+    Value(Value),
+    /// Something, but it may be only a part of what was meant.
+    Half,
+    Nothing,
+}
+
+impl Found {
+    fn of(value: Option<Value>) -> Self {
+        value.map_or(Self::Nothing, Self::Value)
+    }
+}
+
+/// The user's words, as the model can read them.
+struct Said<'a> {
+    words: &'a str,
+    read: Shortened,
+    /// Whether something was not read.
+    is_long: bool,
+}
+
+impl<'a> Said<'a> {
+    fn of(reader: &Reader, words: &'a str) -> Self {
+        if reader.reads_all(words) {
+            return Self { words, read: Shortened::whole(words), is_long: false };
+        }
+        let read = Shortened::of(words);
+        let is_long = !reader.reads_all(&read.text);
+        Self { words, read, is_long }
+    }
+
+    /// The answers to questions, as parts of the words.
+    fn answers(&self, reader: &Reader, questions: &[Question]) -> Vec<Answer> {
+        let original = |answer| match answer {
+            Answer::Span(span) => Answer::Span(self.read.original(&span)),
+            Answer::Cut(span) => Answer::Cut(self.read.original(&span)),
+            other => other,
+        };
+        reader.answers(&self.read.text, questions).into_iter().map(original).collect()
+    }
+
+    fn found(&self, parameter: &Parameter, answer: &Answer) -> Found {
+        if matches!(parameter.kind, Kind::Text | Kind::List)
+            && let Answer::Span(span) | Answer::Cut(span) = answer
+        {
+            let is_cut = matches!(answer, Answer::Cut(_));
+            let is_quoted =
+                parameter.kind == Kind::Text && place(self.words, span.clone()).is_quoted;
+            // What was not read may be more of it, or what is really meant.
+            if !is_quoted && (is_cut || self.is_long && parameter.required) {
+                return Found::Half;
+            }
+            return Found::of(value(parameter, &Answer::Span(span.clone()), self.words));
+        }
+        Found::of(value(parameter, answer, self.words))
+    }
+}
+
+/// A text out of an answer: "it's notes.txt please" says more than the name.
+fn told_text(reader: &Reader, question: &Question, answer: &str) -> Option<Value> {
+    let is_sentence = answer.contains(' ') && !answer.contains('\n') && reader.reads_all(answer);
+    let found = is_sentence.then(|| reader.answers(answer, std::slice::from_ref(question)).pop());
+    let range = match found.flatten() {
+        Some(Answer::Span(span)) => place(answer, span).range,
+        _ => 0..0,
+    };
+    let text = match answer[range].trim() {
+        "" => &answer[cleaned(answer, 0..answer.len())],
+        found => found,
+    };
+    (!text.is_empty()).then(|| Value::String(text.to_owned()))
+}
+
+/// The parameter with the words of the training, where the tool is a known one.
+fn as_trained(reader: &Reader, tool: &ToolDeclaration, parameter: &Parameter) -> Parameter {
+    let known = reader
+        .catalogue
+        .find(&tool.name)
+        .and_then(|(_, known)| known.parameters.iter().find(|known| known.name == parameter.name));
+    // What can be chosen is decided by what is offered now.
+    match known {
+        Some(known) if !matches!(known.kind, Kind::Choice(_)) => known.clone(),
+        Some(known) => Parameter { kind: parameter.kind.clone(), ..known.clone() },
+        None => parameter.clone(),
+    }
+}
+
+/// A value of the parameter's kind. Everything comes from `words`, except for the offered choices.
+fn value(parameter: &Parameter, answer: &Answer, words: &str) -> Option<Value> {
+    match (&parameter.kind, answer) {
+        (Kind::Choice(choices), Answer::Choice(at)) => choices.get(*at).cloned().map(Value::String),
+        (Kind::Choice(choices), Answer::Span(span)) => {
+            let said = &words[span.clone()];
+            let whole = &words[cleaned(words, span.clone())];
+            chosen(choices, whole).or_else(|| mentioned(choices, said)).map(Value::String)
+        }
+        (Kind::Choice(choices), Answer::Unread) => mentioned(choices, words).map(Value::String),
+        (Kind::Boolean, Answer::Choice(_)) => Some(Value::Bool(true)),
+        (Kind::Boolean, Answer::Span(span)) => {
+            yes_or_no(&words[cleaned(words, span.clone())]).map(Value::Bool)
+        }
+        (Kind::Integer | Kind::Number, Answer::Span(span)) => {
+            let inside = |a: &Amount| a.place.start < span.end && a.place.end > span.start;
+            let amount = amounts(words).into_iter().find(inside)?;
+            number(amount.for_parameter(&parameter.name), parameter.kind == Kind::Integer)
+        }
+        (Kind::Text, Answer::Span(span)) => {
+            let text = &words[place(words, span.clone()).range];
+            (!text.trim().is_empty()).then(|| Value::String(text.to_owned()))
+        }
+        (Kind::List, Answer::Span(span)) => {
+            let parts = listed(&words[cleaned(words, span.clone())]);
+            (!parts.is_empty()).then(|| parts.into_iter().map(Value::String).collect())
+        }
+        _ => None,
+    }
+}
+
+fn number(value: f64, whole: bool) -> Option<Value> {
+    const LARGEST: f64 = 9e15;
+    if value.fract() == 0.0 && value.abs() < LARGEST {
+        #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
+        return Some(Value::from(value as i64));
+    }
+    if whole { None } else { serde_json::Number::from_f64(value).map(Value::Number) }
+}
+
+fn yes_or_no(said: &str) -> Option<bool> {
+    let said = said.to_lowercase();
+    let polite = [" please", " thanks", " thank you"];
+    let bare = polite.iter().find_map(|end| said.strip_suffix(end)).unwrap_or(&said);
+    match bare.trim_end_matches([',', '.', '!']) {
+        "yes" | "y" | "yep" | "yeah" | "true" | "on" | "sure" | "ok" | "okay" => Some(true),
+        "no" | "n" | "nope" | "false" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// A name as it may be said: without case, and with blanks.
+fn spoken(name: &str) -> String {
+    human(name).to_lowercase()
+}
+
+/// The choice that is said, and nothing else. Of two that are said alike, the one that is written so.
+fn chosen(choices: &[String], said: &str) -> Option<String> {
+    let alike = || choices.iter().find(|choice| spoken(choice) == spoken(said));
+    choices.iter().find(|choice| *choice == said).or_else(alike).cloned()
+}
+
+/// The only choice that stands in the words, as whole words. A longer one counts more than a part of
+/// it.
+fn mentioned(choices: &[String], words: &str) -> Option<String> {
+    let words = spoken(words);
+    let is_alone = |start: usize, end: usize| {
+        !words[..start].ends_with(char::is_alphanumeric)
+            && !words[end..].starts_with(char::is_alphanumeric)
+    };
+    let mut found: Vec<(&String, usize, usize)> = Vec::new();
+    for choice in choices {
+        let said = spoken(choice);
+        let places =
+            words.match_indices(said.as_str()).map(|(at, _)| (choice, at, at + said.len()));
+        found
+            .extend(places.filter(|(_, start, end)| start < end && is_alone(*start, *end)).take(8));
+    }
+    let is_part = |(_, start, end): &(&String, usize, usize)| {
+        found.iter().any(|(_, s, e)| s <= start && end <= e && e - s > end - start)
+    };
+    let mut whole = found.iter().filter(|place| !is_part(place)).map(|(choice, ..)| *choice);
+    let first = whole.next()?;
+    whole.all(|other| other == first).then(|| first.clone())
+}
+
+/// The parts of "a, b and c".
+fn listed(text: &str) -> Vec<String> {
+    let text = text.replace(" and ", ",").replace(" or ", ",");
+    let parts = text.split(',').map(|part| part.trim_matches([' ', '"', '\'', '`']));
+    parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use lango_tool::SafetyLevel;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    #[test]
+    fn lists_are_taken_apart() {
+        assert_eq!(listed("a, `b` and c"), ["a", "b", "c"]);
+    }
+
+    fn tool(name: &str, schema: &str) -> ToolDeclaration {
+        ToolDeclaration {
+            name: name.to_owned().into(),
+            description: "Does it.".into(),
+            parameters: Arc::from(RawValue::from_string(schema.to_owned()).unwrap()),
+            level: SafetyLevel::Moderate,
+        }
+    }
+
+    fn known(name: &str) -> ToolDeclaration {
+        let mut tools = crate::known_team().into_iter().flat_map(|one| one.tools);
+        tools.find(|tool| *tool.name == *name).unwrap()
+    }
+
+    fn filled(tool: &ToolDeclaration, words: &str, given: &[(&str, &str)]) -> Filled {
+        let given: Vec<_> = given.iter().map(|(a, b)| ((*a).into(), (*b).into())).collect();
+        fill(Reader::shared(), tool, words, &given)
+    }
+
+    fn names(filled: &Filled) -> Vec<&str> {
+        filled.missing.iter().map(|parameter| parameter.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_quoted_content_is_whole_however_long_it_is() {
+        let content = "It was decided, after \"some\" talk, that nobody needs this. ".repeat(13);
+        let content = content.trim();
+        for words in [
+            format!("create the file minutes.txt with the content “{content}”"),
+            format!("write “{content}” into minutes.txt"),
+        ] {
+            let filled = filled(&known("fs_write"), &words, &[]);
+            assert!(filled.missing.is_empty(), "{:?}", names(&filled));
+            assert_eq!(filled.arguments["content"], content);
+            assert_eq!(filled.arguments["path"], "minutes.txt");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_to_read_is_asked_for() {
+        let clauses = "the neighbour plays the trumpet, the dog barks and it rains, ".repeat(20);
+        let long = filled(&known("fs_write"), &format!("write {clauses} into noise.txt"), &[]);
+        assert!(names(&long).contains(&"content"), "{:?}", long.arguments);
+        // And what is told then is taken as it is.
+        let told = [("content", clauses.as_str()), ("path", "noise.txt")];
+        let told = filled(&known("fs_write"), &format!("write {clauses} into noise.txt"), &told);
+        assert_eq!(told.arguments["content"], clauses.trim().trim_end_matches(','));
+        assert!(told.missing.is_empty());
+    }
+
+    #[test]
+    fn a_command_keeps_its_quotes() {
+        let filled = filled(&known("exec_shell"), "run echo \"hello world\"", &[]);
+        assert_eq!(filled.arguments["command"], "echo \"hello world\"");
+    }
+
+    #[test]
+    fn durations_are_added_up() {
+        let words = "run `cargo test` and give it 1 minute 30 seconds";
+        let filled = filled(&known("exec_shell"), words, &[]);
+        assert_eq!(filled.arguments["timeout_seconds"], 90);
+    }
+
+    #[test]
+    fn the_last_answer_counts() {
+        let tool =
+            tool("resize", r#"{"required":["size"],"properties":{"size":{"type":"integer"}}}"#);
+        assert_eq!(names(&filled(&tool, "resize it", &[("size", "a lot")])), ["size"]);
+        let twice = filled(&tool, "resize it", &[("size", "a lot"), ("size", "5")]);
+        assert_eq!(twice.arguments["size"], 5);
+    }
+
+    #[test]
+    fn a_sentence_is_not_the_value() {
+        let read = known("fs_read");
+        for (answer, expected) in [
+            ("it's notes.txt please", "notes.txt"),
+            ("notes.txt", "notes.txt"),
+            ("the file \"my notes.txt\", thanks", "my notes.txt"),
+        ] {
+            let filled = filled(&read, "read it", &[("path", answer)]);
+            assert_eq!(filled.arguments["path"], expected, "{answer}");
+        }
+        let command = "git log --oneline | head -5";
+        let filled = filled(&known("exec_shell"), "run something", &[("command", command)]);
+        assert_eq!(filled.arguments["command"], command);
+    }
+
+    #[test]
+    fn yes_and_choices_are_heard_however_they_are_written() {
+        let tool = tool(
+            "paint",
+            r#"{"required":["wet","colour"],"properties":{"wet":{"type":"boolean"},
+            "colour":{"enum":["dark_red","RED","sky-blue"]}}}"#,
+        );
+        for (wet, expected) in [("Yes", true), ("yep!", true), ("NO", false), ("no thanks", false)]
+        {
+            let filled = filled(&tool, "paint it", &[("wet", wet), ("colour", "red")]);
+            assert_eq!(filled.arguments["wet"], expected, "{wet}");
+        }
+        for (said, expected) in [
+            ("Dark red", "dark_red"),
+            ("red.", "RED"),
+            ("Sky Blue", "sky-blue"),
+            ("the dark red one", "dark_red"),
+        ] {
+            let filled = filled(&tool, "paint it", &[("wet", "y"), ("colour", said)]);
+            assert_eq!(filled.arguments["colour"], expected, "{said}");
+        }
+        let two = filled(&tool, "paint it", &[("wet", "perhaps"), ("colour", "red or sky blue")]);
+        assert_eq!(names(&two), ["colour", "wet"]);
+    }
+
+    #[test]
+    fn of_more_choices_than_can_be_read_only_a_named_one_is_taken() {
+        let zones: Vec<String> = (0..60).map(|n| format!("\"zone_{}\"", spelled(n))).collect();
+        let schema = format!(
+            r#"{{"required":["zone"],"properties":{{"zone":{{"enum":[{}]}}}}}}"#,
+            zones.join(",")
+        );
+        let tool = tool("show_clock", &schema);
+        assert_eq!(names(&filled(&tool, "show me the clock", &[])), ["zone"]);
+        let named = filled(&tool, "show me the clock of Zone abbaba", &[]);
+        assert_eq!(named.arguments["zone"], "zone_abbaba");
+        // A long description does not hide the choices.
+        let long = "It says in which colour the clock is shown. ".repeat(60);
+        let schema = format!(
+            r#"{{"required":["colour"],"properties":{{"colour":{{"enum":["green","red"],
+            "description":"{long}"}}}}}}"#
+        );
+        let tool = self::tool("show_clock", &schema);
+        let found = filled(&tool, "show me the clock in red", &[]);
+        assert_eq!(found.arguments["colour"], "red");
+    }
+
+    /// A word for a number.
+    fn spelled(number: u32) -> String {
+        (0..6).map(|bit| if number >> bit & 1 == 1 { 'b' } else { 'a' }).collect()
+    }
+}

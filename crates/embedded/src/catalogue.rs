@@ -1,0 +1,270 @@
+//! The tools that the model was trained on, as the training knows them.
+//!
+//! A tool of one of these names is read with the words of the training, whatever its declaration
+//! says: that is what the figures were measured with. All other tools are read as they describe
+//! themselves.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lango_model::Colleague;
+use lango_tool::{SafetyLevel, ToolDeclaration};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::schema::{Kind, Parameter};
+use super::weights::AGENTS;
+
+/// In the file of weights, the cards of small talk and of a plan come after those of the tools.
+pub(crate) const SMALL_TALK_CARD: usize = 80;
+pub(crate) const PLAN_CARD: usize = 81;
+
+/// The known tools, in the order of their cards.
+#[derive(Debug)]
+pub(crate) struct Catalogue {
+    tools: Vec<KnownTool>,
+    by_name: BTreeMap<String, usize>,
+}
+
+/// A tool of the training.
+#[derive(Debug)]
+pub(crate) struct KnownTool {
+    pub(crate) name: String,
+    /// The class of its agent among [`AGENTS`].
+    pub(crate) agent: usize,
+    pub(crate) description: String,
+    pub(crate) level: SafetyLevel,
+    pub(crate) parameters: Vec<Parameter>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    agent: AgentName,
+    description: String,
+    level: Level,
+    parameters: Vec<ParameterEntry>,
+}
+
+#[derive(Deserialize)]
+struct ParameterEntry {
+    name: String,
+    r#type: TypeName,
+    description: String,
+    #[serde(default)]
+    values: Option<Vec<String>>,
+    required: bool,
+}
+
+/// The class of an agent.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct AgentName(usize);
+
+impl TryFrom<String> for AgentName {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let class = AGENTS.iter().position(|agent| *agent == name);
+        class.map(Self).ok_or_else(|| format!("no agent is called {name:?}"))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Level {
+    Safe,
+    Moderate,
+    Dangerous,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum TypeName {
+    String,
+    Enum,
+    Boolean,
+    Integer,
+    Number,
+    Array,
+}
+
+impl Catalogue {
+    pub(crate) fn load() -> Self {
+        let text = include_str!("../weights/tools.json");
+        let entries = match serde_json::from_str::<Ordered>(text) {
+            Ok(entries) => entries.0,
+            // With fewer tools, cards would be those of others.
+            Err(error) => unreachable!("a test reads this file of the program: {error}"),
+        };
+        let tools: Vec<KnownTool> = entries.into_iter().map(KnownTool::of).collect();
+        let names = tools.iter().enumerate().map(|(at, tool)| (tool.name.clone(), at));
+        Self { by_name: names.collect(), tools }
+    }
+
+    /// The tool of this name, and the number of its card.
+    pub(crate) fn find(&self, name: &str) -> Option<(usize, &KnownTool)> {
+        let card = *self.by_name.get(name)?;
+        Some((card, &self.tools[card]))
+    }
+
+    /// All of them, in the order of their cards.
+    pub(crate) fn tools(&self) -> &[KnownTool] {
+        &self.tools
+    }
+}
+
+/// The agents and tools that the model in the box was trained on, as colleagues of an orchestrator:
+/// the team that labelled requests are about. The planner has no tools.
+pub fn known_team() -> Vec<Colleague> {
+    let catalogue = Catalogue::load();
+    let agent = |(class, name): (usize, &&str)| Colleague {
+        name: (*name).to_owned(),
+        description: super::orchestrator::job(name).to_owned(),
+        tools: catalogue
+            .tools()
+            .iter()
+            .filter(|tool| tool.agent == class)
+            .map(KnownTool::declaration)
+            .collect(),
+    };
+    AGENTS.iter().enumerate().skip(1).map(agent).collect()
+}
+
+impl KnownTool {
+    /// The tool as it would be offered.
+    fn declaration(&self) -> ToolDeclaration {
+        let property = |parameter: &Parameter| {
+            let (name, values) = match &parameter.kind {
+                Kind::Choice(values) => ("string", Some(values.clone())),
+                Kind::Integer => ("integer", None),
+                Kind::Number => ("number", None),
+                Kind::Boolean => ("boolean", None),
+                Kind::List => ("array", None),
+                Kind::Text | Kind::Other => ("string", None),
+            };
+            let items = (parameter.kind == Kind::List).then_some(ItemSchema { r#type: "string" });
+            let description = parameter.description.clone();
+            PropertySchema { r#type: name, description, r#enum: values, items }
+        };
+        let named = |p: &Parameter| (p.name.clone(), property(p));
+        let required = self.parameters.iter().filter(|p| p.required).map(|p| p.name.clone());
+        let schema = ToolSchema {
+            r#type: "object",
+            properties: self.parameters.iter().map(named).collect(),
+            required: required.collect(),
+        };
+        let text = serde_json::to_string(&schema).unwrap_or_default();
+        let parameters = RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned());
+        ToolDeclaration {
+            name: self.name.as_str().into(),
+            description: self.description.as_str().into(),
+            parameters: Arc::from(parameters),
+            level: self.level,
+        }
+    }
+
+    fn of((name, entry): (String, Entry)) -> Self {
+        let parameters = entry.parameters.into_iter().map(|parameter| {
+            let kind = match parameter.r#type {
+                TypeName::Enum => Kind::Choice(parameter.values.unwrap_or_default()),
+                TypeName::Boolean => Kind::Boolean,
+                TypeName::Integer => Kind::Integer,
+                TypeName::Number => Kind::Number,
+                TypeName::Array => Kind::List,
+                TypeName::String => Kind::Text,
+            };
+            Parameter {
+                name: parameter.name,
+                kind,
+                description: parameter.description,
+                required: parameter.required,
+            }
+        });
+        Self {
+            name,
+            agent: entry.agent.0,
+            description: entry.description,
+            level: match entry.level {
+                Level::Safe => SafetyLevel::Safe,
+                Level::Moderate => SafetyLevel::Moderate,
+                Level::Dangerous => SafetyLevel::Dangerous,
+            },
+            parameters: parameters.collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ToolSchema {
+    r#type: &'static str,
+    properties: BTreeMap<String, PropertySchema>,
+    required: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct PropertySchema {
+    r#type: &'static str,
+    description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#enum: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<ItemSchema>,
+}
+
+#[derive(Serialize)]
+struct ItemSchema {
+    r#type: &'static str,
+}
+
+/// An object whose order counts.
+struct Ordered(Vec<(String, Entry)>);
+
+impl<'de> Deserialize<'de> for Ordered {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Ordered;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("tools by name")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Ordered, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Ordered(entries))
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_card_for_every_tool() {
+        let catalogue = Catalogue::load();
+        assert_eq!(catalogue.tools().len(), SMALL_TALK_CARD);
+        assert_eq!(PLAN_CARD + 1, crate::weights::CARDS);
+        let (card, tool) = catalogue.find("fs_read").unwrap();
+        assert_eq!(catalogue.tools()[card].name, "fs_read");
+        assert_eq!(AGENTS[tool.agent], "operator");
+        assert!(tool.parameters.iter().any(|p| p.name == "path" && p.required));
+        for tool in catalogue.tools() {
+            let offered = crate::schema::parameters(&tool.declaration());
+            let mut own = tool.parameters.clone();
+            own.sort_by(|a, b| a.name.cmp(&b.name));
+            assert_eq!(offered, own, "{}", tool.name);
+            let no_choice = |p: &Parameter| matches!(&p.kind, Kind::Choice(c) if c.is_empty());
+            assert!(!tool.parameters.iter().any(no_choice), "{}", tool.name);
+        }
+        assert_eq!(catalogue.find("payment_send").unwrap().1.level, SafetyLevel::Dangerous);
+    }
+}

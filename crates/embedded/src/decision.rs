@@ -1,0 +1,184 @@
+//! Which meaning a request most likely has, and how sure that is.
+
+use lango_model::Colleague;
+use lango_tool::{SafetyLevel, ToolDeclaration};
+
+use super::catalogue::{KnownTool, PLAN_CARD, SMALL_TALK_CARD};
+use super::question::{card, human};
+use super::reading::{Gist, Reader};
+use super::schema::can_be_filled;
+use super::unknown::Unknown;
+use super::weights::AGENTS;
+
+/// The tool with which every agent reads what was too long to show. No request means it.
+const OUTPUT_READ: &str = "output_read";
+
+/// What a request can mean.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Meaning<'a> {
+    /// Nothing is to be done.
+    SmallTalk,
+    /// Several steps.
+    Plan,
+    /// A tool that is offered, here or by a colleague.
+    Tool { tool: &'a ToolDeclaration, agent: Option<&'a Colleague> },
+    /// A tool of the training that nobody here has.
+    Absent(&'a KnownTool),
+    /// An agent elsewhere, of whose tools nothing is known.
+    Elsewhere(&'a Colleague),
+}
+
+/// A meaning and its probability.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    pub(crate) meaning: Meaning<'a>,
+    pub(crate) probability: f32,
+}
+
+/// All meanings of one request, the likeliest first.
+#[derive(Debug)]
+pub(crate) struct Readings<'a> {
+    pub(crate) all: Vec<Reading<'a>>,
+}
+
+impl Meaning<'_> {
+    pub(crate) fn is_dangerous(&self) -> bool {
+        match self {
+            Self::Tool { tool, .. } => tool.level == SafetyLevel::Dangerous,
+            Self::Absent(known) => known.level == SafetyLevel::Dangerous,
+            _ => false,
+        }
+    }
+}
+
+impl<'a> Readings<'a> {
+    /// Of all that can be meant in a team: its tools, small talk, a plan, agents elsewhere, and what
+    /// nobody in it can do. `own` are the tools of whoever asks.
+    pub(crate) fn of(
+        reader: &'a Reader,
+        gist: &Gist,
+        own: &'a [ToolDeclaration],
+        colleagues: impl IntoIterator<Item = &'a Colleague>,
+    ) -> Self {
+        let (tool_weight, agent_weight) = reader.decision_weights();
+        let of_class = |class: usize, nearness: f32| {
+            tool_weight * nearness + agent_weight * gist.agents[class]
+        };
+        let known =
+            |card: usize, class: usize| of_class(class, reader.nearness_to_card(gist, card));
+        let catalogue = &reader.catalogue;
+        let known_logits: Vec<f32> = catalogue
+            .tools()
+            .iter()
+            .enumerate()
+            .map(|(card, tool)| known(card, tool.agent))
+            .collect();
+        let mut unknown = Unknown::default();
+        let mut present = vec![false; known_logits.len()];
+        let mut logits: Vec<(Meaning<'a>, f32)> = Vec::new();
+        let mut add_tool = |tool: &'a ToolDeclaration, agent: Option<&'a Colleague>| {
+            let meaning = Meaning::Tool { tool, agent };
+            match catalogue.find(&tool.name) {
+                _ if &*tool.name == OUTPUT_READ || !can_be_filled(tool) => {}
+                Some((card, _)) => {
+                    present[card] = true;
+                    logits.push((meaning, known_logits[card]));
+                }
+                None => unknown.add(meaning, card(tool)),
+            }
+        };
+        for tool in own {
+            add_tool(tool, None);
+        }
+        let mut elsewhere = Vec::new();
+        for colleague in colleagues {
+            for tool in &colleague.tools {
+                add_tool(tool, Some(colleague));
+            }
+            if colleague.tools.is_empty() && class(&colleague.name).is_none() {
+                elsewhere.push(colleague);
+            }
+        }
+        for colleague in elsewhere {
+            let text = format!("{}: {}", human(&colleague.name), colleague.description);
+            unknown.add(Meaning::Elsewhere(colleague), text);
+        }
+        logits.extend(unknown.logits(reader, gist, &known_logits));
+        for (card, tool) in catalogue.tools().iter().enumerate() {
+            if !present[card] {
+                logits.push((Meaning::Absent(tool), known_logits[card]));
+            }
+        }
+        for (meaning, name, card) in
+            [(Meaning::SmallTalk, "none", SMALL_TALK_CARD), (Meaning::Plan, "planner", PLAN_CARD)]
+        {
+            logits.push((meaning, known(card, class(name).unwrap_or_default())));
+        }
+        Self::from_logits(logits)
+    }
+
+    fn from_logits(logits: Vec<(Meaning<'a>, f32)>) -> Self {
+        let most = logits.iter().map(|(_, logit)| *logit).fold(f32::MIN, f32::max);
+        let sum: f32 = logits.iter().map(|(_, logit)| (logit - most).exp()).sum();
+        let mut all: Vec<Reading<'a>> = logits
+            .into_iter()
+            .map(|(meaning, logit)| Reading { meaning, probability: (logit - most).exp() / sum })
+            .collect();
+        all.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+        Self { all }
+    }
+
+    /// The readings that one agent can act on, the likeliest first.
+    pub(crate) fn tools_of(&self, agent: Option<&str>) -> Vec<Reading<'a>> {
+        let is_own = |reading: &&Reading<'a>| match &reading.meaning {
+            Meaning::Tool { agent: owner, .. } => owner.map(|owner| owner.name.as_str()) == agent,
+            _ => false,
+        };
+        self.all.iter().filter(is_own).copied().collect()
+    }
+
+    /// What the parts of the team are worth together, the likeliest first.
+    pub(crate) fn parts(&self) -> Vec<(Part<'a>, f32)> {
+        let mut parts: Vec<(Part<'a>, f32)> = Vec::new();
+        for reading in &self.all {
+            let part = Part::of(&reading.meaning);
+            match parts.iter_mut().find(|(other, _)| *other == part) {
+                Some((_, sum)) => *sum += reading.probability,
+                None => parts.push((part, reading.probability)),
+            }
+        }
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        parts
+    }
+}
+
+/// Who a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part<'a> {
+    Talk,
+    Plan,
+    /// Whoever is asked, by itself.
+    Own,
+    /// A colleague.
+    Agent(&'a str),
+    /// An agent of the training that is not here, or not with this tool.
+    Missing(usize),
+}
+
+impl<'a> Part<'a> {
+    fn of(meaning: &Meaning<'a>) -> Self {
+        match meaning {
+            Meaning::SmallTalk => Self::Talk,
+            Meaning::Plan => Self::Plan,
+            Meaning::Tool { agent: None, .. } => Self::Own,
+            Meaning::Tool { agent: Some(agent), .. } | Meaning::Elsewhere(agent) => {
+                Self::Agent(&agent.name)
+            }
+            Meaning::Absent(known) => Self::Missing(known.agent),
+        }
+    }
+}
+
+fn class(name: &str) -> Option<usize> {
+    AGENTS.iter().position(|agent| *agent == name)
+}

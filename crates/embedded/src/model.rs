@@ -1,0 +1,167 @@
+//! The model itself: takes a request, and lets the part that it concerns answer it.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use lango_model::{
+    Colleague, Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream,
+    RequestRole, RequestedCall,
+};
+use lango_protocol::{ORCHESTRATOR, TRANSFER_TOOL, Usage};
+
+use super::conversation::{Conversation, Judge};
+use super::decision::{Meaning, Readings};
+use super::orchestrator::Orchestrator;
+use super::reading::Reader;
+use super::specialist::Specialist;
+use super::steps::Structure;
+use super::thresholds::{NEW_REQUEST, NEW_SHORT_REQUEST};
+use super::{talk, weights};
+
+/// The name of the provider.
+pub const EMBEDDED: &str = "embedded";
+
+/// The model in the box.
+#[derive(Debug)]
+pub struct Embedded {
+    id: ModelId,
+}
+
+impl Embedded {
+    /// The model. Its weights are made ready when it is first asked.
+    pub fn new() -> Self {
+        Self { id: embedded_id() }
+    }
+
+    /// Makes the weights ready now. Otherwise the first request does.
+    pub fn make_ready(&self) {
+        Reader::shared();
+    }
+
+    /// The bytes of its own weights. The vocabulary and its vectors are those of the encoder.
+    pub fn weights_size() -> usize {
+        weights::size()
+    }
+}
+
+impl Default for Embedded {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Model for Embedded {
+    fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    fn stream(&self, request: Arc<ModelRequest>) -> ModelStream {
+        let id = self.id.clone();
+        let decided = async move {
+            // Numbers for some milliseconds: not on a thread that others wait for.
+            match tokio::task::spawn_blocking(move || reply(&request)).await {
+                Ok(reply) => events(id, reply),
+                Err(error) => {
+                    let error = ModelError::new(Fault::Malformed, error.to_string());
+                    Box::pin(futures_util::stream::iter([Err(error)])) as ModelStream
+                }
+            }
+        };
+        Box::pin(futures_util::stream::once(decided).flatten())
+    }
+}
+
+pub(crate) fn embedded_id() -> ModelId {
+    ModelId::new(EMBEDDED, "")
+}
+
+/// What the model does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reply {
+    Text(String),
+    Call(RequestedCall),
+}
+
+pub(crate) fn events(id: ModelId, reply: Reply) -> ModelStream {
+    let said = match reply {
+        Reply::Text(text) => ModelEvent::Text(text),
+        Reply::Call(call) => ModelEvent::Call(call),
+    };
+    // Nobody counts tokens here, and nothing is paid.
+    let usage = ModelEvent::Usage(Usage::default());
+    Box::pin(futures_util::stream::iter([ModelEvent::Answering(id), said, usage].map(Ok)))
+}
+
+/// Answers a request.
+pub(crate) fn reply(request: &ModelRequest) -> Reply {
+    let reader = Reader::shared();
+    let conversation = conversation(reader, request);
+    let can_do_nothing = request.tools.is_empty() && conversation.done.is_empty();
+    match request.role {
+        RequestRole::Planner => Reply::Text(plan(&conversation)),
+        _ if can_do_nothing => Reply::Text(talk::needs_bigger_model().to_owned()),
+        RequestRole::Orchestrator => Orchestrator { reader, request }.reply(&conversation),
+        RequestRole::Specialist | RequestRole::Single => {
+            Specialist { reader, request }.reply(&conversation)
+        }
+    }
+}
+
+/// The hand-over that is quite clear, if it is.
+pub(crate) fn sure(request: &ModelRequest) -> Option<Reply> {
+    let may_transfer = request.tools.iter().any(|tool| &*tool.name == TRANSFER_TOOL);
+    if request.role != RequestRole::Orchestrator || !may_transfer {
+        return None;
+    }
+    let reader = Reader::shared();
+    let conversation = conversation(reader, request);
+    Orchestrator { reader, request }.sure(&conversation)
+}
+
+fn conversation<'a>(reader: &Reader, request: &'a ModelRequest) -> Conversation<'a> {
+    Conversation::of(request, &Team { reader, request })
+}
+
+/// Judges answers by what this agent and those around it can do.
+struct Team<'a> {
+    reader: &'a Reader,
+    request: &'a ModelRequest,
+}
+
+impl Judge for Team<'_> {
+    fn is_request(&self, words: &str) -> bool {
+        let needed = match words.split_whitespace().count() {
+            // A name, a path, a number.
+            0 | 1 => return false,
+            2 | 3 => NEW_SHORT_REQUEST,
+            _ => NEW_REQUEST,
+        };
+        // Somebody else's tools may be meant as well, whoever is asked now.
+        let readings = Readings::of(self.reader, &self.reader.gist(words), &[], []);
+        let requests = readings
+            .all
+            .iter()
+            .filter(|reading| !matches!(reading.meaning, Meaning::SmallTalk | Meaning::Plan));
+        requests.map(|reading| reading.probability).sum::<f32>() >= needed
+    }
+
+    fn is_ours(&self, author: Option<&str>, tool: &str) -> bool {
+        let Some(author) = author else { return true };
+        let owns = |colleague: &&Arc<Colleague>| {
+            colleague.name == author && colleague.tools.iter().any(|own| &*own.name == tool)
+        };
+        // A specialist is asked by the root, which repeats only questions of our own.
+        let from_root = self.request.colleagues.is_empty() && author == ORCHESTRATOR;
+        from_root || self.request.colleagues.iter().any(|colleague| owns(&colleague))
+    }
+}
+
+/// Splits a request into steps.
+fn plan(conversation: &Conversation<'_>) -> String {
+    let steps = Structure::of(&conversation.words).steps();
+    if steps.is_empty() {
+        return talk::cannot_split().to_owned();
+    }
+    let lines = steps.iter().enumerate().map(|(at, step)| format!("{}. {step}", at + 1));
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,186 @@
+//! Small talk, and saying what cannot be done: short, honest, and never with the user's own words in
+//! it. Nothing here pretends to know or to feel anything.
+
+mod kind;
+mod phrases;
+
+use self::kind::{Kind, Language};
+
+/// Agents that are listed.
+const MOST_AGENTS: usize = 20;
+/// Characters of an agent's description.
+const LONGEST_DESCRIPTION: usize = 160;
+
+/// What the small model is.
+macro_rules! small {
+    () => {
+        "this is the small model that is part of the program: it puts requests to work, but cannot \
+         chat or answer from knowledge"
+    };
+}
+
+/// How to get another one.
+macro_rules! connect {
+    () => {
+        "To connect a bigger one, type `export ANTHROPIC_API_KEY=…` (or start Ollama) and ask again."
+    };
+}
+
+/// An answer to small talk. `agents` are the specialists of this team, each with what it is for.
+pub(crate) fn reply(text: &str, agents: &[(&str, &str)]) -> String {
+    match Kind::of(text) {
+        Kind::Abilities => abilities(agents),
+        kind => line(kind).to_owned(),
+    }
+}
+
+/// The line for a kind of small talk.
+fn line(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Greeting(language) => match language {
+            Language::English => "Hello. What shall I do?",
+            Language::German => "Hallo. Was soll ich tun?",
+            Language::French => "Bonjour. Que puis-je faire ?",
+            Language::Spanish => "Hola. ¿Qué hago?",
+            Language::Italian => "Ciao. Che cosa devo fare?",
+            Language::Portuguese => "Olá. O que devo fazer?",
+        },
+        Kind::Thanks(language) => match language {
+            Language::English => "You're welcome.",
+            Language::German => "Gern geschehen.",
+            Language::French => "De rien.",
+            Language::Spanish => "De nada.",
+            Language::Italian => "Prego.",
+            Language::Portuguese => "De nada. Às ordens.",
+        },
+        Kind::Farewell => "Goodbye.",
+        Kind::Wellbeing => "I am a program, and I am running. What shall I do?",
+        Kind::Identity => concat!("I am Lango, and ", small!(), "."),
+        Kind::Abilities => "I put requests to work. To see who does what: lango agents list",
+        Kind::Compliment => "Thank you.",
+        Kind::Acknowledgement => "All right. I am here when there is something to do.",
+        Kind::Joy => "That is good to hear.",
+        Kind::Mood => {
+            "I am sorry to hear that. I am a program and cannot talk it over, but I can put a \
+             request to work."
+        }
+        Kind::Complaint => {
+            "I am sorry. Say in one plain sentence what should be done, and I will try."
+        }
+        Kind::Joke => concat!("I have no jokes: ", small!(), ". ", connect!()),
+        Kind::Writing => concat!("I cannot write or translate: ", small!(), ". ", connect!()),
+        Kind::Opinion => concat!("I have no opinions: ", small!(), ". ", connect!()),
+        Kind::Knowledge => concat!("I cannot answer that: ", small!(), ". ", connect!()),
+        Kind::Other => {
+            "I cannot chat: this is the small model that is part of the program. Say what should be \
+             done, or connect a bigger one: `export ANTHROPIC_API_KEY=…`"
+        }
+    }
+}
+
+fn abilities(agents: &[(&str, &str)]) -> String {
+    if agents.is_empty() {
+        return line(Kind::Abilities).to_owned();
+    }
+    let mut text = "I hand requests to these specialists:".to_owned();
+    for (name, description) in agents.iter().take(MOST_AGENTS) {
+        text.push_str(&format!("\n- {name}: {}", short(description)));
+    }
+    if agents.len() > MOST_AGENTS {
+        text.push_str(&format!("\n(… {} more: lango agents list)", agents.len() - MOST_AGENTS));
+    }
+    text
+}
+
+/// One line, not too long.
+fn short(description: &str) -> String {
+    let words: Vec<&str> = description.split_whitespace().collect();
+    words.join(" ").chars().take(LONGEST_DESCRIPTION).collect()
+}
+
+/// The work of an agent that this team does not have. `job` is what it is for.
+pub(crate) fn no_such_agent(name: &str, job: &str) -> String {
+    format!(
+        "That is work for the {name} ({}), which is not part of this team. To see who is: lango \
+         agents list",
+        short(job)
+    )
+}
+
+/// An agent is here, but not with this tool.
+pub(crate) fn no_such_tool(agent: &str, tool: &str) -> String {
+    format!(
+        "That is work for the {agent}, with `{tool}`, which is not set up here. To see what is: \
+         lango agents show {agent}"
+    )
+}
+
+/// Somebody without others to hand over to.
+pub(crate) fn no_tool(tool: &str) -> String {
+    format!("That would need `{tool}`, which is not set up here. To see what is: lango agents list")
+}
+
+/// Several steps, for an agent that has nobody to hand them over to.
+pub(crate) fn one_at_a_time() -> &'static str {
+    "I did nothing: without a team I take one request at a time. Ask for the first step."
+}
+
+/// A step of a plan that nobody takes for sure. Nothing was done.
+pub(crate) fn unclear_step(step: &str) -> String {
+    format!(
+        "I did nothing, because one step is not clear to me: {}\nSay it in other words, or ask for \
+         one step at a time.",
+        quoted(step)
+    )
+}
+
+/// Steps that may not be taken any more.
+pub(crate) fn left(steps: &[&str]) -> String {
+    format!("I may not hand over any more in this turn. {}", not_done(steps))
+}
+
+/// Steps that come after one that did not go well.
+pub(crate) fn not_done(steps: &[&str]) -> String {
+    let lines: Vec<String> = steps.iter().map(|step| format!("- {}", quoted(step))).collect();
+    format!("These steps were not taken; ask for them again:\n{}", lines.join("\n"))
+}
+
+/// Words of the user, in which marks of agents mean nothing.
+fn quoted(words: &str) -> String {
+    quiet(words, LONGEST_DESCRIPTION)
+}
+
+/// One line of somebody's words, not too long, in which marks mean nothing.
+pub(crate) fn quiet(words: &str, most: usize) -> String {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let words = words.join(" ").replace('[', "(").replace(']', ")").replace('`', "'");
+    words.chars().take(most).collect()
+}
+
+/// The user does not want it any more.
+pub(crate) fn dropped() -> &'static str {
+    "All right, I leave it."
+}
+
+/// A list with words around it that say more than that its lines shall be done.
+pub(crate) fn other_list() -> &'static str {
+    "I did nothing: I cannot tell what to do with this list. I take lists whose lines are things to \
+     do, at most twelve, with nothing around them but a word such as \"please:\"."
+}
+
+/// A request of several steps that cannot be told apart by their words.
+pub(crate) fn cannot_split() -> &'static str {
+    concat!(
+        "I cannot make a plan of that: I only take apart what is said step by step, such as \"first … \
+         and then …\" or a list. Ask for one step at a time, or let a bigger model plan. ",
+        connect!()
+    )
+}
+
+/// Something that only a bigger model can do.
+pub(crate) fn needs_bigger_model() -> &'static str {
+    concat!("That needs a bigger model: ", small!(), ". ", connect!())
+}
+
+#[cfg(test)]
+mod tests;

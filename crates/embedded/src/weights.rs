@@ -1,0 +1,152 @@
+//! The trained layers and heads that are part of the program. `weights/README.md` says what is where
+//! in the file, and how it was made.
+
+use lango_encoder::{Layers, Sections};
+
+/// Numbers for each token.
+pub(crate) const HIDDEN: usize = 384;
+/// Classes of the first head: small talk and seven agents.
+pub(crate) const AGENTS: [&str; 8] =
+    ["none", "operator", "navigator", "vault", "librarian", "automator", "planner", "chronicler"];
+/// Cards whose vectors are in the file: the known tools, small talk, and a plan.
+pub(crate) const CARDS: usize = 82;
+
+const MAGIC: [u8; 8] = *b"LANGOBOX";
+const HEADER: usize = 8 + 6 * 4;
+const FILE_SIZE: usize = 12_143_872;
+
+/// Bytes that begin where a cache line does.
+#[repr(C, align(64))]
+struct Aligned<T: ?Sized>(T);
+
+static FILE: &Aligned<[u8; FILE_SIZE]> = &Aligned(*include_bytes!("../weights/box.q8"));
+
+// The header says what the constants say.
+const _: () = {
+    let header: &[u8; FILE_SIZE] = include_bytes!("../weights/box.q8");
+    let mut at = 0;
+    while at < MAGIC.len() {
+        assert!(header[at] == MAGIC[at], "not a file of these weights");
+        at += 1;
+    }
+    let sizes = [1, HIDDEN, 1536, 6, AGENTS.len(), CARDS];
+    let mut index = 0;
+    while index < sizes.len() {
+        let at = MAGIC.len() + 4 * index;
+        let bytes = [header[at], header[at + 1], header[at + 2], header[at + 3]];
+        assert!(u32::from_le_bytes(bytes) as usize == sizes[index], "weights of another shape");
+        index += 1;
+    }
+};
+
+/// The bytes of the file.
+pub(crate) fn size() -> usize {
+    FILE.0.len()
+}
+
+/// A small linear step, in full precision.
+#[derive(Debug)]
+pub(crate) struct Head {
+    rows: Vec<f32>,
+    biases: Vec<f32>,
+}
+
+impl Head {
+    fn read(file: &mut Sections, outputs: usize) -> Self {
+        Self { rows: file.floats(outputs * HIDDEN), biases: file.floats(outputs) }
+    }
+
+    pub(crate) fn apply(&self, input: &[f32]) -> Vec<f32> {
+        let rows = self.rows.chunks_exact(HIDDEN).zip(&self.biases);
+        rows.map(|(row, bias)| bias + product(row, input)).collect()
+    }
+}
+
+/// The sum of products. In eight lanes, so that the compiler can keep them side by side.
+pub(crate) fn product(a: &[f32], b: &[f32]) -> f32 {
+    let mut lanes = [0.0_f32; 8];
+    for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
+        for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
+            *lane += a * b;
+        }
+    }
+    lanes.iter().sum()
+}
+
+/// Everything in the file.
+#[derive(Debug)]
+pub(crate) struct Weights {
+    pub(crate) layers: Layers,
+    /// Which agent.
+    pub(crate) agent: Head,
+    /// A request as tools are compared with it.
+    pub(crate) ask: Head,
+    /// A card as requests are compared with it.
+    pub(crate) offer: Head,
+    /// Where an answer begins and ends.
+    pub(crate) span: Head,
+    /// How much a comparison counts.
+    pub(crate) sharpness: f32,
+    /// How much tools and agents count in a decision.
+    pub(crate) tool_weight: f32,
+    pub(crate) agent_weight: f32,
+    /// The cards' vectors, of length 1.
+    pub(crate) cards: Vec<Vec<f32>>,
+}
+
+impl Weights {
+    pub(crate) fn load() -> Self {
+        Self::read(&mut Sections::new(&FILE.0, HEADER))
+    }
+
+    fn read(file: &mut Sections) -> Self {
+        let layers = file.layers();
+        let agent = Head::read(file, AGENTS.len());
+        let (ask, offer) = (Head::read(file, HIDDEN), Head::read(file, HIDDEN));
+        let span = Head::read(file, 2);
+        let scalars = file.floats(3);
+        let cards = file.floats(CARDS * HIDDEN).chunks_exact(HIDDEN).map(<[f32]>::to_vec).collect();
+        Self {
+            layers,
+            agent,
+            ask,
+            offer,
+            span,
+            sharpness: scalars[0],
+            tool_weight: scalars[1],
+            agent_weight: scalars[2],
+            cards,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest as _, Sha256};
+
+    use super::*;
+
+    #[test]
+    fn the_sections_fill_the_file() {
+        let mut file = Sections::new(&FILE.0, HEADER);
+        let weights = Weights::read(&mut file);
+        assert!(file.is_at_end());
+        for card in &weights.cards {
+            assert!((product(card, card) - 1.0).abs() < 1e-3);
+        }
+        assert_eq!(weights.cards.len(), CARDS);
+        let scalars = [weights.sharpness, weights.tool_weight, weights.agent_weight];
+        assert!(scalars.iter().all(|scalar| scalar.is_finite() && *scalar > 0.0), "{scalars:?}");
+    }
+
+    #[test]
+    fn the_shipped_files_are_the_documented_ones() {
+        let readme = include_str!("../weights/README.md");
+        let tools = include_bytes!("../weights/tools.json");
+        for (name, bytes) in [("box.q8", FILE.0.as_slice()), ("tools.json", tools.as_slice())] {
+            let digest: String =
+                Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            assert!(readme.contains(&format!("{digest}  {name}")), "{name} is {digest}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Tools that say nothing for a person: those of MCP servers and of agents to come, and calls of
+//! programs that did not write a report. Whether they did what they were asked to is not said.
+
+use lango_model::AnsweredCall;
+use lango_protocol::{CallReport, CallStatus};
+use lango_text::code_span;
+use serde_json::Value;
+
+use super::json;
+
+/// Reports what a result says, as it is or as lines and tables.
+pub(super) fn report(call: &AnsweredCall) -> CallReport {
+    let result = call.result.trim();
+    let tool = code_span(call.valid_name());
+    let says = || CallReport::new(format!("{tool} says:"));
+    match serde_json::from_str::<Value>(result) {
+        _ if result.is_empty() => CallReport::new(format!("{tool} gave no answer in words.")),
+        Ok(Value::Null) => CallReport::new(format!("{tool} gave nothing back.")),
+        Ok(Value::Number(number)) => CallReport::new(format!("{tool} says: {number}")),
+        Ok(Value::String(text)) if text.trim().is_empty() => {
+            CallReport::new(format!("{tool} gave no answer in words."))
+        }
+        Ok(Value::String(text)) => says().quoted(text),
+        Ok(value) => match json::shown(&value) {
+            Some(lines) if !lines.is_empty() => says().markdown(lines),
+            _ => says().quoted(result),
+        },
+        Err(_) => says().quoted(result),
+    }
+}
+
+/// Reports a call that did not do its work, in the words that the model was told.
+pub(super) fn failure(call: &AnsweredCall, status: CallStatus) -> CallReport {
+    let tool = code_span(call.valid_name());
+    let report = match status {
+        CallStatus::Ok | CallStatus::Error => CallReport::new(format!("{tool} failed.")),
+        CallStatus::Refused | CallStatus::Denied => CallReport::new(format!("{tool} was not run.")),
+        CallStatus::Cancelled => CallReport::new(format!("{tool} was stopped.")),
+        CallStatus::Unknown => CallReport::new(format!("What came of {tool} is not known.")),
+    };
+    match call.result.trim() {
+        "" => report,
+        result => report.quoted(result),
+    }
+}

@@ -1,0 +1,33 @@
+//! What came out of a call, in words for the user.
+//!
+//! Tools report themselves what they did, and the runtime reports what was not done; here a report
+//! becomes an answer within its limits. A tool without a report is quoted, without a claim.
+
+mod answer;
+mod general;
+mod json;
+#[cfg(test)]
+mod tests;
+mod transfer;
+
+use lango_protocol::CallStatus;
+
+use lango_model::{AnsweredCall, CallOutcome};
+
+pub(crate) use self::transfer::question;
+
+/// Says what came out of a call: never empty, and at most about 6 kB.
+pub(crate) fn tell(call: &AnsweredCall) -> String {
+    match &call.outcome {
+        CallOutcome::Transfer { status, text, .. } => {
+            answer::render(&transfer::report(call, *status, text))
+        }
+        CallOutcome::Tool { report: Some(report), .. } => answer::render(report),
+        CallOutcome::Tool { status: CallStatus::Ok, report: None } => {
+            answer::render(&general::report(call))
+        }
+        CallOutcome::Tool { status, report: None } => {
+            answer::render(&general::failure(call, *status))
+        }
+    }
+}

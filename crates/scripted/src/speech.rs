@@ -1,0 +1,139 @@
+//! What a reply says to a request, before it is put into the words of a wire.
+
+use bytes::Bytes;
+use lango_model::estimate_tokens;
+
+use super::conversation::Conversation;
+use super::script::{Figures, Reply};
+use super::signature::Signatures;
+use super::variant::WireVariant;
+
+/// A reply with everything filled in.
+pub(super) struct Speech<'a> {
+    pub(super) model: &'a str,
+    pub(super) thought: Option<&'a str>,
+    pub(super) text: String,
+    pub(super) calls: Vec<SpokenCall>,
+    pub(super) usage: Usage,
+    pub(super) variant: &'a WireVariant,
+    pub(super) signatures: &'a Signatures,
+}
+
+/// A call of a reply.
+pub(super) struct SpokenCall {
+    pub(super) name: String,
+    /// JSON, unless the script says otherwise.
+    pub(super) arguments: String,
+}
+
+/// What the request is said to have cost. Cached input is part of the input, reasoning is part of
+/// the output.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Usage {
+    pub(super) input: u64,
+    pub(super) output: u64,
+    pub(super) cached: u64,
+    pub(super) cache_write: u64,
+    pub(super) reasoning: u64,
+}
+
+/// A reply as the events of a wire.
+pub(super) struct Rendering {
+    /// Everything that is said.
+    pub(super) content: Vec<Bytes>,
+    /// How much of the content comes before the second half of the last call or text.
+    pub(super) half: usize,
+    /// How the wire says that it was all.
+    pub(super) ending: Vec<Bytes>,
+}
+
+impl<'a> Speech<'a> {
+    pub(super) fn new(
+        reply: &'a Reply,
+        conversation: &'a Conversation<'_>,
+        variant: &'a WireVariant,
+        signatures: &'a Signatures,
+    ) -> Self {
+        let text = text_of(reply, conversation);
+        let calls = calls_of(reply);
+        let usage = usage_of(reply.usage.as_ref(), conversation, &text, &calls);
+        Self {
+            model: &conversation.model,
+            thought: reply.think.as_deref(),
+            text,
+            calls,
+            usage,
+            variant,
+            signatures,
+        }
+    }
+
+    /// The text in pieces that get smaller, so that there is always something to cut between.
+    pub(super) fn text_pieces(&self) -> impl Iterator<Item = &str> {
+        const PIECE: usize = 64 * 1024;
+        let mut rest = self.text.as_str();
+        std::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
+            }
+            let wanted = if rest.len() > PIECE { PIECE } else { rest.len().div_ceil(2).max(8) };
+            let (piece, later) = rest.split_at(rest.ceil_char_boundary(wanted));
+            rest = later;
+            Some(piece)
+        })
+    }
+}
+
+impl SpokenCall {
+    /// The arguments in two pieces.
+    pub(super) fn halves(&self) -> (&str, &str) {
+        let middle = self.arguments.ceil_char_boundary(self.arguments.len() / 2);
+        self.arguments.split_at(middle)
+    }
+
+    /// The arguments where they are a JSON object, for wires that can carry nothing else.
+    pub(super) fn object(&self) -> Option<serde_json::Map<String, serde_json::Value>> {
+        serde_json::from_str(&self.arguments).ok()
+    }
+}
+
+fn text_of(reply: &Reply, conversation: &Conversation<'_>) -> String {
+    let mut text = reply.say.clone().unwrap_or_default();
+    if text.contains('{') {
+        text = text
+            .replace("{user}", conversation.newest_user())
+            .replace("{result}", conversation.results().next_back().unwrap_or_default());
+    }
+    text.repeat(reply.repeat.unwrap_or(1))
+}
+
+fn calls_of(reply: &Reply) -> Vec<SpokenCall> {
+    let once = || {
+        reply.call.iter().map(|call| {
+            let json = || serde_json::to_string(&call.arguments).unwrap_or_else(|_| "{}".into());
+            SpokenCall { name: call.name.clone(), arguments: call.raw.clone().unwrap_or_else(json) }
+        })
+    };
+    (0..reply.copies.unwrap_or(1)).flat_map(|_| once()).collect()
+}
+
+/// Four bytes of a request are a token, unless the script knows better.
+fn usage_of(
+    figures: Option<&Figures>,
+    conversation: &Conversation<'_>,
+    text: &str,
+    calls: &[SpokenCall],
+) -> Usage {
+    let figures = figures.copied().unwrap_or_default();
+    let output = || {
+        let words = calls.iter().flat_map(|call| [call.name.as_str(), call.arguments.as_str()]);
+        words.chain([text]).map(estimate_tokens).sum()
+    };
+    Usage {
+        input: figures.input.unwrap_or((conversation.bytes / 4) as u64),
+        output: figures.output.unwrap_or_else(output),
+        cached: figures.cached.unwrap_or(0),
+        cache_write: figures.cache_write.unwrap_or(0),
+        reasoning: figures.reasoning.unwrap_or(0),
+    }
+}
