@@ -96,9 +96,9 @@ fn tests(options: &Options, steps: &mut Steps) -> Result<()> {
     };
     if !tools::has_nextest()? {
         // Runs the examples in the documentation too.
-        return step("tests", &["test", "--workspace", "--"]);
+        return step("tests", &["test", "--workspace", "--no-fail-fast", "--"]);
     }
-    step("tests", &["nextest", "run", "--workspace"])?;
+    step("tests", &["nextest", "run", "--workspace", "--no-fail-fast"])?;
     if options.fast {
         return Ok(());
     }

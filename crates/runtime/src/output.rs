@@ -1,6 +1,6 @@
 //! Keeping what tools print within bounds, and giving out the rest on request.
 
-use lango_protocol::CallId;
+use lango_protocol::{CallId, CallReport};
 use lango_store::{Journal, StoredOutput};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
@@ -100,6 +100,19 @@ impl Tool for OutputRead {
 
     fn render(&self, part: &OutputPart) -> String {
         format!("{}\n[from line {} of {}]", part.text, part.first_line, part.total_lines)
+    }
+
+    fn describe(&self, _: &OutputReadArguments) -> Option<String> {
+        Some("Reading more of an output".to_owned())
+    }
+
+    fn report(&self, _: &OutputReadArguments, part: &OutputPart) -> Option<CallReport> {
+        let OutputPart { text, first_line, total_lines } = part;
+        if text.trim().is_empty() {
+            let summary = format!("There is nothing to show of these {total_lines} lines.");
+            return Some(CallReport::new(summary));
+        }
+        Some(CallReport::new(format!("From line {first_line} of {total_lines}:")).verbatim(text))
     }
 }
 

@@ -8,10 +8,11 @@
 mod browser;
 mod chromium;
 mod error;
+mod incidents;
+mod outcome;
 mod page;
 mod protocol;
 mod register;
-mod report;
 mod sessions;
 mod settings;
 mod storage;

@@ -11,6 +11,7 @@ mod digest;
 mod files;
 mod records;
 mod register;
+mod sentence;
 mod settings;
 mod shell;
 mod skills;

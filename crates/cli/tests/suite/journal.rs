@@ -202,8 +202,23 @@ fn assert_valid_turn(events: &[Event]) {
         }
     }
     assert_eq!(answers, 1, "a turn has one answer: {events:?}");
+    assert_words_of_the_answer_are_marked(events);
     assert!(calls.values().all(|results| *results == 1), "every call has one result: {events:?}");
     assert!(transfers.values().all(|ends| *ends == 1), "every hand-over ends once: {events:?}");
+}
+
+/// A client that shows pieces as they come must not show the words of others as the answer, nor miss
+/// the answer's own.
+fn assert_words_of_the_answer_are_marked(events: &[Event]) {
+    let answer = events.iter().find(|e| matches!(e.body, EventBody::Message { answer: true, .. }));
+    let Some(answer) = answer.filter(|answer| answer.step.is_some()) else { return };
+    for event in events {
+        if let EventBody::TextDelta { answer: goes_to_user, .. } = event.body
+            && (&event.branch, event.step) == (&answer.branch, answer.step)
+        {
+            assert!(goes_to_user, "a piece of the answer is not marked as one: {event:?}");
+        }
+    }
 }
 
 fn assert_unmarked(text: &str) {

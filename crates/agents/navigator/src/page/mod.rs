@@ -13,6 +13,6 @@ mod tree;
 pub(crate) use act::{changed, click, type_text, watch};
 pub(crate) use element::{Chosen, Element, find};
 pub(crate) use origin::{PageText, clean, place_of};
-pub(crate) use outline::Outline;
+pub(crate) use outline::{Outline, OutlinePart};
 pub(crate) use read::{Mode, read, status};
 pub(crate) use references::References;

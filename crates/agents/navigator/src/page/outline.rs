@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use lango_protocol::SessionId;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::references::{Reference, References};
@@ -22,7 +22,32 @@ const MOST_USABLE: usize = 400;
 
 /// The outline of all frames of a page.
 pub(crate) struct Outline {
-    lines: Vec<String>,
+    lines: Vec<OutlineLine>,
+}
+
+/// One line of an outline.
+struct OutlineLine {
+    shown: String,
+    /// What it says, where a person would read it as text.
+    words: Option<String>,
+}
+
+impl OutlineLine {
+    /// A line of ours.
+    fn ours(shown: String) -> Self {
+        Self { shown, words: None }
+    }
+}
+
+/// A part of an outline.
+#[derive(Debug, Serialize)]
+pub(crate) struct OutlinePart {
+    /// Its lines.
+    pub(crate) text: String,
+    /// What a person would read of them.
+    pub(crate) words: Vec<String>,
+    /// How many lines come after.
+    pub(crate) more: usize,
 }
 
 #[derive(Deserialize)]
@@ -50,10 +75,8 @@ impl Outline {
             let (frame_lines, sensitive) = match looked {
                 // A frame that goes or hangs does not take the page with it.
                 Err(_) if !frame.is_main && !browser.is_gone() => {
-                    lines.push(format!(
-                        "(the frame {} cannot be read)",
-                        super::place_of(&frame.url)
-                    ));
+                    let place = super::place_of(&frame.url);
+                    lines.push(OutlineLine::ours(format!("(the frame {place} cannot be read)")));
                     continue;
                 }
                 other => other?,
@@ -63,7 +86,8 @@ impl Outline {
         }
         for (frame, frame_lines, sensitive) in found {
             if !frame.is_main && !frame_lines.is_empty() {
-                lines.push(format!("frame {}:", super::place_of(&frame.url)));
+                let place = super::place_of(&frame.url);
+                lines.push(OutlineLine::ours(format!("frame {place}:")));
             }
             for line in frame_lines {
                 let own = line.number.and_then(|number| sensitive.get(&number).cloned());
@@ -90,17 +114,24 @@ impl Outline {
                         sensitivity,
                     })
                 });
-                lines.push(line.shown(name.as_deref()));
+                let words = line.words().map(str::to_owned);
+                lines.push(OutlineLine { shown: line.shown(name.as_deref()), words });
             }
         }
         Ok(Self { lines })
     }
 
-    /// A part of it, and how many lines come after.
-    pub(crate) fn part(&self, offset: usize, limit: usize) -> (String, usize) {
+    /// Returns a part of it.
+    pub(crate) fn part(&self, offset: usize, limit: usize) -> OutlinePart {
         let begin = offset.min(self.lines.len());
         let end = begin.saturating_add(limit).min(self.lines.len());
-        (self.lines[begin..end].join("\n"), self.lines.len() - end)
+        let lines = &self.lines[begin..end];
+        let shown: Vec<&str> = lines.iter().map(|line| line.shown.as_str()).collect();
+        OutlinePart {
+            text: shown.join("\n"),
+            words: lines.iter().filter_map(|line| line.words.clone()).collect(),
+            more: self.lines.len() - end,
+        }
     }
 }
 

@@ -212,6 +212,12 @@ fn line_of(place: &Place<'_>) -> Option<Line> {
 }
 
 impl Line {
+    /// Returns what the line says, where a person would read it as text.
+    pub(super) fn words(&self) -> Option<&str> {
+        let is_text = matches!(self.role.as_str(), "heading" | "text" | "link");
+        Some(self.name.as_str()).filter(|name| is_text && !name.is_empty())
+    }
+
     pub(super) fn shown(&self, reference: Option<&str>) -> String {
         let mut text = format!("{}- {}", "  ".repeat(self.depth), self.role);
         if !self.name.is_empty() {

@@ -1,11 +1,12 @@
 //! `browser_back`: the page before this one.
 
+use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::error::NavigatorError;
-use crate::report::{self, Report};
+use crate::outcome::{ActionOutcome, PageView};
 use crate::sessions::Navigator;
 
 pub(crate) struct Back {
@@ -24,25 +25,38 @@ impl Back {
 
 impl Tool for Back {
     type Arguments = BackArguments;
-    type Output = Report;
+    type Output = ActionOutcome;
     const NAME: &'static str = "browser_back";
     const DESCRIPTION: &'static str = "Goes back to the page before the current one.";
     const LEVEL: SafetyLevel = SafetyLevel::Safe;
     const READ_ONLY: bool = false;
 
-    async fn run(&self, _: BackArguments, context: ToolContext) -> Result<Report, ToolError> {
+    async fn run(
+        &self,
+        _: BackArguments,
+        context: ToolContext,
+    ) -> Result<ActionOutcome, ToolError> {
         self.navigator
             .run(&context, async |held| {
                 let Some(arrival) = held.browser()?.back().await? else {
                     let error = "there is no page before this one";
                     return Err(NavigatorError::Unsuitable(error.to_owned()));
                 };
-                report::page(&held, "Went back.", arrival).await
+                let page = PageView::of(&held, arrival).await?;
+                Ok(ActionOutcome { headline: "Went back.".to_owned(), page })
             })
             .await
     }
 
-    fn render(&self, output: &Report) -> String {
-        output.0.clone()
+    fn render(&self, output: &ActionOutcome) -> String {
+        output.render()
+    }
+
+    fn describe(&self, _: &BackArguments) -> Option<String> {
+        Some("Going back a page".to_owned())
+    }
+
+    fn report(&self, _: &BackArguments, output: &ActionOutcome) -> Option<CallReport> {
+        Some(output.report())
     }
 }

@@ -1,5 +1,6 @@
 //! `browser_click`: clicks an element.
 
+use lango_protocol::CallReport;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,8 +8,8 @@ use serde::Deserialize;
 use super::origin_of;
 use crate::browser::Mark;
 use crate::error::NavigatorError;
+use crate::outcome::{ActionOutcome, PageView};
 use crate::page::{self, Chosen, Element};
-use crate::report::{self, Report};
 use crate::sessions::{Held, Navigator};
 
 pub(crate) struct Click {
@@ -38,7 +39,7 @@ impl Click {
 
 impl Tool for Click {
     type Arguments = ClickArguments;
-    type Output = Report;
+    type Output = ActionOutcome;
     const NAME: &'static str = "browser_click";
     const DESCRIPTION: &'static str = "Clicks an element of the current page, by its reference. Says what happened and shows the \
          page as it is then.";
@@ -49,7 +50,7 @@ impl Tool for Click {
         &self,
         arguments: ClickArguments,
         context: ToolContext,
-    ) -> Result<Report, ToolError> {
+    ) -> Result<ActionOutcome, ToolError> {
         self.navigator
             .run(&context, async |held| {
                 let browser = held.browser()?;
@@ -65,8 +66,16 @@ impl Tool for Click {
             .await
     }
 
-    fn render(&self, output: &Report) -> String {
-        output.0.clone()
+    fn render(&self, output: &ActionOutcome) -> String {
+        output.render()
+    }
+
+    fn describe(&self, _: &ClickArguments) -> Option<String> {
+        Some("Clicking on the page".to_owned())
+    }
+
+    fn report(&self, _: &ClickArguments, output: &ActionOutcome) -> Option<CallReport> {
+        Some(output.report())
     }
 
     fn propose(&self, arguments: &ClickArguments) -> Option<Proposal> {
@@ -94,7 +103,7 @@ pub(super) async fn after(
     mark: &Mark,
     done: &str,
     how: &str,
-) -> Result<Report, NavigatorError> {
+) -> Result<ActionOutcome, NavigatorError> {
     let browser = held.browser()?;
     let arrival = browser.settle(mark).await?;
     let now = browser.mark()?;
@@ -112,5 +121,6 @@ pub(super) async fn after(
     };
     let called = page::clean(&element.called);
     let how = if how.is_empty() { String::new() } else { format!(" ({how})") };
-    report::page(held, &format!("{done}: {called}{how}. Then: {happened}."), arrival).await
+    let headline = format!("{done}: {called}{how}. Then: {happened}.");
+    Ok(ActionOutcome { headline, page: PageView::of(held, arrival).await? })
 }

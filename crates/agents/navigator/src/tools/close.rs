@@ -1,10 +1,10 @@
 //! `browser_close`: ends the session's browser.
 
+use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::report::Report;
 use crate::sessions::Navigator;
 
 pub(crate) struct Close {
@@ -15,6 +15,11 @@ pub(crate) struct Close {
 #[serde(deny_unknown_fields)]
 pub(crate) struct CloseArguments {}
 
+#[derive(Debug, Serialize)]
+pub(crate) struct CloseOutcome {
+    was_open: bool,
+}
+
 impl Close {
     pub(crate) fn new(navigator: Navigator) -> Self {
         Self { navigator }
@@ -23,23 +28,34 @@ impl Close {
 
 impl Tool for Close {
     type Arguments = CloseArguments;
-    type Output = Report;
+    type Output = CloseOutcome;
     const NAME: &'static str = "browser_close";
     const DESCRIPTION: &'static str =
         "Closes the browser of this session, with its pages and its sign-ins.";
     const LEVEL: SafetyLevel = SafetyLevel::Safe;
     const READ_ONLY: bool = false;
 
-    async fn run(&self, _: CloseArguments, context: ToolContext) -> Result<Report, ToolError> {
+    async fn run(
+        &self,
+        _: CloseArguments,
+        context: ToolContext,
+    ) -> Result<CloseOutcome, ToolError> {
         self.navigator
-            .run(&context, async |mut held| {
-                let text = if held.close().await { "Closed." } else { "No browser was open." };
-                Ok(Report(text.to_owned()))
-            })
+            .run(&context, async |mut held| Ok(CloseOutcome { was_open: held.close().await }))
             .await
     }
 
-    fn render(&self, output: &Report) -> String {
-        output.0.clone()
+    fn render(&self, output: &CloseOutcome) -> String {
+        if output.was_open { "Closed." } else { "No browser was open." }.to_owned()
+    }
+
+    fn describe(&self, _: &CloseArguments) -> Option<String> {
+        Some("Closing the browser".to_owned())
+    }
+
+    fn report(&self, _: &CloseArguments, output: &CloseOutcome) -> Option<CallReport> {
+        let closed = output.was_open;
+        let summary = if closed { "The browser is closed." } else { "No browser was open." };
+        Some(CallReport::new(summary).data(output))
     }
 }

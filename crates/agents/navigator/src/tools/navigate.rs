@@ -1,14 +1,16 @@
 //! `browser_navigate`: opens a page.
 
 use lango_egress::{Blocked, Destination, Refusal, Url};
+use lango_protocol::CallReport;
+use lango_text::code_span;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::browser::{Arrival, Browser};
 use crate::error::NavigatorError;
+use crate::outcome::{Meanwhile, PageView};
 use crate::page::place_of;
-use crate::report::{self, Report};
 use crate::sessions::{Held, Navigator};
 
 pub(crate) struct Navigate {
@@ -22,6 +24,42 @@ pub(crate) struct NavigateArguments {
     url: String,
 }
 
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum NavigateOutcome {
+    /// A page is shown.
+    Page {
+        /// What is to be said of the browser first.
+        preface: Option<&'static str>,
+        /// Whether scripts of the page had to be stopped.
+        scripts_stopped: bool,
+        view: Box<PageView>,
+    },
+    /// The address was a file.
+    File(Meanwhile),
+}
+
+/// What is said of a page whose scripts were stopped.
+const SCRIPTS_STOPPED: &str = "Its scripts did not end by themselves and were stopped.";
+
+impl NavigateOutcome {
+    fn report(&self, url: &str) -> CallReport {
+        match self {
+            Self::Page { preface, scripts_stopped, view } => {
+                view.report_opened(*preface, scripts_stopped.then_some(SCRIPTS_STOPPED))
+            }
+            Self::File(meanwhile) => {
+                let url = visible(&code_span(url));
+                let report = CallReport::new(format!("{url} is a file, not a page."));
+                match meanwhile.lines() {
+                    [] => report,
+                    lines => report.markdown(lines.join("\n")),
+                }
+            }
+        }
+    }
+}
+
 impl Navigate {
     pub(crate) fn new(navigator: Navigator) -> Self {
         Self { navigator }
@@ -30,7 +68,7 @@ impl Navigate {
 
 impl Tool for Navigate {
     type Arguments = NavigateArguments;
-    type Output = Report;
+    type Output = NavigateOutcome;
     const NAME: &'static str = "browser_navigate";
     const DESCRIPTION: &'static str = "Opens a web page in a real browser. Returns its title, \
         status and outline, with references to elements for other calls.";
@@ -41,7 +79,7 @@ impl Tool for Navigate {
         &self,
         arguments: NavigateArguments,
         context: ToolContext,
-    ) -> Result<Report, ToolError> {
+    ) -> Result<NavigateOutcome, ToolError> {
         self.navigator
             .run(&context, async |mut held| {
                 let url = check(&self.navigator, &arguments.url).await?;
@@ -50,8 +88,33 @@ impl Tool for Navigate {
             .await
     }
 
-    fn render(&self, output: &Report) -> String {
-        output.0.clone()
+    fn render(&self, output: &NavigateOutcome) -> String {
+        match output {
+            NavigateOutcome::Page { preface, scripts_stopped, view } => {
+                let mut headline = preface.map(|preface| format!("{preface} ")).unwrap_or_default();
+                headline.push_str("Opened.");
+                if *scripts_stopped {
+                    headline.push_str(&format!(" {SCRIPTS_STOPPED}"));
+                }
+                view.render(&headline)
+            }
+            NavigateOutcome::File(meanwhile) => {
+                meanwhile.render("The address is a file, not a page.")
+            }
+        }
+    }
+
+    fn describe(&self, arguments: &NavigateArguments) -> Option<String> {
+        let url = &arguments.url;
+        (!url.trim().is_empty()).then(|| format!("Opening {}", visible(&code_span(url))))
+    }
+
+    fn report(
+        &self,
+        arguments: &NavigateArguments,
+        output: &NavigateOutcome,
+    ) -> Option<CallReport> {
+        Some(output.report(&arguments.url))
     }
 
     fn propose(&self, arguments: &NavigateArguments) -> Option<Proposal> {
@@ -75,34 +138,28 @@ async fn check(navigator: &Navigator, text: &str) -> Result<Url, NavigatorError>
     Ok(url)
 }
 
-async fn open(held: &mut Held, url: &Url) -> Result<Report, NavigatorError> {
-    let mut headline = if held.has_ended() {
-        "The browser had ended by itself and was started again. Opened."
-    } else {
-        "Opened."
-    };
+async fn open(held: &mut Held, url: &Url) -> Result<NavigateOutcome, NavigatorError> {
+    let mut preface =
+        held.has_ended().then_some("The browser had ended by itself and was started again.");
     let first = attempt(held, url).await;
     let arrival = match first {
         // Nothing was changed by a page that never came: once more, with a new browser.
         Err(NavigatorError::Ended) => {
             held.close().await;
-            headline = "The browser ended and was started again. Opened.";
+            preface = Some("The browser ended and was started again.");
             attempt(held, url).await?
         }
         other => other?,
     };
     if arrival == Arrival::Download {
-        return report::line(held, "The address is a file, not a page.").await;
+        return Ok(NavigateOutcome::File(Meanwhile::of(held).await?));
     }
-    match report::page(held, headline, arrival).await {
+    let (view, scripts_stopped) = match PageView::of(held, arrival).await {
         // A page whose scripts never end is there all the same; they were stopped.
-        Err(NavigatorError::Hangs) => {
-            let headline =
-                format!("{headline} Its scripts did not end by themselves and were stopped.");
-            report::page(held, &headline, arrival).await
-        }
-        other => other,
-    }
+        Err(NavigatorError::Hangs) => (PageView::of(held, arrival).await?, true),
+        other => (other?, false),
+    };
+    Ok(NavigateOutcome::Page { preface, scripts_stopped, view: Box::new(view) })
 }
 
 async fn attempt(held: &mut Held, url: &Url) -> Result<Arrival, NavigatorError> {
@@ -141,4 +198,19 @@ fn refused(url: &Url, blocked: &Blocked) -> NavigatorError {
         return NavigatorError::Blocked(blocked.explanation.clone());
     }
     NavigatorError::Blocked(format!("{from} leads to {target}: {}", blocked.explanation))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_not_told_as_a_page() {
+        let outcome = NavigateOutcome::File(Meanwhile::default());
+        let report = outcome.report("http://a.example/x.zip\u{202e}");
+        assert_eq!(
+            report,
+            CallReport::new("`http://a.example/x.zip\\u{202e}` is a file, not a page.")
+        );
+    }
 }

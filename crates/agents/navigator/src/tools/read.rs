@@ -1,11 +1,12 @@
 //! `browser_read`: what is on the page.
 
+use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::outcome::{PageExcerpt, Rest};
 use crate::page::{Mode, Outline, read};
-use crate::report::{self, Report};
 use crate::sessions::Navigator;
 
 /// Characters of text without a limit of the call's own, and at most.
@@ -41,7 +42,7 @@ impl Read {
 
 impl Tool for Read {
     type Arguments = ReadArguments;
-    type Output = Report;
+    type Output = PageExcerpt;
     const NAME: &'static str = "browser_read";
     const DESCRIPTION: &'static str =
         "Reads the current page: its article, text, links, tables, or the outline of its elements.";
@@ -52,7 +53,7 @@ impl Tool for Read {
         &self,
         arguments: ReadArguments,
         context: ToolContext,
-    ) -> Result<Report, ToolError> {
+    ) -> Result<PageExcerpt, ToolError> {
         let ReadArguments { mode, offset, limit } = arguments;
         self.navigator
             .run(&context, async |held| {
@@ -63,34 +64,32 @@ impl Tool for Read {
                     let outline =
                         Outline::of(browser, references, held.id(), held.generation()).await?;
                     let [begin, length] = [offset, limit].map(|n| usize::try_from(n).unwrap_or(0));
-                    let (part, more) = outline.part(begin, length);
-                    let after = rest(
-                        u64::try_from(more).unwrap_or(0),
-                        "lines",
-                        offset.saturating_add(limit),
-                    );
-                    return report::text(&held, &part, &after).await;
+                    let part = outline.part(begin, length);
+                    let more = u64::try_from(part.more).unwrap_or(0);
+                    let rest = Rest::of(more, "lines", offset.saturating_add(limit));
+                    return PageExcerpt::of(&held, &part.text, rest).await;
                 }
                 let limit = limit.unwrap_or(USUAL_TEXT).clamp(1, MOST_TEXT);
                 let part = read(browser, mode, offset, limit).await?;
-                let after = if part.text.trim().is_empty() {
-                    "There is nothing of that kind on the page. Try another mode.".to_owned()
+                let rest = if part.text.trim().is_empty() {
+                    Rest::Nothing
                 } else {
-                    rest(part.more, "characters", offset.saturating_add(limit))
+                    Rest::of(part.more, "characters", offset.saturating_add(limit))
                 };
-                report::text(&held, &part.text, &after).await
+                PageExcerpt::of(&held, &part.text, rest).await
             })
             .await
     }
 
-    fn render(&self, output: &Report) -> String {
-        output.0.clone()
+    fn render(&self, output: &PageExcerpt) -> String {
+        output.render()
     }
-}
 
-fn rest(more: u64, unit: &str, next: u64) -> String {
-    if more == 0 {
-        return String::new();
+    fn describe(&self, _: &ReadArguments) -> Option<String> {
+        Some("Reading the page".to_owned())
     }
-    format!("{more} more {unit}: read on with offset {next}")
+
+    fn report(&self, arguments: &ReadArguments, output: &PageExcerpt) -> Option<CallReport> {
+        Some(output.report(arguments.mode, arguments.offset == 0))
+    }
 }

@@ -1,15 +1,19 @@
 //! `browser_screenshot`: a picture of the page, in a file.
 
+use std::path::PathBuf;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use lango_protocol::CallReport;
+use lango_text::code_span;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::browser::Browser;
 use crate::error::NavigatorError;
+use crate::outcome::Meanwhile;
 use crate::protocol::{CallError, CaptureScreenshot, Clip, GetLayoutMetrics};
-use crate::report::{self, Report};
 use crate::sessions::Navigator;
 use crate::storage;
 
@@ -29,6 +33,30 @@ pub(crate) struct ScreenshotArguments {
     full_page: bool,
 }
 
+#[derive(Debug, Serialize)]
+pub(crate) struct ScreenshotOutcome {
+    path: PathBuf,
+    width: u32,
+    height: u32,
+    bytes: usize,
+    #[serde(skip)]
+    meanwhile: Meanwhile,
+}
+
+impl ScreenshotOutcome {
+    /// Returns the size of the picture and of its file.
+    fn size(&self) -> String {
+        let Self { width, height, bytes, .. } = self;
+        format!("{width} x {height} pixels, {bytes} bytes")
+    }
+
+    fn report(&self) -> CallReport {
+        let path = code_span(&self.path.display().to_string());
+        let summary = format!("A picture of the page is in {path} ({}).", self.size());
+        self.meanwhile.report(CallReport::new(summary)).data(self)
+    }
+}
+
 impl Screenshot {
     pub(crate) fn new(navigator: Navigator) -> Self {
         Self { navigator }
@@ -37,7 +65,7 @@ impl Screenshot {
 
 impl Tool for Screenshot {
     type Arguments = ScreenshotArguments;
-    type Output = Report;
+    type Output = ScreenshotOutcome;
     const NAME: &'static str = "browser_screenshot";
     const DESCRIPTION: &'static str =
         "Takes a picture of the current page and stores it as a PNG file. Returns its path.";
@@ -48,25 +76,30 @@ impl Tool for Screenshot {
         &self,
         arguments: ScreenshotArguments,
         context: ToolContext,
-    ) -> Result<Report, ToolError> {
+    ) -> Result<ScreenshotOutcome, ToolError> {
         self.navigator
             .run(&context, async |held| {
                 let png = capture(held.browser()?, arguments.full_page).await?;
                 let directory = self.navigator.settings().screenshots.join(held.id().as_str());
                 let path = storage::keep_screenshot(&directory, &png)?;
                 let (width, height) = size_of(&png);
-                let line = format!(
-                    "Stored {} ({width} x {height} pixels, {} bytes)",
-                    path.display(),
-                    png.len()
-                );
-                report::line(&held, &line).await
+                let (bytes, meanwhile) = (png.len(), Meanwhile::of(&held).await?);
+                Ok(ScreenshotOutcome { path, width, height, bytes, meanwhile })
             })
             .await
     }
 
-    fn render(&self, output: &Report) -> String {
-        output.0.clone()
+    fn render(&self, output: &ScreenshotOutcome) -> String {
+        let line = format!("Stored {} ({})", output.path.display(), output.size());
+        output.meanwhile.render(&line)
+    }
+
+    fn describe(&self, _: &ScreenshotArguments) -> Option<String> {
+        Some("Taking a picture of the page".to_owned())
+    }
+
+    fn report(&self, _: &ScreenshotArguments, output: &ScreenshotOutcome) -> Option<CallReport> {
+        Some(output.report())
     }
 }
 
@@ -106,4 +139,26 @@ fn size_of(png: &[u8]) -> (u32, u32) {
         bytes.map_or(0, u32::from_be_bytes)
     };
     (at(16), at(20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_is_told_by_its_file_and_size() {
+        let (path, meanwhile) = (PathBuf::from("/home/ada/shot 1.png"), Meanwhile::default());
+        let outcome = ScreenshotOutcome { path, width: 1280, height: 757, bytes: 15012, meanwhile };
+        let report = outcome.report();
+        assert_eq!(
+            report.summary,
+            "A picture of the page is in `/home/ada/shot 1.png` (1280 x 757 pixels, 15012 bytes)."
+        );
+        assert_eq!(
+            report.data,
+            Some(serde_json::json!({
+                "path": "/home/ada/shot 1.png", "width": 1280, "height": 757, "bytes": 15012
+            }))
+        );
+    }
 }

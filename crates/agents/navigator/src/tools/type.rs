@@ -1,13 +1,14 @@
 //! `browser_type`: types into a field.
 
+use lango_protocol::CallReport;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible_lines};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::click::after;
 use super::origin_of;
+use crate::outcome::ActionOutcome;
 use crate::page::{self, Chosen};
-use crate::report::Report;
 use crate::sessions::Navigator;
 
 pub(crate) struct Type {
@@ -42,7 +43,7 @@ impl Type {
 
 impl Tool for Type {
     type Arguments = TypeArguments;
-    type Output = Report;
+    type Output = ActionOutcome;
     const NAME: &'static str = "browser_type";
     const DESCRIPTION: &'static str = "Types text into a field of the current page, in place of what is in it, or chooses an \
          option of a list. Shows the page as it is then.";
@@ -53,7 +54,7 @@ impl Tool for Type {
         &self,
         arguments: TypeArguments,
         context: ToolContext,
-    ) -> Result<Report, ToolError> {
+    ) -> Result<ActionOutcome, ToolError> {
         self.navigator
             .run(&context, async |held| {
                 let browser = held.browser()?;
@@ -71,8 +72,16 @@ impl Tool for Type {
             .await
     }
 
-    fn render(&self, output: &Report) -> String {
-        output.0.clone()
+    fn render(&self, output: &ActionOutcome) -> String {
+        output.render()
+    }
+
+    fn describe(&self, _: &TypeArguments) -> Option<String> {
+        Some("Typing into the page".to_owned())
+    }
+
+    fn report(&self, _: &TypeArguments, output: &ActionOutcome) -> Option<CallReport> {
+        Some(output.report())
     }
 
     fn propose(&self, arguments: &TypeArguments) -> Option<Proposal> {

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use lango_protocol::CallReport;
+use lango_text::code_span;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible_short};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::browser::Browser;
 use crate::error::NavigatorError;
-use crate::report::{self, Report};
+use crate::outcome::Meanwhile;
 use crate::sessions::Navigator;
 
 const USUAL_SECONDS: u64 = 10;
@@ -32,6 +34,30 @@ pub(crate) struct WaitArguments {
     timeout_seconds: Option<u64>,
 }
 
+#[derive(Debug, Serialize)]
+pub(crate) struct WaitOutcome {
+    /// The element or the text.
+    what: String,
+    found: bool,
+    /// How long it was waited for at most.
+    seconds: u64,
+    #[serde(skip)]
+    meanwhile: Meanwhile,
+}
+
+impl WaitOutcome {
+    fn report(&self) -> CallReport {
+        let what = code_span(&self.what);
+        let summary = if self.found {
+            format!("{what} is on the page.")
+        } else {
+            format!("{what} was not found on the page within {} s.", self.seconds)
+        };
+        let report = self.meanwhile.report(CallReport::new(summary)).data(self);
+        if self.found { report } else { report.unsuccessful() }
+    }
+}
+
 impl Wait {
     pub(crate) fn new(navigator: Navigator) -> Self {
         Self { navigator }
@@ -40,7 +66,7 @@ impl Wait {
 
 impl Tool for Wait {
     type Arguments = WaitArguments;
-    type Output = Report;
+    type Output = WaitOutcome;
     const NAME: &'static str = "browser_wait";
     const DESCRIPTION: &'static str =
         "Waits until an element or a text is on the current page. Says whether it came.";
@@ -51,7 +77,7 @@ impl Tool for Wait {
         &self,
         arguments: WaitArguments,
         context: ToolContext,
-    ) -> Result<Report, ToolError> {
+    ) -> Result<WaitOutcome, ToolError> {
         let what = match (&arguments.selector, &arguments.text) {
             (Some(selector), None) => visible_short(selector),
             (None, Some(text)) => visible_short(text),
@@ -65,22 +91,31 @@ impl Tool for Wait {
             .run(&context, async |held| {
                 let browser = held.browser()?;
                 let deadline = Instant::now() + Duration::from_secs(seconds);
-                loop {
-                    if is_there(browser, &arguments).await? {
-                        return report::line(&held, &format!("Found: {what}")).await;
-                    }
-                    if Instant::now() >= deadline {
-                        let line = format!("Not found within {seconds} s: {what}");
-                        return report::line(&held, &line).await;
-                    }
+                let mut found = is_there(browser, &arguments).await?;
+                while !found && Instant::now() < deadline {
                     tokio::time::sleep(PAUSE).await;
+                    found = is_there(browser, &arguments).await?;
                 }
+                let meanwhile = Meanwhile::of(&held).await?;
+                Ok(WaitOutcome { what, found, seconds, meanwhile })
             })
             .await
     }
 
-    fn render(&self, output: &Report) -> String {
-        output.0.clone()
+    fn render(&self, output: &WaitOutcome) -> String {
+        let WaitOutcome { what, found, seconds, meanwhile } = output;
+        if *found {
+            return meanwhile.render(&format!("Found: {what}"));
+        }
+        meanwhile.render(&format!("Not found within {seconds} s: {what}"))
+    }
+
+    fn describe(&self, _: &WaitArguments) -> Option<String> {
+        Some("Waiting for the page".to_owned())
+    }
+
+    fn report(&self, _: &WaitArguments, output: &WaitOutcome) -> Option<CallReport> {
+        Some(output.report())
     }
 }
 
@@ -104,4 +139,27 @@ async fn is_there(browser: &Browser, wanted: &WaitArguments) -> Result<bool, Nav
         }
     }
     Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_says_whether_it_came() {
+        let outcome = |found| WaitOutcome {
+            what: "Garden".to_owned(),
+            found,
+            seconds: 1,
+            meanwhile: Meanwhile::default(),
+        };
+        let report = outcome(true).report();
+        assert!(!report.unsuccessful);
+        assert_eq!(report.summary, "`Garden` is on the page.");
+        let data = serde_json::json!({"what": "Garden", "found": true, "seconds": 1});
+        assert_eq!(report.data, Some(data));
+        let report = outcome(false).report();
+        assert_eq!(report.summary, "`Garden` was not found on the page within 1 s.");
+        assert!(report.unsuccessful);
+    }
 }

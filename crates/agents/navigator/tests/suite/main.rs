@@ -9,5 +9,6 @@ mod acting;
 mod guarding;
 mod living;
 mod reading;
+mod reporting;
 mod site;
 mod support;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use lango_egress::{Guard, Rules};
 use lango_navigator::{Navigator, NavigatorSettings, register};
-use lango_protocol::{CallId, SessionId, TurnId};
-use lango_tool::{Proposal, ToolContext, ToolError, ToolRegistry};
+use lango_protocol::{CallId, CallReport, SessionId, TurnId};
+use lango_tool::{Proposal, ToolContext, ToolError, ToolOutput, ToolRegistry};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -57,6 +57,21 @@ impl Hands {
 
     /// Calls a tool.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Result<String, ToolError> {
+        self.output(tool, arguments).await.map(|output| output.text)
+    }
+
+    /// What a call that works tells a person.
+    pub(crate) async fn report(&self, tool: &str, arguments: Value) -> CallReport {
+        self.output(tool, arguments).await.unwrap().report.unwrap()
+    }
+
+    /// What a call is about.
+    pub(crate) fn description(&self, tool: &str, arguments: &Value) -> Option<String> {
+        let tool = self.registry.get(tool).unwrap();
+        tool.prepare(&arguments.to_string()).unwrap().describe()
+    }
+
+    async fn output(&self, tool: &str, arguments: Value) -> Result<ToolOutput, ToolError> {
         let context = ToolContext {
             session: self.session.clone(),
             turn: TurnId::generate(),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use lango_protocol::CallReport;
+use lango_text::code_span;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,7 @@ use super::preview;
 use crate::OperatorSettings;
 use crate::blocking::blocking;
 use crate::changes::{Before, Change, ChangeKind};
+use crate::sentence::{activity, change};
 use crate::workspace::{Entry, Kind, Location, Workspace, is_git, mode_of};
 
 /// Entries that one call deletes at most: each is kept, so that it can be brought back.
@@ -78,6 +81,20 @@ impl Tool for DeleteFile {
             1 => format!("deleted {}", output.path),
             entries => format!("deleted {} with {} entries", output.path, entries - 1),
         }
+    }
+
+    fn describe(&self, arguments: &DeleteArguments) -> Option<String> {
+        activity("Deleting", &arguments.path)
+    }
+
+    fn report(&self, _: &DeleteArguments, output: &DeleteResult) -> Option<CallReport> {
+        let name = code_span(&output.path);
+        let summary = match output.entries {
+            1 => format!("Deleted {name}."),
+            2 => format!("Deleted {name} with the one entry in it."),
+            entries => format!("Deleted {name} with the {} entries in it.", entries - 1),
+        };
+        Some(change(summary).data(output))
     }
 
     fn propose(&self, arguments: &DeleteArguments) -> Option<Proposal> {

@@ -1,6 +1,6 @@
 //! How two versions of a file differ, in bounded space and time.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -16,6 +16,12 @@ const LONGEST_DIFF: usize = 16 * 1024;
 pub(super) struct LineChanges {
     pub(super) added: usize,
     pub(super) removed: usize,
+}
+
+impl fmt::Display for LineChanges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "+{} -{} lines", self.added, self.removed)
+    }
 }
 
 /// Two versions of a text, compared.

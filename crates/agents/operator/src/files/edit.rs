@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use lango_protocol::CallReport;
+use lango_text::code_span;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible_lines};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +15,7 @@ use super::preview;
 use crate::OperatorSettings;
 use crate::blocking::blocking;
 use crate::changes::Change;
+use crate::sentence::{activity, change};
 use crate::workspace::{Workspace, WriteTarget};
 
 pub(crate) struct EditFile {
@@ -44,6 +47,24 @@ pub(crate) struct EditResult {
     matches: usize,
     changes: LineChanges,
     diff: String,
+}
+
+/// Tells programs about an edit.
+#[derive(Serialize)]
+struct EditFacts<'a> {
+    path: &'a str,
+    matches: usize,
+    changes: LineChanges,
+}
+
+impl EditResult {
+    /// Returns " in 3 places"; nothing for one.
+    fn places(&self) -> String {
+        match self.matches {
+            1 => String::new(),
+            matches => format!(" in {matches} places"),
+        }
+    }
 }
 
 impl EditFile {
@@ -84,10 +105,19 @@ impl Tool for EditFile {
     }
 
     fn render(&self, output: &EditResult) -> String {
+        let EditResult { path, changes, diff, .. } = output;
+        format!("edited {path}{}, {changes}\n{diff}", output.places())
+    }
+
+    fn describe(&self, arguments: &EditArguments) -> Option<String> {
+        activity("Editing", &arguments.path)
+    }
+
+    fn report(&self, _: &EditArguments, output: &EditResult) -> Option<CallReport> {
         let EditResult { path, matches, changes, diff } = output;
-        let LineChanges { added, removed } = changes;
-        let times = if *matches == 1 { String::new() } else { format!(" in {matches} places") };
-        format!("edited {path}{times}, +{added} -{removed} lines\n{diff}")
+        let summary = format!("Edited {}{}, {changes}:", code_span(path), output.places());
+        let facts = EditFacts { path, matches: *matches, changes: *changes };
+        Some(change(summary).verbatim(diff.as_str()).data(&facts))
     }
 
     fn propose(&self, arguments: &EditArguments) -> Option<Proposal> {

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lango_protocol::CallReport;
+use lango_text::{code_span, plural};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::time::modified;
 use crate::OperatorSettings;
 use crate::blocking::blocking;
+use crate::sentence::{activity, count};
 use crate::workspace::{Kind, Workspace, entries, is_git};
 
 pub(crate) struct ListFiles {
@@ -101,6 +104,44 @@ impl Tool for ListFiles {
             }
         }
         text
+    }
+
+    fn describe(&self, arguments: &ListArguments) -> Option<String> {
+        match arguments.path.as_str() {
+            "." => Some("Listing the workspace".to_owned()),
+            path => activity("Listing", path),
+        }
+    }
+
+    fn report(&self, _: &ListArguments, output: &Listing) -> Option<CallReport> {
+        let directory = match output.path.as_str() {
+            "." => "the workspace".to_owned(),
+            path => code_span(path),
+        };
+        if output.entries.is_empty() {
+            return Some(CallReport::new(format!("There is nothing in {directory}.")).data(output));
+        }
+        let entries = plural(output.entries.len(), "entry", "entries");
+        let summary = if output.cut {
+            format!("The first {entries} in {directory}; there are more:")
+        } else {
+            format!("{entries} in {directory}:")
+        };
+        let items: Vec<String> = output.entries.iter().map(Entry::item).collect();
+        Some(CallReport::new(summary).markdown(items.join("\n")).data(output))
+    }
+}
+
+impl Entry {
+    /// Returns the entry as an item of a Markdown list.
+    fn item(&self) -> String {
+        let Self { name, kind, size, link, .. } = self;
+        match (kind, link) {
+            (Kind::File, _) => format!("- {}, {}", code_span(name), count(*size, "byte", "bytes")),
+            (Kind::Directory, _) => format!("- {}", code_span(&format!("{name}/"))),
+            (kind, None) => format!("- {} ({kind})", code_span(name)),
+            (kind, Some(link)) => format!("- {} ({kind})", code_span(&format!("{name} -> {link}"))),
+        }
     }
 }
 

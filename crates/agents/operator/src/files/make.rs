@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use lango_protocol::CallReport;
+use lango_text::code_span;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,7 @@ use super::preview;
 use crate::OperatorSettings;
 use crate::blocking::blocking;
 use crate::changes::Change;
+use crate::sentence::{activity, change};
 use crate::workspace::{Location, Workspace};
 
 pub(crate) struct MakeDirectory {
@@ -74,6 +77,20 @@ impl Tool for MakeDirectory {
     fn render(&self, output: &MakeResult) -> String {
         let MakeResult { path, created } = output;
         if *created { format!("made {path}") } else { format!("{path} was there already") }
+    }
+
+    fn describe(&self, arguments: &MakeArguments) -> Option<String> {
+        activity("Making the directory", &arguments.path)
+    }
+
+    fn report(&self, _: &MakeArguments, output: &MakeResult) -> Option<CallReport> {
+        let name = code_span(&output.path);
+        let report = if output.created {
+            change(format!("Made the directory {name}."))
+        } else {
+            CallReport::new(format!("{name} was there already; nothing was changed."))
+        };
+        Some(report.data(output))
     }
 
     fn propose(&self, arguments: &MakeArguments) -> Option<Proposal> {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use lango_protocol::CallReport;
+use lango_text::code_span;
 use lango_tool::{Proposal, SafetyLevel, Step, Tool, ToolContext, ToolError, visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,7 @@ use super::preview;
 use crate::OperatorSettings;
 use crate::blocking::blocking;
 use crate::changes::{Change, ChangeKind};
+use crate::sentence::{activity, change, code};
 use crate::workspace::{Entry, Location, Workspace};
 
 pub(crate) struct MoveFile {
@@ -69,6 +72,16 @@ impl Tool for MoveFile {
 
     fn render(&self, output: &MoveResult) -> String {
         format!("moved {} to {}", output.from, output.to)
+    }
+
+    fn describe(&self, arguments: &MoveArguments) -> Option<String> {
+        let moving = activity("Moving", &arguments.from)?;
+        Some(format!("{moving} to {}", code(&arguments.to)))
+    }
+
+    fn report(&self, _: &MoveArguments, output: &MoveResult) -> Option<CallReport> {
+        let (from, to) = (code_span(&output.from), code_span(&output.to));
+        Some(change(format!("Moved {from} to {to}.")).data(output))
     }
 
     fn propose(&self, arguments: &MoveArguments) -> Option<Proposal> {

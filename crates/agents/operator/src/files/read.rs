@@ -3,6 +3,8 @@
 use std::io::{ErrorKind, Read as _};
 use std::sync::Arc;
 
+use lango_protocol::CallReport;
+use lango_text::code_span;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +14,7 @@ use super::content::{SNIFFED, describe, is_binary};
 use super::line_window::LineWindow;
 use crate::OperatorSettings;
 use crate::blocking::look;
+use crate::sentence::{activity, count};
 use crate::workspace::Workspace;
 
 pub(crate) struct ReadFile {
@@ -116,6 +119,66 @@ impl Tool for ReadFile {
                 )
             }
         }
+    }
+
+    fn describe(&self, arguments: &ReadArguments) -> Option<String> {
+        activity("Reading", &arguments.path)
+    }
+
+    fn report(&self, _: &ReadArguments, output: &ReadResult) -> Option<CallReport> {
+        Some(output.report())
+    }
+}
+
+/// Names the lines that were read, for programs.
+#[derive(Serialize)]
+struct LineRange<'a> {
+    path: &'a str,
+    first_line: u64,
+    last_line: u64,
+    total_lines: Option<u64>,
+}
+
+impl ReadResult {
+    fn report(&self) -> CallReport {
+        let (path, text, first_line, last_line, total_lines) = match self {
+            Self::Binary { path, size, kind } => {
+                let size = count(*size, "byte", "bytes");
+                let summary = format!("{} is not text: {kind}, {size}.", code_span(path));
+                return CallReport::new(summary).data(self);
+            }
+            Self::Text { path, text, first_line, last_line, total_lines, .. } => {
+                (path, text, *first_line, *last_line, *total_lines)
+            }
+        };
+        let name = code_span(path);
+        let range = LineRange { path, first_line, last_line, total_lines };
+        let lines = if first_line == last_line {
+            format!("line {first_line}")
+        } else {
+            format!("lines {first_line} to {last_line}")
+        };
+        let summary = match total_lines {
+            Some(0) => return CallReport::new(format!("{name} is empty.")).data(&range),
+            Some(total) if first_line == 1 && last_line == total => {
+                format!("{name} ({}):", count(total, "line", "lines"))
+            }
+            Some(total) => format!("{name}, {lines} of {total}:"),
+            None => format!("{name}, {lines}; more follow:"),
+        };
+        let mut report = if text.trim_matches('\n').is_empty() {
+            CallReport::new(format!("{summary} only empty lines."))
+        } else {
+            CallReport::new(summary).verbatim(text.as_str())
+        };
+        if let Self::Text { replaced_bytes: true, .. } = self {
+            report = report.note("It is not UTF-8: some bytes are shown as �.");
+        }
+        if let Self::Text { cut_bytes: cut @ 1.., .. } = self {
+            let more = count(*cut, "more byte", "more bytes");
+            report = report.note(format!("Line {last_line} is cut: it has {more}."));
+        }
+        report.data(&range)
     }
 }
 

@@ -1,5 +1,7 @@
 //! `fs_search`: lines that match a pattern.
 
+mod report;
+
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -8,6 +10,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use globset::{GlobBuilder, GlobMatcher};
+use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible};
 use regex::bytes::{Regex, RegexBuilder};
 use schemars::JsonSchema;
@@ -18,6 +21,7 @@ use super::content::is_binary;
 use super::ignore_rules::IgnoreRules;
 use crate::OperatorSettings;
 use crate::blocking::blocking;
+use crate::sentence::activity;
 use crate::workspace::{Kind, Location, Workspace, entries, is_git, open_regular};
 
 /// Characters shown of a matching line.
@@ -115,6 +119,14 @@ impl Tool for SearchFiles {
             let _ = write!(text, "\n{path}:{line}: {found}");
         }
         text
+    }
+
+    fn describe(&self, arguments: &SearchArguments) -> Option<String> {
+        activity("Searching files for", &arguments.pattern)
+    }
+
+    fn report(&self, arguments: &SearchArguments, output: &SearchResult) -> Option<CallReport> {
+        Some(output.report(&arguments.pattern))
     }
 }
 

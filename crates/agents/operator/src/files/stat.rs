@@ -5,6 +5,8 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use cap_std::fs::MetadataExt as _;
+use lango_protocol::CallReport;
+use lango_text::code_span;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +15,7 @@ use super::content::{count_lines, describe, is_binary};
 use super::time::modified;
 use crate::OperatorSettings;
 use crate::blocking::look;
+use crate::sentence::{activity, count};
 use crate::workspace::{Kind, Workspace};
 
 pub(crate) struct StatFile {
@@ -82,6 +85,24 @@ impl Tool for StatFile {
             let _ = write!(text, ", through a link to {link}");
         }
         text
+    }
+
+    fn describe(&self, arguments: &StatArguments) -> Option<String> {
+        activity("Looking at", &arguments.path)
+    }
+
+    fn report(&self, _: &StatArguments, output: &FileStatus) -> Option<CallReport> {
+        let mut facts = vec![count(output.size, "byte", "bytes")];
+        facts.extend(output.lines.map(|lines| count(lines, "line", "lines")));
+        facts.extend(output.content.map(str::to_owned));
+        if !output.modified.is_empty() {
+            facts.push(format!("modified {}", output.modified));
+        }
+        facts.push(format!("mode {:04o}", output.mode));
+        facts.extend(output.link.as_ref().map(|link| format!("through a link to {link}")));
+        let (name, kind) = (code_span(&output.path), output.kind);
+        let summary = format!("{name} is a {kind}: {}.", facts.join(", "));
+        Some(CallReport::new(summary).data(output))
     }
 }
 

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use lango_protocol::CallReport;
+use lango_text::{code_span, plural};
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +16,7 @@ use super::preview;
 use crate::OperatorSettings;
 use crate::blocking::blocking;
 use crate::changes::Change;
+use crate::sentence::{activity, change};
 use crate::workspace::{Workspace, WriteTarget};
 
 pub(crate) struct WriteFile {
@@ -72,11 +75,24 @@ impl Tool for WriteFile {
         let WriteResult { path, bytes, created, changes } = output;
         let what = if *created { "created" } else { "replaced" };
         let mut text = format!("{what} {path}, {bytes} bytes");
-        if let Some(LineChanges { added, removed }) = changes {
+        if let Some(changes) = changes {
             // Writing to a string cannot fail.
-            let _ = write!(text, ", +{added} -{removed} lines");
+            let _ = write!(text, ", {changes}");
         }
         text
+    }
+
+    fn describe(&self, arguments: &WriteArguments) -> Option<String> {
+        activity("Writing", &arguments.path)
+    }
+
+    fn report(&self, _: &WriteArguments, output: &WriteResult) -> Option<CallReport> {
+        let WriteResult { path, bytes, created, changes } = output;
+        let done = if *created { "Created" } else { "Replaced the content of" };
+        let bytes = plural(*bytes, "byte", "bytes");
+        let changes = changes.map(|changes| format!(", {changes}")).unwrap_or_default();
+        let summary = format!("{done} {}: {bytes}{changes}.", code_span(path));
+        Some(change(summary).data(output))
     }
 
     fn propose(&self, arguments: &WriteArguments) -> Option<Proposal> {

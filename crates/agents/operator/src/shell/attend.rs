@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
+use lango_protocol::CallReport;
 use lango_sandbox::{Confined, SandboxError};
 use lango_tool::{ToolContext, ToolError};
 use serde::Serialize;
@@ -13,6 +14,7 @@ use tokio::time::{sleep, timeout};
 use super::capture::Capture;
 use super::launch::Launcher;
 use crate::OperatorSettings;
+use crate::sentence::{count, sentence};
 
 /// How long a process that outlives the shell may keep the pipes open.
 const GRACE: Duration = Duration::from_millis(500);
@@ -86,13 +88,62 @@ pub(super) async fn attend(
     }
 }
 
+/// Tells programs how a command ended.
+#[derive(Serialize)]
+struct CommandEnd {
+    exit_code: Option<i32>,
+    duration_ms: u64,
+}
+
+impl ShellResult {
+    /// Tells a person how `program`, the subject of the sentence, ended and what it printed.
+    pub(crate) fn report(&self, program: &str) -> CallReport {
+        let how = if self.exit_code.is_some() { "with" } else { "because" };
+        let ending = format!("{program} ended {how} {}", self.ending());
+        let printed = self.printed();
+        let mut report = if self.stdout.is_empty() && self.stderr.is_empty() {
+            CallReport::new(format!("{ending} and printed nothing."))
+        } else if printed.trim_matches('\n').is_empty() {
+            CallReport::new(format!("{ending} and printed only empty lines."))
+        } else {
+            CallReport::new(format!("{ending}:")).verbatim(printed)
+        };
+        for (name, dropped) in [("stdout", self.stdout_dropped), ("stderr", self.stderr_dropped)] {
+            if dropped > 0 {
+                let more = count(dropped, "more byte", "more bytes");
+                report = report.note(format!("Not shown: {more} of {name}."));
+            }
+        }
+        if let Some(note) = self.note {
+            report = report.note(sentence(note));
+        }
+        let Self { exit_code, duration_ms, .. } = *self;
+        let report = report.data(&CommandEnd { exit_code, duration_ms });
+        if exit_code == Some(0) { report } else { report.unsuccessful() }
+    }
+
+    /// Returns both streams; the second has a heading.
+    fn printed(&self) -> String {
+        match (self.stdout.as_str(), self.stderr.as_str()) {
+            (out, "") => out.to_owned(),
+            ("", err) => format!("stderr:\n{err}"),
+            (out, err) => format!("{}\nstderr:\n{err}", out.strip_suffix('\n').unwrap_or(out)),
+        }
+    }
+
+    /// Returns what ended the command.
+    fn ending(&self) -> String {
+        match self.exit_code {
+            Some(code @ 129..=192) => format!("exit code {code} (signal {})", code - 128),
+            Some(code) => format!("exit code {code}"),
+            None => "its sandbox was killed".to_owned(),
+        }
+    }
+}
+
 impl fmt::Display for ShellResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.exit_code {
-            Some(code @ 129..=192) => write!(f, "exit code {code} (signal {})", code - 128)?,
-            Some(code) => write!(f, "exit code {code}")?,
-            None => write!(f, "its sandbox was killed")?,
-        }
+        f.write_str(&self.ending())?;
         write!(f, " after {}.{:03} s", self.duration_ms / 1000, self.duration_ms % 1000)?;
         for (name, stream, dropped) in [
             ("stdout", &self.stdout, self.stdout_dropped),

@@ -1,9 +1,11 @@
 //! `exec_background`, `exec_status`, `exec_stop`: commands that go on while the conversation does.
 
+mod report;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_protocol::{SessionId, Timestamp};
+use lango_protocol::{CallReport, SessionId, Timestamp};
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible_short};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,7 @@ use super::preview;
 use super::process_log::Entry;
 use super::processes::{Process, Processes, State};
 use crate::blocking::blocking;
+use crate::sentence::activity;
 use crate::{OperatorSettings, Workspace};
 
 /// Bytes of output that a status shows.
@@ -100,6 +103,14 @@ impl Tool for StartProcess {
         format!("started, id {}", output.id)
     }
 
+    fn describe(&self, arguments: &StartArguments) -> Option<String> {
+        activity("Starting", &arguments.command)
+    }
+
+    fn report(&self, arguments: &StartArguments, output: &Started) -> Option<CallReport> {
+        Some(output.report(&arguments.command))
+    }
+
     fn propose(&self, arguments: &StartArguments) -> Option<Proposal> {
         let StartArguments { command, cwd } = arguments;
         let (workspace, launcher) = (&self.workspace, &self.launcher);
@@ -126,9 +137,7 @@ pub(crate) struct StatusArguments {
 #[derive(Debug, Serialize)]
 pub(crate) struct Standing {
     id: String,
-    state: &'static str,
-    exit_code: Option<i32>,
-    reason: Option<String>,
+    state: State,
     seconds: u64,
     output: String,
 }
@@ -168,6 +177,14 @@ impl Tool for ProcessStatus {
 
     fn render(&self, output: &Standing) -> String {
         render(output)
+    }
+
+    fn describe(&self, arguments: &StatusArguments) -> Option<String> {
+        activity("Asking about the background command", &arguments.id)
+    }
+
+    fn report(&self, _: &StatusArguments, output: &Standing) -> Option<CallReport> {
+        Some(output.status_report())
     }
 }
 
@@ -211,6 +228,14 @@ impl Tool for StopProcess {
         render(output)
     }
 
+    fn describe(&self, arguments: &StopArguments) -> Option<String> {
+        activity("Stopping the background command", &arguments.id)
+    }
+
+    fn report(&self, _: &StopArguments, output: &Standing) -> Option<CallReport> {
+        Some(output.stop_report())
+    }
+
     fn propose(&self, arguments: &StopArguments) -> Option<Proposal> {
         let shown = visible_short(&arguments.id);
         Some(Proposal::of(format!("End the background command {shown}"), [&arguments.id]))
@@ -230,31 +255,24 @@ fn find(processes: &Processes, session: &SessionId, id: &str) -> Result<Arc<Proc
 }
 
 fn standing(process: &Process) -> Standing {
-    let (state, exit_code, reason) = match process.state() {
-        State::Running => ("running", None, None),
-        State::Exited(code) => ("exited", code, None),
-        State::Stopped => ("stopped", None, None),
-        State::Failed(reason) => ("failed", None, Some(reason)),
-    };
     Standing {
         id: process.entry.name.clone(),
-        state,
-        exit_code,
-        reason,
+        state: process.state(),
         seconds: Timestamp::now().since(process.entry.started).as_secs(),
         output: process.output(SHOWN),
     }
 }
 
 fn render(standing: &Standing) -> String {
-    let Standing { id, state, exit_code, reason, seconds, output } = standing;
-    let ending = match (exit_code, reason) {
-        (Some(code), _) => format!(" with exit code {code}"),
-        (None, Some(reason)) => format!(": {reason}"),
-        (None, None) => String::new(),
+    let Standing { id, state, seconds, output } = standing;
+    let more = match state {
+        State::Running => format!(" since {seconds} s"),
+        State::Exited(Some(code)) => format!(" with exit code {code}"),
+        State::Failed(reason) => format!(": {reason}"),
+        State::Exited(None) | State::Stopped => String::new(),
     };
-    let since = if *state == "running" { format!(" since {seconds} s") } else { String::new() };
+    let state = state.name();
     let output = output.strip_suffix('\n').unwrap_or(output);
     let output = if output.is_empty() { "(no output)" } else { output };
-    format!("{id} {state}{ending}{since}\noutput:\n{output}")
+    format!("{id} {state}{more}\noutput:\n{output}")
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lango_protocol::CallReport;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,6 +11,7 @@ use super::attend::{ShellResult, attend, refused};
 use super::launch::Launcher;
 use super::preview;
 use crate::blocking::blocking;
+use crate::sentence::{activity, code};
 use crate::{OperatorSettings, Workspace};
 
 pub(crate) struct RunShell {
@@ -74,6 +76,14 @@ impl Tool for RunShell {
 
     fn render(&self, output: &ShellResult) -> String {
         output.to_string()
+    }
+
+    fn describe(&self, arguments: &ShellArguments) -> Option<String> {
+        activity("Running", &arguments.command)
+    }
+
+    fn report(&self, arguments: &ShellArguments, output: &ShellResult) -> Option<CallReport> {
+        Some(output.report(&code(&arguments.command)))
     }
 
     fn propose(&self, arguments: &ShellArguments) -> Option<Proposal> {

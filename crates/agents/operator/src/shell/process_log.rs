@@ -113,19 +113,16 @@ impl Records {
     /// Notes how a command ended.
     pub(super) async fn process_ended(&self, id: &str, state: &State) {
         let Some(database) = self.database() else { return };
-        let (word, code) = match state {
-            State::Running => return,
-            State::Exited(code) => ("exited", *code),
-            State::Stopped => ("stopped", None),
-            State::Failed(_) => ("failed", None),
-        };
+        if *state == State::Running {
+            return;
+        }
         let statement = Statement::new(
             "UPDATE background_processes SET state = $2, exit_code = $3, ended_at = $4 \
              WHERE id = $1",
         )
         .bind(id)
-        .bind(word)
-        .bind(code.map(i64::from))
+        .bind(state.name())
+        .bind(state.exit_code().map(i64::from))
         .bind(Timestamp::now().as_microseconds());
         // The list is then late, and says "ended with its owner"; the conversation knows better.
         let _ = database.write(statement.into()).await;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use lango_protocol::SessionId;
 use lango_sandbox::{Confined, SandboxError};
+use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -35,13 +36,34 @@ pub struct Processes {
 }
 
 /// How a command stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum State {
     Running,
     /// The code is that of a shell: 128 and the number of a signal.
     Exited(Option<i32>),
     Stopped,
     Failed(String),
+}
+
+impl State {
+    /// Returns the state in one word.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Exited(_) => "exited",
+            Self::Stopped => "stopped",
+            Self::Failed(_) => "failed",
+        }
+    }
+
+    /// Returns the exit code of a command that ended by itself.
+    pub(super) fn exit_code(&self) -> Option<i32> {
+        match self {
+            Self::Exited(code) => *code,
+            Self::Running | Self::Stopped | Self::Failed(_) => None,
+        }
+    }
 }
 
 /// One command.

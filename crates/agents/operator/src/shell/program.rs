@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lango_tool::{ToolContext, ToolError};
 use tokio::io::AsyncWriteExt as _;
 
-use super::attend::{attend, refused};
+use super::attend::{ShellResult, attend, refused};
 use super::launch::Launcher;
 use crate::{OperatorSettings, Workspace};
 
@@ -42,12 +42,12 @@ impl ProgramRunner {
         self.launcher.confinement()
     }
 
-    /// Runs one to its end and says what came of it.
+    /// Runs one to its end and returns what came of it.
     pub(crate) async fn run(
         &self,
         program: Program,
         context: &ToolContext,
-    ) -> Result<String, ToolError> {
+    ) -> Result<ShellResult, ToolError> {
         let Program { path, home, arguments, variables, input, timeout_seconds } = program;
         let directory = self.workspace.root();
         let (launcher, settings) = (&self.launcher, &self.settings);
@@ -62,7 +62,6 @@ impl ProgramRunner {
                 let _ = stdin.write_all(input.as_bytes()).await;
             });
         }
-        let result = attend(confined, launcher, settings, context, timeout_seconds).await?;
-        Ok(result.to_string())
+        attend(confined, launcher, settings, context, timeout_seconds).await
     }
 }

@@ -8,6 +8,7 @@ mod content;
 mod format;
 mod parameters;
 mod pins;
+mod report;
 mod tool;
 
 use std::path::{Path, PathBuf};

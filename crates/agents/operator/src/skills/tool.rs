@@ -12,7 +12,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::content::{Content, read_bounded};
-use super::{Skill, Skills};
+use super::{Skill, Skills, report};
+use crate::sentence::activity;
 use crate::shell::{Program, ProgramRunner};
 use crate::{OperatorSettings, Workspace};
 
@@ -110,7 +111,7 @@ impl Call {
         format!("{what}\nIt has not been used before as it is now:{files}")
     }
 
-    async fn act(self, context: ToolContext) -> Result<String, ToolError> {
+    async fn act(self, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let skill = &self.tool.skill;
         let now = Content::read(&skill.directory).map_err(ToolError::Failed)?;
         if now != skill.content {
@@ -123,7 +124,10 @@ impl Call {
         self.tool.settings.records.pin(skill).await.map_err(|error| {
             ToolError::Failed(format!("what was allowed could not be kept: {error}"))
         })?;
-        let Some(script) = self.script() else { return Ok(instructions(skill)) };
+        let Some(script) = self.script() else {
+            let report = Some(report::instructions(skill).bounded());
+            return Ok(ToolOutput { text: instructions(skill), report });
+        };
         let arguments = match self.arguments.get("arguments") {
             Some(Value::Array(arguments)) if skill.run.is_none() => {
                 arguments.iter().filter_map(Value::as_str).map(str::to_owned).collect()
@@ -138,7 +142,9 @@ impl Call {
             input: serde_json::to_string(&self.arguments).unwrap_or_default(),
             timeout_seconds: LONGEST_SECONDS,
         };
-        self.tool.runner().run(program, &context).await
+        let result = self.tool.runner().run(program, &context).await?;
+        let report = Some(result.report(&report::subject(skill)).bounded());
+        Ok(ToolOutput { text: result.to_string(), report })
     }
 }
 
@@ -149,6 +155,10 @@ impl SkillTool {
 }
 
 impl PreparedCall for Call {
+    fn describe(&self) -> Option<String> {
+        activity("Using the skill", &self.tool.skill.name)
+    }
+
     fn propose(&self) -> Option<Proposal> {
         let skill = &self.tool.skill;
         let records = &self.tool.settings.records;
@@ -169,7 +179,7 @@ impl PreparedCall for Call {
     }
 
     fn run(self: Box<Self>, context: ToolContext) -> ToolFuture {
-        Box::pin(async move { self.act(context).await.map(ToolOutput::from) })
+        Box::pin(self.act(context))
     }
 }
 

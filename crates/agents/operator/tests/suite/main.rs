@@ -7,6 +7,7 @@ mod edit;
 mod list;
 mod never_outside;
 mod read;
+mod report;
 mod search;
 mod shell;
 mod shell_ending;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use lango_operator::{OperatorSettings, Workspace, register};
-use lango_protocol::{CallId, SessionId, TurnId};
+use lango_protocol::{CallId, CallReport, SessionId, TurnId};
 use lango_sandbox::{Level, Requirement, Sandbox};
-use lango_tool::{ToolContext, ToolError, ToolRegistry};
+use lango_tool::{ToolContext, ToolError, ToolOutput, ToolRegistry};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Bench {
     directory: TempDir,
     pub(crate) registry: ToolRegistry,
+    session: SessionId,
 }
 
 impl Bench {
@@ -36,7 +37,7 @@ impl Bench {
         let workspace = Workspace::open(directory.path().join("workspace")).unwrap();
         let mut registry = ToolRegistry::new();
         register(&mut registry, workspace, settings).unwrap();
-        Self { directory, registry }
+        Self { directory, registry, session: SessionId::generate() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -87,8 +88,30 @@ impl Bench {
         arguments: Value,
         cancel: CancellationToken,
     ) -> Result<String, ToolError> {
+        self.output(tool, arguments, cancel).await.map(|output| output.text)
+    }
+
+    async fn output(
+        &self,
+        tool: &str,
+        arguments: Value,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
         let tool = self.registry.get(tool).unwrap();
-        tool.prepare(&arguments.to_string())?.run(context(cancel)).await
+        let context = ToolContext { session: self.session.clone(), ..context(cancel) };
+        tool.prepare(&arguments.to_string())?.run(context).await
+    }
+
+    /// What a call that works tells a person.
+    pub(crate) async fn report(&self, tool: &str, arguments: Value) -> CallReport {
+        let output = self.output(tool, arguments, CancellationToken::new()).await.unwrap();
+        output.report.unwrap()
+    }
+
+    /// What a call is about.
+    pub(crate) fn description(&self, tool: &str, arguments: &Value) -> Option<String> {
+        let tool = self.registry.get(tool).unwrap();
+        tool.prepare(&arguments.to_string()).unwrap().describe()
     }
 
     /// The message of a call that must fail for a reason other than confinement.

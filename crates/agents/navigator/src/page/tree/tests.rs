@@ -37,6 +37,23 @@ fn a_tree_becomes_lines_with_what_can_be_used() {
 }
 
 #[test]
+fn the_words_of_a_line_are_what_a_person_reads() {
+    let line = |role: &str, name: &str| Line {
+        depth: 1,
+        role: role.to_owned(),
+        name: name.to_owned(),
+        states: vec!["value \"x\"".to_owned()],
+        block: String::new(),
+        number: None,
+    };
+    for role in ["heading", "text", "link"] {
+        assert_eq!(line(role, "a \"b\"").words(), Some("a \"b\""));
+    }
+    assert_eq!(line("text", "").words(), None);
+    assert_eq!(line("button", "Buy").words(), None);
+}
+
+#[test]
 fn a_tree_that_is_too_deep_or_too_large_is_bounded() {
     let nodes: Vec<Value> = (0..20_000)
         .map(|n| json!({"nodeId": n.to_string(), "parentId": if n == 0 { None } else { Some((n - 1).to_string()) },

@@ -1,0 +1,117 @@
+//! What happened in the browser beside what a call asked for.
+
+use std::time::Duration;
+
+use lango_egress::Blocked;
+use lango_tool::visible_short;
+use serde::Serialize;
+
+use crate::browser::{Browser, Download, DownloadState, Note};
+use crate::error::NavigatorError;
+use crate::page::place_of;
+use crate::storage;
+
+/// Refused requests that are named.
+const MAX_NAMED_COUNT: usize = 10;
+/// How long a call waits for a download to end.
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Everything that happened beside what was asked for.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Incidents {
+    /// In our words.
+    pub(crate) lines: Vec<String>,
+    /// In the page's.
+    pub(crate) quoted: Vec<String>,
+}
+
+impl Incidents {
+    /// Takes what happened in a browser since it was last asked.
+    pub(crate) async fn take(browser: &Browser) -> Result<Self, NavigatorError> {
+        let mut incidents = Self::default();
+        for note in browser.take_notes() {
+            incidents.add(note);
+        }
+        incidents.blocked(&browser.take_blocked());
+        let running = |state: &crate::browser::State| {
+            state.downloads.values().all(|download| download.state != DownloadState::Running)
+        };
+        if !browser.look(running) && !browser.wait(DOWNLOAD_TIMEOUT, running).await {
+            incidents.lines.push("A download is still running.".to_owned());
+        }
+        for (id, download) in browser.take_downloads() {
+            incidents.download(browser, &id, &download)?;
+        }
+        Ok(incidents)
+    }
+
+    fn add(&mut self, note: Note) {
+        match note {
+            Note::NewTab => self.lines.push("A new tab opened; it is the page now.".to_owned()),
+            Note::TooManyTabs => {
+                self.lines.push("The page opened too many tabs; one was closed.".to_owned());
+            }
+            Note::TabClosed => {
+                self.lines.push("The tab closed; the one before it is the page now.".to_owned());
+            }
+            Note::Dialog { kind, message, accepted } => {
+                let kind = visible_short(&kind);
+                let answer = if accepted { "accepted" } else { "dismissed" };
+                self.lines.push(format!("A dialog ({kind}) came up and was {answer}."));
+                self.quoted.push(format!("dialog: {message}"));
+            }
+            Note::FileChooser => self
+                .lines
+                .push("The page asked for a file; files are not given to pages.".to_owned()),
+            Note::Scheme { url } => {
+                let url = place_of(&url);
+                self.lines.push(format!("Blocked: {url} (only http and https pages are shown)"));
+            }
+        }
+    }
+
+    fn blocked(&mut self, blocked: &[Blocked]) {
+        let mut named: Vec<String> = Vec::new();
+        for one in blocked {
+            let target = if one.target.contains("://") {
+                place_of(&one.target)
+            } else {
+                visible_short(&one.target)
+            };
+            let line = format!("Blocked: {target} ({})", one.reason);
+            if !named.contains(&line) {
+                named.push(line);
+            }
+        }
+        let more = named.len().saturating_sub(MAX_NAMED_COUNT);
+        named.truncate(MAX_NAMED_COUNT);
+        self.lines.append(&mut named);
+        if more > 0 {
+            self.lines.push(format!("Blocked: {more} more requests"));
+        }
+    }
+
+    fn download(
+        &mut self,
+        browser: &Browser,
+        id: &str,
+        download: &Download,
+    ) -> Result<(), NavigatorError> {
+        let from = place_of(&download.url);
+        let line = match download.state {
+            DownloadState::Running => return Ok(()),
+            DownloadState::Completed => {
+                let (path, bytes) =
+                    storage::keep_download(browser.downloads(), id, &download.name)?;
+                format!("Downloaded {from}: {} ({bytes} bytes)", path.display())
+            }
+            DownloadState::Cancelled => format!("The download of {from} was broken off."),
+            DownloadState::TooLarge => format!(
+                "The download of {from} is too large and was stopped. To allow more: lango config \
+                 set navigator.downloadMegabytes 500"
+            ),
+        };
+        self.lines.push(line);
+        Ok(())
+    }
+}

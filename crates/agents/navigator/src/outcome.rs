@@ -1,0 +1,245 @@
+//! Results of calls: what the browser did, in our words, and the page, marked as the page's.
+
+mod sentence;
+#[cfg(test)]
+mod tests;
+
+use lango_protocol::CallReport;
+use lango_tool::visible_short;
+use serde::Serialize;
+
+use crate::browser::Arrival;
+use crate::error::NavigatorError;
+use crate::incidents::Incidents;
+use crate::page::{Outline, OutlinePart, PageText, place_of, status};
+use crate::sessions::Held;
+
+/// Lines of an outline that come with a page. The rest is read on demand.
+const MAX_OUTLINE_COUNT: usize = 80;
+
+/// Shows the current page after an action.
+#[derive(Debug, Serialize)]
+pub(crate) struct PageView {
+    url: String,
+    title: String,
+    /// What the server answered; none where the browser does not know.
+    status: Option<u16>,
+    /// The type of a document that is not a web page.
+    content_type: Option<String>,
+    /// How much of the page is there.
+    load: Load,
+    incidents: Incidents,
+    outline: OutlinePart,
+}
+
+/// How much of a page is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Load {
+    Complete,
+    /// Parts of it are still loading.
+    Partial,
+    /// It was not complete after so many seconds.
+    TimedOut(u64),
+}
+
+impl PageView {
+    /// Looks at the current page.
+    pub(crate) async fn of(held: &Held, arrival: Arrival) -> Result<Self, NavigatorError> {
+        let browser = held.browser()?;
+        let incidents = Incidents::take(browser).await?;
+        let tab = browser.tab()?;
+        let load = match arrival {
+            Arrival::Waiting => Load::TimedOut(browser.timeout().as_secs()),
+            Arrival::Loading => Load::Partial,
+            Arrival::Loaded | Arrival::Download => Load::Complete,
+        };
+        let (mut title, mut answer, mut content_type) = (tab.title, None, None);
+        if let Some(main) = browser.frames().await?.first()
+            && let Ok(document) = status(browser, main).await
+        {
+            title = document.title;
+            answer = (document.status != 0).then_some(document.status);
+            content_type = Some(document.content_type).filter(|kind| kind != "text/html");
+        }
+        let references = held.navigator().references();
+        let outline = Outline::of(browser, references, held.id(), held.generation()).await?;
+        let outline = outline.part(0, MAX_OUTLINE_COUNT);
+        Ok(Self { url: tab.url, title, status: answer, content_type, load, incidents, outline })
+    }
+
+    /// Returns the page for a model, below a line about what was done.
+    pub(crate) fn render(&self, headline: &str) -> String {
+        let mut text = format!("{headline}\nPage: {}", place_of(&self.url));
+        if let Some(status) = self.status {
+            text.push_str(&format!(", status {status}"));
+        }
+        if let Some(kind) = &self.content_type {
+            text.push_str(&format!(", {}", visible_short(kind)));
+        }
+        text.push('\n');
+        for line in &self.incidents.lines {
+            text.push_str(line);
+            text.push('\n');
+        }
+        match self.load {
+            Load::Complete => {}
+            Load::Partial => text.push_str("Parts of the page are still loading.\n"),
+            Load::TimedOut(seconds) => text.push_str(&format!(
+                "The page was not complete after {seconds} s. What is there so far follows; \
+                 browser_wait waits for more.\n"
+            )),
+        }
+        let mut quoted = PageText::of(&self.url);
+        quoted.push(&format!("title: {}", self.title));
+        for line in &self.incidents.quoted {
+            quoted.push(line);
+        }
+        quoted.push(&self.outline.text);
+        text.push_str(&quoted.marked());
+        let more = self.outline.more;
+        if more > 0 {
+            text.push_str(&format!(
+                "\n{more} more lines: browser_read with mode outline and offset \
+                 {MAX_OUTLINE_COUNT}; or browser_read for the text"
+            ));
+        }
+        text
+    }
+}
+
+/// Says what was done on a page, and shows the page as it is then.
+#[derive(Debug, Serialize)]
+pub(crate) struct ActionOutcome {
+    /// Such as "Went back."
+    pub(crate) headline: String,
+    pub(crate) page: PageView,
+}
+
+impl ActionOutcome {
+    /// Returns the outcome for a model.
+    pub(crate) fn render(&self) -> String {
+        self.page.render(&self.headline)
+    }
+}
+
+/// Holds text of the current page, with what happened meanwhile.
+#[derive(Debug, Serialize)]
+pub(crate) struct PageExcerpt {
+    /// What happened, in our words.
+    lines: Vec<String>,
+    text: PageText,
+    rest: Rest,
+}
+
+/// What there is beside an excerpt.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Rest {
+    /// The page ends with the excerpt.
+    End,
+    /// The page has nothing of what was asked for.
+    Nothing,
+    /// More can be read from an offset.
+    More {
+        /// How much.
+        number: u64,
+        /// Of what.
+        unit: &'static str,
+        /// Where to read on.
+        offset: u64,
+    },
+}
+
+impl Rest {
+    /// Says that so much more can be read from an offset.
+    pub(crate) fn of(number: u64, unit: &'static str, offset: u64) -> Self {
+        if number == 0 { Self::End } else { Self::More { number, unit, offset } }
+    }
+}
+
+impl PageExcerpt {
+    /// Puts text of the current page behind what happened meanwhile.
+    pub(crate) async fn of(held: &Held, body: &str, rest: Rest) -> Result<Self, NavigatorError> {
+        let browser = held.browser()?;
+        let incidents = Incidents::take(browser).await?;
+        let mut text = PageText::of(&browser.tab()?.url);
+        for line in &incidents.quoted {
+            text.push(line);
+        }
+        text.push(body);
+        Ok(Self { lines: incidents.lines, text, rest })
+    }
+
+    /// Returns the excerpt for a model.
+    pub(crate) fn render(&self) -> String {
+        let mut text = self.lines.join("\n");
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&self.text.marked());
+        match &self.rest {
+            Rest::End => {}
+            Rest::Nothing => {
+                text.push_str("\nThere is nothing of that kind on the page. Try another mode.");
+            }
+            Rest::More { number, unit, offset } => {
+                text.push_str(&format!("\n{number} more {unit}: read on with offset {offset}"));
+            }
+        }
+        text
+    }
+}
+
+/// Tells what happened during a call that does not show the page.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Meanwhile {
+    /// In our words.
+    lines: Vec<String>,
+    /// In the page's.
+    quoted: Option<PageText>,
+}
+
+impl Meanwhile {
+    /// Takes what happened on the current page.
+    pub(crate) async fn of(held: &Held) -> Result<Self, NavigatorError> {
+        let browser = held.browser()?;
+        let Incidents { lines, quoted: words } = Incidents::take(browser).await?;
+        if words.is_empty() {
+            return Ok(Self { lines, quoted: None });
+        }
+        let mut quoted = PageText::of(&browser.tab()?.url);
+        for line in &words {
+            quoted.push(line);
+        }
+        Ok(Self { lines, quoted: Some(quoted) })
+    }
+
+    /// Returns a line about the call for a model, with what happened meanwhile.
+    pub(crate) fn render(&self, line: &str) -> String {
+        let mut text = line.to_owned();
+        for line in &self.lines {
+            text.push('\n');
+            text.push_str(line);
+        }
+        if let Some(quoted) = &self.quoted {
+            text.push('\n');
+            text.push_str(&quoted.marked());
+        }
+        text
+    }
+
+    /// Adds what happened meanwhile to a report.
+    pub(crate) fn report(&self, report: CallReport) -> CallReport {
+        let report = sentence::with_note(report, &self.lines);
+        match &self.quoted {
+            Some(quoted) => report.quoted(quoted.words()),
+            None => report,
+        }
+    }
+
+    /// Returns what happened, in our words.
+    pub(crate) fn lines(&self) -> &[String] {
+        &self.lines
+    }
+}

@@ -1,0 +1,137 @@
+//! What people are told about pages.
+
+use lango_protocol::CallReport;
+use lango_text::one_line;
+use serde::Serialize;
+
+use super::{ActionOutcome, Load, PageExcerpt, PageView, Rest};
+use crate::page::{Mode, clean, place_of};
+
+/// Limits the text of a page that comes with its title, in bytes.
+const MAX_BEGINNING_BYTES: usize = 1_500;
+/// Limits a title, in characters.
+const MAX_TITLE_CHARACTERS: usize = 200;
+/// Statuses from here on say that the page is not what was asked for.
+const FIRST_ERROR_STATUS: u16 = 400;
+
+/// Tells programs which page is shown.
+#[derive(Serialize)]
+struct PageFacts {
+    address: String,
+    title: String,
+    status: Option<u16>,
+}
+
+impl PageView {
+    /// Tells a person that the page was opened. A preface comes before, a remark below.
+    pub(crate) fn report_opened(&self, preface: Option<&str>, remark: Option<&str>) -> CallReport {
+        let (address, title) = (place_of(&self.url), self.quoted_title());
+        let summary = match (self.error_status(), preface) {
+            (Some(status), _) => format!("{address} answered with status {status}: {title}."),
+            (None, Some(preface)) => format!("{preface} Opened {title}, {address}"),
+            (None, None) => format!("Opened {title}, {address}"),
+        };
+        self.report(summary, remark)
+    }
+
+    /// Makes a report with the beginning of the page below a sentence.
+    fn report(&self, summary: String, remark: Option<&str>) -> CallReport {
+        let report = CallReport::new(summary).data(&PageFacts {
+            address: place_of(&self.url),
+            title: self.clean_title(),
+            status: self.status,
+        });
+        let report = if self.error_status().is_some() { report.unsuccessful() } else { report };
+        let text = beginning(&self.outline.words);
+        let report = if text.is_empty() { report } else { report.quoted(text) };
+        let report = remark.into_iter().fold(report, CallReport::note);
+        let report = with_note(report, &self.incidents.lines);
+        match self.load {
+            Load::Complete => report,
+            Load::Partial => report.note("Parts of the page are still loading."),
+            Load::TimedOut(seconds) => {
+                report.note(format!("The page was not complete after {seconds} s."))
+            }
+        }
+    }
+
+    fn error_status(&self) -> Option<u16> {
+        self.status.filter(|status| *status >= FIRST_ERROR_STATUS)
+    }
+
+    fn clean_title(&self) -> String {
+        clean(&one_line(&self.title, MAX_TITLE_CHARACTERS))
+    }
+
+    fn quoted_title(&self) -> String {
+        match self.clean_title().as_str() {
+            "" => "a page without a title".to_owned(),
+            title => format!("\"{title}\""),
+        }
+    }
+}
+
+impl ActionOutcome {
+    /// Tells a person what was done, and which page is shown then.
+    pub(crate) fn report(&self) -> CallReport {
+        let Self { headline, page } = self;
+        let (address, title) = (place_of(&page.url), page.quoted_title());
+        let summary = match page.error_status() {
+            Some(status) => {
+                format!("{headline} The page {address} answered with status {status}: {title}.")
+            }
+            None => format!("{headline} The page is {title}, {address}"),
+        };
+        page.report(summary, None)
+    }
+}
+
+impl PageExcerpt {
+    /// Shows a person what was read, in this mode and from the beginning or later.
+    pub(crate) fn report(&self, mode: Mode, from_beginning: bool) -> CallReport {
+        let (address, words) = (self.text.address(), self.text.words());
+        let report = if !words.trim().is_empty() {
+            CallReport::new(format!("From the page {address}:")).quoted(words)
+        } else if from_beginning {
+            CallReport::new(format!("The page {address} has no {}.", content_of(mode)))
+        } else {
+            CallReport::new(format!("There is nothing more to read on the page {address}."))
+        };
+        let report = with_note(report, &self.lines);
+        match self.rest {
+            Rest::End | Rest::Nothing => report,
+            Rest::More { number, unit, .. } => report.note(format!("{number} more {unit} follow.")),
+        }
+    }
+}
+
+/// Returns what is read in a mode.
+fn content_of(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Article | Mode::Text => "text",
+        Mode::Links => "links",
+        Mode::Tables => "tables",
+        Mode::Outline => "elements",
+    }
+}
+
+/// Adds what happened meanwhile as one note: a report has room for few.
+pub(super) fn with_note(report: CallReport, lines: &[String]) -> CallReport {
+    if lines.is_empty() { report } else { report.note(lines.join("\n")) }
+}
+
+/// Returns the first words of a page, line by line.
+fn beginning(words: &[String]) -> String {
+    let mut text = String::new();
+    for line in words {
+        if text.len() + line.len() > MAX_BEGINNING_BYTES && !text.is_empty() {
+            text.push_str("\n…");
+            break;
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&clean(line));
+    }
+    text
+}

@@ -1,0 +1,57 @@
+//! What a search tells a person.
+
+use lango_protocol::CallReport;
+use lango_text::plural;
+use serde::Serialize;
+
+use super::{FoundLine, SearchResult};
+use crate::sentence::code;
+
+/// Says for programs where the matching lines are.
+#[derive(Serialize)]
+struct Matches<'a> {
+    files_searched: usize,
+    matches: Vec<Match<'a>>,
+}
+
+#[derive(Serialize)]
+struct Match<'a> {
+    path: &'a str,
+    line: u64,
+}
+
+impl SearchResult {
+    pub(super) fn report(&self, pattern: &str) -> CallReport {
+        let pattern = code(pattern);
+        let mut extent = format!("{} searched", plural(self.files_searched, "file", "files"));
+        if self.skipped_large > 0 {
+            extent.push_str(&format!("; {} too large to search", self.skipped_large));
+        }
+        if let Some(why) = &self.ended {
+            extent.push_str(&format!("; {why}"));
+        }
+        let summary = match self.matches.len() {
+            0 => format!("Nothing was found for {pattern} ({extent})."),
+            1 => format!("1 line matches {pattern} ({extent}):"),
+            number => format!("{number} lines match {pattern} ({extent}):"),
+        };
+        let report = CallReport::new(summary).data(&self.places());
+        if self.matches.is_empty() {
+            return report;
+        }
+        let line = |FoundLine { path, line, text }: &FoundLine| format!("{path}:{line}: {text}");
+        let lines: Vec<String> = self.matches.iter().map(line).collect();
+        report.verbatim(lines.join("\n"))
+    }
+
+    fn places(&self) -> Matches<'_> {
+        let place = |found| {
+            let FoundLine { path, line, .. }: &FoundLine = found;
+            Match { path, line: *line }
+        };
+        Matches {
+            files_searched: self.files_searched,
+            matches: self.matches.iter().map(place).collect(),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What is told to people about commands in the background.
+
+use lango_protocol::CallReport;
+use lango_text::code_span;
+use serde::Serialize;
+
+use super::{Standing, Started, State};
+use crate::sentence::code;
+
+/// Tells programs about a command in the background.
+#[derive(Serialize)]
+struct ProcessFacts<'a> {
+    id: &'a str,
+    state: &'static str,
+    exit_code: Option<i32>,
+    seconds: u64,
+}
+
+impl Started {
+    pub(super) fn report(&self, command: &str) -> CallReport {
+        let (command, id) = (code(command), code_span(&self.id));
+        CallReport::new(format!("Started {command} in the background, as {id}.")).data(self)
+    }
+}
+
+impl Standing {
+    /// Reports how the command stands. The call was unsuccessful where the command failed.
+    pub(super) fn status_report(&self) -> CallReport {
+        let report = self.report();
+        match self.state {
+            State::Running | State::Stopped | State::Exited(Some(0)) => report,
+            State::Exited(_) | State::Failed(_) => report.unsuccessful(),
+        }
+    }
+
+    /// Reports the end of the command. The call was unsuccessful where it could not be ended.
+    pub(super) fn stop_report(&self) -> CallReport {
+        let report = self.report();
+        match self.state {
+            State::Stopped | State::Exited(_) => report,
+            State::Running | State::Failed(_) => report.unsuccessful(),
+        }
+    }
+
+    fn report(&self) -> CallReport {
+        let Self { id, state, seconds, output } = self;
+        let name = code_span(id);
+        let state_sentence = match state {
+            State::Running => format!("{name} has been running for {seconds} s"),
+            State::Stopped => format!("{name} was stopped"),
+            State::Exited(Some(code)) => format!("{name} has ended with exit code {code}"),
+            State::Exited(None) => format!("{name} has ended"),
+            State::Failed(reason) => format!("{name} failed: {reason}"),
+        };
+        let report = if output.trim_matches('\n').is_empty() {
+            CallReport::new(format!("{state_sentence}. It printed nothing."))
+        } else {
+            let summary = format!("{state_sentence}. The last of what it printed:");
+            CallReport::new(summary).verbatim(output.as_str())
+        };
+        let exit_code = state.exit_code();
+        report.data(&ProcessFacts { id, state: state.name(), exit_code, seconds: *seconds })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lango_protocol::Details;
+    use serde_json::json;
+
+    use super::*;
+
+    fn standing(state: State, output: &str) -> Standing {
+        Standing { id: "p1".to_owned(), state, seconds: 1, output: output.to_owned() }
+    }
+
+    #[test]
+    fn a_command_in_the_background_says_how_it_stands() {
+        let running = standing(State::Running, "up\n").status_report();
+        assert_eq!(running.summary, "`p1` has been running for 1 s. The last of what it printed:");
+        assert_eq!(running.details, Some(Details::Verbatim("up\n".to_owned())));
+        let facts = json!({"id": "p1", "state": "running", "exit_code": null, "seconds": 1});
+        assert_eq!(running.data, Some(facts));
+        for (state, summary) in [
+            (State::Exited(Some(0)), "`p1` has ended with exit code 0. It printed nothing."),
+            (State::Exited(None), "`p1` has ended. It printed nothing."),
+            (State::Stopped, "`p1` was stopped. It printed nothing."),
+            (State::Failed("no pipe".to_owned()), "`p1` failed: no pipe. It printed nothing."),
+        ] {
+            let report = standing(state, "").status_report();
+            assert_eq!((report.summary.as_str(), report.details), (summary, None));
+        }
+    }
+
+    #[test]
+    fn a_command_that_failed_or_goes_on_against_the_wish_is_no_success() {
+        for (state, status, stop) in [
+            (State::Running, false, true),
+            (State::Stopped, false, false),
+            (State::Exited(Some(0)), false, false),
+            (State::Exited(Some(2)), true, false),
+            (State::Exited(None), true, false),
+            (State::Failed("no pipe".to_owned()), true, true),
+        ] {
+            let standing = standing(state, "");
+            assert_eq!(standing.status_report().unsuccessful, status, "{standing:?}");
+            assert_eq!(standing.stop_report().unsuccessful, stop, "{standing:?}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_was_started_is_named_with_its_id() {
+        let report = Started { id: "p1".to_owned() }.report("make\nmake test");
+        assert_eq!(report.summary, "Started `make …` in the background, as `p1`.");
+        assert_eq!(report.data, Some(json!({"id": "p1"})));
+    }
+}
