@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lango_egress::{ClientLimits, GuardedClient};
+use lango_egress::{ClientLimits, Guard, GuardedClient, Rules};
 use lango_librarian::documents::Library;
 use lango_librarian::skills::{Drafts, SkillShelf};
 use lango_librarian::{Holdings, Offered, WebSearch};
@@ -283,7 +283,7 @@ async fn pages_of_the_web_are_listed_with_their_addresses() {
 #[test]
 fn every_call_says_what_it_is_about() {
     let directory = tempfile::tempdir().unwrap();
-    let (base, guard) = ("http://127.0.0.1:1", lango_egress::Guard::new(Default::default()));
+    let (base, guard) = ("http://127.0.0.1:1", Guard::new(Rules::default()));
     let client = GuardedClient::new(guard, ClientLimits::default());
     let offered = Offered {
         graph: true,
