@@ -2,21 +2,35 @@
 
 mod arguments;
 mod commands;
+#[path = "../../app/src/config/mod.rs"]
 mod config;
+#[path = "../../app/src/confinement.rs"]
 mod confinement;
 mod display;
 mod failure;
+#[path = "../../app/src/home.rs"]
 mod home;
+#[path = "../../app/src/knowledge/mod.rs"]
 mod knowledge;
+#[path = "../../app/src/mcp/mod.rs"]
 mod mcp;
+#[path = "../../app/src/memory.rs"]
 mod memory;
+mod person;
+#[path = "../../app/src/provider/mod.rs"]
 mod provider;
+#[path = "../../app/src/remotes.rs"]
 mod remotes;
+#[path = "../../app/src/serving.rs"]
 mod serving;
+#[path = "../../app/src/team.rs"]
 mod team;
+#[path = "../../app/src/teams.rs"]
 mod teams;
 mod terminal;
+#[path = "../../app/src/web.rs"]
 mod web;
+#[path = "../../app/src/wiring.rs"]
 mod wiring;
 
 use std::io::{self, IsTerminal, Write};

@@ -166,7 +166,7 @@ pub(super) async fn make_ready(
     let retrieval = catalog.connect(config, &database, &journal).await?;
     catalog.find_remotes(config, &database).await?;
     let rules = wiring::rule_book(config, database.clone()).await?;
-    let asked = mcp::person(approve.approve, person.clone());
+    let asked = crate::person::person(approve.approve, person.clone());
     let (servers, mcp_notices) = mcp::join(setting, &mut catalog, database, asked, &models).await?;
     let approver = TerminalApprover::new(approve.approve, person);
     let answers = approver.answers();

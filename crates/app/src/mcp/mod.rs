@@ -1,7 +1,6 @@
 //! From the configuration to the MCP servers, and from them to the agents' tools.
 
 mod entry;
-mod person;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -24,7 +23,6 @@ use crate::web;
 use crate::wiring::{self, Catalog};
 
 pub(crate) use entry::{adopted, configured};
-pub(crate) use person::person;
 
 /// The file of a project.
 pub(crate) const PROJECT_FILE: &str = ".mcp.json";
