@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use lango_sandbox::{Level, Limits, Network, Part, Policy, Requirement, Sandbox};
 use lango_store::DatabaseLocation;
 
+use crate::AppError;
 use crate::config::{Config, LevelName, PartName};
-use crate::failure::Failure;
 use crate::home::{self, Home};
 
 /// What confines commands.
-pub(crate) fn sandbox(config: &Config) -> Sandbox {
+pub fn sandbox(config: &Config) -> Sandbox {
     let requirement = match config.sandbox.level {
         LevelName::Auto => Requirement::Auto,
         LevelName::Bubblewrap => Requirement::Exactly(Level::Bubblewrap),
@@ -28,7 +28,7 @@ pub(crate) fn sandbox(config: &Config) -> Sandbox {
 }
 
 /// What commands may touch.
-pub(crate) fn policy(config: &Config, home: &Home) -> Result<Policy, Failure> {
+pub fn policy(config: &Config, home: &Home) -> Result<Policy, AppError> {
     let given = &config.sandbox;
     let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     Ok(Policy {
@@ -47,9 +47,9 @@ pub(crate) fn policy(config: &Config, home: &Home) -> Result<Policy, Failure> {
     })
 }
 
-fn expanded(key: &str, given: &[String]) -> Result<Vec<PathBuf>, Failure> {
+fn expanded(key: &str, given: &[String]) -> Result<Vec<PathBuf>, AppError> {
     let one = |path: &String| {
-        home::expand(path).map_err(|error| Failure::usage(format!("sandbox.{key}: {error}")))
+        home::expand_path(path).map_err(|error| AppError::usage(format!("sandbox.{key}: {error}")))
     };
     given.iter().map(one).collect()
 }

@@ -5,25 +5,30 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use crate::AppError;
+
 /// The directories.
 #[derive(Debug, Clone)]
-pub(crate) struct Home {
-    pub(crate) config_file: PathBuf,
+pub struct Home {
+    /// The configuration file.
+    pub config_file: PathBuf,
     /// Where the file is unless another is named.
-    pub(crate) config_directory: PathBuf,
-    pub(crate) data: PathBuf,
+    pub config_directory: PathBuf,
+    /// Where everything that is kept lies.
+    pub data: PathBuf,
 }
 
 impl Home {
     /// From the environment and `--config`.
-    pub(crate) fn find(config: Option<PathBuf>) -> Result<Self, String> {
+    pub fn find(config: Option<PathBuf>) -> Result<Self, AppError> {
         let own = env::var_os("LANGO_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
         let user = || {
             let home = env::var_os("HOME").filter(|home| !home.is_empty());
-            home.map(PathBuf::from)
-                .ok_or_else(|| "there is no home directory: set HOME or LANGO_HOME".to_owned())
+            home.map(PathBuf::from).ok_or_else(|| {
+                AppError::usage("there is no home directory: set HOME or LANGO_HOME")
+            })
         };
-        let xdg = |variable: &str, below: &str| -> Result<PathBuf, String> {
+        let xdg = |variable: &str, below: &str| -> Result<PathBuf, AppError> {
             let given = env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
             Ok(given.map_or_else(|| user().map(|home| home.join(below)), Ok)?.join("lango"))
         };
@@ -36,14 +41,14 @@ impl Home {
     }
 
     /// The database, where no other is configured.
-    pub(crate) fn database(&self) -> PathBuf {
+    pub fn database(&self) -> PathBuf {
         self.data.join("lango.db")
     }
 }
 
 /// A path as people write it in a configuration: `~` is the home directory, and nothing is relative
 /// to wherever the program happens to run.
-pub(crate) fn expand(given: &str) -> Result<PathBuf, String> {
+pub fn expand_path(given: &str) -> Result<PathBuf, String> {
     let path = match given.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
             let home = env::var_os("HOME").filter(|home| !home.is_empty());

@@ -10,10 +10,10 @@ use lango_runtime::ContextSource;
 use lango_store::Database;
 use tokio::sync::mpsc;
 
+use crate::AppError;
 use crate::config::{Config, RemoteAgentConfig};
-use crate::failure::Failure;
 use crate::home;
-use crate::team::{Elsewhere, Upkeep};
+use crate::team::{RemoteTeam, TeamWatcher};
 
 /// More agents elsewhere than a team can use.
 const MOST_AGENTS: usize = 64;
@@ -22,17 +22,16 @@ const NEWS: usize = 16;
 
 /// The agents elsewhere, and how they were found.
 #[derive(Clone)]
-pub(crate) struct Remotes {
+pub struct Remotes {
+    /// Where they are looked for.
     pub(crate) directory: Arc<Directory>,
-    pub(crate) standings: Vec<Standing>,
+    /// How each of them was found.
+    pub standings: Vec<Standing>,
 }
 
 impl Remotes {
     /// Looks for them, where there are any.
-    pub(crate) async fn find(
-        config: &Config,
-        database: &Database,
-    ) -> Result<Option<Self>, Failure> {
+    pub async fn find(config: &Config, database: &Database) -> Result<Option<Self>, AppError> {
         let is_used = config.a2a.enabled && config.agent.multi_agent;
         if !is_used || config.a2a.remote_agents.is_empty() {
             return Ok(None);
@@ -42,13 +41,13 @@ impl Remotes {
         Ok(Some(Self { directory, standings }))
     }
 
-    /// Those that are there.
-    pub(crate) fn elsewhere(&self) -> Elsewhere {
-        Elsewhere::of(&self.standings)
+    /// Returns those that are there.
+    pub(crate) fn team(&self) -> RemoteTeam {
+        RemoteTeam::of(&self.standings)
     }
 
     /// One line for each that is not there.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<String> {
         self.standings.iter().filter_map(Standing::warning).collect()
     }
 
@@ -58,15 +57,15 @@ impl Remotes {
 
     /// Looks again as long as the program runs: the team has whoever is there. Who comes is told
     /// through the channel, who goes with the next turn.
-    pub(crate) fn watch(self, upkeep: Upkeep) -> mpsc::Receiver<String> {
+    pub(crate) fn watch(self, watcher: TeamWatcher) -> mpsc::Receiver<String> {
         let (news, told) = mpsc::channel(NEWS);
         let changed = move |standings: &[Standing], changes: &[Standing]| {
-            if let Err(failure) = upkeep.meet(Elsewhere::of(standings)) {
-                upkeep.tell_absence(failure.message);
+            if let Err(error) = watcher.meet(RemoteTeam::of(standings)) {
+                watcher.tell_absence(error.to_string());
             }
             for change in changes {
                 match change.warning() {
-                    Some(warning) => upkeep.tell_absence(warning),
+                    Some(warning) => watcher.tell_absence(warning),
                     // Nobody reads: then nobody misses it.
                     None => _ = news.try_send(format!("{} is in the team now", change.name)),
                 }
@@ -78,13 +77,10 @@ impl Remotes {
 }
 
 /// Everybody who is configured.
-pub(crate) async fn open_directory(
-    config: &Config,
-    database: &Database,
-) -> Result<Directory, Failure> {
+pub async fn open_directory(config: &Config, database: &Database) -> Result<Directory, AppError> {
     let given = &config.a2a.remote_agents;
     if given.len() > MOST_AGENTS {
-        return Err(Failure::usage(format!(
+        return Err(AppError::usage(format!(
             "a2a.remoteAgents has {} agents; at most {MOST_AGENTS} are used",
             given.len()
         )));
@@ -96,12 +92,9 @@ pub(crate) async fn open_directory(
 }
 
 /// One agent, as the protocol's room wants it.
-pub(crate) fn remote_config(
-    config: &Config,
-    agent: &RemoteAgentConfig,
-) -> Result<RemoteConfig, Failure> {
+pub fn remote_config(config: &Config, agent: &RemoteAgentConfig) -> Result<RemoteConfig, AppError> {
     let wrong = |key: &str, why: String| {
-        Failure::usage(format!("a2a.remoteAgents, {}: {key}: {why}", agent.name))
+        AppError::usage(format!("a2a.remoteAgents, {}: {key}: {why}", agent.name))
     };
     let usual = RemoteLimits::default();
     let seconds = |given: Option<u64>, usual: Duration| {
@@ -109,7 +102,7 @@ pub(crate) fn remote_config(
     };
     let budget = Duration::from_secs(config.budget.seconds.max(1));
     let rules = Rules::parse(&config.egress.allow, &config.egress.deny, &[])
-        .map_err(|error| Failure::usage(format!("egress: {error}")))?;
+        .map_err(|error| AppError::usage(format!("egress: {error}")))?;
     let token = token(agent)
         .map(|token| HeaderValue::from_str(&format!("Bearer {token}")))
         .transpose()
@@ -145,7 +138,7 @@ pub(crate) fn remote_config(
 fn card_keys(agent: &RemoteAgentConfig) -> Result<Vec<TrustedKey>, String> {
     let mut keys = Vec::new();
     for path in &agent.card_keys {
-        let file = home::expand(path)?;
+        let file = home::expand_path(path)?;
         let text = std::fs::read_to_string(&file).map_err(|error| format!("{path}: {error}"))?;
         let wrong = |error: &dyn std::fmt::Display| format!("{path}: {error}");
         let value: serde_json::Value =

@@ -6,15 +6,15 @@ use std::time::Duration;
 use lango_egress::{Guard, Pattern, Rules, Url};
 use lango_navigator::NavigatorSettings;
 
+use crate::AppError;
 use crate::config::Config;
-use crate::failure::Failure;
 use crate::home::{self, Home};
 
 /// The agent whose browser it is.
 const NAVIGATOR: &str = "navigator";
 
 /// Where an agent may go.
-pub(crate) fn guard(config: &Config, agent: &str) -> Result<Guard, Failure> {
+pub fn guard(config: &Config, agent: &str) -> Result<Guard, AppError> {
     let hosts = config.agents.get(agent).map(|agent| agent.hosts.as_slice()).unwrap_or_default();
     Ok(Guard::new(Rules {
         allow_private: patterns("egress.allow", &config.egress.allow)?,
@@ -24,7 +24,7 @@ pub(crate) fn guard(config: &Config, agent: &str) -> Result<Guard, Failure> {
 }
 
 /// Where everybody may go, whoever asks.
-pub(crate) fn rules(config: &Config) -> Result<Rules, Failure> {
+pub fn rules(config: &Config) -> Result<Rules, AppError> {
     Ok(Rules {
         allow_private: patterns("egress.allow", &config.egress.allow)?,
         deny: patterns("egress.deny", &config.egress.deny)?,
@@ -33,7 +33,7 @@ pub(crate) fn rules(config: &Config) -> Result<Rules, Failure> {
 }
 
 /// The same, and a server that the user named: it may be reached wherever it is.
-pub(crate) fn guard_with(config: &Config, agent: &str, server: &str) -> Result<Guard, Failure> {
+pub fn guard_with(config: &Config, agent: &str, server: &str) -> Result<Guard, AppError> {
     let hosts = config.agents.get(agent).map(|agent| agent.hosts.as_slice()).unwrap_or_default();
     let place = Url::parse(server).ok().and_then(|url| {
         let port = url.port_or_known_default()?;
@@ -52,19 +52,20 @@ pub(crate) fn guard_with(config: &Config, agent: &str, server: &str) -> Result<G
     }))
 }
 
-pub(crate) fn patterns(key: &str, texts: &[String]) -> Result<Vec<Pattern>, Failure> {
+/// Reads addresses and names of a key that may be reached, or not.
+pub fn patterns(key: &str, texts: &[String]) -> Result<Vec<Pattern>, AppError> {
     let read =
-        |text: &String| text.parse().map_err(|error| Failure::usage(format!("{key}: {error}")));
+        |text: &String| text.parse().map_err(|error| AppError::usage(format!("{key}: {error}")));
     texts.iter().map(read).collect()
 }
 
 /// The browser of the navigator.
-pub(crate) fn navigator(config: &Config, home: &Home) -> Result<NavigatorSettings, Failure> {
+pub fn navigator(config: &Config, home: &Home) -> Result<NavigatorSettings, AppError> {
     let given = &config.navigator;
     let profile = match &given.profile {
         Some(path) => Some(
-            home::expand(path)
-                .map_err(|error| Failure::usage(format!("navigator.profile: {error}")))?,
+            home::expand_path(path)
+                .map_err(|error| AppError::usage(format!("navigator.profile: {error}")))?,
         ),
         None => None,
     };
@@ -80,13 +81,13 @@ pub(crate) fn navigator(config: &Config, home: &Home) -> Result<NavigatorSetting
 }
 
 /// The Chromium that is configured.
-pub(crate) fn chromium(config: &Config) -> Result<Option<PathBuf>, Failure> {
+pub fn chromium(config: &Config) -> Result<Option<PathBuf>, AppError> {
     let Some(given) = &config.navigator.chromium else { return Ok(None) };
     // A bare name is looked for in PATH.
     if !given.contains('/') && !given.starts_with('~') {
         return Ok(Some(PathBuf::from(given)));
     }
-    let path = home::expand(given)
-        .map_err(|error| Failure::usage(format!("navigator.chromium: {error}")))?;
+    let path = home::expand_path(given)
+        .map_err(|error| AppError::usage(format!("navigator.chromium: {error}")))?;
     Ok(Some(path))
 }

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 /// Agents elsewhere that the team works with.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct A2aConfig {
+pub struct A2aConfig {
     /// true: the agents of `a2a.remoteAgents` are in the team.
-    pub(crate) enabled: bool,
+    pub enabled: bool,
     /// Seconds that a start waits for agents that do not answer, all of them together.
-    pub(crate) timeout_seconds: u64,
+    pub timeout_seconds: u64,
     /// The agents, each a table with a name and the address of its card.
-    pub(crate) remote_agents: Vec<RemoteAgentConfig>,
+    pub remote_agents: Vec<RemoteAgentConfig>,
 }
 
 impl Default for A2aConfig {
@@ -24,27 +24,27 @@ impl Default for A2aConfig {
 /// An agent elsewhere.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct RemoteAgentConfig {
+pub struct RemoteAgentConfig {
     /// What it is called here: lower-case letters, digits and `-`.
-    pub(crate) name: String,
+    pub name: String,
     /// The address of its card, or only its host.
-    pub(crate) agent_card_url: String,
+    pub agent_card_url: String,
     /// The environment variable that holds a bearer token for it. Tokens are never kept in this file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) token_env: Option<String>,
+    pub token_env: Option<String>,
     /// Places beside the card's own host that the agent may be at, such as `api.example.org`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) allow_hosts: Vec<String>,
+    pub allow_hosts: Vec<String>,
     /// Keys that its card has to be signed with one of: files with a JSON Web Key or a set of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) card_keys: Vec<String>,
+    pub card_keys: Vec<String>,
     /// false: answers are waited for, although the card says that they can be listened to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) streaming: Option<bool>,
+    pub streaming: Option<bool>,
     /// Seconds that one task may take; 120 unless given, and never more than `budget.seconds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) task_seconds: Option<u64>,
+    pub task_seconds: Option<u64>,
     /// Seconds that it may say nothing; 30 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) silence_seconds: Option<u64>,
+    pub silence_seconds: Option<u64>,
 }

@@ -11,13 +11,13 @@ use super::load::{check_known, insert, list_of, split_key, value_of};
 use super::{Config, ConfigError, Origin};
 
 /// Refuses a key that does not exist.
-pub(crate) fn check(key: &str) -> Result<(), ConfigError> {
+pub fn check(key: &str) -> Result<(), ConfigError> {
     check_known(&split_key(key), &known_keys(), &Origin::Default)
 }
 
 /// Sets one key in the file, keeping comments and order. Nothing is written unless the result is
 /// a valid configuration.
-pub(crate) fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError> {
+pub fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError> {
     let origin = Origin::File(path.to_owned());
     let parts = split_key(key);
     check_known(&parts, &known_keys(), &origin)?;
@@ -43,11 +43,7 @@ pub(crate) fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError>
 
 /// Adds a table to a list of tables, as a `[[section]]` of its own unless the list is written in one
 /// line.
-pub(crate) fn add_to_list(
-    path: &Path,
-    key: &str,
-    entry: &toml_edit::Table,
-) -> Result<(), ConfigError> {
+pub fn add_to_list(path: &Path, key: &str, entry: &toml_edit::Table) -> Result<(), ConfigError> {
     let mut document = read(path)?;
     let parts = split_key(key);
     let Some((name, sections)) = parts.split_last() else { return Ok(()) };
@@ -74,7 +70,7 @@ pub(crate) fn add_to_list(
 }
 
 /// Removes the tables of a list whose `name` is this one. Whether there was any.
-pub(crate) fn remove_from_list(path: &Path, key: &str, wanted: &str) -> Result<bool, ConfigError> {
+pub fn remove_from_list(path: &Path, key: &str, wanted: &str) -> Result<bool, ConfigError> {
     let mut document = read(path)?;
     let parts = split_key(key);
     let Some((name, sections)) = parts.split_last() else { return Ok(false) };
@@ -149,7 +145,7 @@ fn section<'a>(
 }
 
 /// Removes a key, or a section with all that is in it. False where it was not there.
-pub(crate) fn unset(path: &Path, key: &str) -> Result<bool, ConfigError> {
+pub fn unset(path: &Path, key: &str) -> Result<bool, ConfigError> {
     let current = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),

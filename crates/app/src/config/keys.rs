@@ -7,24 +7,24 @@ use super::Config;
 
 /// A key that can be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Key {
+pub struct Key {
     /// Such as `agent.multiAgent`; `*` stands for a name of the user's choice.
-    pub(crate) path: String,
+    pub path: String,
     /// What it is for.
-    pub(crate) description: String,
+    pub description: String,
     /// Whether it takes several values.
-    pub(crate) is_list: bool,
+    pub is_list: bool,
 }
 
 impl Key {
     /// The variable that overrides it, such as `LANGO_AGENT_MULTIAGENT`; none below free names.
-    pub(crate) fn variable(&self) -> Option<String> {
+    pub fn variable(&self) -> Option<String> {
         (!self.path.contains('*'))
             .then(|| format!("LANGO_{}", self.path.replace('.', "_").to_uppercase()))
     }
 
     /// Whether `path` names this key.
-    pub(crate) fn matches(&self, path: &[&str]) -> bool {
+    pub fn matches(&self, path: &[&str]) -> bool {
         let own: Vec<&str> = self.path.split('.').collect();
         own.len() == path.len()
             && own.iter().zip(path).all(|(own, given)| *own == "*" || own == given)
@@ -32,14 +32,14 @@ impl Key {
 }
 
 /// The JSON schema of the configuration file.
-pub(crate) fn schema() -> Schema {
+pub fn schema() -> Schema {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<Config>()
 }
 
 /// Every key that can be set, in the order of the schema.
-pub(crate) fn known_keys() -> Vec<Key> {
+pub fn known_keys() -> Vec<Key> {
     let mut keys = Vec::new();
     collect(schema().as_value(), String::new(), "", &mut keys);
     keys
@@ -64,7 +64,7 @@ fn collect(schema: &serde_json::Value, path: String, above: &str, keys: &mut Vec
 }
 
 /// The known key that looks most like `given`.
-pub(crate) fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(super) fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let score = |known: &str| strsim::jaro_winkler(&given.to_lowercase(), &known.to_lowercase());
     known
         .map(|known| (score(known), known))

@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 /// How texts are found by their meaning.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct EmbeddingConfig {
+pub struct EmbeddingConfig {
     /// local: the model that is part of lango, without a network. none: texts are found by their
     /// words alone.
-    pub(crate) provider: EmbeddingProvider,
+    pub provider: EmbeddingProvider,
     /// The model's name for the provider; one that suits it when absent.
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
     /// Up to and including the version, such as `https://api.openai.com/v1`; the provider's own
     /// when absent.
-    pub(crate) base_url: Option<String>,
+    pub base_url: Option<String>,
     /// The environment variable that holds the key; the provider's usual one when absent.
-    pub(crate) api_key_env: Option<String>,
+    pub api_key_env: Option<String>,
 }
 
 /// Who turns texts into vectors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum EmbeddingProvider {
+pub enum EmbeddingProvider {
     /// The model that is part of lango.
     #[default]
     Local,
@@ -40,9 +40,9 @@ pub(crate) enum EmbeddingProvider {
 /// Relations between things.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct GraphConfig {
+pub struct GraphConfig {
     /// Whether there is a graph.
-    pub(crate) enabled: bool,
+    pub enabled: bool,
 }
 
 impl Default for GraphConfig {
@@ -54,19 +54,19 @@ impl Default for GraphConfig {
 /// What the librarian keeps and asks.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct LibrarianConfig {
+pub struct LibrarianConfig {
     /// Whether there are documents, knowledge, lessons and open questions.
-    pub(crate) enabled: bool,
+    pub enabled: bool,
     /// Estimated tokens of knowledge that enter a prompt; 0 for none.
-    pub(crate) knowledge_token_budget: u64,
+    pub knowledge_token_budget: u64,
     /// Open questions at a time; 0 for none.
-    pub(crate) max_pending_inquiries: u32,
+    pub max_pending_inquiries: u32,
     /// Turns between two open questions.
-    pub(crate) inquiry_cooldown_turns: u32,
+    pub inquiry_cooldown_turns: u32,
     /// Days after which an open question is dropped.
-    pub(crate) inquiry_expiry_days: u32,
+    pub inquiry_expiry_days: u32,
     /// The largest file that is ingested, in bytes.
-    pub(crate) max_file_bytes: u64,
+    pub max_file_bytes: u64,
 }
 
 impl Default for LibrarianConfig {
@@ -85,29 +85,29 @@ impl Default for LibrarianConfig {
 /// Searching the web.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct SearchConfig {
+pub struct SearchConfig {
     /// A `SearXNG` server that answers in JSON, such as `https://searx.example.org`. Without it the
     /// web cannot be searched.
-    pub(crate) url: Option<String>,
+    pub url: Option<String>,
 }
 
 /// Memory of the user and of past conversations.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct ObservationalMemoryConfig {
+pub struct ObservationalMemoryConfig {
     /// Whether anything is remembered.
-    pub(crate) enabled: bool,
+    pub enabled: bool,
     /// PROVIDER/NAME of the model that makes observations; may be a small one. `none`: sentences
     /// of the conversation are kept as they are. The agents' model when absent.
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
     /// Estimated tokens of conversation that are observed at a time.
-    pub(crate) message_token_threshold: u64,
+    pub message_token_threshold: u64,
     /// Estimated tokens of observations that are condensed at a time.
-    pub(crate) observation_token_threshold: u64,
+    pub observation_token_threshold: u64,
     /// Estimated tokens of memory that enter a prompt; 0 for none.
-    pub(crate) memory_token_budget: u64,
+    pub memory_token_budget: u64,
     /// Tokens that observing may cost in a day.
-    pub(crate) tokens_per_day: u64,
+    pub tokens_per_day: u64,
 }
 
 impl Default for ObservationalMemoryConfig {

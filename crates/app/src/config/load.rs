@@ -11,7 +11,7 @@ use super::keys::{Key, known_keys, nearest};
 
 /// A configuration that cannot be used. The user can act.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ConfigError {
+pub enum ConfigError {
     /// The file is there and cannot be read.
     #[error("cannot read {}: {reason}. Check it with: ls -l {}", path.display(), path.display())]
     Unreadable {
@@ -65,7 +65,7 @@ fn suggest(nearest: Option<&str>) -> String {
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Origin {
+pub enum Origin {
     /// Nobody set it.
     Default,
     /// The file.
@@ -86,10 +86,11 @@ impl std::fmt::Display for Origin {
 
 /// A configuration and where its values come from.
 #[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) config: Config,
+pub struct Loaded {
+    /// The configuration.
+    pub config: Config,
     /// By key; what is not here has its default.
-    pub(crate) origins: BTreeMap<String, Origin>,
+    pub origins: BTreeMap<String, Origin>,
 }
 
 /// Variables that are not keys of the configuration.
@@ -103,7 +104,7 @@ const OTHER_VARIABLES: &[&str] = &[
 ];
 
 /// Reads the file at `path`, if there is one, and the `LANGO_…` variables.
-pub(crate) fn load(
+pub fn load(
     path: &Path,
     variables: impl IntoIterator<Item = (String, String)>,
 ) -> Result<Loaded, ConfigError> {

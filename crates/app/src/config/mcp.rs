@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 /// What holds for all MCP servers.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct McpConfig {
+pub struct McpConfig {
     /// Bytes of descriptions and schemas of one agent's MCP tools above which a server's tools are
     /// offered as two: one that lists them, one that calls them.
-    pub(crate) fold_bytes: usize,
+    pub fold_bytes: usize,
 }
 
 impl Default for McpConfig {
@@ -29,57 +29,57 @@ impl Default for McpConfig {
     clippy::struct_excessive_bools,
     reason = "they are switches of the file, as others name them"
 )]
-pub(crate) struct McpServerConfig {
+pub struct McpServerConfig {
     /// The program to start: a path, or a name in PATH.
-    pub(crate) command: Option<String>,
+    pub command: Option<String>,
     /// Its arguments.
-    pub(crate) args: Vec<String>,
+    pub args: Vec<String>,
     /// Its environment, beside PATH, HOME, LANG and TZ. Nothing else of yours is passed on.
-    pub(crate) env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, String>,
     /// Where it runs; the workspace when absent.
-    pub(crate) cwd: Option<String>,
+    pub cwd: Option<String>,
     /// The address, instead of a program.
-    pub(crate) url: Option<String>,
+    pub url: Option<String>,
     /// Headers that every request to the address carries.
-    pub(crate) headers: BTreeMap<String, String>,
+    pub headers: BTreeMap<String, String>,
     /// The environment variable that holds the token for the address.
-    pub(crate) bearer_token_env_var: Option<String>,
+    pub bearer_token_env_var: Option<String>,
     /// A client for `lango mcp login` that was registered by hand.
-    pub(crate) oauth_client_id: Option<String>,
+    pub oauth_client_id: Option<String>,
     /// The environment variable that holds the secret of that client.
-    pub(crate) oauth_client_secret_env_var: Option<String>,
+    pub oauth_client_secret_env_var: Option<String>,
     /// What `lango mcp login` asks for; what the server names when empty.
-    pub(crate) oauth_scopes: Vec<String>,
+    pub oauth_scopes: Vec<String>,
     /// The agent that owns its tools.
-    pub(crate) agent: Option<String>,
+    pub agent: Option<String>,
     /// false: it is not used.
-    pub(crate) enabled: bool,
+    pub enabled: bool,
     /// If there are any, the only tools that are used.
-    pub(crate) enabled_tools: Vec<String>,
+    pub enabled_tools: Vec<String>,
     /// Tools that are not used.
-    pub(crate) disabled_tools: Vec<String>,
+    pub disabled_tools: Vec<String>,
     /// How much harm its tools can do: dangerous ones are asked about. What the server itself says
     /// about that is not believed.
-    pub(crate) safety: SafetyName,
+    pub safety: SafetyName,
     /// Tools that only read, and may run side by side.
-    pub(crate) read_only_tools: Vec<String>,
+    pub read_only_tools: Vec<String>,
     /// Seconds until it must be ready.
-    pub(crate) startup_timeout_sec: u64,
+    pub startup_timeout_sec: u64,
     /// Seconds a call may take without a sign of progress.
-    pub(crate) tool_timeout_sec: u64,
+    pub tool_timeout_sec: u64,
     /// false: the program is not confined by the sandbox. It still ends with Lango.
-    pub(crate) sandbox: bool,
+    pub sandbox: bool,
     /// Whether a confined program may reach the network.
-    pub(crate) network: bool,
+    pub network: bool,
     /// What a confined program may write to, beside the usual caches: `.` is the workspace, `~` the
     /// home directory.
-    pub(crate) writable: Vec<String>,
+    pub writable: Vec<String>,
     /// true: it is told which directory is worked in.
-    pub(crate) roots: bool,
+    pub roots: bool,
     /// How often it may ask for the model in one call; each time somebody is asked.
-    pub(crate) sampling_requests: u32,
+    pub sampling_requests: u32,
     /// Tokens that it may get from the model in one call.
-    pub(crate) sampling_tokens: u32,
+    pub sampling_tokens: u32,
 }
 
 impl Default for McpServerConfig {
@@ -116,7 +116,7 @@ impl Default for McpServerConfig {
 /// How much harm a tool can do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum SafetyName {
+pub enum SafetyName {
     /// It reads.
     Safe,
     /// It changes its own stores.

@@ -17,91 +17,91 @@ use lango_model::ModelEntry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use a2a::{A2aConfig, RemoteAgentConfig};
-pub(crate) use edit::{add_to_list, check, remove_from_list, set, unset};
-pub(crate) use keys::{known_keys, schema};
-pub(crate) use knowledge::{
+pub use a2a::{A2aConfig, RemoteAgentConfig};
+pub use edit::{add_to_list, check, remove_from_list, set, unset};
+pub use keys::{known_keys, schema};
+pub use knowledge::{
     EmbeddingConfig, EmbeddingProvider, GraphConfig, LibrarianConfig, ObservationalMemoryConfig,
     SearchConfig,
 };
-pub(crate) use load::{ConfigError, Loaded, Origin, load};
-pub(crate) use mcp::{McpConfig, McpServerConfig};
-pub(crate) use sandbox::{LevelName, PartName, SandboxConfig};
-pub(crate) use server::ServerConfig;
-pub(crate) use web::{EgressConfig, NavigatorConfig};
+pub use load::{ConfigError, Loaded, Origin, load};
+pub use mcp::{McpConfig, McpServerConfig};
+pub use sandbox::{LevelName, PartName, SandboxConfig};
+pub use server::ServerConfig;
+pub use web::{EgressConfig, NavigatorConfig};
 
 /// Everything that can be configured. Every field has a default that works.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct Config {
+pub struct Config {
     /// The team.
-    pub(crate) agent: AgentConfig,
+    pub agent: AgentConfig,
     /// The model the agents use.
-    pub(crate) model: ModelConfig,
+    pub model: ModelConfig,
     /// Single agents, by name.
-    pub(crate) agents: BTreeMap<String, AgentOverride>,
+    pub agents: BTreeMap<String, AgentOverride>,
     /// Servers that models are reached through, by a name of your choice.
-    pub(crate) providers: BTreeMap<String, ProviderConfig>,
+    pub providers: BTreeMap<String, ProviderConfig>,
     /// Facts about models that the built-in table does not have, or has wrong.
-    pub(crate) models: BTreeMap<String, ModelEntry>,
+    pub models: BTreeMap<String, ModelEntry>,
     /// What happens when a model cannot be reached.
-    pub(crate) retry: RetryConfig,
+    pub retry: RetryConfig,
     /// What one turn may cost.
-    pub(crate) budget: BudgetConfig,
+    pub budget: BudgetConfig,
     /// Which directories may bring something of their own.
-    pub(crate) trust: TrustConfig,
+    pub trust: TrustConfig,
     /// When a person is asked.
-    pub(crate) approvals: ApprovalsConfig,
+    pub approvals: ApprovalsConfig,
     /// What commands may touch.
-    pub(crate) sandbox: SandboxConfig,
+    pub sandbox: SandboxConfig,
     /// Which addresses may be reached, beside those of the public internet.
-    pub(crate) egress: EgressConfig,
+    pub egress: EgressConfig,
     /// The navigator's browser.
-    pub(crate) navigator: NavigatorConfig,
+    pub navigator: NavigatorConfig,
     /// How texts are found by their meaning.
-    pub(crate) embedding: EmbeddingConfig,
+    pub embedding: EmbeddingConfig,
     /// Relations between things.
-    pub(crate) graph: GraphConfig,
+    pub graph: GraphConfig,
     /// What the librarian keeps and asks.
-    pub(crate) librarian: LibrarianConfig,
+    pub librarian: LibrarianConfig,
     /// Searching the web.
-    pub(crate) search: SearchConfig,
+    pub search: SearchConfig,
     /// MCP servers that bring tools, by a name of your choice.
     #[serde(rename = "mcp_servers")]
-    pub(crate) mcp_servers: BTreeMap<String, McpServerConfig>,
+    pub mcp_servers: BTreeMap<String, McpServerConfig>,
     /// What holds for all MCP servers.
-    pub(crate) mcp: McpConfig,
+    pub mcp: McpConfig,
     /// Memory of the user and of past conversations.
-    pub(crate) observational_memory: ObservationalMemoryConfig,
+    pub observational_memory: ObservationalMemoryConfig,
     /// Agents elsewhere that the team works with.
-    pub(crate) a2a: A2aConfig,
+    pub a2a: A2aConfig,
     /// Programs and agents that talk to the team through `lango serve`.
-    pub(crate) server: ServerConfig,
+    pub server: ServerConfig,
     /// Where everything is kept.
-    pub(crate) database: DatabaseConfig,
+    pub database: DatabaseConfig,
     /// Earlier turns shown to a model.
-    pub(crate) history: HistoryConfig,
+    pub history: HistoryConfig,
     /// Limits of tools.
-    pub(crate) tools: ToolsConfig,
+    pub tools: ToolsConfig,
 }
 
 /// The team.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct AgentConfig {
+pub struct AgentConfig {
     /// true: an orchestrator with specialists; false: one agent with every tool.
-    pub(crate) multi_agent: bool,
+    pub multi_agent: bool,
     /// `standard`, `compact`, or a directory of AGENT.md files.
-    pub(crate) topology: String,
+    pub topology: String,
     /// Hand-overs in one turn; 0 means 5.
-    pub(crate) max_delegation_rounds: u32,
+    pub max_delegation_rounds: u32,
     /// Who makes the orchestrator's choice.
-    pub(crate) router: RouterName,
+    pub router: RouterName,
     /// A directory with one AGENT.md file for each extra or changed agent.
-    pub(crate) agents_dir: Option<PathBuf>,
+    pub agents_dir: Option<PathBuf>,
     /// A directory with prompt sections: AGENTS.md, SAFETY.md, `CONVERSATION_RULES.md`,
     /// `TOOL_USAGE.md`, and agents/NAME/ for single agents.
-    pub(crate) prompts_dir: Option<PathBuf>,
+    pub prompts_dir: Option<PathBuf>,
 }
 
 impl Default for AgentConfig {
@@ -120,7 +120,7 @@ impl Default for AgentConfig {
 /// Who makes the orchestrator's choice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum RouterName {
+pub enum RouterName {
     /// Its model, always.
     #[default]
     Model,
@@ -131,40 +131,40 @@ pub(crate) enum RouterName {
 /// What is different for one agent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct AgentOverride {
+pub struct AgentOverride {
     /// PROVIDER/NAME of its model.
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
     /// Upper limit of its replies in tokens.
-    pub(crate) max_output_tokens: Option<u32>,
+    pub max_output_tokens: Option<u32>,
     /// Between 0 and 2.
-    pub(crate) temperature: Option<f64>,
+    pub temperature: Option<f64>,
     /// If there are any, the only hosts that this agent may reach, such as `example.org` and
     /// `*.example.org`.
-    pub(crate) hosts: Vec<String>,
+    pub hosts: Vec<String>,
 }
 
 /// The model the agents use.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct ModelConfig {
+pub struct ModelConfig {
     /// The provider: a name under `providers`, or one of openai, anthropic, gemini, openrouter,
     /// ollama, lmstudio, llamacpp, embedded. Without it, the keys in the environment decide, then
     /// servers on this machine; where there are none, the model in the box answers.
-    pub(crate) provider: Option<String>,
+    pub provider: Option<String>,
     /// The model's name for the provider.
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// Models that stand in when the first cannot answer, as PROVIDER/NAME, in order.
-    pub(crate) fallbacks: Vec<String>,
+    pub fallbacks: Vec<String>,
     /// Look for a server on this machine (Ollama, LM Studio, llama.cpp) when nothing else is set.
-    pub(crate) discover: bool,
+    pub discover: bool,
     /// Seconds a model may send nothing.
-    pub(crate) idle_seconds: u64,
+    pub idle_seconds: u64,
     /// Seconds a whole reply may take.
-    pub(crate) total_seconds: u64,
+    pub total_seconds: u64,
     /// Upper limit of a reply in tokens; the provider's own when absent.
-    pub(crate) max_output_tokens: Option<u32>,
+    pub max_output_tokens: Option<u32>,
     /// Between 0 and 2; the provider's own when absent.
-    pub(crate) temperature: Option<f64>,
+    pub temperature: Option<f64>,
 }
 
 impl Default for ModelConfig {
@@ -185,28 +185,28 @@ impl Default for ModelConfig {
 /// A server that models are reached through.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct ProviderConfig {
+pub struct ProviderConfig {
     /// The wire it speaks: openai unless given.
-    pub(crate) r#type: Option<ProviderType>,
+    pub r#type: Option<ProviderType>,
     /// Up to and including the version, such as `http://127.0.0.1:1234/v1`.
-    pub(crate) base_url: Option<String>,
+    pub base_url: Option<String>,
     /// The environment variable that holds its key. Keys are never kept in this file.
-    pub(crate) api_key_env: Option<String>,
+    pub api_key_env: Option<String>,
     /// Headers that every request to it carries. A value that begins with `$` is the name of a
     /// variable that holds it.
-    pub(crate) headers: BTreeMap<String, String>,
+    pub headers: BTreeMap<String, String>,
 }
 
 /// What happens when a model cannot be reached.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct RetryConfig {
+pub struct RetryConfig {
     /// Tries with one model before the next of `model.fallbacks` is asked.
-    pub(crate) tries: u32,
+    pub tries: u32,
     /// The wait before the second try; it doubles from there.
-    pub(crate) first_wait_milliseconds: u64,
+    pub first_wait_milliseconds: u64,
     /// The longest wait, also when the provider asks for more.
-    pub(crate) longest_wait_seconds: u64,
+    pub longest_wait_seconds: u64,
 }
 
 impl Default for RetryConfig {
@@ -224,7 +224,7 @@ impl Default for RetryConfig {
 /// The wire a provider speaks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum ProviderType {
+pub enum ProviderType {
     /// OpenAI chat completions, as most servers speak it.
     #[default]
     OpenAi,
@@ -250,15 +250,15 @@ impl From<ProviderType> for lango_model::Wire {
 /// What one turn may cost.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct BudgetConfig {
+pub struct BudgetConfig {
     /// Requests to a model.
-    pub(crate) model_calls: u32,
+    pub model_calls: u32,
     /// Calls of tools.
-    pub(crate) tool_calls: u32,
+    pub tool_calls: u32,
     /// Input and output tokens.
-    pub(crate) tokens: u64,
+    pub tokens: u64,
     /// Wall time.
-    pub(crate) seconds: u64,
+    pub seconds: u64,
 }
 
 impl Default for BudgetConfig {
@@ -276,23 +276,23 @@ impl Default for BudgetConfig {
 /// Which directories may bring something of their own.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct TrustConfig {
+pub struct TrustConfig {
     /// Their skills in `.agents/skills` are offered. Set by `lango trust`; a directory above is not
     /// enough.
-    pub(crate) directories: Vec<String>,
+    pub directories: Vec<String>,
 }
 
 /// When a person is asked.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct ApprovalsConfig {
+pub struct ApprovalsConfig {
     /// What happens to calls that no rule decides.
-    pub(crate) policy: PolicyName,
+    pub policy: PolicyName,
     /// How long a question waits for an answer.
-    pub(crate) expire_seconds: u64,
+    pub expire_seconds: u64,
     /// What runs without asking, what is always asked, what never runs. Deny wins over ask, ask
     /// over allow.
-    pub(crate) rules: Vec<RuleConfig>,
+    pub rules: Vec<RuleConfig>,
 }
 
 impl Default for ApprovalsConfig {
@@ -304,7 +304,7 @@ impl Default for ApprovalsConfig {
 /// What happens to calls that no rule decides.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum PolicyName {
+pub enum PolicyName {
     /// Those that act on the world are asked about.
     #[default]
     #[serde(alias = "dangerous")]
@@ -319,27 +319,27 @@ pub(crate) enum PolicyName {
 /// One rule. What it does not name, it does not look at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct RuleConfig {
+pub struct RuleConfig {
     /// What the rule does.
-    pub(crate) effect: EffectName,
+    pub effect: EffectName,
     /// The tool; `*` stands for any characters.
-    pub(crate) tool: Option<String>,
+    pub tool: Option<String>,
     /// The agent that calls.
-    pub(crate) agent: Option<String>,
+    pub agent: Option<String>,
     /// The workspace, or a directory it lies in; `~` is the home directory.
-    pub(crate) directory: Option<String>,
+    pub directory: Option<String>,
     /// The words of a command, a path or an address. `*` stands for any characters in a word, and
     /// as the last word for any further words. Every call of the tool when absent.
-    pub(crate) words: Option<Vec<String>>,
+    pub words: Option<Vec<String>>,
     /// Take `*` in the words for a plain character.
     #[serde(default)]
-    pub(crate) exact: bool,
+    pub exact: bool,
 }
 
 /// What a rule does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum EffectName {
+pub enum EffectName {
     /// It runs unasked.
     Allow,
     /// A person is asked.
@@ -351,19 +351,19 @@ pub(crate) enum EffectName {
 /// Where everything is kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct DatabaseConfig {
+pub struct DatabaseConfig {
     /// `postgres://…`, or a path of an `SQLite` file; lango.db in the data directory when absent.
-    pub(crate) url: Option<String>,
+    pub url: Option<String>,
 }
 
 /// Earlier turns shown to a model.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct HistoryConfig {
+pub struct HistoryConfig {
     /// At most so many turns.
-    pub(crate) turns: u32,
+    pub turns: u32,
     /// At most about so many tokens.
-    pub(crate) tokens: u64,
+    pub tokens: u64,
 }
 
 impl Default for HistoryConfig {
@@ -376,11 +376,11 @@ impl Default for HistoryConfig {
 /// Limits of tools.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct ToolsConfig {
+pub struct ToolsConfig {
     /// Bytes of an output shown to a model; the rest is kept behind a reference.
-    pub(crate) output_bytes: usize,
+    pub output_bytes: usize,
     /// Read-only calls that run at the same time.
-    pub(crate) parallel_calls: usize,
+    pub parallel_calls: usize,
 }
 
 impl Default for ToolsConfig {

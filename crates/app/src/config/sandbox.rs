@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 /// What commands may touch.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct SandboxConfig {
+pub struct SandboxConfig {
     /// How strongly commands are confined. Where the machine cannot do it, they are refused.
-    pub(crate) level: LevelName,
+    pub level: LevelName,
     /// true: commands can reach the network, and services on this machine.
-    pub(crate) network: bool,
+    pub network: bool,
     /// Directories that commands may write to, beside the workspace.
-    pub(crate) writable: Vec<String>,
+    pub writable: Vec<String>,
     /// Places that commands cannot read, beside keys, passwords and Lango's own files.
-    pub(crate) hidden: Vec<String>,
+    pub hidden: Vec<String>,
     /// Places in the workspace that commands cannot change, beside .git and the like.
-    pub(crate) protected: Vec<String>,
+    pub protected: Vec<String>,
     /// CPU time of each process.
-    pub(crate) cpu_seconds: u64,
+    pub cpu_seconds: u64,
     /// Memory of a command.
-    pub(crate) memory_megabytes: u64,
+    pub memory_megabytes: u64,
     /// Processes and threads of a command.
-    pub(crate) processes: u64,
+    pub processes: u64,
     /// Size of each file that a command writes.
-    pub(crate) file_megabytes: u64,
+    pub file_megabytes: u64,
     /// Parts of the sandbox that are taken for missing, to see what happens then.
-    pub(crate) without: Vec<PartName>,
+    pub without: Vec<PartName>,
 }
 
 impl Default for SandboxConfig {
@@ -50,7 +50,7 @@ impl Default for SandboxConfig {
 /// How strongly commands are confined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum LevelName {
+pub enum LevelName {
     /// As strongly as the machine can, but never not at all.
     #[default]
     Auto,
@@ -65,7 +65,7 @@ pub(crate) enum LevelName {
 /// A part of the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum PartName {
+pub enum PartName {
     /// The program that makes namespaces.
     Bubblewrap,
     /// Rules for files, in the kernel.

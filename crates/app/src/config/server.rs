@@ -6,31 +6,31 @@ use serde::{Deserialize, Serialize};
 /// The server of `lango serve`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct ServerConfig {
+pub struct ServerConfig {
     /// The address to listen on. Only this machine reaches 127.0.0.1.
-    pub(crate) host: String,
+    pub host: String,
     /// The port; 0 is any that is free.
-    pub(crate) port: u16,
+    pub port: u16,
     /// A file with your own token, readable by you alone. The variable `LANGO_SERVER_TOKEN` comes
     /// first; without both, a token is made at the first start and printed once.
-    pub(crate) token_file: Option<String>,
+    pub token_file: Option<String>,
     /// The agents that callers reach. All of them when empty.
-    pub(crate) expose: Vec<String>,
+    pub expose: Vec<String>,
     /// Agents whose tools programs that speak MCP may call themselves, beside asking the team. None
     /// when empty.
-    pub(crate) tools: Vec<String>,
+    pub tools: Vec<String>,
     /// The name on the card that other agents read.
-    pub(crate) name: String,
+    pub name: String,
     /// What the card says about the team.
-    pub(crate) description: String,
+    pub description: String,
     /// The address that others reach this server by, where it is another one, such as behind a proxy.
-    pub(crate) base_url: Option<String>,
+    pub base_url: Option<String>,
     /// A file with the key that signs the card; made if it is not there. Not signed when absent.
-    pub(crate) card_key: Option<String>,
+    pub card_key: Option<String>,
     /// Names that the server answers to, beside localhost and its own address.
-    pub(crate) allowed_hosts: Vec<String>,
+    pub allowed_hosts: Vec<String>,
     /// Web pages that may use the server, such as `https://chat.example.org`.
-    pub(crate) allowed_origins: Vec<String>,
+    pub allowed_origins: Vec<String>,
 }
 
 impl Default for ServerConfig {

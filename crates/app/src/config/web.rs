@@ -6,32 +6,32 @@ use serde::{Deserialize, Serialize};
 /// Which addresses may be reached, beside those of the public internet.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct EgressConfig {
+pub struct EgressConfig {
     /// Places on this machine or in private networks that may be reached: a name, an address, or
     /// a range, with or without a port, such as `127.0.0.1:8080`, `wiki.corp` or `10.0.0.0/8`.
-    pub(crate) allow: Vec<String>,
+    pub allow: Vec<String>,
     /// Places that may never be reached, written in the same way; `*.example.org` is every name
     /// below it.
-    pub(crate) deny: Vec<String>,
+    pub deny: Vec<String>,
 }
 
 /// The navigator's browser.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct NavigatorConfig {
+pub struct NavigatorConfig {
     /// The Chromium to start: a path, or a name in PATH. Found by its usual names when absent.
-    pub(crate) chromium: Option<String>,
+    pub chromium: Option<String>,
     /// false: with a window.
-    pub(crate) headless: bool,
+    pub headless: bool,
     /// Seconds after which a browser that nobody uses is closed.
-    pub(crate) idle_seconds: u64,
+    pub idle_seconds: u64,
     /// Seconds that a page may take.
-    pub(crate) timeout_seconds: u64,
+    pub timeout_seconds: u64,
     /// A directory for a profile that is kept, with its sign-ins; without it, every session has
     /// a new one that is thrown away.
-    pub(crate) profile: Option<String>,
+    pub profile: Option<String>,
     /// The largest file that is downloaded.
-    pub(crate) download_megabytes: u64,
+    pub download_megabytes: u64,
 }
 
 impl Default for NavigatorConfig {

@@ -8,7 +8,7 @@ use lango_retrieval::{Embedder, LocalEmbedder, RemoteEmbedder, RemoteWire};
 use crate::config::{Config, EmbeddingProvider};
 
 /// Who turns texts into vectors, or why nobody does.
-pub(crate) enum Embedding {
+pub enum Embedding {
     /// It can be asked.
     Ready(Arc<dyn Embedder>),
     /// Texts are found by their words alone.
@@ -16,7 +16,8 @@ pub(crate) enum Embedding {
 }
 
 impl Embedding {
-    pub(crate) fn ready(&self) -> Option<Arc<dyn Embedder>> {
+    /// Returns the embedder, where there is one.
+    pub fn ready(&self) -> Option<Arc<dyn Embedder>> {
         match self {
             Self::Ready(embedder) => Some(Arc::clone(embedder)),
             Self::Absent(_) => None,
@@ -58,7 +59,7 @@ const OLLAMA: Usual = Usual {
 };
 
 /// The embedder that the configuration asks for. Nothing is sent.
-pub(crate) fn embedding(config: &Config) -> Embedding {
+pub fn embedding(config: &Config) -> Embedding {
     let usual = match config.embedding.provider {
         EmbeddingProvider::Local => return Embedding::Ready(Arc::new(LocalEmbedder::new())),
         EmbeddingProvider::None => {

@@ -16,7 +16,7 @@ use crate::home;
 const LONGEST_SECONDS: u64 = 24 * 3600;
 
 /// One entry of the user's configuration. The error says what is wrong with it.
-pub(crate) fn configured(name: &str, given: &McpServerConfig) -> Result<ServerConfig, String> {
+pub fn configured(name: &str, given: &McpServerConfig) -> Result<ServerConfig, String> {
     let name: ServerName = name.parse().map_err(|error| format!("{error}"))?;
     let transport = match (&given.command, &given.url) {
         (Some(_), Some(_)) => return Err("it has a command and a url; leave one out".to_owned()),
@@ -25,7 +25,11 @@ pub(crate) fn configured(name: &str, given: &McpServerConfig) -> Result<ServerCo
             command: whole(command)?,
             arguments: each(&given.args)?,
             environment: values(&given.env)?,
-            directory: given.cwd.as_deref().map(|cwd| home::expand(&whole(cwd)?)).transpose()?,
+            directory: given
+                .cwd
+                .as_deref()
+                .map(|cwd| home::expand_path(&whole(cwd)?))
+                .transpose()?,
             sandbox: given.sandbox,
             writable: given
                 .writable
@@ -67,7 +71,7 @@ pub(crate) fn configured(name: &str, given: &McpServerConfig) -> Result<ServerCo
 }
 
 /// One entry of another program's file, as one of the configuration.
-pub(crate) fn adopted(entry: &JsonEntry) -> Result<McpServerConfig, String> {
+pub fn adopted(entry: &JsonEntry) -> Result<McpServerConfig, String> {
     if let Some(kind @ "sse") = entry.r#type.as_deref() {
         return Err(format!(
             "it speaks {kind:?}, which the protocol has given up; ask its makers for an address \
@@ -87,7 +91,7 @@ pub(crate) fn adopted(entry: &JsonEntry) -> Result<McpServerConfig, String> {
 }
 
 /// One entry of a project's file. Paths in it may be relative to the project.
-pub(crate) fn of_project(
+pub(super) fn of_project(
     name: &str,
     entry: &JsonEntry,
     unknown: &[String],
@@ -120,7 +124,7 @@ fn address(text: &str) -> Result<Url, String> {
 
 /// A path that may be relative to the workspace.
 fn place(text: &str) -> Result<PathBuf, String> {
-    if text.starts_with(['/', '~']) { home::expand(text) } else { Ok(PathBuf::from(text)) }
+    if text.starts_with(['/', '~']) { home::expand_path(text) } else { Ok(PathBuf::from(text)) }
 }
 
 fn whole(text: &str) -> Result<String, String> {

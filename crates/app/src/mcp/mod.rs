@@ -7,36 +7,35 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lango_mcp::client::{
-    Catalogue, ClientError, LONGEST_FILE, Nobody, Outside, Person, Server, ServerConfig, Servers,
-    Surroundings, ToolState, read_servers,
+    Catalogue, LONGEST_FILE, Nobody, Outside, Person, Server, ServerConfig, Servers, Surroundings,
+    ToolState, read_servers,
 };
 use lango_model::Model;
 use lango_store::Database;
+use lango_tool::RegisteredTool;
 
-use crate::commands::Setting;
 use crate::config::Config;
-use crate::confinement;
-use crate::failure::{self, Failure};
-use crate::home::Home;
+use crate::definition::is_trusted;
 use crate::provider::ReadyModels;
-use crate::web;
-use crate::wiring::{self, Catalog};
+use crate::{App, AppError, Home, confinement, web};
 
-pub(crate) use entry::{adopted, configured};
+pub use entry::{adopted, configured};
 
 /// The file of a project.
-pub(crate) const PROJECT_FILE: &str = ".mcp.json";
+pub const PROJECT_FILE: &str = ".mcp.json";
 
 /// The servers that are configured, and what there is to say about the others.
 #[derive(Debug, Default)]
-pub(crate) struct Configured {
-    pub(crate) servers: Vec<ServerConfig>,
-    pub(crate) notices: Vec<String>,
+pub struct Configured {
+    /// The servers.
+    pub servers: Vec<ServerConfig>,
+    /// What to say about the others.
+    pub notices: Vec<String>,
 }
 
 /// Reads the user's servers and, where the directory is trusted, the project's. An entry that
 /// cannot be used is a notice; the others work.
-pub(crate) fn servers(config: &Config, workspace: &Path) -> Configured {
+pub fn servers(config: &Config, workspace: &Path) -> Configured {
     let mut found = Configured::default();
     for (name, given) in &config.mcp_servers {
         match configured(name, given) {
@@ -51,7 +50,7 @@ pub(crate) fn servers(config: &Config, workspace: &Path) -> Configured {
         Ok(None) => {}
         // What stands in for it while a command runs is empty.
         Ok(Some(text)) if text.trim().is_empty() => {}
-        _ if !wiring::is_trusted(config, workspace) => found.notices.push(format!(
+        _ if !is_trusted(config, workspace) => found.notices.push(format!(
             "{PROJECT_FILE} of this directory is not used, because the directory is not trusted. \
              Look at it, then: lango trust"
         )),
@@ -99,7 +98,7 @@ fn project(text: &str, config: &Config, workspace: &Path, found: &mut Configured
 }
 
 /// A file as text; none where there is none.
-pub(crate) fn read(file: &Path) -> Result<Option<String>, String> {
+pub fn read(file: &Path) -> Result<Option<String>, String> {
     let opened = match std::fs::File::open(file) {
         Ok(opened) => opened,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -124,13 +123,13 @@ pub(crate) fn tokens(home: &Home) -> PathBuf {
 }
 
 /// What servers are surrounded by.
-pub(crate) fn outside(
+pub fn outside(
     config: &Config,
     home: &Home,
     workspace: &Path,
     person: Arc<dyn Person>,
     model: Option<Arc<dyn Model>>,
-) -> Result<Outside, Failure> {
+) -> Result<Outside, AppError> {
     Ok(Outside {
         surroundings: Surroundings {
             workspace: workspace.to_owned(),
@@ -146,57 +145,54 @@ pub(crate) fn outside(
 
 /// The servers with what is known of them. Nothing is started. An agent's tools are folded when
 /// they take more than these bytes.
-pub(crate) async fn open(
+pub async fn open(
     configured: Vec<ServerConfig>,
     outside: Outside,
     database: Database,
     fold_above: usize,
-) -> Result<Servers, Failure> {
+) -> Result<Servers, AppError> {
     let catalogue = Catalogue::open(database).await?;
     Ok(Servers::new(configured, catalogue, outside, fold_above))
 }
 
-impl From<ClientError> for Failure {
-    fn from(error: ClientError) -> Self {
-        match error {
-            ClientError::Store(error) => error.into(),
-            error @ (ClientError::Configuration { .. }
-            | ClientError::File { .. }
-            | ClientError::UnknownServer(_)
-            | ClientError::UnknownTool { .. }
-            | ClientError::Disabled(_)) => Self::usage(error.to_string()),
-            error => Self { code: failure::TURN_FAILED, message: error.to_string() },
-        }
-    }
+/// What MCP servers bring to a team.
+#[derive(Default)]
+pub(crate) struct McpTools {
+    /// The servers; none where none is configured.
+    pub(crate) servers: Option<Servers>,
+    pub(crate) tools: Vec<RegisteredTool>,
+    /// What to say about servers that are not used, or not whole.
+    pub(crate) notices: Vec<String>,
+    /// What must not be recorded or shown.
+    pub(crate) secrets: Vec<String>,
 }
 
-/// Adds the tools of all servers to the catalog. Servers that were never seen are asked first.
-pub(crate) async fn join(
-    setting: &Setting,
-    catalog: &mut Catalog,
-    database: Database,
+/// Returns the tools of all servers. Servers that were never seen are asked first.
+pub(crate) async fn start(
+    app: &App,
+    workspace: &Path,
+    database: &Database,
     person: Arc<dyn Person>,
     models: &ReadyModels,
-) -> Result<(Option<Servers>, Vec<String>), Failure> {
-    let config = setting.config();
-    let Configured { servers, mut notices } = servers(config, &catalog.workspace);
-    // Nothing is opened for those who use none.
+) -> Result<McpTools, AppError> {
+    let config = app.config();
+    let Configured { servers, mut notices } = servers(config, workspace);
+    // Nothing is opened where none is used.
     if servers.is_empty() {
-        return Ok((None, notices));
+        return Ok(McpTools { notices, ..McpTools::default() });
     }
-    catalog.secrets.extend(servers.iter().flat_map(ServerConfig::secrets));
+    let secrets = servers.iter().flat_map(ServerConfig::secrets).collect();
     let writer = models.writer.clone();
     notices.extend(servers.iter().filter(|_| writer.is_none()).filter_map(not_lent));
-    let outside = outside(config, &setting.home, &catalog.workspace, person, writer)?;
-    // The model in the box has no prompt that could fill up, and can only call what it is offered.
+    let outside = outside(config, &app.home, workspace, person, writer)?;
+    // The embedded model has no prompt that could fill up, and can only call what it is offered.
     let is_embedded = models.choice.is_embedded();
     let fold_above = if is_embedded { usize::MAX } else { config.mcp.fold_bytes };
-    let servers = open(servers, outside, database, fold_above).await?;
+    let servers = open(servers, outside, database.clone(), fold_above).await?;
     notices.extend(servers.meet().await);
     let offer = servers.offer();
     notices.extend(offer.problems);
-    catalog.add_tools(offer.tools)?;
-    Ok((Some(servers), notices))
+    Ok(McpTools { servers: Some(servers), tools: offer.tools, notices, secrets })
 }
 
 /// Says that a server which may borrow the model gets none.
@@ -210,31 +206,34 @@ fn not_lent(server: &ServerConfig) -> Option<String> {
     })
 }
 
-/// Adds the tools of the servers that were seen before, for those who only look. Nothing is
+/// Returns the tools of the servers that were seen before, for those who only look. Nothing is
 /// started.
-pub(crate) async fn add_known(setting: &Setting, catalog: &mut Catalog) -> Result<(), Failure> {
-    let servers = servers(setting.config(), &catalog.workspace).servers;
+pub(crate) async fn known_tools(
+    app: &App,
+    workspace: &Path,
+    database: &Database,
+) -> Result<Vec<RegisteredTool>, AppError> {
+    let servers = servers(app.config(), workspace).servers;
     if servers.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let servers = known(setting, &catalog.workspace, servers).await?;
-    catalog.add_tools(servers.offer().tools)
+    Ok(known(app, workspace, database, servers).await?.offer().tools)
 }
 
-/// These servers with what is known of them, for those who only look.
-pub(crate) async fn known(
-    setting: &Setting,
+/// Returns these servers with what is known of them, for those who only look.
+pub async fn known(
+    app: &App,
     workspace: &Path,
+    database: &Database,
     configured: Vec<ServerConfig>,
-) -> Result<Servers, Failure> {
-    let config = setting.config();
-    let (database, _) = wiring::open_store(config, &setting.home).await?;
-    let outside = outside(config, &setting.home, workspace, Arc::new(Nobody), None)?;
-    open(configured, outside, database, config.mcp.fold_bytes).await
+) -> Result<Servers, AppError> {
+    let config = app.config();
+    let outside = outside(config, &app.home, workspace, Arc::new(Nobody), None)?;
+    open(configured, outside, database.clone(), config.mcp.fold_bytes).await
 }
 
 /// One line about a server, and whether all is well with it.
-pub(crate) fn state_of(server: &Server) -> (String, bool) {
+pub fn state_of(server: &Server) -> (String, bool) {
     let name = &server.config.name;
     if !server.config.enabled {
         return (format!("{name}: off"), true);

@@ -7,11 +7,11 @@ use lango_model::{EMBEDDED, Facts, ListedModel, ModelError, ModelId, list_models
 
 use super::known::KNOWN;
 use super::server::{Server, local, set_up};
+use crate::AppError;
 use crate::config::Config;
-use crate::failure::Failure;
 
 /// Why there is nothing but the model in the box, and what to do about it.
-pub(crate) fn nothing_set_up(config: &Config) -> String {
+pub fn nothing_set_up(config: &Config) -> String {
     let servers = if config.model.discover {
         "no server runs here"
     } else {
@@ -22,20 +22,22 @@ pub(crate) fn nothing_set_up(config: &Config) -> String {
 
 /// What was chosen.
 #[derive(Debug, Clone)]
-pub(crate) struct Choice {
-    pub(crate) id: ModelId,
-    pub(crate) source: Source,
+pub struct Choice {
+    /// The provider and the model.
+    pub id: ModelId,
+    /// Where the model comes from.
+    pub source: Source,
     /// For the user: why this one.
-    pub(crate) why: String,
+    pub why: String,
     /// What the server said about it, where it was asked.
-    pub(crate) listed: Option<ListedModel>,
+    pub listed: Option<ListedModel>,
     /// Nobody named it and nothing is set up: it is what is left.
-    pub(crate) is_last_resort: bool,
+    pub is_last_resort: bool,
 }
 
 /// Where a model comes from.
 #[derive(Debug, Clone)]
-pub(crate) enum Source {
+pub enum Source {
     /// A server.
     Server(Box<Server>),
     /// A script file that is served instead of a real model.
@@ -60,13 +62,14 @@ impl Choice {
         Self { is_last_resort: true, ..Self::embedded(why) }
     }
 
-    pub(crate) fn is_embedded(&self) -> bool {
+    /// Returns whether it is the embedded model.
+    pub fn is_embedded(&self) -> bool {
         matches!(self.source, Source::Embedded)
     }
 }
 
 /// Decides which model answers. Servers are asked only for names that nobody gave.
-pub(crate) async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, Failure> {
+pub async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, AppError> {
     let file = |prefix: &str| wanted.and_then(|wanted| wanted.strip_prefix(prefix));
     if let Some(file) = file("script:") {
         return Ok(Choice {
@@ -87,7 +90,7 @@ pub(crate) async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choi
         });
     }
     if config.providers.contains_key(EMBEDDED) {
-        return Err(Failure::usage(
+        return Err(AppError::usage(
             "providers.embedded is set, and embedded is the model in the box: it has no address. \
              Give the provider another name in the file that this shows: lango config path",
         ));
@@ -107,7 +110,7 @@ pub(crate) async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choi
     // It has no server, so whoever names another model means one elsewhere.
     match (wanted, provider.filter(|provider| *provider != EMBEDDED)) {
         (Some(wanted), provider) => {
-            let (server, name) = meant(config, wanted, provider).await?;
+            let (server, name) = resolve_model(config, wanted, provider).await?;
             let why = format!("--model, {}", server.why);
             finish(config, server, name, why).await
         }
@@ -117,7 +120,7 @@ pub(crate) async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choi
         }
         (None, None) => match configured {
             Some(name) => {
-                let (server, name) = meant(config, name, None).await?;
+                let (server, name) = resolve_model(config, name, None).await?;
                 let why = format!("model.name, {}", server.why);
                 finish(config, server, name, why).await
             }
@@ -127,7 +130,7 @@ pub(crate) async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choi
 }
 
 /// A model that the configuration names under `key`: `PROVIDER/NAME` or `PROVIDER`.
-pub(crate) async fn named(config: &Config, wanted: &str, key: &str) -> Result<Choice, Failure> {
+pub(super) async fn named(config: &Config, wanted: &str, key: &str) -> Result<Choice, AppError> {
     if wanted == EMBEDDED {
         return Ok(Choice::embedded(key));
     }
@@ -135,19 +138,18 @@ pub(crate) async fn named(config: &Config, wanted: &str, key: &str) -> Result<Ch
     if id == EMBEDDED {
         return Err(no_such_box(&format!("{key} is {wanted:?}")));
     }
-    let server = Server::named(config, id).map_err(|failure| Failure {
-        message: format!("{key} is {wanted:?}, which is not PROVIDER/NAME: {}", failure.message),
-        ..failure
+    let server = Server::named(config, id).map_err(|error| {
+        AppError::usage(format!("{key} is {wanted:?}, which is not PROVIDER/NAME: {error}"))
     })?;
     finish(config, server, Some(name.to_owned()), key.to_owned()).await
 }
 
 /// The server and the name a user means. Many models have a slash in their own name.
-async fn meant(
+async fn resolve_model(
     config: &Config,
     wanted: &str,
     provider: Option<&str>,
-) -> Result<(Server, Option<String>), Failure> {
+) -> Result<(Server, Option<String>), AppError> {
     let (id, name) = wanted.split_once('/').map_or((wanted, None), |(id, name)| (id, Some(name)));
     if id == EMBEDDED {
         return Err(no_such_box(&format!("{wanted:?} was asked for")));
@@ -176,7 +178,7 @@ async fn meant(
     Ok((server, Some(wanted.to_owned())))
 }
 
-async fn automatic(config: &Config) -> Result<Choice, Failure> {
+async fn automatic(config: &Config) -> Result<Choice, AppError> {
     if let Some(server) = set_up(config).into_iter().next() {
         let why = server.why.clone();
         return finish(config, server, None, why).await;
@@ -197,10 +199,10 @@ async fn finish(
     server: Server,
     name: Option<String>,
     why: String,
-) -> Result<Choice, Failure> {
+) -> Result<Choice, AppError> {
     if server.lacks_key() {
         let variable = server.key_variable.as_deref().unwrap_or("its key");
-        return Err(Failure::provider(format!(
+        return Err(AppError::provider(format!(
             "{} needs a key, and {variable} is not set.\n\
              - with a key:            export {variable}=…\n\
              - another provider:      lango run --model PROVIDER/NAME …\n\
@@ -223,7 +225,7 @@ async fn finish(
         },
         // A server that cannot list may still answer.
         (Err(_), Some(usual)) => Ok(choice(server, only_named(usual), why)),
-        (Err(error), None) => Err(Failure::provider(error.to_string())),
+        (Err(error), None) => Err(AppError::provider(error.to_string())),
     }
 }
 
@@ -234,7 +236,7 @@ fn choice(server: Server, model: ListedModel, why: String) -> Choice {
 }
 
 /// The models of a server.
-pub(crate) async fn list(config: &Config, server: &Server) -> Result<Vec<ListedModel>, ModelError> {
+pub async fn list(config: &Config, server: &Server) -> Result<Vec<ListedModel>, ModelError> {
     list_models(&server.endpoint(config, "", Facts::default())).await
 }
 
@@ -268,8 +270,8 @@ fn best(models: Vec<ListedModel>, usual: Option<&str>) -> Option<ListedModel> {
     models.into_iter().filter(talks).min_by_key(rank)
 }
 
-fn no_models(server: &Server) -> Failure {
-    Failure::provider(format!(
+fn no_models(server: &Server) -> AppError {
+    AppError::provider(format!(
         "{} at {} has no model that can talk. Load one there, or name another: \
          lango run --model PROVIDER/NAME …",
         server.id, server.base_url
@@ -277,16 +279,16 @@ fn no_models(server: &Server) -> Failure {
 }
 
 /// `embedded/…`: there is only one in the box.
-fn no_such_box(what: &str) -> Failure {
-    Failure::usage(format!(
+fn no_such_box(what: &str) -> AppError {
+    AppError::usage(format!(
         "{what}, and the box has only one model. Its name has nothing after it: \
          --model embedded"
     ))
 }
 
 /// A model was named, and there is nobody who could have it.
-fn nobody_for(wanted: &str) -> Failure {
-    Failure::provider(format!(
+fn nobody_for(wanted: &str) -> AppError {
+    AppError::provider(format!(
         "nobody here has the model {wanted:?}: there is no key in the environment, and no server on \
          this machine.\n\
          - with a key:            export ANTHROPIC_API_KEY=… (or OPENAI_, GEMINI_, OPENROUTER_)\n\

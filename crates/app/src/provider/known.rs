@@ -4,7 +4,7 @@ use crate::config::ProviderType;
 
 /// A provider and how users usually set it up.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct KnownProvider {
     pub(super) id: &'static str,
     pub(super) kind: ProviderType,
     pub(super) base_url: &'static str,
@@ -19,7 +19,7 @@ pub(super) struct Known {
     pub(super) names: &'static [&'static str],
 }
 
-impl Known {
+impl KnownProvider {
     /// Whether it is a server on this machine, which needs no key.
     pub(super) fn is_local(&self) -> bool {
         self.keys.is_empty()
@@ -27,8 +27,8 @@ impl Known {
 }
 
 /// In the order in which they are taken when several keys are set.
-pub(super) const KNOWN: &[Known] = &[
-    Known {
+pub(super) const KNOWN: &[KnownProvider] = &[
+    KnownProvider {
         id: "anthropic",
         kind: ProviderType::Anthropic,
         base_url: "https://api.anthropic.com",
@@ -37,7 +37,7 @@ pub(super) const KNOWN: &[Known] = &[
         model: Some("claude-sonnet-5-5"),
         names: &["claude-"],
     },
-    Known {
+    KnownProvider {
         id: "openai",
         kind: ProviderType::OpenAi,
         base_url: "https://api.openai.com/v1",
@@ -46,7 +46,7 @@ pub(super) const KNOWN: &[Known] = &[
         model: Some("gpt-5-mini"),
         names: &["gpt-", "o1", "o3", "o4", "chatgpt-"],
     },
-    Known {
+    KnownProvider {
         id: "gemini",
         kind: ProviderType::Gemini,
         base_url: "https://generativelanguage.googleapis.com/v1beta",
@@ -55,7 +55,7 @@ pub(super) const KNOWN: &[Known] = &[
         model: Some("gemini-3.8-flash"),
         names: &["gemini-"],
     },
-    Known {
+    KnownProvider {
         id: "openrouter",
         kind: ProviderType::OpenAi,
         base_url: "https://openrouter.ai/api/v1",
@@ -64,7 +64,7 @@ pub(super) const KNOWN: &[Known] = &[
         model: Some("anthropic/claude-sonnet-5.5"),
         names: &[],
     },
-    Known {
+    KnownProvider {
         id: "ollama",
         kind: ProviderType::Ollama,
         base_url: "http://127.0.0.1:11434",
@@ -73,7 +73,7 @@ pub(super) const KNOWN: &[Known] = &[
         model: None,
         names: &[],
     },
-    Known {
+    KnownProvider {
         id: "lmstudio",
         kind: ProviderType::OpenAi,
         base_url: "http://127.0.0.1:1234/v1",
@@ -82,7 +82,7 @@ pub(super) const KNOWN: &[Known] = &[
         model: None,
         names: &[],
     },
-    Known {
+    KnownProvider {
         id: "llamacpp",
         kind: ProviderType::OpenAi,
         base_url: "http://127.0.0.1:8080/v1",
@@ -99,6 +99,6 @@ pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
 }
 
 /// A provider by its name.
-pub(super) fn known(id: &str) -> Option<&'static Known> {
+pub(super) fn known(id: &str) -> Option<&'static KnownProvider> {
     KNOWN.iter().find(|known| known.id == id)
 }

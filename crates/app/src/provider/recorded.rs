@@ -4,13 +4,17 @@
 use lango_model::EMBEDDED;
 
 use super::{Choice, Purpose};
+use crate::AppError;
 use crate::config::{Config, RouterName};
-use crate::failure::Failure;
 
 /// Refuses what would not be in the recording.
-pub(super) fn check(config: &Config, choice: &Choice, purpose: Purpose<'_>) -> Result<(), Failure> {
+pub(super) fn check(
+    config: &Config,
+    choice: &Choice,
+    purpose: Purpose<'_>,
+) -> Result<(), AppError> {
     if choice.is_embedded() {
-        return Err(Failure::usage(
+        return Err(AppError::usage(
             "the model in the box cannot be recorded: it is asked over no wire, and says the same \
              to the same words anyway. Leave out --record, or name another model: --model \
              PROVIDER/NAME",
@@ -20,7 +24,7 @@ pub(super) fn check(config: &Config, choice: &Choice, purpose: Purpose<'_>) -> R
     let mut own = config.agents.iter().filter(|_| !for_all);
     match own.find(|(_, agent)| agent.model.as_deref() == Some(EMBEDDED)) {
         None => Ok(()),
-        Some((name, _)) => Err(Failure::usage(format!(
+        Some((name, _)) => Err(AppError::usage(format!(
             "agents.{name}.model is the model in the box, which cannot be recorded. Leave out \
              --record, or name one model for all agents: --model PROVIDER/NAME"
         ))),

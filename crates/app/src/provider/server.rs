@@ -4,25 +4,27 @@ use std::env;
 
 use lango_model::{ApiKey, Endpoint, Facts, ModelId, Wire};
 
-use super::known::{KNOWN, Known, known};
+use super::known::{KNOWN, KnownProvider, known};
+use crate::AppError;
 use crate::config::{Config, ProviderConfig};
-use crate::failure::Failure;
 
 /// A server that models are reached through.
 #[derive(Debug, Clone)]
-pub(crate) struct Server {
+pub struct Server {
     /// Its name in the configuration.
-    pub(crate) id: String,
-    pub(crate) wire: Wire,
-    pub(crate) base_url: String,
+    pub id: String,
+    /// The wire format it speaks.
+    pub wire: Wire,
+    /// Where it is.
+    pub base_url: String,
     /// The variable that holds the key; set in the environment or not.
-    pub(crate) key_variable: Option<String>,
+    pub key_variable: Option<String>,
     headers: Vec<(String, String)>,
     /// Values of headers that come from the environment.
     secrets: Vec<String>,
     /// Why it is considered at all: the variable or the key that names it.
-    pub(crate) why: String,
-    known: Option<&'static Known>,
+    pub why: String,
+    known: Option<&'static KnownProvider>,
 }
 
 /// Variables of the environment, set and not empty.
@@ -36,7 +38,7 @@ fn first_set(names: &[&'static str]) -> Option<(&'static str, String)> {
 
 impl Server {
     /// A server by its name. Nobody is asked whether it is there.
-    pub(crate) fn named(config: &Config, id: &str) -> Result<Self, Failure> {
+    pub fn named(config: &Config, id: &str) -> Result<Self, AppError> {
         let (configured, known) = (config.providers.get(id), known(id));
         if configured.is_none() && known.is_none() {
             return Err(unknown(config, id));
@@ -49,7 +51,7 @@ impl Server {
             (None, Some((name, url)), _) => (with_scheme(&url), name.to_owned()),
             (None, None, Some(known)) => (known.base_url.to_owned(), id.to_owned()),
             (None, None, None) => {
-                return Err(Failure::usage(format!(
+                return Err(AppError::usage(format!(
                     "providers.{id} has no baseUrl. Set it with: \
                      lango config set providers.{id}.baseUrl URL"
                 )));
@@ -71,12 +73,12 @@ impl Server {
             let Some(named) = value.strip_prefix('$') else { return Ok((name, value)) };
             let value = variable(named).ok_or_else(|| {
                 let key = format!("providers.{id}.headers.{name}");
-                Failure::usage(format!("{key} is ${named}, and {named} is not set"))
+                AppError::usage(format!("{key} is ${named}, and {named} is not set"))
             })?;
             secrets.push(value.clone());
             Ok((name, value))
         });
-        let headers = headers.collect::<Result<_, Failure>>()?;
+        let headers = headers.collect::<Result<_, AppError>>()?;
         Ok(Self {
             id: id.to_owned(),
             wire: kind.into(),
@@ -90,29 +92,29 @@ impl Server {
     }
 
     /// Everything that must not be shown or recorded.
-    pub(crate) fn secrets(&self) -> impl Iterator<Item = String> {
+    pub fn secrets(&self) -> impl Iterator<Item = String> {
         self.secrets.iter().cloned().chain(self.key())
     }
 
     /// Whether it runs models at home, where a price list means nothing.
-    pub(crate) fn is_at_home(&self) -> bool {
+    pub fn is_at_home(&self) -> bool {
         let host = self.base_url.split_once("://").map_or("", |(_, rest)| rest);
         let home = ["127.", "localhost", "[::1]", "0.0.0.0"];
         self.wire == Wire::Ollama || home.iter().any(|home| host.starts_with(home))
     }
 
     /// The key itself.
-    pub(crate) fn key(&self) -> Option<String> {
+    pub fn key(&self) -> Option<String> {
         self.key_variable.as_deref().and_then(variable)
     }
 
     /// Whether nobody said that it is there: it is only a usual place to look.
-    pub(crate) fn is_guess(&self) -> bool {
+    pub fn is_guess(&self) -> bool {
         self.why == self.id
     }
 
     /// Whether a key is needed and missing.
-    pub(crate) fn lacks_key(&self) -> bool {
+    pub fn lacks_key(&self) -> bool {
         let usual = self.known.is_some_and(|known| !known.is_local() && self.is_usual());
         usual && self.key().is_none()
     }
@@ -128,7 +130,7 @@ impl Server {
     }
 
     /// How one of its models is reached.
-    pub(crate) fn endpoint(&self, config: &Config, model: &str, mut facts: Facts) -> Endpoint {
+    pub fn endpoint(&self, config: &Config, model: &str, mut facts: Facts) -> Endpoint {
         if self.wire == Wire::Ollama {
             // It gives a model as much room as it is asked for, and has to find the memory.
             facts.window = Some(facts.window.unwrap_or(16_384).min(32_768));
@@ -176,11 +178,11 @@ fn with_scheme(url: &str) -> String {
     url.replace("://0.0.0.0", "://127.0.0.1")
 }
 
-fn unknown(config: &Config, id: &str) -> Failure {
+fn unknown(config: &Config, id: &str) -> AppError {
     let usual = KNOWN.iter().map(|known| known.id);
     let mut names: Vec<&str> = usual.chain(config.providers.keys().map(String::as_str)).collect();
     names.dedup();
-    Failure::usage(format!(
+    AppError::usage(format!(
         "there is no provider {id:?}. Known: {}. To add it: \
          lango config set providers.{id}.baseUrl URL",
         names.join(", ")

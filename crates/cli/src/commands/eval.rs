@@ -14,15 +14,18 @@ use lango_retrieval::{
 use lango_store::{Database, DatabaseLocation};
 use serde::Serialize;
 
-use super::{Setting, print, print_json};
+use super::CommandContext;
 use crate::arguments::EvalCommand;
-use crate::failure::{self, Failure};
-use crate::knowledge::{self, Embedding, failed};
+use crate::failure::{ExitStatus, Failure};
+use lango_app::knowledge::{self, Embedding};
 
-pub(crate) async fn eval(setting: &Setting, command: EvalCommand) -> Result<u8, Failure> {
+pub(crate) async fn eval(
+    context: &CommandContext,
+    command: EvalCommand,
+) -> Result<ExitStatus, Failure> {
     match command {
-        EvalCommand::Retrieval { directory, json } => retrieval(setting, &directory, json).await,
-        EvalCommand::Calls(arguments) => calls::calls(setting, &arguments).await,
+        EvalCommand::Retrieval { directory, json } => retrieval(context, &directory, json).await,
+        EvalCommand::Calls(arguments) => calls::calls(context, &arguments).await,
     }
 }
 
@@ -48,21 +51,25 @@ struct ModeReport {
     milliseconds_per_question: f64,
 }
 
-async fn retrieval(setting: &Setting, directory: &Path, json: bool) -> Result<u8, Failure> {
+async fn retrieval(
+    context: &CommandContext,
+    directory: &Path,
+    json: bool,
+) -> Result<ExitStatus, Failure> {
     let collection = Collection::read(directory).map_err(|error| unusable(&error))?;
-    let embedding = knowledge::embedding(setting.config());
+    let embedding = knowledge::embedding(context.config());
     if let Embedding::Absent(why) = &embedding {
         let _ = writeln!(io::stderr(), "{why}");
     }
     let place = tempfile::tempdir()?;
     let location = DatabaseLocation::Sqlite(place.path().join("collection.db"));
     let database = Database::open(&location).await?;
-    let retrieval = Retrieval::open(database, embedding.ready()).await.map_err(failed)?;
+    let retrieval = Retrieval::open(database, embedding.ready()).await?;
     fill(&retrieval, &collection).await?;
     if let Some(error) = retrieval.take_failure() {
         return Err(Failure::provider(error.to_string()));
     }
-    let sizes = retrieval.collections(Space::Documents).await.map_err(failed)?;
+    let sizes = retrieval.collections(Space::Documents).await?;
     let mut modes = vec![("words", Mode::Words)];
     if retrieval.embedder().is_some() {
         modes.extend([("vectors", Mode::Vectors), ("hybrid", Mode::Hybrid)]);
@@ -85,11 +92,11 @@ async fn retrieval(setting: &Setting, directory: &Path, json: bool) -> Result<u8
         modes: reports,
     };
     if json {
-        print_json(&report)?;
+        context.printer.json(&report)?;
     } else {
-        print(&table(&report))?;
+        context.printer.print(&table(&report))?;
     }
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }
 
 fn table(report: &Report) -> String {
@@ -115,7 +122,7 @@ async fn fill(retrieval: &Retrieval, collection: &Collection) -> Result<(), Fail
     let mut done = 0_u32;
     for document in collection.documents().map_err(|error| unusable(&error))? {
         let document = document.map_err(|error| unusable(&error))?;
-        retrieval.put(&entry(document)).await.map_err(failed)?;
+        retrieval.put(&entry(document)).await?;
         done += 1;
         if progress && done.is_multiple_of(20) {
             let rate = f64::from(done) / began.elapsed().as_secs_f64().max(0.001);
@@ -160,7 +167,7 @@ async fn ask(
     for question in &collection.questions {
         let search =
             Search { mode, ..Search::new(Space::Documents, question.text.as_str(), DEPTH) };
-        let found = retrieval.search(&search).await.map_err(failed)?;
+        let found = retrieval.search(&search).await?;
         if let Some(error) = found.words_only.filter(|_| mode == Mode::Hybrid) {
             return Err(Failure::provider(error.to_string()));
         }

@@ -6,11 +6,11 @@ use lango_librarian::documents::{DocumentSearch, retrieve};
 use lango_librarian::graph::Graph;
 use lango_retrieval::{Mode, Retrieval};
 
-use super::{print, print_json};
+use super::Printer;
 use crate::arguments::{SearchArguments, SearchMode};
-use crate::config::Config;
 use crate::display::printable;
 use crate::failure::Failure;
+use lango_app::config::Config;
 
 /// Passages that are related through the graph, in addition.
 const RELATED: usize = 3;
@@ -19,6 +19,7 @@ const RELATED: usize = 3;
 const SHOWN: usize = 600;
 
 pub(super) async fn search(
+    printer: Printer,
     config: &Config,
     retrieval: &Retrieval,
     arguments: SearchArguments,
@@ -45,7 +46,7 @@ pub(super) async fn search(
         .await
         .map_err(|error| Failure::usage(error.to_string()))?;
     if json {
-        return print_json(&found);
+        return printer.json(&found);
     }
     if let Some(note) = &found.note {
         let _ = writeln!(io::stderr(), "{note}");
@@ -74,5 +75,5 @@ pub(super) async fn search(
         }
         text.push('\n');
     }
-    print(&text)
+    printer.print(&text)
 }

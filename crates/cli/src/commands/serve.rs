@@ -10,46 +10,58 @@ use std::time::Duration;
 
 use lango_a2a::server::{A2aDoor, CardSettings, DoorParts, Settings};
 use lango_a2a::signature::CardSigner;
+use lango_app::provider::{BuiltInScript, ModelOptions};
+use lango_app::{Notice, OpenOptions, ServeOptions, Serving, expand_path, web};
 use lango_egress::Guard;
 use lango_mcp::server::{McpDoor, McpParts};
 use lango_protocol::AgentName;
 use lango_server::{
-    Access, AccessParts, Callers, CallersError, Doors, Gate, Listener, OpenAiDoor, OpenAiParts,
-    Token, routes,
+    Access, AccessParts, Callers, Doors, Gate, Listener, OpenAiDoor, OpenAiParts, Token, routes,
 };
 use tokio_util::sync::CancellationToken;
 
-use super::Setting;
+use super::run::team_options;
 use super::turn::Signals;
+use super::{CommandContext, Printer};
 use crate::arguments::ServeArguments;
-use crate::config::ServerConfig;
-use crate::failure::{self, Failure};
-use crate::home;
-use crate::serving::{Reached, Serving, notice};
-use crate::web;
+use crate::failure::{ExitStatus, Failure};
+use lango_app::config::ServerConfig;
 
 /// How long turns have to end when the server is told to.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// What the protocol's test kit expects of an agent.
-const KIT_SCRIPT: &str = include_str!("../../../../docs/a2a-kit.toml");
+const KIT_SCRIPT: BuiltInScript = BuiltInScript {
+    model: "scripted",
+    name: "built-in",
+    text: include_str!("../../../../docs/a2a-kit.toml"),
+    why: "a script plays the model",
+};
 /// What the kit calls a media type that nobody supports, and sends all the same.
 const KIT_MEDIA_TYPE: &str = "application/x-unsupported-tck-type";
 
-pub(crate) async fn serve(setting: &Setting, mut arguments: ServeArguments) -> Result<u8, Failure> {
+pub(crate) async fn serve(
+    context: &CommandContext,
+    mut arguments: ServeArguments,
+) -> Result<ExitStatus, Failure> {
     arguments.no_auth |= arguments.kit;
-    let config = &setting.config().server;
+    let config = &context.config().server;
     let address = address(config, &arguments)?;
     let configured = configured_token(config, &arguments)?;
-    let reached = Reached {
+    let notice = notice(context.printer);
+    let options = ServeOptions {
         expose: named(&arguments.expose, &config.expose, "server.expose")?,
         tools: named(&arguments.tools, &config.tools, "server.tools")?,
         secrets: configured.iter().map(|token| token.reveal().to_owned()).collect(),
-        script: arguments.kit.then_some(KIT_SCRIPT),
+        notice: Arc::clone(&notice),
     };
-    let serving = Serving::new(setting, &arguments.team, reached).await?;
-    let listener =
-        Listener::bind(address).await.map_err(|error| Failure::usage(error.to_string()))?;
+    let (team, mut models) = team_options(std::mem::take(&mut arguments.team));
+    if let (true, ModelOptions::Choose { wanted: None, .. }) = (arguments.kit, &models) {
+        models = ModelOptions::Script(KIT_SCRIPT);
+    }
+    let assembly = context.app.open(OpenOptions::new(team, models)).await?;
+    let serving = assembly.serve(options).await?;
+    let listener = Listener::bind(address).await?;
     let owner = owner_token(configured, &arguments, &serving.callers).await?;
     let closing = CancellationToken::new();
     let access = Access::new(AccessParts {
@@ -57,13 +69,15 @@ pub(crate) async fn serve(setting: &Setting, mut arguments: ServeArguments) -> R
         callers: serving.callers.clone(),
         owner_token: owner.configured().cloned(),
         open: arguments.no_auth,
-        notice: Arc::new(|line| notice(&line)),
-    })
-    .map_err(|error| Failure::usage(error.to_string()))?;
-    let a2a = a2a_door(setting, &serving, listener.address(), &arguments).await?;
+        notice: Arc::new({
+            let notice = Arc::clone(&notice);
+            move |line| notice(&line)
+        }),
+    })?;
+    let a2a = a2a_door(context, &serving, listener.address(), &arguments).await?;
     let routes = routes(Arc::new(access), doors(&serving, &a2a, &closing).await?);
     let mut signals = Signals::new()?;
-    super::print(&introduction(listener.address(), &owner))?;
+    context.printer.print(&introduction(listener.address(), &owner))?;
     io::stdout().flush()?;
     let stop = async {
         signals.next().await;
@@ -77,7 +91,12 @@ pub(crate) async fn serve(setting: &Setting, mut arguments: ServeArguments) -> R
     });
     listener.serve(routes, stop, closing, GRACE, move || teams.turns_under_way() > 0).await;
     serving.end().await;
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
+}
+
+/// Returns what shows a line to the operator of the machine, beside what is served.
+pub(super) fn notice(printer: Printer) -> Notice {
+    Arc::new(move |line: &str| printer.note(&lango_tool::visible(line)))
 }
 
 /// All doors of the server.
@@ -110,12 +129,12 @@ async fn doors(
 
 /// The door of agents elsewhere. Tasks that a process left behind are gone on with.
 async fn a2a_door(
-    setting: &Setting,
+    context: &CommandContext,
     serving: &Serving,
     address: SocketAddr,
     arguments: &ServeArguments,
 ) -> Result<A2aDoor, Failure> {
-    let config = setting.config();
+    let config = context.config();
     let open = arguments.no_auth;
     let mut rules = web::rules(config)?;
     let mut settings = Settings { callers_are_known: !open, ..Settings::default() };
@@ -152,7 +171,7 @@ async fn a2a_door(
 fn signer(config: &ServerConfig) -> Result<Option<CardSigner>, Failure> {
     let Some(path) = &config.card_key else { return Ok(None) };
     let wrong = |why: String| Failure::usage(format!("server.cardKey {path}: {why}"));
-    let file = home::expand(path).map_err(wrong)?;
+    let file = expand_path(path).map_err(wrong)?;
     let signer = if file.exists() { CardSigner::open(&file) } else { CardSigner::generate(&file) };
     signer.map(Some).map_err(|error| wrong(error.to_string()))
 }
@@ -240,14 +259,14 @@ async fn owner_token(
     if let Some(token) = configured {
         return Ok(OwnerToken::Configured(token));
     }
-    let token = callers.owner_token(arguments.new_token).await.map_err(failed)?;
+    let token = callers.owner_token(arguments.new_token).await?;
     Ok(token.map_or(OwnerToken::Before, OwnerToken::New))
 }
 
 /// The token in a file that nobody else can read.
 fn read_token(path: &str) -> Result<(String, String), Failure> {
     let wrong = |why: String| Failure::usage(format!("server.tokenFile {path}: {why}"));
-    let file = home::expand(path).map_err(wrong)?;
+    let file = expand_path(path).map_err(wrong)?;
     let mode = std::fs::metadata(&file).map_err(|error| wrong(error.to_string()))?.mode();
     if mode & 0o077 != 0 {
         let shown = Path::new(path).display();
@@ -255,13 +274,6 @@ fn read_token(path: &str) -> Result<(String, String), Failure> {
     }
     let text = std::fs::read_to_string(&file).map_err(|error| wrong(error.to_string()))?;
     Ok((format!("server.tokenFile {path}"), text))
-}
-
-pub(super) fn failed(error: CallersError) -> Failure {
-    match error {
-        CallersError::Store(error) => error.into(),
-        error => Failure::usage(error.to_string()),
-    }
 }
 
 /// What is offered, and how one is let in.

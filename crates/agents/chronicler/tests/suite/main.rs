@@ -19,6 +19,7 @@ lango_store::on_both_engines! {
     observing::of_two_at_once_one_observes,
     observing::observations_are_condensed_and_stay,
     observing::what_does_not_agree_is_noticed,
+    tools::the_tools_are_those_of_the_list,
     tools::only_what_the_user_said_is_stored,
     tools::what_was_stored_is_found_and_listed,
     tools::a_query_that_fits_several_memories_forgets_none,

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::preview;
-use crate::OperatorSettings;
 use crate::blocking::blocking;
 use crate::changes::{Before, Change, ChangeKind};
 use crate::workspace::{Entry, Kind, Location, Workspace, is_git, mode_of};
+use crate::{OperatorSettings, Records};
 
 /// Entries that one call deletes at most: each is kept, so that it can be brought back.
 const ENTRIES: usize = 2000;
@@ -20,6 +20,7 @@ const BYTES: u64 = 64 * 1024 * 1024;
 pub(crate) struct DeleteFile {
     workspace: Workspace,
     settings: Arc<OperatorSettings>,
+    records: Records,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -39,8 +40,12 @@ pub(crate) struct DeleteResult {
 }
 
 impl DeleteFile {
-    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
-        Self { workspace, settings }
+    pub(crate) fn new(
+        workspace: Workspace,
+        settings: Arc<OperatorSettings>,
+        records: Records,
+    ) -> Self {
+        Self { workspace, settings, records }
     }
 }
 
@@ -67,7 +72,7 @@ impl Tool for DeleteFile {
             Ok(plan)
         })
         .await?;
-        self.settings.records.record(&context, &self.workspace, &plan.changes).await?;
+        self.records.record(&context, &self.workspace, &plan.changes).await?;
         let entries = plan.entries.len();
         blocking(&context, move |_| plan.carry_out()).await?;
         Ok(DeleteResult { path, entries })

@@ -10,14 +10,15 @@ use super::content::is_binary;
 use super::difference::{LineChanges, compare};
 use super::edit_hint::hint;
 use super::preview;
-use crate::OperatorSettings;
 use crate::blocking::blocking;
 use crate::changes::Change;
 use crate::workspace::{Workspace, WriteTarget};
+use crate::{OperatorSettings, Records};
 
 pub(crate) struct EditFile {
     workspace: Workspace,
     settings: Arc<OperatorSettings>,
+    records: Records,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -47,8 +48,12 @@ pub(crate) struct EditResult {
 }
 
 impl EditFile {
-    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
-        Self { workspace, settings }
+    pub(crate) fn new(
+        workspace: Workspace,
+        settings: Arc<OperatorSettings>,
+        records: Records,
+    ) -> Self {
+        Self { workspace, settings, records }
     }
 }
 
@@ -76,8 +81,7 @@ impl Tool for EditFile {
         }
         let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
         let planned = blocking(&context, move |_| plan(&workspace, &arguments, largest)).await?;
-        self.settings
-            .records
+        self.records
             .record(&context, &self.workspace, std::slice::from_ref(&planned.change))
             .await?;
         blocking(&context, move |_| planned.carry_out()).await

@@ -1,20 +1,18 @@
 //! `fs_mkdir`: a directory, with its parents.
 
-use std::sync::Arc;
-
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::preview;
-use crate::OperatorSettings;
+use crate::Records;
 use crate::blocking::blocking;
 use crate::changes::Change;
 use crate::workspace::{Location, Workspace};
 
 pub(crate) struct MakeDirectory {
     workspace: Workspace,
-    settings: Arc<OperatorSettings>,
+    records: Records,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -31,8 +29,8 @@ pub(crate) struct MakeResult {
 }
 
 impl MakeDirectory {
-    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
-        Self { workspace, settings }
+    pub(crate) fn new(workspace: Workspace, records: Records) -> Self {
+        Self { workspace, records }
     }
 }
 
@@ -57,7 +55,7 @@ impl Tool for MakeDirectory {
         })
         .await?;
         let changes: Vec<Change> = missing.iter().map(|path| Change::made(path)).collect();
-        self.settings.records.record(&context, &self.workspace, &changes).await?;
+        self.records.record(&context, &self.workspace, &changes).await?;
         let created = !missing.is_empty();
         let workspace = self.workspace.clone();
         blocking(&context, move |_| {

@@ -1,20 +1,18 @@
 //! `fs_move`: another name for a file or a directory, where nothing has it yet.
 
-use std::sync::Arc;
-
 use lango_tool::{Proposal, SafetyLevel, Step, Tool, ToolContext, ToolError, visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::preview;
-use crate::OperatorSettings;
+use crate::Records;
 use crate::blocking::blocking;
 use crate::changes::{Change, ChangeKind};
 use crate::workspace::{Entry, Location, Workspace};
 
 pub(crate) struct MoveFile {
     workspace: Workspace,
-    settings: Arc<OperatorSettings>,
+    records: Records,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -33,8 +31,8 @@ pub(crate) struct MoveResult {
 }
 
 impl MoveFile {
-    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
-        Self { workspace, settings }
+    pub(crate) fn new(workspace: Workspace, records: Records) -> Self {
+        Self { workspace, records }
     }
 }
 
@@ -59,7 +57,7 @@ impl Tool for MoveFile {
         let (old, new) = blocking(&context, move |_| plan(&workspace, &from, &to)).await?;
         let change =
             Change { path: old.path.clone(), kind: ChangeKind::Move { to: new.path.clone() } };
-        self.settings.records.record(&context, &self.workspace, &[change]).await?;
+        self.records.record(&context, &self.workspace, &[change]).await?;
         blocking(&context, move |_| {
             old.rename_to(&new).map_err(|error| shown.problem("move to", &error))
         })

@@ -9,14 +9,17 @@ use lango_model::ModelError;
 use self::report::Report;
 use crate::arguments::CallsArguments;
 use crate::commands::calls::{Examiner, Labelled, Observed, Team, Verdict, read};
-use crate::commands::{Setting, print, print_json, tell};
-use crate::failure::{self, Failure};
-use crate::provider::{self, Purpose, Source};
+use crate::commands::{CommandContext, Printer};
+use crate::failure::{ExitStatus, Failure};
+use lango_app::provider::{self, Purpose, Source};
 
-pub(super) async fn calls(setting: &Setting, arguments: &CallsArguments) -> Result<u8, Failure> {
+pub(super) async fn calls(
+    context: &CommandContext,
+    arguments: &CallsArguments,
+) -> Result<ExitStatus, Failure> {
     let team = Team::new()?;
-    let requests = requests(arguments, &team)?;
-    let config = setting.config();
+    let requests = requests(context.printer, arguments, &team)?;
+    let config = context.config();
     let choice = provider::choose(config, arguments.model.as_deref()).await?;
     let runs_here = matches!(choice.source, Source::Embedded);
     let ready = provider::prepare(config, choice, Purpose::Examine).await?;
@@ -33,19 +36,23 @@ pub(super) async fn calls(setting: &Setting, arguments: &CallsArguments) -> Resu
     .await;
     let shown = report.shown(matches!(end, End::Measured));
     if arguments.json {
-        print_json(&shown)?;
+        context.printer.json(&shown)?;
     } else {
-        print(&shown.text())?;
+        context.printer.print(&shown.text())?;
     }
     match end {
-        End::Measured => Ok(failure::ANSWERED),
-        End::Interrupted => Ok(failure::INTERRUPTED),
+        End::Measured => Ok(ExitStatus::Success),
+        End::Interrupted => Ok(ExitStatus::Interrupted),
         End::Failed(error) => Err(Failure::provider(error.to_string())),
     }
 }
 
 /// The requests of all files, as many as are wanted.
-fn requests(arguments: &CallsArguments, team: &Team) -> Result<Vec<Labelled>, Failure> {
+fn requests(
+    printer: Printer,
+    arguments: &CallsArguments,
+    team: &Team,
+) -> Result<Vec<Labelled>, Failure> {
     let mut requests = Vec::new();
     for file in &arguments.files {
         requests.extend(read(file, team)?);
@@ -59,7 +66,7 @@ fn requests(arguments: &CallsArguments, team: &Team) -> Result<Vec<Labelled>, Fa
     let strange = requests.iter().filter_map(|request| request.tool.as_deref());
     let strange: Vec<&str> = strange.filter(|tool| team.tool(tool).is_none()).collect();
     if let Some(first) = strange.first() {
-        tell(&format!(
+        printer.note(&format!(
             "{} labels name tools that are not in the team, such as {first:?}: they cannot be right",
             strange.len()
         ));

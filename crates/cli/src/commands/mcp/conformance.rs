@@ -17,7 +17,7 @@ use lango_store::{Database, DatabaseLocation};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::failure::{self, Failure};
+use crate::failure::{ExitStatus, Failure};
 
 /// The document that the suite expects of a client that has one.
 const METADATA: &str = "https://conformance-test.local/client-metadata.json";
@@ -46,7 +46,7 @@ impl Person for Content {
     }
 }
 
-pub(crate) async fn client(url: &str) -> Result<u8, Failure> {
+pub(crate) async fn client(url: &str) -> Result<ExitStatus, Failure> {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let scenario = variable("MCP_CONFORMANCE_SCENARIO");
     let given: Given =
@@ -61,7 +61,7 @@ pub(crate) async fn client(url: &str) -> Result<u8, Failure> {
     let played = play(server, &outside(), &scenario).await;
     servers.stop().await;
     played?;
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }
 
 fn config(url: &str, given: &Given) -> Result<ServerConfig, Failure> {

@@ -11,9 +11,9 @@ use lango_store::{Database, DatabaseLocation};
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::turn::Signals;
-use crate::failure::{self, Failure};
+use crate::failure::{ExitStatus, Failure};
 
-pub(crate) async fn serve(port: u16) -> Result<u8, Failure> {
+pub(crate) async fn serve(port: u16) -> Result<ExitStatus, Failure> {
     let directory = tempfile::tempdir()?;
     let location = DatabaseLocation::Sqlite(directory.path().join("callers.db"));
     let database = Database::open(&location).await?;
@@ -36,7 +36,8 @@ pub(crate) async fn serve(port: u16) -> Result<u8, Failure> {
     };
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     let listener = Listener::bind(address).await.map_err(|error| wrong(&error))?;
-    crate::commands::print(&format!("listening on {}\n", listener.address().port()))?;
+    crate::commands::Printer::new()
+        .print(&format!("listening on {}\n", listener.address().port()))?;
     io::stdout().flush()?;
     let mut signals = Signals::new()?;
     let stop = async {
@@ -44,5 +45,5 @@ pub(crate) async fn serve(port: u16) -> Result<u8, Failure> {
     };
     let routes = routes(Arc::new(access), doors);
     listener.serve(routes, stop, closing, Duration::ZERO, || false).await;
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }

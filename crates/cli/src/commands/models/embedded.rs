@@ -7,11 +7,11 @@ use super::trial::{Finding, Verdict, line};
 use crate::commands::calls::{
     Clock, Examiner, Figures, Share, Tally, Team, TimeFigures, Times, milliseconds, parse,
 };
-use crate::commands::{calls, print, print_json};
-use crate::config::Config;
+use crate::commands::{Printer, calls};
 use crate::display::Style;
-use crate::failure::{self, Failure};
-use crate::provider::{self, Choice, Purpose};
+use crate::failure::{ExitStatus, Failure};
+use lango_app::config::Config;
+use lango_app::provider::{self, Choice, Purpose};
 
 /// Sixty requests that it was not trained on, twenty of each level.
 const REQUESTS: &str = include_str!("requests.jsonl");
@@ -40,19 +40,24 @@ struct Measured {
     accuracy: Figures,
 }
 
-pub(super) async fn test(config: &Config, choice: Choice, json: bool) -> Result<u8, Failure> {
+pub(super) async fn test(
+    printer: Printer,
+    config: &Config,
+    choice: Choice,
+    json: bool,
+) -> Result<ExitStatus, Failure> {
     let (model, why) = (choice.id.to_string(), choice.why.clone());
     let figures = measure(config, choice).await?;
     let findings = findings(&figures);
     let broken = findings.iter().any(|finding| finding.verdict == Verdict::Fails);
     if json {
-        print_json(&Report { model, why, findings, figures })?;
+        printer.json(&Report { model, why, findings, figures })?;
     } else {
         let style = Style::of(&std::io::stdout());
         let lines: String = findings.iter().map(|finding| line(finding, style)).collect();
-        print(&format!("{model} ({why})\n{lines}"))?;
+        printer.print(&format!("{model} ({why})\n{lines}"))?;
     }
-    Ok(if broken { failure::PROVIDER_FAILED } else { failure::ANSWERED })
+    Ok(if broken { ExitStatus::ProviderFailed } else { ExitStatus::Success })
 }
 
 async fn measure(config: &Config, choice: Choice) -> Result<Measured, Failure> {

@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::embedded;
+use crate::commands::Printer;
 use crate::commands::hear::{Heard, hear};
-use crate::commands::{print, print_json};
-use crate::config::Config;
 use crate::display::Style;
-use crate::failure::{self, Failure};
-use crate::provider::{self, Purpose, Source};
+use crate::failure::{ExitStatus, Failure};
+use lango_app::config::Config;
+use lango_app::provider::{self, Purpose, Source};
 
 /// What one test found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -37,10 +37,15 @@ struct TestReport {
     findings: Vec<Finding>,
 }
 
-pub(super) async fn test(config: &Config, wanted: Option<&str>, json: bool) -> Result<u8, Failure> {
+pub(super) async fn test(
+    printer: Printer,
+    config: &Config,
+    wanted: Option<&str>,
+    json: bool,
+) -> Result<ExitStatus, Failure> {
     let choice = provider::choose(config, wanted).await?;
     if matches!(choice.source, Source::Embedded) {
-        return embedded::test(config, choice, json).await;
+        return embedded::test(printer, config, choice, json).await;
     }
     let (model, why) = (choice.id.to_string(), choice.why.clone());
     let ready = provider::prepare(config, choice, Purpose::Examine).await?;
@@ -48,7 +53,7 @@ pub(super) async fn test(config: &Config, wanted: Option<&str>, json: bool) -> R
     let options = ready.model.options;
     let style = Style::of(&std::io::stdout());
     if !json {
-        print(&format!("{model} ({why})\n"))?;
+        printer.print(&format!("{model} ({why})\n"))?;
     }
     let mut findings = Vec::new();
     for test in [Test::Text, Test::Tool, Test::ParallelTools, Test::Image] {
@@ -57,7 +62,7 @@ pub(super) async fn test(config: &Config, wanted: Option<&str>, json: bool) -> R
         let hopeless = heard.as_ref().is_err_and(|error| !test.is_about(error.fault));
         for finding in test.judge(heard) {
             if !json {
-                print(&line(&finding, style))?;
+                printer.print(&line(&finding, style))?;
             }
             findings.push(finding);
         }
@@ -69,9 +74,9 @@ pub(super) async fn test(config: &Config, wanted: Option<&str>, json: bool) -> R
         finding.verdict == Verdict::Fails && matches!(finding.what, "answers" | "tools")
     });
     if json {
-        print_json(&TestReport { model, why, findings })?;
+        printer.json(&TestReport { model, why, findings })?;
     }
-    Ok(if broken { failure::PROVIDER_FAILED } else { failure::ANSWERED })
+    Ok(if broken { ExitStatus::ProviderFailed } else { ExitStatus::Success })
 }
 
 pub(super) fn line(finding: &Finding, style: Style) -> String {

@@ -6,12 +6,12 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::{DEFAULT_COLLECTION, Report, Source, Unreadable, check_collection};
-use super::{Library, NAMED};
+use super::super::{DEFAULT_COLLECTION, Ingest, Report, Source, Unreadable, check_collection};
+use super::NAMED;
 
 /// Reads in the workspace alone.
 pub(super) struct IngestDocuments {
-    pub(super) library: Library,
+    pub(super) ingest: Ingest,
     pub(super) workspace: PathBuf,
 }
 
@@ -108,7 +108,7 @@ impl Tool for IngestDocuments {
         let collection = arguments.collection.unwrap_or_else(|| DEFAULT_COLLECTION.to_owned());
         check_collection(&collection).map_err(|error| ToolError::Arguments(error.to_string()))?;
         let ingest =
-            self.library.ingest()?.clone().within(&self.workspace).map_err(|error| {
+            self.ingest.clone().within(&self.workspace).map_err(|error| {
                 ToolError::Failed(format!("the workspace cannot be read: {error}"))
             })?;
         let ran = ingest.run(&[source], &collection, false, &mut |_| {}, &context.cancel).await;

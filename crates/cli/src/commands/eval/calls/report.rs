@@ -10,7 +10,7 @@ use crate::commands::calls::{
 };
 use crate::commands::table::table;
 use crate::display::one_line;
-use crate::provider::Choice;
+use lango_app::provider::Choice;
 
 /// In the confusion of agents: a question that names no tool, or a reply that decides nothing.
 const UNDECIDED: &str = "undecided";

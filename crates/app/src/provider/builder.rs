@@ -14,8 +14,8 @@ use lango_runtime::AgentModel;
 use super::choose::{Choice, Source};
 use super::server::Server;
 use super::{Player, PriceList, ReadyModels, facts};
+use crate::AppError;
 use crate::config::{Config, RouterName};
-use crate::failure::Failure;
 
 pub(super) fn options(config: &Config, agent: Option<&str>) -> Options {
     let own = agent.and_then(|name| config.agents.get(name));
@@ -42,7 +42,7 @@ pub(super) fn policy(config: &Config) -> RetryPolicy {
 }
 
 /// Builds models, so that those of one provider share its health.
-pub(super) struct Workshop<'a> {
+pub(super) struct ModelBuilder<'a> {
     pub(super) config: &'a Config,
     pub(super) facts: FactsTable,
     health: HashMap<String, Arc<Health>>,
@@ -53,8 +53,8 @@ pub(super) struct Workshop<'a> {
     pub(super) is_whole: bool,
 }
 
-impl<'a> Workshop<'a> {
-    pub(super) fn new(config: &'a Config) -> Result<Self, Failure> {
+impl<'a> ModelBuilder<'a> {
+    pub(super) fn new(config: &'a Config) -> Result<Self, AppError> {
         Ok(Self {
             config,
             facts: facts(config)?,
@@ -80,7 +80,7 @@ impl<'a> Workshop<'a> {
         agents: BTreeMap<AgentName, AgentModel>,
         choice: Choice,
         player: Option<Player>,
-    ) -> Result<ReadyModels, Failure> {
+    ) -> Result<ReadyModels, AppError> {
         let prices = PriceList::new(self.config)?;
         let Self { secrets, notices, tape, .. } = self;
         let writer = (!choice.is_embedded()).then(|| Arc::clone(&model.model));
@@ -98,9 +98,13 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    pub(super) fn chain(&mut self, first: &Choice, fallbacks: &[Choice]) -> Result<Chain, Failure> {
+    pub(super) fn chain(
+        &mut self,
+        first: &Choice,
+        fallbacks: &[Choice],
+    ) -> Result<Chain, AppError> {
         let Some(first_link) = self.choice(first)? else {
-            return Err(Failure::usage(format!("{} is no model to work with", first.id)));
+            return Err(AppError::usage(format!("{} is no model to work with", first.id)));
         };
         let mut links = Vec::new();
         for fallback in fallbacks.iter().filter(|fallback| fallback.id != first.id) {
@@ -110,7 +114,7 @@ impl<'a> Workshop<'a> {
     }
 
     /// The link of what was chosen; none for what is played from a file.
-    fn choice(&mut self, choice: &Choice) -> Result<Option<Link>, Failure> {
+    fn choice(&mut self, choice: &Choice) -> Result<Option<Link>, AppError> {
         match &choice.source {
             Source::Server(server) => self.of(server, choice).map(Some),
             Source::Embedded => Ok(Some(Link {
@@ -122,7 +126,7 @@ impl<'a> Workshop<'a> {
         }
     }
 
-    fn of(&mut self, server: &Server, choice: &Choice) -> Result<Link, Failure> {
+    fn of(&mut self, server: &Server, choice: &Choice) -> Result<Link, AppError> {
         let mut facts: Facts = self.facts.find(&choice.id.provider, &choice.id.model);
         // What the server itself says counts more than a table.
         if let Some(listed) = &choice.listed {
@@ -138,12 +142,12 @@ impl<'a> Workshop<'a> {
         self.link(server.endpoint(self.config, &choice.id.model, facts))
     }
 
-    pub(super) fn link(&mut self, endpoint: Endpoint) -> Result<Link, Failure> {
+    pub(super) fn link(&mut self, endpoint: Endpoint) -> Result<Link, AppError> {
         let endpoint = Endpoint { tape: self.tape.clone(), ..endpoint };
         let health = self.health.entry(endpoint.id.provider.clone()).or_default();
         let (facts, health) = (endpoint.facts, Arc::clone(health));
         let model =
-            RemoteModel::new(endpoint).map_err(|error| Failure::provider(error.to_string()))?;
+            RemoteModel::new(endpoint).map_err(|error| AppError::provider(error.to_string()))?;
         Ok(Link { model: Arc::new(model), facts, health })
     }
 }

@@ -1,4 +1,5 @@
-//! Which agents each caller of the server reaches: a runtime for every set of them.
+//! Access: which agents each API client of the server reaches. There is a runtime for every set of
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,21 +12,17 @@ use lango_runtime::{AgentModel, Approver, OWNER, Runtime, Teams};
 use lango_server::Callers;
 use lango_tool::ToolRegistry;
 
-use crate::config::Config;
-use crate::failure::Failure;
-use crate::provider::ReadyModels;
-use crate::serving::notice;
-use crate::team::{Elsewhere, Renewed};
-use crate::wiring::{self, Catalog, Kept};
+use crate::runtime::RuntimeFactory;
+use crate::team::{RemoteTeam, Roster, TeamListener};
+use crate::{AppError, Notice};
 
 /// A set of agents; none is everybody.
-pub(crate) type Reach = Option<BTreeSet<AgentName>>;
+type Reach = Option<BTreeSet<AgentName>>;
 
 /// The teams of a server.
-pub(crate) struct ServedTeams {
-    config: Config,
-    kept: Kept,
-    models: Arc<ReadyModels>,
+pub struct ServedTeams {
+    factory: RuntimeFactory,
+    notice: Notice,
     approver: Arc<dyn Approver>,
     callers: Callers,
     exposed: Reach,
@@ -38,9 +35,9 @@ pub(crate) struct ServedTeams {
 
 struct State {
     /// The whole team, of which each caller has its part.
-    catalog: Catalog,
-    /// The agents elsewhere that are there.
-    elsewhere: Elsewhere,
+    roster: Roster,
+    /// The remote agents that are there.
+    remote_team: RemoteTeam,
     /// The runtimes so far, one for each set of agents. They share the journal and everything else
     /// that is kept.
     runtimes: BTreeMap<Reach, Runtime>,
@@ -50,10 +47,9 @@ struct State {
 
 /// What teams are made of.
 pub(crate) struct ServedTeamsParts {
-    pub(crate) config: Config,
-    pub(crate) catalog: Catalog,
-    pub(crate) kept: Kept,
-    pub(crate) models: Arc<ReadyModels>,
+    pub(crate) roster: Roster,
+    pub(crate) factory: RuntimeFactory,
+    pub(crate) notice: Notice,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) callers: Callers,
     pub(crate) expose: Vec<AgentName>,
@@ -62,21 +58,20 @@ pub(crate) struct ServedTeamsParts {
 
 impl ServedTeams {
     /// Checks that every agent that is to be reached exists, and makes the owner's team.
-    pub(crate) fn new(parts: ServedTeamsParts) -> Result<Self, Failure> {
-        check_agents(&parts.catalog, &parts.expose)?;
-        check_agents(&parts.catalog, &parts.tools)?;
+    pub(crate) fn new(parts: ServedTeamsParts) -> Result<Self, AppError> {
+        check_agents(&parts.roster, &parts.expose)?;
+        check_agents(&parts.roster, &parts.tools)?;
         let exposed: Reach = (!parts.expose.is_empty()).then(|| parts.expose.into_iter().collect());
         let (runtimes, alone) = (BTreeMap::new(), BTreeMap::new());
-        let elsewhere = parts.catalog.elsewhere();
+        let remote_team = parts.roster.remote_team();
         let teams = Self {
-            config: parts.config,
-            kept: parts.kept,
-            models: parts.models,
+            factory: parts.factory,
+            notice: parts.notice,
             approver: parts.approver,
             callers: parts.callers,
             exposed,
             offering: parts.tools.into_iter().collect(),
-            state: Mutex::new(State { catalog: parts.catalog, elsewhere, runtimes, alone }),
+            state: Mutex::new(State { roster: parts.roster, remote_team, runtimes, alone }),
         };
         let mut state = teams.state();
         let owners = teams.make(&state, &teams.exposed)?;
@@ -89,9 +84,9 @@ impl ServedTeams {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The whole team, as it is now.
-    pub(crate) fn catalog(&self) -> Catalog {
-        self.state().catalog.clone()
+    /// Returns the whole team, as it is now.
+    pub(crate) fn roster(&self) -> Roster {
+        self.state().roster.clone()
     }
 
     /// What the card of the team says to a caller, or to everybody.
@@ -102,7 +97,7 @@ impl ServedTeams {
         };
         let Some(reach) = reach else { return Vec::new() };
         let state = self.state();
-        let mut agents = CardAgent::all_of(&state.catalog.tree, Some(&state.catalog.topology));
+        let mut agents = CardAgent::all_of(&state.roster.tree, Some(state.roster.topology()));
         if let Some(reach) = reach {
             agents.retain(|agent| reach.contains(agent.name.as_str()));
         }
@@ -110,13 +105,13 @@ impl ServedTeams {
     }
 
     /// The turns under way in all teams.
-    pub(crate) fn turns_under_way(&self) -> usize {
+    pub fn turns_under_way(&self) -> usize {
         let state = self.state();
         state.runtimes.values().chain(state.alone.values()).map(Runtime::turns_under_way).sum()
     }
 
     /// Waits for what follows from the turns so far, and says what could not be done.
-    pub(crate) async fn settled(&self) -> Vec<String> {
+    pub async fn settled(&self) -> Vec<String> {
         let runtimes: Vec<Runtime> = self.state().runtimes.values().cloned().collect();
         let mut troubles = Vec::new();
         for runtime in runtimes {
@@ -139,15 +134,14 @@ impl ServedTeams {
     }
 
     /// A runtime for a set of agents, as they are now.
-    fn make(&self, state: &State, reach: &Reach) -> Result<Runtime, Failure> {
-        let (approver, kept) = (Arc::clone(&self.approver), self.kept.clone());
-        let catalog = match reach {
-            None => state.catalog.clone(),
-            Some(agents) => state.catalog.exposing(agents, &state.elsewhere)?,
+    fn make(&self, state: &State, reach: &Reach) -> Result<Runtime, AppError> {
+        let roster = match reach {
+            None => state.roster.clone(),
+            Some(agents) => state.roster.exposing(agents, &state.remote_team)?,
         };
-        let runtime = wiring::runtime(&self.config, &catalog, kept, &self.models, approver);
-        // Agents elsewhere may have come or gone since the start.
-        runtime.replace_team(&catalog.tree, &state.elsewhere.agents);
+        let runtime = self.factory.runtime(&roster, Arc::clone(&self.approver));
+        // Remote agents may have come or gone since the start.
+        runtime.replace_team(&roster.tree, &state.remote_team.agents);
         Ok(runtime)
     }
 
@@ -176,31 +170,31 @@ impl Teams for ServedTeams {
     }
 }
 
-impl Renewed for ServedTeams {
+impl TeamListener for ServedTeams {
     fn renew(
         &self,
         tools: ToolRegistry,
         tree: AgentTree,
-        elsewhere: Elsewhere,
-    ) -> Result<(), Failure> {
+        remote_team: RemoteTeam,
+    ) -> Result<(), AppError> {
         let mut state = self.state();
-        (state.catalog.tools, state.catalog.tree) = (tools, tree);
-        state.elsewhere = elsewhere;
+        (state.roster.tools, state.roster.tree) = (tools, tree);
+        state.remote_team = remote_team;
         // The next call makes them anew.
         state.alone.clear();
         for (reach, runtime) in &state.runtimes {
             let tree = match reach {
-                None => state.catalog.tree.clone(),
-                Some(agents) => state.catalog.exposing(agents, &state.elsewhere)?.tree,
+                None => state.roster.tree.clone(),
+                Some(agents) => state.roster.exposing(agents, &state.remote_team)?.tree,
             };
-            runtime.replace_team(&tree, &state.elsewhere.agents);
+            runtime.replace_team(&tree, &state.remote_team.agents);
         }
         Ok(())
     }
 
     fn tell_absence(&self, warning: String) {
         // For the owner's eyes: callers need not know whom the owner works with.
-        notice(&warning);
+        (self.notice)(&warning);
     }
 }
 
@@ -213,7 +207,7 @@ impl Exposed for ServedTeams {
 impl Offers for ServedTeams {
     fn tools(&self, caller: &Caller) -> Vec<Offered> {
         let state = self.state();
-        let agents = state.catalog.tree.sub_agents().iter();
+        let agents = state.roster.tree.sub_agents().iter();
         agents
             .filter(|agent| self.offers(caller, &agent.name))
             .flat_map(|agent| {
@@ -231,26 +225,24 @@ impl Offers for ServedTeams {
         if let Some(runtime) = state.alone.get(agent) {
             return Some(runtime.clone());
         }
-        let (approver, kept) = (Arc::clone(&self.approver), self.kept.clone());
-        let speaker = state.catalog.tree.agent(agent.as_str())?;
-        let (config, catalog) = (&self.config, &state.catalog);
-        let runtime = wiring::alone(config, catalog, kept, &self.models, approver, speaker, model);
+        let speaker = state.roster.tree.agent(agent.as_str())?;
+        let runtime = self.factory.alone(Arc::clone(&self.approver), speaker, model);
         state.alone.insert(agent.clone(), runtime.clone());
         Some(runtime)
     }
 }
 
 /// Refuses names that nobody has.
-pub(crate) fn check_agents(catalog: &Catalog, agents: &[AgentName]) -> Result<(), Failure> {
+pub fn check_agents(roster: &Roster, agents: &[AgentName]) -> Result<(), AppError> {
     let known: Vec<&str> =
-        catalog.tree.sub_agents().iter().map(|agent| agent.name.as_str()).collect();
+        roster.tree.sub_agents().iter().map(|agent| agent.name.as_str()).collect();
     match agents.iter().find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
-        Some(name) if known.is_empty() => Err(Failure::usage(format!(
+        Some(name) if known.is_empty() => Err(AppError::usage(format!(
             "{name} cannot be named alone: there is one agent with every tool. Set \
              agent.multiAgent to true, or leave the names out"
         ))),
-        Some(name) => Err(Failure::usage(format!(
+        Some(name) => Err(AppError::usage(format!(
             "there is no agent {name}. There are: {}",
             known.join(", ")
         ))),
