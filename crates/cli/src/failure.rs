@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use lango_app::config::ConfigError;
 use lango_app::{AppError, ErrorKind};
+use lango_eval::EvalError;
 use lango_protocol::{FailureClass, InvalidName, Outcome, OutcomeStatus};
 
 /// How a command ended, as scripts see it.
@@ -86,6 +87,20 @@ impl From<AppError> for Failure {
             ErrorKind::Failure => ExitStatus::Failure,
         };
         Self { status, message: error.to_string() }
+    }
+}
+
+impl From<EvalError> for Failure {
+    fn from(error: EvalError) -> Self {
+        match error {
+            EvalError::Requests(message) => Self::usage(message),
+            EvalError::Collection(error) => Self::usage(error.to_string()),
+            EvalError::Model(error) => Self::provider(error.to_string()),
+            EvalError::Embedding(message) => Self::provider(message),
+            EvalError::Retrieval(error) => error.into(),
+            EvalError::Store(error) => error.into(),
+            EvalError::Io(error) => error.into(),
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! `lango models`: which there are, and what works with one.
 
-mod embedded;
-mod trial;
+mod test;
 
 use std::time::Duration;
 
@@ -25,7 +24,7 @@ pub(crate) async fn models(
             list(context.printer, context.config(), provider.as_deref(), json).await
         }
         ModelsCommand::Test { model, json } => {
-            trial::test(context.printer, context.config(), model.as_deref(), json).await
+            test::test(context.printer, context.config(), model.as_deref(), json).await
         }
     }
 }

@@ -14,7 +14,7 @@ use lango_tool::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::failure::Failure;
+use crate::EvalError;
 
 /// In labels: nobody, because it is small talk.
 pub(super) const NOBODY: &str = "none";
@@ -23,7 +23,7 @@ pub(super) const NOBODY: &str = "none";
 const ROUNDS: u32 = 5;
 
 /// The team.
-pub(in crate::commands) struct Team {
+pub struct Team {
     pub(super) orchestrator: Part,
     pub(super) colleagues: Vec<Arc<Colleague>>,
     specialists: BTreeMap<String, Part>,
@@ -37,7 +37,7 @@ pub(super) struct Part {
 }
 
 /// What is known about a tool.
-pub(in crate::commands) struct Capability {
+pub(crate) struct Capability {
     pub(super) agent: String,
     pub(super) is_dangerous: bool,
     schema: Schema,
@@ -63,7 +63,7 @@ impl Capability {
 
 impl Team {
     /// Puts the team together.
-    pub(in crate::commands) fn new() -> Result<Self, Failure> {
+    pub fn new() -> Result<Self, EvalError> {
         let colleagues: Vec<Arc<Colleague>> = known_team().into_iter().map(Arc::new).collect();
         let mut registry = ToolRegistry::new();
         let mut tools = BTreeMap::new();
@@ -120,13 +120,13 @@ impl Team {
         self.specialists.get(agent)
     }
 
-    pub(in crate::commands) fn tool(&self, name: &str) -> Option<&Capability> {
+    pub(crate) fn tool(&self, name: &str) -> Option<&Capability> {
         self.tools.get(name)
     }
 }
 
-fn wrong(error: &impl std::fmt::Display) -> Failure {
-    Failure::usage(error.to_string())
+fn wrong(error: &impl std::fmt::Display) -> EvalError {
+    EvalError::Requests(error.to_string())
 }
 
 /// A tool of which there is only the declaration.

@@ -1,17 +1,13 @@
-//! `lango models test embedded`: what the model in the box takes and gives on this machine.
+//! What the embedded model takes and gives on this machine.
 
-use lango_model::Embedded;
+use lango_model::{Embedded, Model, ModelId, Options};
 use serde::Serialize;
 
-use super::trial::{Finding, Verdict, line};
-use crate::commands::calls::{
-    Clock, Examiner, Figures, Share, Tally, Team, TimeFigures, Times, milliseconds, parse,
+use crate::EvalError;
+use crate::calls::{
+    self, Clock, Examiner, Figures, Share, Tally, Team, TimeFigures, Times, milliseconds, parse,
 };
-use crate::commands::{Printer, calls};
-use crate::display::Style;
-use crate::failure::{ExitStatus, Failure};
-use lango_app::config::Config;
-use lango_app::provider::{self, Choice, Purpose};
+use crate::trial::{Finding, Verdict};
 
 /// Sixty requests that it was not trained on, twenty of each level.
 const REQUESTS: &str = include_str!("requests.jsonl");
@@ -21,73 +17,48 @@ const LOAD_MILLISECONDS: f64 = 150.0;
 const DECISION_MILLISECONDS: f64 = 40.0;
 const RESIDENT_BYTES: u64 = 80_000_000;
 
-#[derive(Serialize)]
-struct Report {
-    model: String,
-    why: String,
-    findings: Vec<Finding>,
-    figures: Measured,
+/// What the embedded model takes and gives.
+#[derive(Debug, Serialize)]
+pub struct EmbeddedFigures {
+    /// The processor time of loading it.
+    pub load_cpu_milliseconds: f64,
+    /// The time of a decision as the orchestrator.
+    pub as_orchestrator: TimeFigures,
+    /// The time of a decision as a specialist.
+    pub as_specialist: TimeFigures,
+    /// The memory that it takes; none where the system does not say.
+    pub resident_bytes: Option<u64>,
+    /// The size of its weights.
+    pub weights_bytes: usize,
+    /// How well it understands requests.
+    pub accuracy: Figures,
 }
 
-#[derive(Serialize)]
-struct Measured {
-    load_cpu_milliseconds: f64,
-    as_orchestrator: TimeFigures,
-    as_specialist: TimeFigures,
-    /// None where the system does not say.
-    resident_bytes: Option<u64>,
-    weights_bytes: usize,
-    accuracy: Figures,
-}
-
-pub(super) async fn test(
-    printer: Printer,
-    config: &Config,
-    choice: Choice,
-    json: bool,
-) -> Result<ExitStatus, Failure> {
-    let (model, why) = (choice.id.to_string(), choice.why.clone());
-    let figures = measure(config, choice).await?;
-    let findings = findings(&figures);
-    let broken = findings.iter().any(|finding| finding.verdict == Verdict::Fails);
-    if json {
-        printer.json(&Report { model, why, findings, figures })?;
-    } else {
-        let style = Style::of(&std::io::stdout());
-        let lines: String = findings.iter().map(|finding| line(finding, style)).collect();
-        printer.print(&format!("{model} ({why})\n{lines}"))?;
-    }
-    Ok(if broken { ExitStatus::ProviderFailed } else { ExitStatus::Success })
-}
-
-async fn measure(config: &Config, choice: Choice) -> Result<Measured, Failure> {
+/// Measures the embedded model, which `model` is a chain with. It must not have been used before: the
+/// time of loading it is measured, too.
+pub async fn measure_embedded(
+    model: &dyn Model,
+    options: Options,
+    id: &ModelId,
+) -> Result<EmbeddedFigures, EvalError> {
     let team = Team::new()?;
     let requests = parse("the built-in requests", REQUESTS, &team)?;
     let resident_before = resident_bytes();
     let clock = Clock::start();
     Embedded::new().make_ready();
     let load = clock.stop();
-    let ready = provider::prepare(config, choice, Purpose::Examine).await?;
-    let examiner = Examiner {
-        team: &team,
-        model: ready.model.model.as_ref(),
-        options: ready.model.options,
-        id: &ready.choice.id,
-    };
+    let examiner = Examiner { team: &team, model, options, id };
     let mut tally = Tally::default();
     let (mut as_orchestrator, mut as_specialist) = (Times::default(), Times::default());
     for label in &requests {
-        let observed = examiner
-            .examine(&label.text)
-            .await
-            .map_err(|error| Failure::provider(error.to_string()))?;
+        let observed = examiner.examine(&label.text).await?;
         tally.add(label, &observed, &calls::Verdict::of(label, &observed, &team));
         observed.as_orchestrator.into_iter().for_each(|spent| as_orchestrator.add(spent));
         observed.as_specialist.into_iter().for_each(|spent| as_specialist.add(spent));
     }
     let resident_bytes =
         resident_bytes().zip(resident_before).map(|(after, before)| after.saturating_sub(before));
-    Ok(Measured {
+    Ok(EmbeddedFigures {
         load_cpu_milliseconds: milliseconds(load.processor),
         as_orchestrator: as_orchestrator.figures(true),
         as_specialist: as_specialist.figures(true),
@@ -105,7 +76,8 @@ fn resident_bytes() -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-fn findings(measured: &Measured) -> Vec<Finding> {
+/// Judges the figures by what the embedded model promises.
+pub fn findings(measured: &EmbeddedFigures) -> Vec<Finding> {
     let within = |is_within: bool| if is_within { Verdict::Works } else { Verdict::Partly };
     let load = measured.load_cpu_milliseconds;
     let mut findings = vec![Finding {

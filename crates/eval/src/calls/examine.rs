@@ -11,41 +11,44 @@ use serde_json::{Map, Value};
 
 use super::clock::{Clock, Spent};
 use super::team::{NOBODY, Part, Team};
-use crate::commands::hear::{Heard, hear};
+use crate::reply::{ModelReply, collect_reply};
 
 /// With this an answer is a question to the user.
 const ASK: &str = "[ASK]";
 
 /// Asks one model about requests.
-pub(in crate::commands) struct Examiner<'a> {
-    pub(in crate::commands) team: &'a Team,
-    pub(in crate::commands) model: &'a dyn Model,
-    pub(in crate::commands) options: Options,
+pub struct Examiner<'a> {
+    /// The team that the requests are about.
+    pub team: &'a Team,
+    /// The model.
+    pub model: &'a dyn Model,
+    /// How it should answer.
+    pub options: Options,
     /// The model that was chosen. Where the one in the box decides instead, that is the fast path.
-    pub(in crate::commands) id: &'a ModelId,
+    pub id: &'a ModelId,
 }
 
 /// What a model would do about a request.
 #[derive(Debug, Default)]
-pub(in crate::commands) struct Observed {
+pub(crate) struct Observed {
     /// Who it thinks it is for, `none` for small talk; also where it asks before it acts.
-    pub(in crate::commands) agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// Which tool it thinks is meant; also where it asks before it acts.
-    pub(in crate::commands) tool: Option<String>,
+    pub(crate) tool: Option<String>,
     /// Of the first call.
-    pub(in crate::commands) arguments: Option<Map<String, Value>>,
+    pub(crate) arguments: Option<Map<String, Value>>,
     /// The tools that it really called.
-    pub(in crate::commands) called: Vec<String>,
+    pub(crate) called: Vec<String>,
     /// It asked the user something instead.
-    pub(in crate::commands) asked: bool,
+    pub(crate) asked: bool,
     /// The parameter that it asked for.
     pub(super) lacks: Option<String>,
     /// The fast path handed over, and not the model.
-    pub(in crate::commands) routed: bool,
+    pub(crate) routed: bool,
     /// What it said last, where that was words.
-    pub(in crate::commands) said: String,
-    pub(in crate::commands) as_orchestrator: Option<Spent>,
-    pub(in crate::commands) as_specialist: Option<Spent>,
+    pub(crate) said: String,
+    pub(crate) as_orchestrator: Option<Spent>,
+    pub(crate) as_specialist: Option<Spent>,
 }
 
 /// A hand-over, as the runtime reads one.
@@ -60,7 +63,7 @@ struct Transfer {
 impl Examiner<'_> {
     /// An error is one that the next request would meet, too. A reply that cannot be used is no
     /// decision.
-    pub(in crate::commands) async fn examine(&self, text: &str) -> Result<Observed, ModelError> {
+    pub(crate) async fn examine(&self, text: &str) -> Result<Observed, ModelError> {
         let mut observed = Observed::default();
         let colleagues = self.team.colleagues.clone();
         let request =
@@ -103,9 +106,9 @@ impl Examiner<'_> {
     }
 
     /// None for a reply that is of no use.
-    async fn ask(&self, request: ModelRequest) -> Result<(Option<Heard>, Spent), ModelError> {
+    async fn ask(&self, request: ModelRequest) -> Result<(Option<ModelReply>, Spent), ModelError> {
         let clock = Clock::start();
-        let heard = hear(self.model, request).await;
+        let heard = collect_reply(self.model, request).await;
         let spent = clock.stop();
         match heard {
             Ok(heard) => Ok((Some(heard), spent)),
@@ -125,7 +128,7 @@ impl Examiner<'_> {
         observed.said = text;
     }
 
-    fn reply_of_specialist(&self, observed: &mut Observed, heard: Heard) {
+    fn reply_of_specialist(&self, observed: &mut Observed, heard: ModelReply) {
         if let Some(first) = heard.calls.first() {
             observed.tool = Some(first.name.clone());
             observed.arguments = serde_json::from_str(&first.arguments).ok();

@@ -1,91 +1,64 @@
-//! `lango models test`: real calls, and what works.
+//! What works with a model: real calls, each judged.
 
 use bytes::Bytes;
-use lango_model::{Fault, Image, Message, ModelError, ModelRequest, Options, RequestedCall};
+use lango_model::{Fault, Image, Message, Model, ModelError, ModelRequest, Options, RequestedCall};
 use lango_tool::{SafetyLevel, ToolDeclaration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::embedded;
-use crate::commands::Printer;
-use crate::commands::hear::{Heard, hear};
-use crate::display::Style;
-use crate::failure::{ExitStatus, Failure};
-use lango_app::config::Config;
-use lango_app::provider::{self, Purpose, Source};
+use crate::reply::{ModelReply, collect_reply};
 
 /// What one test found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Verdict {
+pub enum Verdict {
+    /// It works.
     Works,
+    /// Some of it works.
     Partly,
+    /// It does not work.
     Fails,
 }
 
+/// What one test found out about one thing.
 #[derive(Debug, Serialize)]
-pub(super) struct Finding {
-    pub(super) what: &'static str,
-    pub(super) verdict: Verdict,
-    pub(super) detail: String,
+pub struct Finding {
+    /// What was tested.
+    pub what: &'static str,
+    /// Whether it works.
+    pub verdict: Verdict,
+    /// What was seen.
+    pub detail: String,
 }
 
-#[derive(Serialize)]
-struct TestReport {
-    model: String,
-    why: String,
-    findings: Vec<Finding>,
+impl Finding {
+    /// Returns whether agents cannot work with a model of which this is true.
+    pub fn breaks_agents(&self) -> bool {
+        self.verdict == Verdict::Fails && matches!(self.what, "answers" | "tools")
+    }
 }
 
-pub(super) async fn test(
-    printer: Printer,
-    config: &Config,
-    wanted: Option<&str>,
-    json: bool,
-) -> Result<ExitStatus, Failure> {
-    let choice = provider::choose(config, wanted).await?;
-    if matches!(choice.source, Source::Embedded) {
-        return embedded::test(printer, config, choice, json).await;
-    }
-    let (model, why) = (choice.id.to_string(), choice.why.clone());
-    let ready = provider::prepare(config, choice, Purpose::Examine).await?;
-    let model_under_test = ready.model.model.as_ref();
-    let options = ready.model.options;
-    let style = Style::of(&std::io::stdout());
-    if !json {
-        printer.print(&format!("{model} ({why})\n"))?;
-    }
+/// Tests a model with real calls. Each finding is given to `found` at once; an error from it ends the
+/// trial.
+pub async fn try_model<E>(
+    model: &dyn Model,
+    options: Options,
+    mut found: impl FnMut(&Finding) -> Result<(), E>,
+) -> Result<Vec<Finding>, E> {
     let mut findings = Vec::new();
     for test in [Test::Text, Test::Tool, Test::ParallelTools, Test::Image] {
-        let heard = hear(model_under_test, test.request(options)).await;
+        let reply = collect_reply(model, test.request(options)).await;
         // What cannot be reached at all is not asked four times.
-        let hopeless = heard.as_ref().is_err_and(|error| !test.is_about(error.fault));
-        for finding in test.judge(heard) {
-            if !json {
-                printer.print(&line(&finding, style))?;
-            }
+        let is_hopeless = reply.as_ref().is_err_and(|error| !test.is_about(error.fault));
+        for finding in test.judge(reply) {
+            found(&finding)?;
             findings.push(finding);
         }
-        if hopeless {
+        if is_hopeless {
             break;
         }
     }
-    let broken = findings.iter().any(|finding| {
-        finding.verdict == Verdict::Fails && matches!(finding.what, "answers" | "tools")
-    });
-    if json {
-        printer.json(&TestReport { model, why, findings })?;
-    }
-    Ok(if broken { ExitStatus::ProviderFailed } else { ExitStatus::Success })
-}
-
-pub(super) fn line(finding: &Finding, style: Style) -> String {
-    let mark = match finding.verdict {
-        Verdict::Works => style.good("yes   "),
-        Verdict::Partly => style.warn("partly"),
-        Verdict::Fails => style.bad("no    "),
-    };
-    format!("  {mark}  {:<15} {}\n", finding.what, finding.detail)
+    Ok(findings)
 }
 
 #[derive(Clone, Copy)]
@@ -142,7 +115,7 @@ impl Test {
         }
     }
 
-    fn judge(self, heard: Result<Heard, ModelError>) -> Vec<Finding> {
+    fn judge(self, heard: Result<ModelReply, ModelError>) -> Vec<Finding> {
         let what = match self {
             Self::Text => "answers",
             Self::Tool => "tools",
@@ -180,7 +153,7 @@ impl Test {
     }
 }
 
-fn text_findings(heard: &Heard, shown: &str) -> Vec<Finding> {
+fn text_findings(heard: &ModelReply, shown: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut add = |what, verdict, detail: String| findings.push(Finding { what, verdict, detail });
     let verdict = if heard.text.trim().is_empty() { Verdict::Fails } else { Verdict::Works };
@@ -223,6 +196,6 @@ fn weather() -> ToolDeclaration {
 fn red_square() -> Image {
     Image {
         media_type: "image/png".to_owned(),
-        data: Bytes::from_static(include_bytes!("../red.png")),
+        data: Bytes::from_static(include_bytes!("red.png")),
     }
 }

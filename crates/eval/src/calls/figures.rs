@@ -6,26 +6,29 @@ use super::clock::TimeFigures;
 
 /// How many of how many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(in crate::commands) struct Share {
+pub struct Share {
     /// None of nothing.
-    pub(in crate::commands) percent: Option<f64>,
-    pub(in crate::commands) count: u32,
-    pub(in crate::commands) of: u32,
+    pub percent: Option<f64>,
+    /// How many.
+    pub count: u32,
+    /// Of how many.
+    pub of: u32,
 }
 
 impl Share {
-    pub(in crate::commands) fn new(count: u32, of: u32) -> Self {
+    pub(crate) fn new(count: u32, of: u32) -> Self {
         let percent = (of > 0).then(|| rounded(100.0 * f64::from(count) / f64::from(of)));
         Self { percent, count, of }
     }
 
-    pub(in crate::commands) fn shown(&self) -> String {
+    /// Returns the percentage for a table.
+    pub fn shown(&self) -> String {
         shown(self.percent)
     }
 }
 
-/// A percentage for a table.
-pub(in crate::commands) fn shown(percent: Option<f64>) -> String {
+/// Returns a percentage for a table.
+pub fn shown(percent: Option<f64>) -> String {
     percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1}"))
 }
 
@@ -36,25 +39,27 @@ pub(super) fn rounded(percent: f64) -> f64 {
 
 /// About a set of requests. `docs/models.md` says what each figure means.
 #[derive(Debug, Clone, Serialize)]
-pub(in crate::commands) struct Figures {
-    pub(in crate::commands) requests: u32,
+pub struct Figures {
+    /// How many requests there are.
+    pub requests: u32,
     /// Of all.
-    pub(in crate::commands) agent_right: Share,
+    pub agent_right: Share,
     /// Of those whose label has a tool.
-    pub(in crate::commands) tool_right: Share,
+    pub tool_right: Share,
     /// Of those with the right tool whose arguments can be compared.
-    pub(in crate::commands) arguments_exact: Share,
+    pub arguments_exact: Share,
     /// The mean of the same ones, in percent.
-    pub(in crate::commands) arguments_overlap: Option<f64>,
+    pub arguments_overlap: Option<f64>,
     /// Of those labelled so.
-    pub(in crate::commands) small_talk_right: Share,
+    pub small_talk_right: Share,
     /// Of those whose label has a tool: some tool was really called.
-    pub(in crate::commands) acted: Share,
+    pub acted: Share,
     /// Of the same ones: the right tool was really called.
-    pub(in crate::commands) acted_right: Share,
+    pub acted_right: Share,
     /// Of all.
-    pub(in crate::commands) asked: Share,
+    pub asked: Share,
     /// Of all.
-    pub(in crate::commands) dangerous_misread: Share,
-    pub(in crate::commands) time_per_decision: TimeFigures,
+    pub dangerous_misread: Share,
+    /// The time of a decision.
+    pub time_per_decision: TimeFigures,
 }

@@ -9,13 +9,13 @@ use super::team::{Capability, Team};
 
 /// What is right about one request, and what is not.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::commands) struct Verdict {
-    pub(in crate::commands) agent_right: bool,
+pub(crate) struct Verdict {
+    pub(crate) agent_right: bool,
     /// None: the label has no tool.
-    pub(in crate::commands) tool_right: Option<bool>,
+    pub(crate) tool_right: Option<bool>,
     /// None: there is nothing to compare.
     arguments: Option<Compared>,
-    pub(in crate::commands) dangerous_misread: bool,
+    pub(crate) dangerous_misread: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ struct Compared {
 }
 
 impl Verdict {
-    pub(in crate::commands) fn of(label: &Labelled, observed: &Observed, team: &Team) -> Self {
+    pub(crate) fn of(label: &Labelled, observed: &Observed, team: &Team) -> Self {
         let meant = label.tool.as_deref();
         let is_misread = |tool: &String| {
             team.tool(tool).is_some_and(|tool| tool.is_dangerous) && Some(tool.as_str()) != meant
@@ -39,7 +39,7 @@ impl Verdict {
     }
 
     /// Whether something about it is wrong.
-    pub(in crate::commands) fn is_failure(&self) -> bool {
+    pub(crate) fn is_failure(&self) -> bool {
         !self.agent_right
             || self.tool_right == Some(false)
             || self.arguments.is_some_and(|compared| !compared.is_equal)
@@ -72,7 +72,7 @@ fn compared(label: &Labelled, observed: &Observed, team: &Team) -> Option<Compar
 
 /// The counts of a set of requests.
 #[derive(Debug, Clone, Default)]
-pub(in crate::commands) struct Tally {
+pub(crate) struct Tally {
     requests: u32,
     agent_right: u32,
     with_tool: u32,
@@ -90,12 +90,7 @@ pub(in crate::commands) struct Tally {
 }
 
 impl Tally {
-    pub(in crate::commands) fn add(
-        &mut self,
-        label: &Labelled,
-        observed: &Observed,
-        verdict: &Verdict,
-    ) {
+    pub(crate) fn add(&mut self, label: &Labelled, observed: &Observed, verdict: &Verdict) {
         self.requests += 1;
         self.agent_right += u32::from(verdict.agent_right);
         if let Some(meant) = &label.tool {
@@ -121,7 +116,7 @@ impl Tally {
     }
 
     /// `runs_here`: the model is part of this process.
-    pub(in crate::commands) fn figures(&self, runs_here: bool) -> Figures {
+    pub(crate) fn figures(&self, runs_here: bool) -> Figures {
         let mean = 100.0 * self.overlap / f64::from(self.compared);
         Figures {
             requests: self.requests,

@@ -6,25 +6,25 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 /// Started before a decision.
-pub(in crate::commands) struct Clock {
+pub(crate) struct Clock {
     wall: Instant,
     processor: Duration,
 }
 
 /// The time that something took.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::commands) struct Spent {
-    pub(in crate::commands) wall: Duration,
+pub(crate) struct Spent {
+    pub(crate) wall: Duration,
     /// Of all threads of the process.
-    pub(in crate::commands) processor: Duration,
+    pub(crate) processor: Duration,
 }
 
 impl Clock {
-    pub(in crate::commands) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self { wall: Instant::now(), processor: processor_time() }
     }
 
-    pub(in crate::commands) fn stop(&self) -> Spent {
+    pub(crate) fn stop(&self) -> Spent {
         let processor = processor_time().saturating_sub(self.processor);
         Spent { wall: self.wall.elapsed(), processor }
     }
@@ -38,28 +38,32 @@ fn processor_time() -> Duration {
 
 /// The time of many decisions.
 #[derive(Debug, Clone, Default)]
-pub(in crate::commands) struct Times {
+pub(crate) struct Times {
     all: Vec<Spent>,
 }
 
 /// Half of the decisions took no longer than `median`, 95 of 100 no longer than `p95`.
 #[derive(Debug, Clone, Serialize)]
-pub(in crate::commands) struct TimeFigures {
-    pub(in crate::commands) decisions: usize,
-    pub(in crate::commands) median_milliseconds: Option<f64>,
-    pub(in crate::commands) p95_milliseconds: Option<f64>,
-    /// None where the model runs elsewhere.
-    pub(in crate::commands) median_cpu_milliseconds: Option<f64>,
-    pub(in crate::commands) p95_cpu_milliseconds: Option<f64>,
+pub struct TimeFigures {
+    /// How many decisions were timed.
+    pub decisions: usize,
+    /// The median of the wall time.
+    pub median_milliseconds: Option<f64>,
+    /// The wall time that 95 of 100 stay within.
+    pub p95_milliseconds: Option<f64>,
+    /// The median of the processor time; none where the model runs in another process.
+    pub median_cpu_milliseconds: Option<f64>,
+    /// The processor time that 95 of 100 stay within.
+    pub p95_cpu_milliseconds: Option<f64>,
 }
 
 impl Times {
-    pub(in crate::commands) fn add(&mut self, spent: Spent) {
+    pub(crate) fn add(&mut self, spent: Spent) {
         self.all.push(spent);
     }
 
     /// `runs_here`: the work is done by this process, so that its processor time says something.
-    pub(in crate::commands) fn figures(&self, runs_here: bool) -> TimeFigures {
+    pub(crate) fn figures(&self, runs_here: bool) -> TimeFigures {
         let wall = sorted(self.all.iter().map(|spent| spent.wall));
         let here = self.all.iter().filter(|_| runs_here);
         let processor = sorted(here.map(|spent| spent.processor));
@@ -86,7 +90,7 @@ fn at(sorted: &[Duration], percent: usize) -> Option<f64> {
 }
 
 /// With three digits: a microsecond is enough.
-pub(in crate::commands) fn milliseconds(time: Duration) -> f64 {
+pub(crate) fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
