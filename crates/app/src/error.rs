@@ -9,9 +9,10 @@ use lango_librarian::documents::IngestError;
 use lango_mcp::client::ClientError;
 use lango_operator::WorkspaceError;
 use lango_orchestration::OrchestrationError;
+use lango_protocol::InvalidName;
 use lango_retrieval::RetrievalError;
 use lango_runtime::TurnError;
-use lango_server::CallersError;
+use lango_server::{CallersError, ListenerError};
 use lango_store::StoreError;
 use lango_tool::DuplicateTool;
 
@@ -65,6 +66,12 @@ pub enum AppError {
     /// The clients of the server.
     #[error(transparent)]
     Clients(#[from] CallersError),
+    /// The user: the server cannot listen at the address.
+    #[error(transparent)]
+    Listener(#[from] ListenerError),
+    /// The user: a name that cannot be one.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
     /// A turn that could not be run.
     #[error(transparent)]
     Turn(#[from] TurnError),
@@ -120,6 +127,8 @@ impl AppError {
             | Self::Ingest(IngestError::Collection(_))
             | Self::Librarian(_)
             | Self::Clients(_)
+            | Self::Listener(_)
+            | Self::Name(_)
             | Self::Chronicler(ChroniclerError::Unknown(_) | ChroniclerError::Refused(_))
             | Self::Mcp(
                 ClientError::Configuration { .. }

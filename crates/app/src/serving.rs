@@ -32,7 +32,7 @@ pub struct Serving {
     /// The journal in it.
     pub journal: Journal,
     watcher: TeamWatcher,
-    notice: Notice,
+    pub(crate) notice: Notice,
 }
 
 /// What API clients reach.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use lango_app::config::ConfigError;
 use lango_app::{AppError, ErrorKind};
 use lango_eval::EvalError;
-use lango_protocol::{FailureClass, InvalidName, Outcome, OutcomeStatus};
+use lango_protocol::{FailureClass, Outcome, OutcomeStatus};
 
 /// How a command ended, as scripts see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,8 +124,10 @@ through_app_error! {
     lango_mcp::client::ClientError,
     lango_operator::WorkspaceError,
     lango_retrieval::RetrievalError,
+    lango_protocol::InvalidName,
     lango_runtime::TurnError,
     lango_server::CallersError,
+    lango_server::ListenerError,
     lango_store::StoreError,
     std::io::Error,
 }
@@ -142,11 +144,8 @@ macro_rules! through_usage {
 }
 
 through_usage! {
-    InvalidName,
     lango_librarian::documents::SourceError,
     lango_mcp::server::StdioError,
-    lango_server::ListenerError,
-    lango_server::TokenError,
     lango_tool::ToolError,
     toml::ser::Error,
 }

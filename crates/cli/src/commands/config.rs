@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
+use lango_app::Home;
+use lango_app::config::{self, Config, Origin, known_keys};
 use serde::Serialize;
 
 use super::table::table;
 use super::{CommandContext, Printer};
 use crate::arguments::ConfigCommand;
 use crate::failure::{ExitStatus, Failure};
-use lango_app::Home;
-use lango_app::config::{self, Config, Origin, known_keys};
 
 #[derive(Serialize)]
 struct KeyView {

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use lango_app::config::PolicyName;
+use lango_app::provider::{self, Purpose, Source};
 use lango_app::remotes::Remotes;
-use lango_app::{AppError, InspectOptions, Inspection, Stores, confinement, web};
+use lango_app::{AppError, InspectOptions, Inspection, Stores, confinement, mcp, web};
 use lango_model::{Message, ModelRequest, Options};
 use lango_tool::visible;
 use serde::Serialize;
@@ -15,9 +17,6 @@ use serde::Serialize;
 use super::{CommandContext, Printer};
 use crate::display::Style;
 use crate::failure::{ExitStatus, Failure};
-use lango_app::config::PolicyName;
-use lango_app::mcp;
-use lango_app::provider::{self, Purpose, Source};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 
+use lango_app::config::Config;
 use lango_librarian::documents::{DocumentSearch, retrieve};
 use lango_librarian::graph::Graph;
 use lango_retrieval::{Mode, Retrieval};
@@ -10,7 +11,6 @@ use super::Printer;
 use crate::arguments::{SearchArguments, SearchMode};
 use crate::display::printable;
 use crate::failure::Failure;
-use lango_app::config::Config;
 
 /// Passages that are related through the graph, in addition.
 const RELATED: usize = 3;
@@ -42,9 +42,7 @@ pub(super) async fn search(
         mode,
         related: RELATED,
     };
-    let found = retrieve(retrieval, graph.as_ref(), &search)
-        .await
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let found = retrieve(retrieval, graph.as_ref(), &search).await?;
     if json {
         return printer.json(&found);
     }

@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use lango_app::Stores;
+use lango_app::knowledge::{self, Embedding};
 use lango_librarian::documents::{Report, Source, check_collection};
 use lango_retrieval::{EntryKey, Retrieval, Space};
 use serde::Serialize;
@@ -15,7 +16,6 @@ use super::turn::Signals;
 use crate::arguments::IngestArguments;
 use crate::display::printable;
 use crate::failure::{ExitStatus, Failure};
-use lango_app::knowledge::{self, Embedding};
 
 /// Files that are named one by one in the summary.
 const NAMED: usize = 50;

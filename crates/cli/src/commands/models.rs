@@ -5,6 +5,8 @@ mod test;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use lango_app::config::Config;
+use lango_app::provider::{self, Server};
 use lango_model::{EMBEDDED, Fault, ModelError};
 use serde::Serialize;
 
@@ -12,8 +14,6 @@ use super::table::table;
 use super::{CommandContext, Printer};
 use crate::arguments::ModelsCommand;
 use crate::failure::{ExitStatus, Failure};
-use lango_app::config::Config;
-use lango_app::provider::{self, Server};
 
 pub(crate) async fn models(
     context: &CommandContext,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use lango_app::provider::PriceList;
 use lango_model::Cost;
 use lango_protocol::{Event, EventBody, SessionId, Timestamp, Usage};
 use lango_store::Journal;
@@ -12,7 +13,6 @@ use super::table::table;
 use super::{CommandContext, sessions};
 use crate::arguments::{UsageArguments, UsageBy};
 use crate::failure::{ExitStatus, Failure};
-use lango_app::provider::PriceList;
 
 /// How far back, unless somebody says.
 const DAYS: u32 = 30;

@@ -6,6 +6,7 @@ mod try_out;
 use std::time::Duration;
 
 use lango_a2a::remote::{Directory, RemoteConfig, Sighting, Standing, sight};
+use lango_app::config::{self, RemoteAgentConfig};
 use lango_app::{InspectOptions, Stores, remotes};
 use lango_protocol::AgentName;
 use lango_tool::visible;
@@ -15,7 +16,6 @@ use super::table::table;
 use super::{CommandContext, asked};
 use crate::arguments::A2aCommand;
 use crate::failure::{ExitStatus, Failure};
-use lango_app::config::{self, RemoteAgentConfig};
 
 /// The list of agents elsewhere in the configuration.
 const LIST: &str = "a2a.remoteAgents";
@@ -88,7 +88,7 @@ fn stranger(
 
 async fn look(context: &CommandContext, config: &RemoteConfig) -> Result<Sighting, Failure> {
     let seen = sight(config, patience(context)).await;
-    seen.map_err(|error| Failure::failed(error.to_string()))
+    Ok(seen?)
 }
 
 async fn show(

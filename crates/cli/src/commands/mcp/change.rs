@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use lango_app::config::{self, McpServerConfig};
+use lango_app::mcp as wired;
 use lango_mcp::client::{Source, ToolState, logout, read_servers};
 
 use super::super::{CommandContext, confirmed};
 use crate::arguments::McpAddArguments;
 use crate::failure::{ExitStatus, Failure};
-use lango_app::config::{self, McpServerConfig};
-use lango_app::mcp as wired;
 
 /// The two halves of `name=value`.
 pub(super) fn pair(text: &str, sign: char) -> Result<(String, String), Failure> {
@@ -57,9 +57,8 @@ fn write(context: &CommandContext, name: &str, given: &McpServerConfig) -> Resul
         Err(why) if why.contains("is not set") => {}
         Err(why) => return Err(Failure::usage(format!("{name} cannot be used: {why}"))),
     }
-    let whole = toml::Value::try_from(given).map_err(|error| Failure::usage(error.to_string()))?;
-    let usual = toml::Value::try_from(McpServerConfig::default())
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let whole = toml::Value::try_from(given)?;
+    let usual = toml::Value::try_from(McpServerConfig::default())?;
     let (Some(whole), Some(usual)) = (whole.as_table(), usual.as_table()) else { return Ok(()) };
     for (key, value) in whole.iter().filter(|(key, value)| usual.get(*key) != Some(value)) {
         match value {

@@ -1,5 +1,6 @@
 //! What is known of servers.
 
+use lango_app::mcp as wired;
 use lango_mcp::client::{Server, Source, ToolState, is_signed_in, tool_name};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -7,7 +8,6 @@ use serde_json::value::RawValue;
 use super::super::table::table;
 use super::super::{CommandContext, Printer};
 use crate::failure::Failure;
-use lango_app::mcp as wired;
 
 #[derive(Serialize)]
 struct ServerView {
