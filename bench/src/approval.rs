@@ -3,11 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use lango_operator::{OperatorSettings, Workspace};
 use lango_runtime::{ApprovalPolicy, Case, Effect, Rule, Verdict, Words, decide};
-use lango_tool::ToolRegistry;
 
-use crate::{REPEATS, figures, finish};
+use crate::{REPEATS, block_on, figures, finish};
 
 /// Rules that a person might have gathered.
 const RULES: usize = 100;
@@ -26,9 +24,8 @@ fn commands() -> Vec<String> {
 
 pub(crate) fn measure() -> Result<()> {
     let directory = tempfile::tempdir()?;
-    let mut tools = ToolRegistry::new();
-    let workspace = Workspace::open(directory.path())?;
-    lango_operator::register(&mut tools, workspace, OperatorSettings::default())?;
+    let records = tempfile::tempdir()?;
+    let tools = block_on(crate::operator::tools(records.path(), directory.path()))?;
     let tool = tools.get("exec_shell").context("there is no exec_shell")?;
     let rules: Vec<Rule> = (0..RULES).map(|number| rule(number, directory.path())).collect();
     let agent = "operator".parse()?;

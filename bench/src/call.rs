@@ -164,7 +164,7 @@ pub(crate) async fn overhead(wire: Wire, address: &str) -> Result<(f64, f64)> {
     let facts = Facts { window: Some(400_000), max_output: Some(128_000), ..Facts::default() };
     let link = Link { model: Arc::new(remote), facts, health: Arc::default() };
     let chain = Chain::new(link, Vec::new(), RetryPolicy::default());
-    let request = Arc::new(request()?);
+    let request = Arc::new(request().await?);
     let ask = async || -> Result<()> {
         let (mut text, mut calls) = (0, 0);
         let mut stream = chain.stream(Arc::clone(&request));
@@ -244,12 +244,9 @@ async fn sent(wire: Wire, request: &Arc<ModelRequest>) -> Result<Vec<u8>> {
 }
 
 /// A request as the operator makes them: an instruction, tools, and a few turns.
-fn request() -> Result<ModelRequest> {
-    let mut tools = lango_tool::ToolRegistry::new();
-    let directory = tempfile::tempdir()?;
-    let workspace = lango_operator::Workspace::open(directory.path())?;
-    let settings = lango_operator::OperatorSettings::default();
-    lango_operator::register(&mut tools, workspace, settings)?;
+async fn request() -> Result<ModelRequest> {
+    let (directory, records) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let tools = crate::operator::tools(records.path(), directory.path()).await?;
     let tools: Vec<ToolDeclaration> = tools.iter().map(|tool| tool.declaration.clone()).collect();
     let mut messages = Vec::new();
     for turn in 0..5 {

@@ -11,6 +11,7 @@ mod figures;
 mod graph;
 mod ingest;
 mod memory;
+mod operator;
 mod remote;
 mod retrieval;
 mod sandbox;

@@ -12,14 +12,12 @@ use lango_model::{
     Chain, Endpoint, FactsTable, Link, Message, Model, ModelId, ModelRequest, Options, RemoteModel,
     RetryPolicy, Wire,
 };
-use lango_operator::{OperatorSettings, Workspace};
 use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
 use lango_protocol::{Origin, SessionId};
 use lango_runtime::{
     AgentModel, NobodyToAsk, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
 };
 use lango_store::{Database, DatabaseLocation, Journal};
-use lango_tool::ToolRegistry;
 
 const SEQUENTIAL: u32 = 1500;
 const WARM_UP: u32 = 50;
@@ -75,12 +73,7 @@ impl Bench {
         let workspace = directory.path().join("workspace");
         std::fs::create_dir(&workspace)?;
         std::fs::write(workspace.join("notes.txt"), "a few\nlines\n")?;
-        let mut tools = ToolRegistry::new();
-        lango_operator::register(
-            &mut tools,
-            Workspace::open(&workspace)?,
-            OperatorSettings::default(),
-        )?;
+        let tools = crate::operator::tools(directory.path(), &workspace).await?;
         let tree = build_agent_tree(Config {
             multi_agent: true,
             topology: &Topology::standard()?,

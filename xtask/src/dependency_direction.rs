@@ -15,14 +15,15 @@ enum Layer {
     Turn,
     Specialists,
     Surfaces,
-    Wiring,
+    Assembly,
+    Clients,
 }
 
 /// Where a crate stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     In(Layer),
-    /// One of the agents: on the specialists' floor, and known to the wiring alone.
+    /// One of the agents: on the specialists' floor, and known to the assembly and its clients alone.
     Agent,
     /// Support for tests, on a floor. Tests of every crate may use it; of the product the wiring alone.
     TestSupport(Layer),
@@ -48,8 +49,10 @@ const PLACES: &[(&str, Place)] = &[
     ("lango-a2a", Place::In(Layer::Specialists)),
     ("lango-mcp", Place::In(Layer::Specialists)),
     ("lango-server", Place::In(Layer::Surfaces)),
-    ("lango-tui", Place::In(Layer::Surfaces)),
-    ("lango", Place::In(Layer::Wiring)),
+    ("lango-app", Place::In(Layer::Assembly)),
+    ("lango-eval", Place::In(Layer::Assembly)),
+    ("lango-tui", Place::In(Layer::Clients)),
+    ("lango", Place::In(Layer::Clients)),
     ("lango-conformance", Place::Outside),
     ("lango-bench", Place::Outside),
     ("xtask", Place::Outside),
@@ -72,7 +75,7 @@ enum Violation {
     NoPlace { name: String, folder: String },
     /// A dependency that does not point downwards.
     NotDownwards { from: String, to: String },
-    /// An agent that somebody other than the wiring knows.
+    /// An agent that a crate below the assembly knows.
     KnowsAnAgent { from: String, to: String },
     /// Code that is no test uses what tests are made with.
     UsesTestSupport { from: String, to: String },
@@ -96,7 +99,7 @@ impl fmt::Display for Violation {
             ),
             Self::KnowsAnAgent { from, to } => write!(
                 f,
-                "{from} must not depend on the agent {to}: only lango (crates/cli) and \
+                "{from} must not depend on the agent {to}: only lango-app, the crates above it and \
                  lango-bench know agents. Move what they share below both"
             ),
             Self::UsesTestSupport { from, to } => write!(
@@ -151,12 +154,14 @@ fn violation(
     only_in_tests: bool,
 ) -> Option<Violation> {
     let (from, to) = (from.to_owned(), to.to_owned());
-    let is_wiring = matches!(place, Place::In(Layer::Wiring) | Place::Outside);
+    let knows_agents = place == Place::Outside || layer(place) >= Some(Layer::Assembly);
     match (place, on) {
         (_, Place::Outside) => Some(Violation::OnOutside { from, to }),
         (_, Place::TestSupport(_)) if only_in_tests => None,
-        (_, Place::TestSupport(_)) if !is_wiring => Some(Violation::UsesTestSupport { from, to }),
-        (_, Place::Agent) if !is_wiring => Some(Violation::KnowsAnAgent { from, to }),
+        (_, Place::TestSupport(_)) if !knows_agents => {
+            Some(Violation::UsesTestSupport { from, to })
+        }
+        (_, Place::Agent) if !knows_agents => Some(Violation::KnowsAnAgent { from, to }),
         (Place::Outside, _) => None,
         _ if WITHIN_A_LAYER.contains(&(&from, &to)) || layer(on) < layer(place) => None,
         _ => Some(Violation::NotDownwards { from, to }),
@@ -226,7 +231,8 @@ mod tests {
             ("crates/agents/vault", "lango-vault", &["lango-tool", "lango-store"]),
             ("crates/a2a", "lango-a2a", &["lango-runtime"]),
             ("crates/server", "lango-server", &["lango-runtime", "lango-a2a"]),
-            ("crates/cli", "lango", &["lango-server", "lango-operator", "lango-vault"]),
+            ("crates/app", "lango-app", &["lango-server", "lango-operator", "lango-vault"]),
+            ("crates/cli", "lango", &["lango-app", "lango-server", "lango-operator"]),
             ("bench", "lango-bench", &["lango-operator", "lango-runtime"]),
             ("xtask", "xtask", &["toml"]),
         ];
@@ -260,7 +266,8 @@ mod tests {
             ("lango-runtime", "lango-a2a"),
             ("lango-operator", "lango-server"),
             ("lango-operator", "lango-a2a"),
-            ("lango-server", "lango"),
+            ("lango-server", "lango-app"),
+            ("lango-app", "lango"),
         ] {
             let (from, to) = (from.to_owned(), to.to_owned());
             let found = house_with(&from, &[&to]);
@@ -269,13 +276,15 @@ mod tests {
     }
 
     #[test]
-    fn only_the_wiring_and_the_benchmarks_know_agents() {
+    fn only_the_assembly_its_clients_and_the_benchmarks_know_agents() {
         for from in ["lango-vault", "lango-runtime", "lango-a2a", "lango-server", "lango-tool"] {
             let found = house_with(from, &["lango-operator"]);
             let (from, to) = (from.to_owned(), "lango-operator".to_owned());
             assert_eq!(found, [Violation::KnowsAnAgent { from, to }]);
         }
-        assert_eq!(house_with("lango", &["lango-operator"]), []);
+        for from in ["lango-app", "lango", "lango-bench"] {
+            assert_eq!(house_with(from, &["lango-operator"]), []);
+        }
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 
 use anyhow::Result;
-use lango_chronicler::{Chronicler, Memory, MemoryContext, MemorySettings};
-use lango_model::estimate_tokens;
+use lango_chronicler::{Chronicler, Memory, MemoryContext, MemoryResources, MemorySettings};
+use lango_model::{Model, estimate_tokens};
 use lango_protocol::{
     CallId, CallStatus, Event, EventBody, EventId, Origin, Outcome, OutcomeStatus, SessionId,
     Timestamp, TurnId, WorkDone,
@@ -86,12 +86,10 @@ pub(crate) async fn play(
     let database =
         Database::open(&DatabaseLocation::Sqlite(directory.path().join("lango.db"))).await?;
     let journal = Journal::open(database.clone()).await?;
-    let retrieval = Retrieval::open(database.clone(), Some(Arc::new(LocalEmbedder::new()))).await?;
-    let memory = Memory::new(settings);
-    memory.connect(database, journal.clone(), retrieval).await?;
-    if let Some(observer) = observer {
-        memory.observe_with(observer);
-    }
+    let retrieval = Retrieval::open(database, Some(Arc::new(LocalEmbedder::new()))).await?;
+    let observer = observer.map(|observer| observer as Arc<dyn Model>);
+    let resources = MemoryResources { journal: journal.clone(), retrieval, observer };
+    let memory = Memory::open(settings, resources).await?;
     let chronicler = Chronicler::new(memory.clone());
     let context = MemoryContext::new(memory.clone());
     let never = CancellationToken::new();

@@ -1,97 +1,153 @@
-//! How the program ends: what went wrong, in words, and the exit code that says it to scripts.
+//! How the program ends: what went wrong, in words, and the exit status that says it to scripts.
 
 use std::process::ExitCode;
 
+use lango_app::config::ConfigError;
+use lango_app::{AppError, ErrorKind};
+use lango_eval::EvalError;
 use lango_protocol::{FailureClass, Outcome, OutcomeStatus};
-use lango_runtime::TurnError;
-use lango_store::StoreError;
 
-use crate::config::ConfigError;
+/// How a command ended, as scripts see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum ExitStatus {
+    /// The command did what was asked.
+    Success = 0,
+    /// The turn, or the command, failed.
+    Failure = 1,
+    /// The usage or the configuration is wrong.
+    WrongUsage = 2,
+    /// An approval was needed and not given.
+    NotApproved = 3,
+    /// The model's provider failed.
+    ProviderFailed = 4,
+    /// A budget ended the turn.
+    BudgetSpent = 5,
+    /// Ctrl-C stopped it.
+    Interrupted = 130,
+    /// A termination signal stopped it.
+    Terminated = 143,
+}
 
-/// Answered.
-pub(crate) const ANSWERED: u8 = 0;
-/// The turn failed.
-pub(crate) const TURN_FAILED: u8 = 1;
-/// Wrong usage or configuration.
-pub(crate) const WRONG_USAGE: u8 = 2;
-/// An approval was needed and not given.
-pub(crate) const NOT_APPROVED: u8 = 3;
-/// The model's provider failed.
-pub(crate) const PROVIDER_FAILED: u8 = 4;
-/// A budget ended the turn.
-pub(crate) const BUDGET_SPENT: u8 = 5;
-/// Stopped by Ctrl-C.
-pub(crate) const INTERRUPTED: u8 = 130;
-/// Stopped by a termination signal.
-pub(crate) const TERMINATED: u8 = 143;
+impl ExitStatus {
+    /// Returns the number that the process ends with.
+    pub(crate) fn code(self) -> u8 {
+        self as u8
+    }
 
-/// An error of a command, with its exit code.
+    /// Returns the exit status of a turn that ended.
+    pub(crate) fn of(outcome: &Outcome) -> Self {
+        match &outcome.status {
+            OutcomeStatus::Cancelled => Self::Interrupted,
+            OutcomeStatus::TimedOut
+            | OutcomeStatus::Failed { class: FailureClass::Budget(_), .. } => Self::BudgetSpent,
+            OutcomeStatus::Failed { class: FailureClass::Provider, .. } => Self::ProviderFailed,
+            OutcomeStatus::Failed { .. } | OutcomeStatus::Rejected { .. } => Self::Failure,
+            OutcomeStatus::Done if outcome.work.calls_denied > 0 => Self::NotApproved,
+            OutcomeStatus::Done | OutcomeStatus::NeedsInput => Self::Success,
+        }
+    }
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> Self {
+        Self::from(status.code())
+    }
+}
+
+/// An error of a command, with its exit status.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    pub(crate) code: u8,
+    pub(crate) status: ExitStatus,
     pub(crate) message: String,
 }
 
 impl Failure {
+    /// Returns a failure that the user can act on.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self { code: WRONG_USAGE, message: message.into() }
+        Self { status: ExitStatus::WrongUsage, message: message.into() }
     }
 
+    /// Returns a failure of a model's provider.
     pub(crate) fn provider(message: impl Into<String>) -> Self {
-        Self { code: PROVIDER_FAILED, message: message.into() }
+        Self { status: ExitStatus::ProviderFailed, message: message.into() }
     }
 
-    pub(crate) fn exit_code(&self) -> ExitCode {
-        ExitCode::from(self.code)
-    }
-}
-
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Self {
-        Self::usage(error.to_string())
+    /// Returns a failure of the command itself.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self { status: ExitStatus::Failure, message: message.into() }
     }
 }
 
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        let code = match error {
-            StoreError::Location { .. }
-            | StoreError::Open { .. }
-            | StoreError::ReadOnly { .. }
-            | StoreError::NewerSchema { .. } => WRONG_USAGE,
-            _ => TURN_FAILED,
+impl From<AppError> for Failure {
+    fn from(error: AppError) -> Self {
+        let status = match error.kind() {
+            ErrorKind::Usage => ExitStatus::WrongUsage,
+            ErrorKind::Provider => ExitStatus::ProviderFailed,
+            ErrorKind::Failure => ExitStatus::Failure,
         };
-        Self { code, message: error.to_string() }
+        Self { status, message: error.to_string() }
     }
 }
 
-impl From<TurnError> for Failure {
-    fn from(error: TurnError) -> Self {
+impl From<EvalError> for Failure {
+    fn from(error: EvalError) -> Self {
         match error {
-            TurnError::Store(error) => error.into(),
-            error => Self { code: TURN_FAILED, message: error.to_string() },
+            EvalError::Requests(message) => Self::usage(message),
+            EvalError::Collection(error) => Self::usage(error.to_string()),
+            EvalError::Model(error) => Self::provider(error.to_string()),
+            EvalError::Embedding(message) => Self::provider(message),
+            EvalError::Retrieval(error) => error.into(),
+            EvalError::Store(error) => error.into(),
+            EvalError::Io(error) => error.into(),
         }
     }
 }
 
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        Self { code: TURN_FAILED, message: error.to_string() }
-    }
+/// Errors that the application knows, wherever they come from.
+macro_rules! through_app_error {
+    ($($error:ty),* $(,)?) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                AppError::from(error).into()
+            }
+        })*
+    };
 }
 
-/// The exit code of a turn that ended.
-pub(crate) fn code_of(outcome: &Outcome) -> u8 {
-    match &outcome.status {
-        OutcomeStatus::Cancelled => INTERRUPTED,
-        OutcomeStatus::TimedOut | OutcomeStatus::Failed { class: FailureClass::Budget(_), .. } => {
-            BUDGET_SPENT
-        }
-        OutcomeStatus::Failed { class: FailureClass::Provider, .. } => PROVIDER_FAILED,
-        OutcomeStatus::Failed { .. } | OutcomeStatus::Rejected { .. } => TURN_FAILED,
-        OutcomeStatus::Done if outcome.work.calls_denied > 0 => NOT_APPROVED,
-        OutcomeStatus::Done | OutcomeStatus::NeedsInput => ANSWERED,
-    }
+through_app_error! {
+    ConfigError,
+    lango_a2a::remote::RemoteError,
+    lango_chronicler::ChroniclerError,
+    lango_librarian::LibrarianError,
+    lango_librarian::documents::IngestError,
+    lango_mcp::client::ClientError,
+    lango_operator::WorkspaceError,
+    lango_retrieval::RetrievalError,
+    lango_protocol::InvalidName,
+    lango_runtime::TurnError,
+    lango_server::CallersError,
+    lango_server::ListenerError,
+    lango_store::StoreError,
+    std::io::Error,
+}
+
+/// Errors that only commands meet, all of them about what the user gave.
+macro_rules! through_usage {
+    ($($error:ty),* $(,)?) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::usage(error.to_string())
+            }
+        })*
+    };
+}
+
+through_usage! {
+    lango_librarian::documents::SourceError,
+    lango_mcp::server::StdioError,
+    lango_tool::ToolError,
+    toml::ser::Error,
 }
 
 #[cfg(test)]
@@ -104,7 +160,7 @@ mod tests {
     fn every_end_of_a_turn_has_its_documented_code() {
         let code = |status, denied| {
             let work = WorkDone { calls_denied: denied, ..WorkDone::default() };
-            code_of(&Outcome { status, work })
+            ExitStatus::of(&Outcome { status, work }).code()
         };
         let failed = |class| OutcomeStatus::Failed { class, reason: String::new() };
         assert_eq!(code(OutcomeStatus::Done, 0), 0);

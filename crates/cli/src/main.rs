@@ -1,32 +1,21 @@
-//! `lango`: arguments in, exit code out. Everything else is in the crates below.
+//! `lango`: arguments in, exit status out. What commands do is in `lango-app` and the crates below it.
 
 mod arguments;
 mod commands;
-mod config;
-mod confinement;
 mod display;
 mod failure;
-mod home;
-mod knowledge;
-mod mcp;
-mod memory;
-mod provider;
-mod remotes;
-mod serving;
-mod team;
-mod teams;
+mod person;
+mod printer;
 mod terminal;
-mod web;
-mod wiring;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
 use arguments::{Arguments, ChatArguments, Command};
-use commands::Setting;
-use failure::Failure;
+use commands::{CommandContext, Printer};
+use failure::{ExitStatus, Failure};
 
 fn main() -> ExitCode {
     // Before everything else: this is paid for with every command.
@@ -48,75 +37,74 @@ fn main() -> ExitCode {
             code
         });
     match outcome {
-        Ok(code) => ExitCode::from(code),
+        Ok(status) => status.into(),
         Err(failure) => {
-            // With standard error gone there is nobody left to tell.
-            let _ = writeln!(io::stderr(), "lango: {}", failure.message);
-            failure.exit_code()
+            Printer::new().note(&failure.message);
+            failure.status.into()
         }
     }
 }
 
-async fn run(arguments: Arguments) -> Result<u8, Failure> {
+async fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
     // One TLS implementation for everything; a second call finds it installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let setting = Setting::new(arguments.config.clone());
+    let context = CommandContext::load(arguments.config.clone());
     match arguments.command {
         None if io::stdin().is_terminal() => {
-            commands::chat::chat(&setting?, ChatArguments::default()).await
+            commands::chat::chat(&context?, ChatArguments::default()).await
         }
         None => Err(Failure::usage(format!(
             "no command given.\n\n{}",
             Arguments::command().render_help()
         ))),
-        Some(Command::Run(arguments)) => commands::run::run(&setting?, arguments).await,
-        Some(Command::Chat(arguments)) => commands::chat::chat(&setting?, arguments).await,
-        Some(Command::Resume(arguments)) => commands::resume::resume(&setting?, arguments).await,
-        Some(Command::Demo(arguments)) => commands::demo::demo(&setting?, &arguments).await,
+        Some(Command::Run(arguments)) => commands::run::run(&context?, arguments).await,
+        Some(Command::Chat(arguments)) => commands::chat::chat(&context?, arguments).await,
+        Some(Command::Resume(arguments)) => commands::resume::resume(&context?, arguments).await,
+        Some(Command::Demo(arguments)) => commands::demo::demo(&context?, &arguments).await,
         Some(Command::Serve { command: None, arguments }) => {
-            commands::serve::serve(&setting?, arguments).await
+            commands::serve::serve(&context?, arguments).await
         }
         Some(Command::Serve { command: Some(command), .. }) => {
-            commands::callers::callers(&setting?, command).await
+            commands::callers::callers(&context?, command).await
         }
-        Some(Command::Agents { command }) => commands::agents::agents(&setting?, command).await,
-        Some(Command::Tools { command }) => commands::agents::tools(&setting?, command).await,
-        Some(Command::Prompt { command }) => commands::prompt::prompt(&setting?, command).await,
+        Some(Command::Agents { command }) => commands::agents::agents(&context?, command).await,
+        Some(Command::Tools { command }) => commands::agents::tools(&context?, command).await,
+        Some(Command::Prompt { command }) => commands::prompt::prompt(&context?, command).await,
         Some(Command::Sessions { command }) => {
-            commands::sessions::sessions(&setting?, command).await
+            commands::sessions::sessions(&context?, command).await
         }
         Some(Command::Knowledge { command }) => {
-            commands::knowledge::knowledge(&setting?, command).await
+            commands::knowledge::knowledge(&context?, command).await
         }
-        Some(Command::Ingest(arguments)) => commands::ingest::ingest(&setting?, arguments).await,
-        Some(Command::Memory { command }) => commands::memory::memory(&setting?, command).await,
+        Some(Command::Ingest(arguments)) => commands::ingest::ingest(&context?, arguments).await,
+        Some(Command::Memory { command }) => commands::memory::memory(&context?, command).await,
         Some(Command::Documents { command }) => {
-            commands::documents::documents(&setting?, command).await
+            commands::documents::documents(&context?, command).await
         }
-        Some(Command::Graph { command }) => commands::graph::graph(&setting?, command).await,
-        Some(Command::Skills { command }) => commands::skills::skills(&setting?, command).await,
-        Some(Command::Trust(arguments)) => commands::skills::trust(&setting?, &arguments),
+        Some(Command::Graph { command }) => commands::graph::graph(&context?, command).await,
+        Some(Command::Skills { command }) => commands::skills::skills(&context?, command).await,
+        Some(Command::Trust(arguments)) => commands::skills::trust(&context?, &arguments),
         Some(Command::Ps { all, json }) => {
-            commands::processes::processes(&setting?, all, json).await
+            commands::processes::processes(&context?, all, json).await
         }
-        Some(Command::Undo(arguments)) => commands::undo::undo(&setting?, arguments).await,
+        Some(Command::Undo(arguments)) => commands::undo::undo(&context?, arguments).await,
         Some(Command::Approvals { command }) => {
-            commands::approvals::approvals(&setting?, command).await
+            commands::approvals::approvals(&context?, command).await
         }
-        Some(Command::Mcp { command }) => commands::mcp::mcp(&setting?, command).await,
-        Some(Command::A2a { command }) => commands::a2a::a2a(&setting?, command).await,
-        Some(Command::Models { command }) => commands::models::models(&setting?, command).await,
-        Some(Command::Eval { command }) => commands::eval::eval(&setting?, command).await,
-        Some(Command::Usage(arguments)) => commands::usage::usage(&setting?, arguments).await,
+        Some(Command::Mcp { command }) => commands::mcp::mcp(&context?, command).await,
+        Some(Command::A2a { command }) => commands::a2a::a2a(&context?, command).await,
+        Some(Command::Models { command }) => commands::models::models(&context?, command).await,
+        Some(Command::Eval { command }) => commands::eval::eval(&context?, command).await,
+        Some(Command::Usage(arguments)) => commands::usage::usage(&context?, arguments).await,
         Some(Command::Config { command }) => {
-            commands::config::config(setting, arguments.config, command)
+            commands::config::config(context, arguments.config, command)
         }
-        Some(Command::Doctor { deep, json }) => commands::doctor::doctor(setting, deep, json).await,
+        Some(Command::Doctor { deep, json }) => commands::doctor::doctor(context, deep, json).await,
         Some(Command::Completion { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "lango", &mut script);
-            commands::print(&String::from_utf8_lossy(&script))?;
-            Ok(failure::ANSWERED)
+            Printer::new().print(&String::from_utf8_lossy(&script))?;
+            Ok(ExitStatus::Success)
         }
     }
 }

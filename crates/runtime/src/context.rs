@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use lango_model::ContextBlock;
 use lango_protocol::{AgentName, SessionId, TurnId};
@@ -28,6 +29,12 @@ pub trait ContextSource: Send + Sync {
     /// The blocks for this agent in this turn. Asked once for each agent of a turn, so they stay
     /// the same in all of its requests. Must be quick: it is on the user's time.
     fn blocks<'a>(&'a self, request: ContextRequest<'a>) -> ContextFuture<'a>;
+}
+
+impl<S: ContextSource + ?Sized> ContextSource for Arc<S> {
+    fn blocks<'a>(&'a self, request: ContextRequest<'a>) -> ContextFuture<'a> {
+        (**self).blocks(request)
+    }
 }
 
 /// The longest block that reaches a model.

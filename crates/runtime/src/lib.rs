@@ -7,6 +7,7 @@
 //! The model is not trusted. It is asked through an `offer` of what this agent may do now; what
 //! it says is a `decision` checked against that offer; a call runs only through `dispatch`.
 
+mod agent;
 mod approval;
 mod call_report;
 mod caller;
@@ -32,6 +33,7 @@ mod team;
 mod turn;
 mod words;
 
+pub use agent::{AgentContext, AgentParts};
 pub use approval::{
     ApprovalAnswer, ApprovalFuture, ApprovalPolicy, ApprovalRequest, Approver, Case, Effect,
     NobodyToAsk, Rule, RuleBook, StoredRule, Verdict, Words, decide,

@@ -30,7 +30,7 @@ impl Memory {
         cancel: &CancellationToken,
     ) -> Result<Option<String>, ChroniclerError> {
         let Some(model) = self.observer() else { return Ok(None) };
-        let stores = self.stores()?;
+        let stores = self.stores();
         let asked = estimate_tokens(instruction) + estimate_tokens(&text);
         let reserved = asked + u64::from(REPLY_TOKENS);
         if !stores.reserve(reserved, self.settings().tokens_per_day).await? {

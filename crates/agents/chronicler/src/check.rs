@@ -32,7 +32,7 @@ impl Chronicler {
 
 /// The runs of each session follow each other without a gap, up to its watermark.
 async fn runs(memory: &Memory, problems: &mut Vec<String>) -> Result<(), ChroniclerError> {
-    let database = &memory.stores()?.database;
+    let database = &memory.stores().database;
     let statement = Statement::new(
         "SELECT session, first_seq, last_seq FROM observation_runs ORDER BY session, first_seq",
     );
@@ -83,7 +83,7 @@ async fn index(memory: &Memory, problems: &mut Vec<String>) -> Result<(), Chroni
         memory.memories(false).await?.into_iter().map(|memory| memory.id).collect();
     let observed: BTreeSet<String> =
         memory.observations(None, u32::MAX).await?.into_iter().map(|one| one.id).collect();
-    let retrieval = &memory.stores()?.retrieval;
+    let retrieval = &memory.stores().retrieval;
     let mut after = None;
     loop {
         let page = retrieval.entries(Space::Memories, None, after.as_ref(), 500).await?;

@@ -58,7 +58,7 @@ impl Chronicler {
 
     /// Whether there is something to do for a session. Asks no model.
     pub async fn work_due(&self, session: &SessionId) -> Result<bool, ChroniclerError> {
-        let stores = self.memory.stores()?;
+        let stores = self.memory.stores();
         let mark = stores.watermark(session).await?;
         let unnoted = !stores.journal.said(session, mark.noted, 1).await?.is_empty();
         Ok(unnoted
@@ -83,7 +83,7 @@ impl Chronicler {
         let _working = self.memory.working.lock().await;
         let (redacted, _) = self.memory.work_off_redactions().await?;
         let mut report = Report { redacted, ..Report::default() };
-        for session in self.memory.stores()?.journal.sessions(SESSIONS).await? {
+        for session in self.memory.stores().journal.sessions(SESSIONS).await? {
             if cancel.is_cancelled() {
                 break;
             }
@@ -147,7 +147,7 @@ impl Chronicler {
 
     /// Tokens that observing and reflecting used today.
     pub async fn spent_today(&self) -> Result<u64, ChroniclerError> {
-        self.memory.stores()?.spent_today().await
+        self.memory.stores().spent_today().await
     }
 
     /// The memory it works for.

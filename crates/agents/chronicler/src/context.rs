@@ -139,7 +139,7 @@ impl MemoryContext {
 impl Memory {
     /// Memories for a message: standing preferences, then what is relevant, within `budget` tokens.
     async fn known(&self, message: &str, budget: u64) -> Result<Vec<String>, ChroniclerError> {
-        let stores = self.stores()?;
+        let stores = self.stores();
         let Some(preferences) = stores.standing_preferences().await? else {
             // Nothing is remembered, so nothing is embedded.
             return Ok(Vec::new());
@@ -187,7 +187,7 @@ impl Memory {
         known: &[String],
         budget: u64,
     ) -> Result<Vec<String>, ChroniclerError> {
-        let stores = self.stores()?;
+        let stores = self.stores();
         let any = Statement::new("SELECT 1 FROM observations LIMIT 1");
         if budget == 0 || stores.database.query(any.brief()).await?.is_empty() {
             return Ok(Vec::new());
@@ -233,7 +233,7 @@ impl Memory {
         session: &SessionId,
         budget: u64,
     ) -> Result<Vec<String>, ChroniclerError> {
-        let stores = self.stores()?;
+        let stores = self.stores();
         let visible =
             stores.journal.position_before(session, self.settings().visible_turns).await?;
         if visible == 0 {

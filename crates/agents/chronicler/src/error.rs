@@ -15,9 +15,6 @@ pub enum ChroniclerError {
     /// The index.
     #[error(transparent)]
     Retrieval(#[from] RetrievalError),
-    /// Nobody connected the memory with a database.
-    #[error("the memory is not open. This is a bug in lango; please report it")]
-    NotConnected,
     /// The write gate.
     #[error("not stored: {0}")]
     Refused(#[from] Refusal),

@@ -46,7 +46,7 @@ impl Memory {
     /// Forgets a memory. When this returns, it is in no index and in no later prompt, and the journal
     /// holds it only in turns that have not ended; [`Memory::work_off_redactions`] does the rest.
     pub async fn forget(&self, id: &str) -> Result<Forgotten, ChroniclerError> {
-        let stores = self.stores()?;
+        let stores = self.stores();
         let Some(memory) = stores.memory(id).await? else {
             return Err(ChroniclerError::Unknown(id.to_owned()));
         };
@@ -93,7 +93,7 @@ impl Memory {
     /// Takes out of the journal what was forgotten while a turn ran, or what a crash left. Says how
     /// many texts changed and whether something has to wait.
     pub async fn work_off_redactions(&self) -> Result<(u64, bool), ChroniclerError> {
-        let stores = self.stores()?;
+        let stores = self.stores();
         let rows = stores
             .database
             .query(Statement::new(
@@ -136,7 +136,7 @@ impl Memory {
     ) -> Result<usize, ChroniclerError> {
         let mut changed = 0;
         let mut gone = BTreeSet::new();
-        let stores = self.stores()?;
+        let stores = self.stores();
         for observation in self.observations(None, u32::MAX).await? {
             if traces.is_about(&observation.content) {
                 gone.insert(observation.id.clone());

@@ -7,6 +7,7 @@
 //!
 //! Who owns a tool and whether a call may run is decided elsewhere, and so is which model observes.
 
+mod agent;
 mod ask;
 mod check;
 mod chronicler;
@@ -21,7 +22,6 @@ mod note;
 mod observe;
 mod record;
 mod reflect;
-mod register;
 mod remember;
 mod schema;
 mod seams;
@@ -33,15 +33,15 @@ mod text;
 mod tools;
 mod traces;
 
+pub use agent::ChroniclerAgent;
 pub use check::Problem;
 pub use chronicler::{Chronicler, Report};
 pub use context::MemoryContext;
 pub use error::ChroniclerError;
 pub use forget::Forgotten;
 pub use gate::Refusal;
-pub use memory::Memory;
+pub use memory::{Memory, MemoryResources};
 pub use record::{
     MemoryKind, MemoryOrigin, Observation, Priority, Reflection, SourceMessage, StoredMemory,
 };
-pub use register::register;
 pub use settings::MemorySettings;

@@ -1,7 +1,7 @@
 //! The handle that the tools, the context and the background work share.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use lango_model::Model;
 use lango_retrieval::Retrieval;
@@ -11,20 +11,26 @@ use tokio::sync::Mutex;
 use crate::schema;
 use crate::{ChroniclerError, MemorySettings};
 
-/// Memory, before and after a database is there. Clones share everything.
-///
-/// Tools are made before a database is opened, and before it is known which model answers; until
-/// [`Memory::connect`] is called nothing is known, and until [`Memory::observe_with`] is called
-/// observations are extractive.
-#[derive(Clone, Default)]
+/// Memory of the user and of past conversations. Clones share everything.
+#[derive(Clone)]
 pub struct Memory {
-    stores: Arc<OnceLock<Stores>>,
-    observer: Arc<OnceLock<Arc<dyn Model>>>,
+    stores: Arc<Stores>,
+    observer: Option<Arc<dyn Model>>,
     settings: Arc<MemorySettings>,
     /// What was given to the turns that run.
     pub(crate) given: crate::context::Given,
     /// Held while observing and reflecting, so that one process asks one model at a time.
     pub(crate) working: Arc<Mutex<()>>,
+}
+
+/// What memory works on.
+pub struct MemoryResources {
+    /// Where conversations are read from.
+    pub journal: Journal,
+    /// The index of memories, in the database that everything is kept in.
+    pub retrieval: Retrieval,
+    /// The model that writes observations and reflections. Without one they are extractive.
+    pub observer: Option<Arc<dyn Model>>,
 }
 
 /// Where everything is.
@@ -36,28 +42,21 @@ pub(crate) struct Stores {
 }
 
 impl Memory {
-    /// Memory with other settings than the usual ones.
-    pub fn new(settings: MemorySettings) -> Self {
-        Self { settings: Arc::new(settings), ..Self::default() }
-    }
-
-    /// From now on it remembers.
-    pub async fn connect(
-        &self,
-        database: Database,
-        journal: Journal,
-        retrieval: Retrieval,
-    ) -> Result<(), ChroniclerError> {
+    /// Opens the memory of a database.
+    pub async fn open(
+        settings: MemorySettings,
+        resources: MemoryResources,
+    ) -> Result<Self, ChroniclerError> {
+        let MemoryResources { journal, retrieval, observer } = resources;
+        let database = retrieval.database().clone();
         database.migrate(&schema::COMPONENT).await?;
-        // A second one is the same database.
-        let _ = self.stores.set(Stores { database, journal, retrieval });
-        Ok(())
-    }
-
-    /// From now on this model writes observations and reflections.
-    pub fn observe_with(&self, model: Arc<dyn Model>) {
-        // A second one changes nothing: who observes is decided once.
-        let _ = self.observer.set(model);
+        Ok(Self {
+            stores: Arc::new(Stores { database, journal, retrieval }),
+            observer,
+            settings: Arc::new(settings),
+            given: crate::context::Given::default(),
+            working: Arc::default(),
+        })
     }
 
     /// What is set.
@@ -65,18 +64,17 @@ impl Memory {
         &self.settings
     }
 
-    pub(crate) fn stores(&self) -> Result<&Stores, ChroniclerError> {
-        self.stores.get().ok_or(ChroniclerError::NotConnected)
+    pub(crate) fn stores(&self) -> &Stores {
+        &self.stores
     }
 
     pub(crate) fn observer(&self) -> Option<&Arc<dyn Model>> {
-        self.observer.get()
+        self.observer.as_ref()
     }
 }
 
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let connected = self.stores.get().is_some();
-        f.debug_struct("Memory").field("connected", &connected).finish_non_exhaustive()
+        f.debug_struct("Memory").finish_non_exhaustive()
     }
 }

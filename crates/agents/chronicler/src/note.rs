@@ -17,7 +17,7 @@ const STEP: u64 = 4_000;
 impl Memory {
     /// Notes what has not been noted; says how many memories that made.
     pub(crate) async fn note(&self, session: &SessionId) -> Result<usize, ChroniclerError> {
-        let stores = self.stores()?;
+        let stores = self.stores();
         stores.ensure_watermark(session).await?;
         let mut made = 0;
         loop {

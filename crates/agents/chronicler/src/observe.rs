@@ -54,7 +54,7 @@ impl Memory {
         &self,
         session: &SessionId,
     ) -> Result<bool, ChroniclerError> {
-        let stores = self.stores()?;
+        let stores = self.stores();
         let mark = stores.watermark(session).await?;
         let threshold = self.settings().message_token_threshold;
         let heard = stores.heard(session, mark.observed, threshold).await?;
@@ -74,7 +74,7 @@ impl Memory {
         session: &SessionId,
         cancel: &CancellationToken,
     ) -> Result<Run, ChroniclerError> {
-        let stores = self.stores()?;
+        let stores = self.stores();
         stores.ensure_watermark(session).await?;
         let mark = stores.watermark(session).await?;
         let heard = stores.heard(session, mark.observed, self.settings().input_tokens).await?;

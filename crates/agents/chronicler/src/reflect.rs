@@ -46,7 +46,7 @@ impl Memory {
         &self,
         session: &SessionId,
     ) -> Result<bool, ChroniclerError> {
-        let observations = self.stores()?.uncondensed(session).await?;
+        let observations = self.stores().uncondensed(session).await?;
         let tokens: u64 = observations.iter().map(|o| estimate_tokens(&o.content)).sum();
         Ok(tokens >= self.settings().observation_token_threshold)
     }
@@ -59,7 +59,7 @@ impl Memory {
         about: &str,
         cancel: &CancellationToken,
     ) -> Result<Option<Reflection>, ChroniclerError> {
-        let stores = self.stores()?;
+        let stores = self.stores();
         let mut observations = if about.is_empty() {
             stores.uncondensed(session).await?
         } else {
@@ -135,7 +135,7 @@ impl Memory {
         let statement = Statement::new(
             "SELECT COALESCE(MAX(generation), 0) FROM reflections WHERE session = $1",
         );
-        let rows = self.stores()?.database.query(statement.bind(session.as_str())).await?;
+        let rows = self.stores().database.query(statement.bind(session.as_str())).await?;
         Ok(rows.first().map_or(Ok(0), |row| row.unsigned(0))?)
     }
 }

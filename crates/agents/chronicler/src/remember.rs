@@ -160,7 +160,7 @@ impl Memory {
         candidate: Candidate,
         session: &SessionId,
     ) -> Result<Admitted, ChroniclerError> {
-        let stores = self.stores()?;
+        let stores = self.stores();
         // The form first: a secret must not be named in a reason.
         gate::statement(&candidate.content)?;
         stores.evidence(session).await?.supports(&candidate.content)?;
@@ -169,7 +169,7 @@ impl Memory {
 
     /// Stores a candidate whose origin was checked.
     async fn write(&self, candidate: Candidate) -> Result<Admitted, ChroniclerError> {
-        let stores = self.stores()?;
+        let stores = self.stores();
         let mut attempt = 0;
         loop {
             let admitted = stores.admit(candidate.clone(), &[]).await?;
@@ -189,7 +189,7 @@ impl Memory {
     /// Puts other words in the place of a memory. The user does this; the old words are kept as
     /// superseded.
     pub async fn edit(&self, id: &str, content: &str) -> Result<StoredMemory, ChroniclerError> {
-        let stores = self.stores()?;
+        let stores = self.stores();
         let known = stores.memory(id).await?.filter(|memory| memory.superseded_by.is_none());
         let Some(old) = known else { return Err(ChroniclerError::Unknown(id.to_owned())) };
         let content = gate::statement(content)?;
@@ -219,7 +219,7 @@ impl Memory {
         query: &str,
         limit: usize,
     ) -> Result<Vec<(StoredMemory, f64)>, ChroniclerError> {
-        let stores = self.stores()?;
+        let stores = self.stores();
         let found = stores.retrieval.search(&memories_like(query, limit.min(100))).await?;
         let mut memories = Vec::with_capacity(found.hits.len());
         for hit in found.hits {

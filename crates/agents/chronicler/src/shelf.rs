@@ -24,13 +24,13 @@ impl Memory {
     pub async fn memories(&self, all: bool) -> Result<Vec<StoredMemory>, ChroniclerError> {
         let only = if all { "" } else { "WHERE superseded_by IS NULL " };
         let sql = format!("SELECT {MEMORY} FROM memories {only}ORDER BY created_at DESC, id");
-        let rows = self.stores()?.database.query(Statement::new(sql)).await?;
+        let rows = self.stores().database.query(Statement::new(sql)).await?;
         Ok(rows.iter().map(memory).collect::<Result<_, _>>()?)
     }
 
     /// One memory.
     pub async fn memory(&self, id: &str) -> Result<Option<StoredMemory>, ChroniclerError> {
-        self.stores()?.memory(id).await
+        self.stores().memory(id).await
     }
 
     /// The observations of a session, or of all, the latest first.
@@ -47,7 +47,7 @@ impl Memory {
             .bind(session.map(SessionId::as_str))
             .bind(i64::from(session.is_none()))
             .bind(limit);
-        let rows = self.stores()?.database.query(statement).await?;
+        let rows = self.stores().database.query(statement).await?;
         Ok(rows.iter().map(observation).collect::<Result<_, _>>()?)
     }
 
@@ -65,7 +65,7 @@ impl Memory {
             .bind(session.map(SessionId::as_str))
             .bind(i64::from(session.is_none()))
             .bind(limit);
-        let rows = self.stores()?.database.query(statement).await?;
+        let rows = self.stores().database.query(statement).await?;
         Ok(rows.iter().map(reflection).collect::<Result<_, _>>()?)
     }
 }

@@ -29,10 +29,7 @@ impl KnowledgeContext {
     }
 
     async fn block(&self, message: &str) -> Result<Option<ContextBlock>, LibrarianError> {
-        let (Ok(retrieval), Ok(knowledge)) = (self.holdings.retrieval(), self.holdings.knowledge())
-        else {
-            return Ok(None);
-        };
+        let (retrieval, knowledge) = (self.holdings.retrieval(), self.holdings.knowledge());
         // Looking up nothing must cost nothing.
         if self.tokens == 0 || retrieval.is_empty(Space::Knowledge).await? {
             return Ok(None);

@@ -68,9 +68,6 @@ pub enum LibrarianError {
         /// What the system said.
         reason: String,
     },
-    /// The wiring: a store that was not opened.
-    #[error("{0}")]
-    NotOpen(String),
     /// The index.
     #[error("{0}")]
     Retrieval(String),
@@ -88,12 +85,6 @@ impl From<RetrievalError> for LibrarianError {
             RetrievalError::Store(error) => Self::Store(error),
             error => Self::Retrieval(error.to_string()),
         }
-    }
-}
-
-impl From<ToolError> for LibrarianError {
-    fn from(error: ToolError) -> Self {
-        Self::NotOpen(error.to_string())
     }
 }
 

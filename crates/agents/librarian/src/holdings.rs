@@ -1,25 +1,23 @@
 //! The one handle on what the librarian keeps.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use lango_retrieval::Retrieval;
-use lango_store::{Database, StoreError};
-use lango_tool::ToolError;
+use lango_store::StoreError;
 
 use crate::graph::Graph;
 use crate::inquiries::{Inquiries, InquirySettings};
 use crate::knowledge::Knowledge;
 use crate::learnings::Learnings;
 
-/// Everything the librarian keeps. Tools are made with it before a database is open; until
-/// [`Holdings::connect`] is called they say that there is none.
-#[derive(Clone, Default)]
+/// Everything the librarian keeps. Clones share it.
+#[derive(Clone)]
 pub struct Holdings {
-    open: Arc<OnceLock<Open>>,
+    stores: Arc<Stores>,
 }
 
-struct Open {
+struct Stores {
     graph: Graph,
     knowledge: Knowledge,
     learnings: Learnings,
@@ -28,61 +26,51 @@ struct Open {
 }
 
 impl Holdings {
-    /// From now on everything is kept here. The index must be one of this database: texts are
-    /// written along with their words and vectors.
-    pub async fn connect(
-        &self,
-        database: Database,
+    /// Opens the stores in the database of this index: texts are written along with their words and
+    /// vectors.
+    pub async fn open(
         retrieval: Retrieval,
         inquiries: InquirySettings,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Self, StoreError> {
         let knowledge = Knowledge::open(retrieval.clone()).await?;
-        let open = Open {
-            graph: Graph::open(database).await?,
+        let stores = Stores {
+            graph: Graph::open(retrieval.database().clone()).await?,
             learnings: Learnings::open(retrieval.clone()).await?,
             inquiries: Inquiries::open(knowledge.clone(), inquiries).await?,
             knowledge,
             retrieval,
         };
-        // A second one is the same database.
-        let _ = self.open.set(open);
-        Ok(())
+        Ok(Self { stores: Arc::new(stores) })
     }
 
     /// The relations.
-    pub fn graph(&self) -> Result<&Graph, ToolError> {
-        self.open().map(|open| &open.graph)
+    pub fn graph(&self) -> &Graph {
+        &self.stores.graph
     }
 
     /// What is known.
-    pub fn knowledge(&self) -> Result<&Knowledge, ToolError> {
-        self.open().map(|open| &open.knowledge)
+    pub fn knowledge(&self) -> &Knowledge {
+        &self.stores.knowledge
     }
 
     /// The lessons.
-    pub fn learnings(&self) -> Result<&Learnings, ToolError> {
-        self.open().map(|open| &open.learnings)
+    pub fn learnings(&self) -> &Learnings {
+        &self.stores.learnings
     }
 
     /// The open questions.
-    pub fn inquiries(&self) -> Result<&Inquiries, ToolError> {
-        self.open().map(|open| &open.inquiries)
+    pub fn inquiries(&self) -> &Inquiries {
+        &self.stores.inquiries
     }
 
     /// The index behind all of them.
-    pub fn retrieval(&self) -> Result<&Retrieval, ToolError> {
-        self.open().map(|open| &open.retrieval)
-    }
-
-    fn open(&self) -> Result<&Open, ToolError> {
-        self.open.get().ok_or_else(|| {
-            ToolError::Failed("the librarian has no database yet; nothing was looked up".to_owned())
-        })
+    pub fn retrieval(&self) -> &Retrieval {
+        &self.stores.retrieval
     }
 }
 
 impl fmt::Debug for Holdings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Holdings").field("open", &self.open.get().is_some()).finish()
+        f.debug_struct("Holdings").finish_non_exhaustive()
     }
 }

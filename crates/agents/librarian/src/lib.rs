@@ -1,8 +1,10 @@
 //! The librarian's subsystems: documents, knowledge, lessons, relations, open questions.
 //!
-//! Tools are made before a database is open; [`Holdings`] is the handle that gets it later. Who
-//! owns a tool and whether a call may run is decided elsewhere.
+//! [`LibrarianAgent`] opens them in a database and brings the tools; [`Holdings`] is the handle that
+//! they share. The topology decides which agent owns a tool, the runtime whether a call may run.
 
+mod agent;
+mod backfill;
 mod context;
 pub mod documents;
 mod error;
@@ -12,17 +14,19 @@ pub mod inquiries;
 pub mod knowledge;
 pub mod learnings;
 mod provenance;
-mod register;
 mod reporting;
 mod seams;
 pub mod skills;
 mod text;
 mod web;
 
+pub use agent::{
+    DocumentSettings, KnowledgeSettings, LIBRARIAN, LibrarianAgent, LibrarianResources,
+    LibrarianSettings,
+};
 pub use context::KnowledgeContext;
 pub use error::LibrarianError;
 pub use holdings::Holdings;
 pub use provenance::Provenance;
-pub use register::{Offered, register};
 pub use seams::{InquiryContext, LibrarianAdvisor, LibrarianObserver};
 pub use web::{WebHit, WebSearch, WebSearchError};

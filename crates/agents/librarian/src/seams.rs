@@ -28,9 +28,9 @@ impl LibrarianObserver {
 
     async fn take_in(&self, session: &SessionId, turn: TurnId) -> Result<(), LibrarianError> {
         let events = self.journal.turn_events(session, turn).await?;
-        let learnings = self.holdings.learnings()?;
+        let learnings = self.holdings.learnings();
         learnings.learn(session, turn, &observe(&events)).await?;
-        let inquiries = self.holdings.inquiries()?;
+        let inquiries = self.holdings.inquiries();
         inquiries.recognise(session, &events).await?;
         inquiries.notice(session, &gaps(&events)).await?;
         // Last, because recognising an answer counts on it.
@@ -57,7 +57,7 @@ impl Advisor for LibrarianAdvisor {
     fn advise<'a>(&'a self, tool: &'a str, error: &'a str) -> AdviceFuture<'a> {
         Box::pin(async move {
             // Advice is a courtesy: a call that failed must not wait for more than it can give.
-            let learnings = self.0.learnings().ok()?;
+            let learnings = self.0.learnings();
             let advice = learnings.advise(tool, error).await.ok().flatten()?;
             Some(Advice { text: advice.text, remedy: advice.remedy })
         })
@@ -84,7 +84,7 @@ impl ContextSource for InquiryContext {
             if *request.agent != self.agent {
                 return Vec::new();
             }
-            let Ok(inquiries) = self.holdings.inquiries() else { return Vec::new() };
+            let inquiries = self.holdings.inquiries();
             let (session, turn) = (request.session, request.turn);
             // Without its question a turn goes on as well.
             let next = inquiries.next_for_context(session, turn, request.message).await;

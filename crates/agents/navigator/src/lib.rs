@@ -1,10 +1,11 @@
 //! The navigator's hands: web pages, in a real browser.
 //!
-//! [`register`] puts the tools into a registry. A session has a browser of its own, started when it
+//! [`NavigatorAgent`] brings the tools. A session has a browser of its own, started when it
 //! is first needed and gone when nobody uses it. Where the browser may go is decided by the guard
 //! in the [`NavigatorSettings`], for every connection that it makes; whether a call may run is
 //! decided by the runtime. What pages say is data, and leaves this crate marked as such.
 
+mod agent;
 mod browser;
 mod chromium;
 mod error;
@@ -12,13 +13,12 @@ mod incidents;
 mod outcome;
 mod page;
 mod protocol;
-mod register;
 mod sessions;
 mod settings;
 mod storage;
 mod tools;
 
+pub use agent::NavigatorAgent;
 pub use chromium::{ChromiumError, find as find_chromium, runs_without_sandbox};
-pub use register::register;
 pub use sessions::Navigator;
 pub use settings::NavigatorSettings;

@@ -2,7 +2,7 @@
 
 use lango_sandbox::{Policy, Sandbox};
 
-use crate::{Environment, Processes, Records, Skills};
+use crate::{Environment, Skills};
 
 /// The limits of the operator's tools, and the surroundings of its commands.
 #[derive(Debug, Clone)]
@@ -31,12 +31,8 @@ pub struct OperatorSettings {
     pub sandbox: Sandbox,
     /// What commands may touch.
     pub policy: Policy,
-    /// What is kept of changes and processes.
-    pub records: Records,
     /// What is offered as `skill_…`.
     pub skills: Skills,
-    /// What runs in the background.
-    pub processes: Processes,
 }
 
 impl Default for OperatorSettings {
@@ -54,9 +50,7 @@ impl Default for OperatorSettings {
             environment: Environment::default(),
             sandbox: Sandbox::default(),
             policy: Policy::default(),
-            records: Records::default(),
             skills: Skills::default(),
-            processes: Processes::default(),
         }
     }
 }

@@ -1,17 +1,16 @@
 //! `lango agents` and `lango tools`: who can do what.
 
+use lango_app::{InspectOptions, Roster, TeamOptions};
 use lango_orchestration::{
     Root, SubAgentKind, UnmatchedPolicy, capability_description, tool_capability,
 };
 use lango_tool::{RegisteredTool, SafetyLevel, visible};
 use serde::Serialize;
 
+use super::CommandContext;
 use super::table::table;
-use super::{Setting, print, print_json};
 use crate::arguments::{AgentsCommand, CatalogArguments, ToolsCommand};
-use crate::failure::{self, Failure};
-use crate::mcp;
-use crate::wiring::{self, Catalog};
+use crate::failure::{ExitStatus, Failure};
 
 #[derive(Serialize)]
 struct AgentView {
@@ -45,31 +44,31 @@ struct AgentsView {
     unmatched_tools: Vec<UnmatchedView>,
 }
 
-pub(crate) async fn agents(setting: &Setting, command: AgentsCommand) -> Result<u8, Failure> {
+pub(crate) async fn agents(
+    context: &CommandContext,
+    command: AgentsCommand,
+) -> Result<ExitStatus, Failure> {
     match command {
-        AgentsCommand::List(arguments) => list(setting, &arguments).await,
-        AgentsCommand::Show { name, catalog } => show(setting, &name, &catalog).await,
+        AgentsCommand::List(arguments) => list(context, &arguments).await,
+        AgentsCommand::Show { name, catalog } => show(context, &name, &catalog).await,
     }
 }
 
-/// The catalog with what comes from elsewhere: the tools of MCP servers and the agents.
-async fn catalog(setting: &Setting, arguments: &CatalogArguments) -> Result<Catalog, Failure> {
-    let config = setting.config();
-    let topology = arguments.topology.as_deref();
-    let mut catalog = wiring::catalog(config, &setting.home, topology, None, None)?;
-    if config.a2a.enabled && !config.a2a.remote_agents.is_empty() {
-        let (database, _) = wiring::open_store(config, &setting.home).await?;
-        catalog.find_remotes(config, &database).await?;
-    }
-    mcp::add_known(setting, &mut catalog).await?;
-    Ok(catalog)
+/// Returns the team with the tools of MCP servers and the remote agents.
+async fn roster(context: &CommandContext, arguments: &CatalogArguments) -> Result<Roster, Failure> {
+    let team = TeamOptions { topology: arguments.topology.clone(), ..TeamOptions::default() };
+    let options = InspectOptions { team, mcp_tools: true, remote_agents: true };
+    Ok(context.app.inspect(options).await?.roster)
 }
 
-async fn list(setting: &Setting, arguments: &CatalogArguments) -> Result<u8, Failure> {
-    let view = view(&catalog(setting, arguments).await?);
+async fn list(
+    context: &CommandContext,
+    arguments: &CatalogArguments,
+) -> Result<ExitStatus, Failure> {
+    let view = view(&roster(context, arguments).await?);
     if arguments.json {
-        print_json(&view)?;
-        return Ok(failure::ANSWERED);
+        context.printer.json(&view)?;
+        return Ok(ExitStatus::Success);
     }
     let rows: Vec<Vec<String>> = view
         .agents
@@ -96,21 +95,25 @@ async fn list(setting: &Setting, arguments: &CatalogArguments) -> Result<u8, Fai
             text.push_str(&format!("  {}: {}\n", unmatched.tool, unmatched.why));
         }
     }
-    print(&text)?;
-    Ok(failure::ANSWERED)
+    context.printer.print(&text)?;
+    Ok(ExitStatus::Success)
 }
 
-async fn show(setting: &Setting, name: &str, arguments: &CatalogArguments) -> Result<u8, Failure> {
-    let catalog = catalog(setting, arguments).await?;
-    let view = view(&catalog);
+async fn show(
+    context: &CommandContext,
+    name: &str,
+    arguments: &CatalogArguments,
+) -> Result<ExitStatus, Failure> {
+    let roster = roster(context, arguments).await?;
+    let view = view(&roster);
     let Some(agent) = view.agents.iter().find(|agent| agent.name == name) else {
         let names: Vec<&str> = view.agents.iter().map(|agent| agent.name.as_str()).collect();
         let known = names.join(", ");
         return Err(Failure::usage(format!("there is no agent {name:?}. There are: {known}")));
     };
     if arguments.json {
-        print_json(agent)?;
-        return Ok(failure::ANSWERED);
+        context.printer.json(agent)?;
+        return Ok(ExitStatus::Success);
     }
     let mut text = format!("{} ({})\n", agent.name, agent.role);
     let mut line = |what: &str, value: &str| {
@@ -126,7 +129,7 @@ async fn show(setting: &Setting, name: &str, arguments: &CatalogArguments) -> Re
     if agent.tools.is_empty() {
         line("tools", "none");
     }
-    for tool in agent.tools.iter().filter_map(|name| catalog.tools.get(name)) {
+    for tool in agent.tools.iter().filter_map(|name| roster.tools.get(name)) {
         text.push_str(&format!(
             "  {:<14}{:<14}{:<10} {}\n",
             "tool",
@@ -136,15 +139,15 @@ async fn show(setting: &Setting, name: &str, arguments: &CatalogArguments) -> Re
         ));
     }
     text.push_str(&format!("\nIts prompt: lango prompt show {}\n", agent.name));
-    print(&text)?;
-    Ok(failure::ANSWERED)
+    context.printer.print(&text)?;
+    Ok(ExitStatus::Success)
 }
 
 fn names(tools: &[std::sync::Arc<RegisteredTool>]) -> Vec<String> {
     tools.iter().map(|tool| tool.name().to_owned()).collect()
 }
 
-fn view(catalog: &Catalog) -> AgentsView {
+fn view(roster: &Roster) -> AgentsView {
     let plain = |name: &str, role, capabilities: String, tools| AgentView {
         name: name.to_owned(),
         role,
@@ -155,7 +158,7 @@ fn view(catalog: &Catalog) -> AgentsView {
         returns: String::new(),
         cannot_do: Vec::new(),
     };
-    let (mut agents, unmatched) = match &catalog.tree.root {
+    let (mut agents, unmatched) = match &roster.tree.root {
         Root::Single(single) => {
             let capabilities = capability_description(&single.tools);
             let tools = names(&single.tools);
@@ -168,7 +171,7 @@ fn view(catalog: &Catalog) -> AgentsView {
             (vec![root], team.unmatched.clone())
         }
     };
-    for sub_agent in catalog.tree.sub_agents() {
+    for sub_agent in roster.tree.sub_agents() {
         let tools = names(sub_agent.tools());
         let name = sub_agent.name.as_str();
         let role = match sub_agent.kind {
@@ -176,7 +179,7 @@ fn view(catalog: &Catalog) -> AgentsView {
             SubAgentKind::Remote => "specialist elsewhere",
         };
         let mut agent = plain(name, role, sub_agent.description.clone(), tools);
-        if let Some(spec) = catalog.topology.agent(name) {
+        if let Some(spec) = roster.topology().agent(name) {
             agent.keywords.clone_from(&spec.keywords);
             agent.accepts.clone_from(&spec.accepts);
             agent.returns.clone_from(&spec.returns);
@@ -184,23 +187,23 @@ fn view(catalog: &Catalog) -> AgentsView {
         }
         agents.push(agent);
     }
-    let created = |name: &str| catalog.tree.agent(name).is_some();
-    let is_team = matches!(catalog.tree.root, Root::Team(_));
+    let created = |name: &str| roster.tree.agent(name).is_some();
+    let is_team = matches!(roster.tree.root, Root::Team(_));
     let specs =
-        catalog.topology.agents().iter().filter(|spec| is_team && !created(spec.name.as_str()));
+        roster.topology().agents().iter().filter(|spec| is_team && !created(spec.name.as_str()));
     let not_created = specs.map(|spec| MissingView {
         agent: spec.name.to_string(),
         why: format!("no tool begins with {}", spec.prefixes.join(", ")),
     });
-    let nobody = match catalog.topology.unmatched() {
+    let nobody = match roster.topology().unmatched() {
         UnmatchedPolicy::Nobody => {
             "no agent's prefixes match it, and this topology gives such tools to nobody"
         }
         UnmatchedPolicy::Agent(_) => "the agent for unmatched tools was not created",
     };
     AgentsView {
-        topology: catalog.topology.name().to_owned(),
-        not_created: not_created.chain(absent(catalog)).collect(),
+        topology: roster.topology().name().to_owned(),
+        not_created: not_created.chain(absent(roster)).collect(),
         unmatched_tools: unmatched
             .iter()
             .map(|tool| UnmatchedView { tool: tool.name().to_owned(), why: nobody.to_owned() })
@@ -210,8 +213,8 @@ fn view(catalog: &Catalog) -> AgentsView {
 }
 
 /// The agents elsewhere that are not there.
-fn absent(catalog: &Catalog) -> impl Iterator<Item = MissingView> {
-    let standings = catalog.remotes.iter().flat_map(|remotes| &remotes.standings);
+fn absent(roster: &Roster) -> impl Iterator<Item = MissingView> {
+    let standings = roster.remotes.iter().flat_map(|remotes| &remotes.standings);
     standings.filter_map(|standing| {
         let error = standing.found.as_ref().err()?;
         Some(MissingView { agent: standing.name.to_string(), why: visible(&error.to_string()) })
@@ -228,10 +231,13 @@ struct ToolView<'a> {
     description: &'a str,
 }
 
-pub(crate) async fn tools(setting: &Setting, command: ToolsCommand) -> Result<u8, Failure> {
+pub(crate) async fn tools(
+    context: &CommandContext,
+    command: ToolsCommand,
+) -> Result<ExitStatus, Failure> {
     let ToolsCommand::List(arguments) = command;
-    let catalog = catalog(setting, &arguments).await?;
-    let owner = |name: &str| match &catalog.tree.root {
+    let roster = roster(context, &arguments).await?;
+    let owner = |name: &str| match &roster.tree.root {
         Root::Single(single) => Some(single.name.as_str()),
         Root::Team(team) => team
             .sub_agents
@@ -239,7 +245,7 @@ pub(crate) async fn tools(setting: &Setting, command: ToolsCommand) -> Result<u8
             .find(|agent| agent.tools().iter().any(|tool| tool.name() == name))
             .map(|agent| agent.name.as_str()),
     };
-    let views: Vec<ToolView<'_>> = catalog
+    let views: Vec<ToolView<'_>> = roster
         .tools
         .iter()
         .map(|tool| ToolView {
@@ -252,8 +258,8 @@ pub(crate) async fn tools(setting: &Setting, command: ToolsCommand) -> Result<u8
         })
         .collect();
     if arguments.json {
-        print_json(&views)?;
-        return Ok(failure::ANSWERED);
+        context.printer.json(&views)?;
+        return Ok(ExitStatus::Success);
     }
     let rows: Vec<Vec<String>> = views
         .iter()
@@ -267,6 +273,8 @@ pub(crate) async fn tools(setting: &Setting, command: ToolsCommand) -> Result<u8
             ]
         })
         .collect();
-    print(&table(&["TOOL", "OWNER", "LEVEL", "READ-ONLY", "DESCRIPTION"], &rows))?;
-    Ok(failure::ANSWERED)
+    context
+        .printer
+        .print(&table(&["TOOL", "OWNER", "LEVEL", "READ-ONLY", "DESCRIPTION"], &rows))?;
+    Ok(ExitStatus::Success)
 }

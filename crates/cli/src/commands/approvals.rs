@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use lango_app::{InspectOptions, Stores, TeamOptions, approval_policy, expand_path, rule_book};
 use lango_protocol::{AgentName, ApprovalDecision, EventBody, Timestamp};
 use lango_runtime::{Case, Effect, Rule, RuleBook, StoredRule, Verdict, Words, decide};
 use lango_store::{Answer, AnswerOutcome, Journal, PendingApproval};
@@ -10,33 +11,36 @@ use serde::Serialize;
 
 use super::sessions::local_time;
 use super::table::table;
-use super::{Setting, print, print_json};
+use super::{CommandContext, Printer};
 use crate::arguments::{ApprovalsCommand, RuleArguments, RuleEffect};
-use crate::failure::{self, Failure};
-use crate::{home, wiring};
+use crate::failure::{ExitStatus, Failure};
 
 /// Characters of an id that a list shows.
 const SHORT: usize = 8;
 
-pub(crate) async fn approvals(setting: &Setting, command: ApprovalsCommand) -> Result<u8, Failure> {
-    let (database, journal) = wiring::open_store(setting.config(), &setting.home).await?;
-    let book = wiring::rule_book(setting.config(), database).await?;
+pub(crate) async fn approvals(
+    context: &CommandContext,
+    command: ApprovalsCommand,
+) -> Result<ExitStatus, Failure> {
+    let Stores { database, journal } = context.app.open_stores().await?;
+    let book = rule_book(context.config(), database).await?;
     match command {
-        ApprovalsCommand::List { json } => list(&journal, &book, json).await?,
-        ApprovalsCommand::Show { id } => show(&journal, &book, &id).await?,
+        ApprovalsCommand::List { json } => list(context.printer, &journal, &book, json).await?,
+        ApprovalsCommand::Show { id } => show(context.printer, &journal, &book, &id).await?,
         ApprovalsCommand::Approve { id, always } => {
-            return answer(&journal, &id, ApprovalDecision::Approved, always).await;
+            return answer(context.printer, &journal, &id, ApprovalDecision::Approved, always)
+                .await;
         }
         ApprovalsCommand::Deny { id } => {
-            return answer(&journal, &id, ApprovalDecision::Denied, false).await;
+            return answer(context.printer, &journal, &id, ApprovalDecision::Denied, false).await;
         }
-        ApprovalsCommand::Add(arguments) => add(&book, arguments).await?,
-        ApprovalsCommand::Revoke { id } => revoke(&book, &id).await?,
+        ApprovalsCommand::Add(arguments) => add(context.printer, &book, arguments).await?,
+        ApprovalsCommand::Revoke { id } => revoke(context.printer, &book, &id).await?,
         ApprovalsCommand::Explain { command, workspace, json } => {
-            explain(setting, &book, &command, workspace.as_deref(), json).await?;
+            explain(context, &book, &command, workspace.as_deref(), json).await?;
         }
     }
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }
 
 #[derive(Serialize)]
@@ -101,12 +105,17 @@ async fn rules(book: &RuleBook) -> Result<Vec<ListedRule>, Failure> {
     Ok(book.current().await?.iter().map(described).collect())
 }
 
-async fn list(journal: &Journal, book: &RuleBook, json: bool) -> Result<(), Failure> {
+async fn list(
+    printer: Printer,
+    journal: &Journal,
+    book: &RuleBook,
+    json: bool,
+) -> Result<(), Failure> {
     let pending = journal.pending_approvals().await?;
     let waiting: Vec<Waiting<'_>> = pending.iter().map(waiting).collect();
     let rules = rules(book).await?;
     if json {
-        return print_json(&Listed { waiting, rules });
+        return printer.json(&Listed { waiting, rules });
     }
     let mut text = String::new();
     if waiting.is_empty() {
@@ -135,7 +144,7 @@ async fn list(journal: &Journal, book: &RuleBook, json: bool) -> Result<(), Fail
         text.push('\n');
         text += &table(&["RULE", "FROM", "WHAT"], &rows);
     }
-    print(&text)
+    printer.print(&text)
 }
 
 /// The one question whose id begins with `given`.
@@ -152,9 +161,14 @@ async fn find(journal: &Journal, given: &str) -> Result<PendingApproval, Failure
     }
 }
 
-async fn show(journal: &Journal, book: &RuleBook, given: &str) -> Result<(), Failure> {
+async fn show(
+    printer: Printer,
+    journal: &Journal,
+    book: &RuleBook,
+    given: &str,
+) -> Result<(), Failure> {
     if let Some(rule) = rules(book).await?.into_iter().find(|rule| rule.id.starts_with(given)) {
-        return print(&format!("rule {} (from {})\n{}\n", rule.id, rule.from, rule.rule));
+        return printer.print(&format!("rule {} (from {})\n{}\n", rule.id, rule.from, rule.rule));
     }
     let pending = find(journal, given).await?;
     let question = waiting(&pending);
@@ -164,7 +178,7 @@ async fn show(journal: &Journal, book: &RuleBook, given: &str) -> Result<(), Fai
         }
         _ => String::new(),
     };
-    print(&format!(
+    printer.print(&format!(
         "{} wants to use {} ({}, expires {}):\n{}\n{always}\nsession {}\ndigest  {}\n\n\
          Answer with: lango approvals approve {id}\n         or: lango approvals deny {id}\n",
         question.agent,
@@ -180,11 +194,12 @@ async fn show(journal: &Journal, book: &RuleBook, given: &str) -> Result<(), Fai
 }
 
 async fn answer(
+    printer: Printer,
     journal: &Journal,
     given: &str,
     decision: ApprovalDecision,
     always: bool,
-) -> Result<u8, Failure> {
+) -> Result<ExitStatus, Failure> {
     let pending = find(journal, given).await?;
     let can_be_remembered = matches!(
         &pending.event.body,
@@ -212,8 +227,8 @@ async fn answer(
                 }
                 _ => String::new(),
             };
-            print(&format!("{word}.{next}\n"))?;
-            Ok(failure::ANSWERED)
+            printer.print(&format!("{word}.{next}\n"))?;
+            Ok(ExitStatus::Success)
         }
         AnswerOutcome::TooLate => Err(Failure::usage(format!(
             "too late: {} was answered before, or has expired. See: lango approvals list",
@@ -222,7 +237,7 @@ async fn answer(
     }
 }
 
-async fn add(book: &RuleBook, arguments: RuleArguments) -> Result<(), Failure> {
+async fn add(printer: Printer, book: &RuleBook, arguments: RuleArguments) -> Result<(), Failure> {
     let RuleArguments { effect, tool, agent, directory, exact, words } = arguments;
     if tool.is_none() && words.is_empty() {
         return Err(Failure::usage(
@@ -236,7 +251,7 @@ async fn add(book: &RuleBook, arguments: RuleArguments) -> Result<(), Failure> {
     let here =
         || std::env::current_dir().map(|path| path.display().to_string()).map_err(Failure::from);
     let directory = directory.map_or_else(here, Ok)?;
-    let directory = home::expand(&directory).map_err(Failure::usage)?;
+    let directory = expand_path(&directory).map_err(Failure::usage)?;
     let rule = Rule {
         id: String::new(),
         effect: match effect {
@@ -256,16 +271,16 @@ async fn add(book: &RuleBook, arguments: RuleArguments) -> Result<(), Failure> {
         bound: None,
     };
     let id = book.add(&rule, "the user, with lango approvals").await?;
-    print(&format!("{id}  {rule}\n"))
+    printer.print(&format!("{id}  {rule}\n"))
 }
 
-async fn revoke(book: &RuleBook, given: &str) -> Result<(), Failure> {
+async fn revoke(printer: Printer, book: &RuleBook, given: &str) -> Result<(), Failure> {
     let mut found = book.stored().await?;
     found.retain(|stored| !given.is_empty() && stored.rule.id.starts_with(given));
     match found.as_slice() {
         [one] => {
             book.revoke(&one.rule.id).await?;
-            print(&format!("Revoked: {}\n", one.rule))
+            printer.print(&format!("Revoked: {}\n", one.rule))
         }
         [] if given.starts_with("config:") => Err(Failure::usage(format!(
             "{given} stands in the configuration file. Take it out of approvals.rules there; the \
@@ -294,22 +309,24 @@ struct ExplainedStep<'a> {
 }
 
 async fn explain(
-    setting: &Setting,
+    context: &CommandContext,
     book: &RuleBook,
     command: &str,
     workspace: Option<&Path>,
     json: bool,
 ) -> Result<(), Failure> {
-    let catalog = wiring::catalog(setting.config(), &setting.home, None, workspace, None)?;
+    let team = TeamOptions { workspace: workspace.map(Path::to_owned), ..TeamOptions::default() };
+    let options = InspectOptions { team, ..InspectOptions::default() };
+    let inspection = context.app.inspect(options).await?;
     let missing = || Failure::usage("there is no tool exec_shell here");
-    let tool = catalog.tools.get("exec_shell").ok_or_else(missing)?;
+    let tool = inspection.roster.tools.get("exec_shell").ok_or_else(missing)?;
     let arguments = serde_json::json!({ "command": command }).to_string();
-    let prepared = tool.prepare(&arguments).map_err(|error| Failure::usage(error.to_string()))?;
+    let prepared = tool.prepare(&arguments)?;
     let proposal = prepared.propose().unwrap_or_else(|| Proposal::plain(command));
     let agent = "operator".parse().map_err(|_| missing())?;
-    let directory = &catalog.workspace;
+    let directory = &inspection.workspace;
     let case = Case { tool: "exec_shell", agent: &agent, directory, proposal: &proposal };
-    let policy = wiring::approval_policy(setting.config());
+    let policy = approval_policy(context.config());
     let (verdict, because) = match decide(policy, true, &book.current().await?, &case) {
         Verdict::Run { because } => ("runs without asking", because),
         Verdict::Ask { because } => ("is asked about", vec![because]),
@@ -334,7 +351,7 @@ async fn explain(
             .collect(),
     };
     if json {
-        return print_json(&explanation);
+        return context.printer.json(&explanation);
     }
     let mut text = format!("It {verdict}: {}.\n", visible(&explanation.because.join("; ")));
     if !explanation.steps.is_empty() {
@@ -353,5 +370,5 @@ async fn explain(
     for what in &explanation.rests_on {
         text += &format!("\nIt rests on the content of {}\n", visible(what));
     }
-    print(&text)
+    context.printer.print(&text)
 }

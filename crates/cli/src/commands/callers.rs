@@ -2,47 +2,49 @@
 
 use std::collections::BTreeSet;
 
+use lango_app::{InspectOptions, Stores, check_agents};
 use lango_protocol::AgentName;
 use lango_server::{CallerRecord, Callers, Door};
 use serde::Serialize;
 
-use super::serve::failed;
 use super::sessions::local_time;
 use super::table::table;
-use super::{Setting, print, print_json};
+use super::{CommandContext, Printer};
 use crate::arguments::{CallersCommand, ServeCommand};
-use crate::failure::{self, Failure};
-use crate::{teams, wiring};
+use crate::failure::{ExitStatus, Failure};
 
-pub(crate) async fn callers(setting: &Setting, command: ServeCommand) -> Result<u8, Failure> {
+pub(crate) async fn callers(
+    context: &CommandContext,
+    command: ServeCommand,
+) -> Result<ExitStatus, Failure> {
     let ServeCommand::Callers { command } = command;
-    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
+    let Stores { database, .. } = context.app.open_stores().await?;
     let callers = Callers::open(database).await?;
     match command {
         CallersCommand::Add { name, agents, doors } => {
-            let catalog = wiring::catalog(setting.config(), &setting.home, None, None, None)?;
-            teams::check_agents(&catalog, &agents)?;
+            let inspection = context.app.inspect(InspectOptions::default()).await?;
+            check_agents(&inspection.roster, &agents)?;
             let agents: BTreeSet<AgentName> = agents.into_iter().collect();
             let agents = (!agents.is_empty()).then_some(agents);
             let doors: BTreeSet<Door> =
                 if doors.is_empty() { Door::ALL.into() } else { doors.into_iter().collect() };
-            let token = callers.add(&name, agents.as_ref(), &doors).await.map_err(failed)?;
-            print(&format!(
+            let token = callers.add(&name, agents.as_ref(), &doors).await?;
+            context.printer.print(&format!(
                 "The token of {name}, which is not shown again:\n{}\n",
                 token.reveal()
             ))?;
         }
-        CallersCommand::List { json } => list(&callers.list().await?, json)?,
+        CallersCommand::List { json } => list(context.printer, &callers.list().await?, json)?,
         CallersCommand::Remove { name } => {
             if !callers.remove(&name).await? {
                 return Err(Failure::usage(format!(
                     "there is no caller {name}. Those there are: lango serve callers list"
                 )));
             }
-            print(&format!("{name} is let in no more\n"))?;
+            context.printer.print(&format!("{name} is let in no more\n"))?;
         }
     }
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }
 
 #[derive(Serialize)]
@@ -54,7 +56,7 @@ struct Listed<'a> {
     created_at: lango_protocol::Timestamp,
 }
 
-fn list(records: &[CallerRecord], json: bool) -> Result<(), Failure> {
+fn list(printer: Printer, records: &[CallerRecord], json: bool) -> Result<(), Failure> {
     let listed: Vec<Listed<'_>> = records
         .iter()
         .map(|record| Listed {
@@ -68,10 +70,10 @@ fn list(records: &[CallerRecord], json: bool) -> Result<(), Failure> {
         })
         .collect();
     if json {
-        return print_json(&listed);
+        return printer.json(&listed);
     }
     if listed.is_empty() {
-        return print("Nobody yet. The first `lango serve` makes a token for you\n");
+        return printer.print("Nobody yet. The first `lango serve` makes a token for you\n");
     }
     let rows: Vec<Vec<String>> = listed
         .iter()
@@ -81,5 +83,5 @@ fn list(records: &[CallerRecord], json: bool) -> Result<(), Failure> {
             vec![caller.name.to_owned(), agents, caller.doors.join(", "), since]
         })
         .collect();
-    print(&table(&["CALLER", "AGENTS", "DOORS", "SINCE"], &rows))
+    printer.print(&table(&["CALLER", "AGENTS", "DOORS", "SINCE"], &rows))
 }

@@ -7,12 +7,12 @@ use lango_runtime::TurnRequest;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::Setting;
-use super::run::{NEWS_CHARACTERS, choose_session, introduction, make_ready};
+use super::CommandContext;
+use super::run::{NEWS_CHARACTERS, choose_session, finish, introduction, open, tell_notices};
 use super::turn::follow;
 use crate::arguments::ChatArguments;
 use crate::display::{Display, one_line};
-use crate::failure::{self, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::terminal::Terminal;
 
 const HELP: &str = "Type a message and press Enter.
@@ -22,58 +22,60 @@ const HELP: &str = "Type a message and press Enter.
   /quit      leave (or Ctrl-D)
 Ctrl-C stops the turn that is under way.\n";
 
-pub(crate) async fn chat(setting: &Setting, arguments: ChatArguments) -> Result<u8, Failure> {
+pub(crate) async fn chat(
+    context: &CommandContext,
+    arguments: ChatArguments,
+) -> Result<ExitStatus, Failure> {
     let input = Terminal::standard_input();
     // Approvals are asked in the same terminal the lines come from, and only in one.
     let person = io::stdin().is_terminal().then(|| input.clone());
-    let mut ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
-    let mut session = choose_session(ready.runtime.journal(), &arguments.session).await?;
-    let mut display = Display::chat(ready.answers, ready.models.prices.clone());
-    let _ = display.introduce(&introduction(&ready.models, &session));
-    ready.tell_notices(&display).await?;
-    let _ = display.introduce("/help for help, /quit to leave");
-    let mut news = ready.watch_remotes();
-    let mut code = failure::ANSWERED;
+    let (mut team, answers) = open(context, arguments.team, &arguments.approve, person).await?;
+    let mut session = choose_session(team.runtime.journal(), &arguments.session).await?;
+    let printer = context.printer;
+    let mut display = Display::chat(answers, team.models.prices.clone());
+    printer.introduce(&introduction(&team.models, &session));
+    tell_notices(printer, &team).await?;
+    printer.introduce("/help for help, /quit to leave");
+    let mut news = team.watch_remotes();
+    let mut status = ExitStatus::Success;
     loop {
         let line = match next_line(&input, &mut news).await? {
             Next::Line(line) => line,
             Next::End => break,
             Next::Terminated => {
-                ready.end_servers().await;
-                return Ok(failure::TERMINATED);
+                team.stop_servers().await;
+                return Ok(ExitStatus::Terminated);
             }
         };
         match line.trim() {
             "" => {}
             "/quit" | "/exit" => break,
-            "/help" | "/?" => super::print(HELP)?,
-            "/session" => super::print(&format!("{session}\n"))?,
+            "/help" | "/?" => printer.print(HELP)?,
+            "/session" => printer.print(&format!("{session}\n"))?,
             "/new" => {
                 session = SessionId::generate();
-                super::print(&format!("new conversation {session}\n"))?;
+                printer.print(&format!("new conversation {session}\n"))?;
             }
             command if command.starts_with('/') => {
-                super::print(&format!("unknown command {command}; /help lists them\n"))?;
+                printer.print(&format!("unknown command {command}; /help lists them\n"))?;
             }
             text => {
-                ready.look_again().await?;
+                team.look_again().await?;
                 let request = TurnRequest::new(session.clone(), text, Origin::Chat);
-                let turn = ready.runtime.start_turn(request);
+                let turn = team.runtime.start_turn(request);
                 let (followed, shown) = follow(turn, display).await?;
                 display = shown;
-                code = followed.code;
-                if code == failure::TERMINATED {
-                    ready.end_servers().await;
-                    return Ok(code);
+                status = followed.status;
+                if status == ExitStatus::Terminated {
+                    team.stop_servers().await;
+                    return Ok(status);
                 }
             }
         }
     }
-    ready.settle(&display).await;
-    ready.end_servers().await;
-    ready.models.check_recording()?;
+    finish(printer, &team).await?;
     // Somebody who was there saw how each turn ended; a script wants to know of the last.
-    Ok(if io::stdin().is_terminal() { failure::ANSWERED } else { code })
+    Ok(if io::stdin().is_terminal() { ExitStatus::Success } else { status })
 }
 
 /// What comes next at the prompt.

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
+use lango_app::Home;
+use lango_app::config::{self, Config, Origin, known_keys};
 use serde::Serialize;
 
 use super::table::table;
-use super::{Setting, print, print_json};
+use super::{CommandContext, Printer};
 use crate::arguments::ConfigCommand;
-use crate::config::{self, Config, Origin, known_keys};
-use crate::failure::{self, Failure};
-use crate::home::Home;
+use crate::failure::{ExitStatus, Failure};
 
 #[derive(Serialize)]
 struct KeyView {
@@ -20,46 +20,45 @@ struct KeyView {
     description: String,
 }
 
-/// `setting` may have failed: the commands that help to mend a broken `file` must still work.
+/// `context` may have failed: the commands that help to mend a broken `file` must still work.
 pub(crate) fn config(
-    setting: Result<Setting, Failure>,
+    context: Result<CommandContext, Failure>,
     file: Option<PathBuf>,
     command: ConfigCommand,
-) -> Result<u8, Failure> {
+) -> Result<ExitStatus, Failure> {
     match command {
         ConfigCommand::Path => {
-            let home = match setting {
-                Ok(setting) => setting.home,
-                Err(_) => Home::find(file).map_err(Failure::usage)?,
+            let home = match context {
+                Ok(context) => context.app.home,
+                Err(_) => Home::find(file)?,
             };
-            print(&format!(
+            Printer::new().print(&format!(
                 "config    {}\ndatabase  {}\n",
                 home.config_file.display(),
                 home.database().display()
             ))?;
         }
-        ConfigCommand::Schema => print_json(&config::schema())?,
-        ConfigCommand::Show { json, origin } => show(&setting?, json, origin)?,
-        ConfigCommand::Get { key } => get(&setting?, &key)?,
+        ConfigCommand::Schema => Printer::new().json(&config::schema())?,
+        ConfigCommand::Show { json, origin } => show(&context?, json, origin)?,
+        ConfigCommand::Get { key } => get(&context?, &key)?,
         ConfigCommand::Set { key, value } => {
-            let home = match setting {
-                Ok(setting) => setting.home,
-                Err(_) => Home::find(file).map_err(Failure::usage)?,
+            let home = match context {
+                Ok(context) => context.app.home,
+                Err(_) => Home::find(file)?,
             };
             config::set(&home.config_file, &key, &value)?;
-            print(&format!("{key} set in {}\n", home.config_file.display()))?;
+            Printer::new().print(&format!("{key} set in {}\n", home.config_file.display()))?;
         }
     }
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }
 
-fn views(setting: &Setting) -> Result<Vec<KeyView>, Failure> {
-    let table = toml::Table::try_from(setting.config())
-        .map_err(|error| Failure::usage(error.to_string()))?;
+fn views(context: &CommandContext) -> Result<Vec<KeyView>, Failure> {
+    let table = toml::Table::try_from(context.config())?;
     let mut views = Vec::new();
     for key in known_keys() {
         for (path, value) in values(&table, &key.path) {
-            let origin = setting.loaded.origins.get(&path).cloned().unwrap_or(Origin::Default);
+            let origin = context.app.loaded.origins.get(&path).cloned().unwrap_or(Origin::Default);
             views.push(KeyView {
                 key: path,
                 value,
@@ -92,18 +91,18 @@ fn values(table: &toml::Table, path: &str) -> Vec<(String, Option<toml::Value>)>
     found
 }
 
-fn show(setting: &Setting, json: bool, origin: bool) -> Result<(), Failure> {
+fn show(context: &CommandContext, json: bool, origin: bool) -> Result<(), Failure> {
     let views: Vec<KeyView> =
-        views(setting)?.into_iter().filter(|v| !v.key.contains('*')).collect();
+        views(context)?.into_iter().filter(|v| !v.key.contains('*')).collect();
     if json {
-        return print_json(&views);
+        return context.printer.json(&views);
     }
     let text =
         |value: &Option<toml::Value>| value.as_ref().map_or_else(|| "(not set)".to_owned(), shown);
     if !origin {
         let rows: Vec<Vec<String>> =
             views.iter().map(|view| vec![view.key.clone(), text(&view.value)]).collect();
-        return print(&table(&["KEY", "VALUE"], &rows));
+        return context.printer.print(&table(&["KEY", "VALUE"], &rows));
     }
     let rows: Vec<Vec<String>> = views
         .iter()
@@ -112,7 +111,7 @@ fn show(setting: &Setting, json: bool, origin: bool) -> Result<(), Failure> {
             vec![view.key.clone(), text(&view.value), variable, view.origin.to_string()]
         })
         .collect();
-    print(&table(&["KEY", "VALUE", "VARIABLE", "FROM"], &rows))
+    context.printer.print(&table(&["KEY", "VALUE", "VARIABLE", "FROM"], &rows))
 }
 
 /// A value without a password in it.
@@ -127,13 +126,12 @@ fn shown(value: &toml::Value) -> String {
     value.to_string()
 }
 
-fn get(setting: &Setting, key: &str) -> Result<(), Failure> {
+fn get(context: &CommandContext, key: &str) -> Result<(), Failure> {
     config::check(key)?;
-    let table = toml::Table::try_from(Config::clone(setting.config()))
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let table = toml::Table::try_from(Config::clone(context.config()))?;
     match values(&table, key).pop().and_then(|(_, value)| value) {
-        Some(toml::Value::String(text)) => print(&format!("{text}\n")),
-        Some(value) => print(&format!("{value}\n")),
+        Some(toml::Value::String(text)) => context.printer.print(&format!("{text}\n")),
+        Some(value) => context.printer.print(&format!("{value}\n")),
         None => Ok(()),
     }
 }

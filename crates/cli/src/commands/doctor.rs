@@ -6,19 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use lango_app::config::PolicyName;
+use lango_app::provider::{self, Purpose, Source};
+use lango_app::remotes::Remotes;
+use lango_app::{AppError, InspectOptions, Inspection, Stores, confinement, mcp, web};
 use lango_model::{Message, ModelRequest};
 use lango_tool::visible;
 use serde::Serialize;
 
-use super::{Setting, print, print_json};
-use crate::config::PolicyName;
-use crate::confinement;
+use super::{CommandContext, Printer};
 use crate::display::Style;
-use crate::failure::{self, Failure};
-use crate::mcp;
-use crate::provider::{self, Purpose, Source};
-use crate::remotes::Remotes;
-use crate::{web, wiring};
+use crate::failure::{ExitStatus, Failure};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -43,21 +41,22 @@ fn check(what: &'static str, result: Result<String, String>) -> Check {
 }
 
 pub(crate) async fn doctor(
-    setting: Result<Setting, Failure>,
+    context: Result<CommandContext, Failure>,
     deep: bool,
     json: bool,
-) -> Result<u8, Failure> {
+) -> Result<ExitStatus, Failure> {
     let mut checks = Vec::new();
-    match setting {
+    match context {
         Err(failure) => checks.push(check("configuration", Err(failure.message))),
-        Ok(setting) => {
-            examine(&setting, &mut checks).await;
-            deep::examine(&setting, deep, &mut checks).await;
+        Ok(context) => {
+            let stores = context.app.open_stores().await;
+            examine(&context, &stores, &mut checks).await;
+            deep::examine(&context, &stores, deep, &mut checks).await;
         }
     }
     let healthy = checks.iter().all(|check| check.state != State::Bad);
     if json {
-        print_json(&checks)?;
+        Printer::new().json(&checks)?;
     } else {
         let style = Style::of(&std::io::stdout());
         let mut text = String::new();
@@ -70,20 +69,21 @@ pub(crate) async fn doctor(
             let detail = check.detail.replace('\n', "\n                      ");
             text.push_str(&format!("{mark}  {:<14}  {detail}\n", check.what));
         }
-        print(&text)?;
+        Printer::new().print(&text)?;
     }
-    Ok(if healthy { failure::ANSWERED } else { failure::TURN_FAILED })
+    Ok(if healthy { ExitStatus::Success } else { ExitStatus::Failure })
 }
 
 /// The MCP servers: which are configured, which were seen, what is frozen.
-async fn servers(setting: &Setting, workspace: &std::path::Path) -> Option<Check> {
+async fn servers(context: &CommandContext, inspection: &Inspection) -> Option<Check> {
     let what = "mcp servers";
-    let configured = mcp::servers(setting.config(), workspace);
+    let configured = mcp::servers(context.config(), &inspection.workspace);
     let mut lines = configured.notices;
     let mut state = if lines.is_empty() { State::Good } else { State::Note };
     if !configured.servers.is_empty() {
-        match mcp::known(setting, workspace, configured.servers).await {
-            Err(failure) => return Some(check(what, Err(failure.message))),
+        let (workspace, database) = (&inspection.workspace, &inspection.stores.database);
+        match mcp::known(&context.app, workspace, database, configured.servers).await {
+            Err(error) => return Some(check(what, Err(error.to_string()))),
             Ok(servers) => {
                 for server in servers.iter().rev() {
                     let (line, is_fine) = mcp::state_of(server);
@@ -98,64 +98,24 @@ async fn servers(setting: &Setting, workspace: &std::path::Path) -> Option<Check
     (!lines.is_empty()).then(|| Check { what, state, detail: lines.join("\n") })
 }
 
-async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
-    let config = setting.config();
-    let file = &setting.home.config_file;
+async fn examine(
+    context: &CommandContext,
+    stores: &Result<Stores, AppError>,
+    checks: &mut Vec<Check>,
+) {
+    let config = context.config();
+    let file = &context.app.home.config_file;
     let described = if file.exists() {
         file.display().to_string()
     } else {
         format!("{} (not there; the defaults are used)", file.display())
     };
     checks.push(check("configuration", Ok(described)));
-
-    let location = wiring::database_location(config, &setting.home);
-    let database = match wiring::open_journal(config, &setting.home).await {
-        Ok(journal) => match journal.unfinished_turns(None).await {
-            Ok(turns) => {
-                let count = turns.iter().filter(|turn| turn.running.is_none()).count();
-                let place = location.map(|l| l.to_string()).unwrap_or_default();
-                let unfinished = match count {
-                    0 => String::new(),
-                    n => format!("; {n} unfinished turn(s): lango resume"),
-                };
-                Ok(format!("{place}{unfinished}"))
-            }
-            Err(error) => Err(error.to_string()),
-        },
-        Err(failure) => Err(failure.message),
-    };
-    checks.push(check("database", database));
-
-    let mut catalog = wiring::catalog(config, &setting.home, None, None, None);
-    if let Ok(known) = &mut catalog
-        && let Err(failure) = mcp::add_known(setting, known).await
-    {
-        catalog = Err(failure);
-    }
-    match catalog {
-        Err(failure) => checks.push(check("agents", Err(failure.message))),
-        Ok(catalog) => {
-            let tree = &catalog.tree;
-            let names: Vec<&str> = tree.sub_agents().iter().map(|a| a.name.as_str()).collect();
-            let root = tree.root_name();
-            let team = format!("{root} with {} ({})", names.join(", "), catalog.topology.name());
-            checks.push(check("agents", Ok(team)));
-            let tools = catalog.tools.iter().count();
-            let unmatched = match &tree.root {
-                lango_orchestration::Root::Team(team) => team.unmatched.len(),
-                lango_orchestration::Root::Single(_) => 0,
-            };
-            let state = if unmatched == 0 { State::Good } else { State::Note };
-            let detail = format!("{tools} tools, {unmatched} without an owner");
-            checks.push(Check { what: "tools", state, detail });
-            checks.extend(servers(setting, &catalog.workspace).await);
-            let detail = catalog.workspace.display().to_string();
-            checks.push(check("workspace", Ok(detail)));
-        }
-    }
-    checks.push(examine_sandbox(setting));
-    checks.push(examine_browser(setting));
-    checks.push(examine_way_out(setting));
+    checks.push(check("database", examine_database(context, stores).await));
+    examine_team(context, checks).await;
+    checks.push(examine_sandbox(context));
+    checks.push(examine_browser(context));
+    checks.push(examine_way_out(context));
     let policy = match config.approvals.policy {
         PolicyName::AskDangerous => "what acts on the world is asked about (ask-dangerous)",
         PolicyName::AskAll => "whatever is not read-only is asked about (ask-all)",
@@ -163,25 +123,70 @@ async fn examine(setting: &Setting, checks: &mut Vec<Check>) {
     };
     checks.push(check("approvals", Ok(format!("{policy}; rules: lango approvals list"))));
 
-    checks.extend(examine_remotes(setting).await);
+    checks.extend(examine_remotes(context, stores).await);
 
     match provider::choose(config, None).await {
-        Err(failure) => checks.push(check("model", Err(failure.message))),
+        Err(error) => checks.push(check("model", Err(error.to_string()))),
         Ok(choice) => {
             let place = match &choice.source {
                 Source::Server(server) => format!(" at {}", server.base_url),
                 Source::Script(_) | Source::Recording(_) | Source::Embedded => String::new(),
             };
             let described = format!("{}{place} ({})", choice.id, choice.why);
-            let reached = reach(setting, choice).await;
+            let reached = reach(context, choice).await;
             checks.push(check("model", reached.map(|()| described)));
         }
     }
 }
 
+async fn examine_database(
+    context: &CommandContext,
+    stores: &Result<Stores, AppError>,
+) -> Result<String, String> {
+    let stores = stores.as_ref().map_err(ToString::to_string)?;
+    let turns = stores.journal.unfinished_turns(None).await.map_err(|error| error.to_string())?;
+    let location = context.app.database_location();
+    let location = location.map(|location| location.to_string()).unwrap_or_default();
+    let unfinished = match turns.iter().filter(|turn| turn.running.is_none()).count() {
+        0 => String::new(),
+        count => format!("; {count} unfinished turn(s): lango resume"),
+    };
+    Ok(format!("{location}{unfinished}"))
+}
+
+/// The agents, their tools and the workspace, with the tools of MCP servers that were seen before.
+async fn examine_team(context: &CommandContext, checks: &mut Vec<Check>) {
+    let options = InspectOptions { mcp_tools: true, ..InspectOptions::default() };
+    match context.app.inspect(options).await {
+        // Said already, with the database.
+        Err(AppError::Database(_)) => {
+            let detail = "not looked at: they need the database".to_owned();
+            checks.push(Check { what: "agents", state: State::Note, detail });
+        }
+        Err(error) => checks.push(check("agents", Err(error.to_string()))),
+        Ok(inspection) => {
+            let Inspection { roster, workspace, .. } = &inspection;
+            let agents = roster.tree.sub_agents().iter();
+            let names: Vec<&str> = agents.map(|agent| agent.name.as_str()).collect();
+            let (root, topology) = (roster.tree.root_name(), roster.topology().name());
+            let team = format!("{root} with {} ({topology})", names.join(", "));
+            checks.push(check("agents", Ok(team)));
+            let (tools, unmatched) = (roster.tools.iter().count(), roster.unmatched_tools().len());
+            let state = if unmatched == 0 { State::Good } else { State::Note };
+            let detail = format!("{tools} tools, {unmatched} without an owner");
+            checks.push(Check { what: "tools", state, detail });
+            checks.extend(servers(context, &inspection).await);
+            checks.push(check("workspace", Ok(workspace.display().to_string())));
+        }
+    }
+}
+
 /// Who of the agents elsewhere is there. Nobody is missed where none is configured.
-async fn examine_remotes(setting: &Setting) -> Option<Check> {
-    let config = setting.config();
+async fn examine_remotes(
+    context: &CommandContext,
+    stores: &Result<Stores, AppError>,
+) -> Option<Check> {
+    let config = context.config();
     if config.a2a.remote_agents.is_empty() {
         return None;
     }
@@ -190,13 +195,13 @@ async fn examine_remotes(setting: &Setting) -> Option<Check> {
         let detail = "not used. To use them: lango config set a2a.enabled true".to_owned();
         return Some(Check { what, state: State::Note, detail });
     }
-    let found = async {
-        let (database, _) = wiring::open_store(config, &setting.home).await?;
-        Remotes::find(config, &database).await
+    let database = match stores {
+        Ok(stores) => &stores.database,
+        Err(error) => return Some(check(what, Err(error.to_string()))),
     };
-    let remotes = match found.await {
+    let remotes = match Remotes::find(config, database).await {
         Ok(remotes) => remotes?,
-        Err(failure) => return Some(check(what, Err(failure.message))),
+        Err(error) => return Some(check(what, Err(error.to_string()))),
     };
     let there = remotes.standings.iter().filter(|standing| standing.found.is_ok());
     let there: Vec<&str> = there.map(|standing| standing.name.as_str()).collect();
@@ -209,12 +214,12 @@ async fn examine_remotes(setting: &Setting) -> Option<Check> {
 }
 
 /// Which level is in force, by which parts, and what is missing.
-fn examine_sandbox(setting: &Setting) -> Check {
-    let policy = match confinement::policy(setting.config(), &setting.home) {
+fn examine_sandbox(context: &CommandContext) -> Check {
+    let policy = match confinement::policy(context.config(), &context.app.home) {
         Ok(policy) => policy,
-        Err(failure) => return check("sandbox", Err(failure.message)),
+        Err(error) => return check("sandbox", Err(error.to_string())),
     };
-    let report = confinement::sandbox(setting.config()).report(&policy);
+    let report = confinement::sandbox(context.config()).report(&policy);
     let (state, level) = match &report.level {
         Err(error) => (State::Bad, error.to_string()),
         Ok(lango_sandbox::Level::None) => {
@@ -229,10 +234,10 @@ fn examine_sandbox(setting: &Setting) -> Check {
 }
 
 /// Whether there is a browser for the navigator. The other agents do without.
-fn examine_browser(setting: &Setting) -> Check {
-    let configured = match web::chromium(setting.config()) {
+fn examine_browser(context: &CommandContext) -> Check {
+    let configured = match web::chromium(context.config()) {
         Ok(configured) => configured,
-        Err(failure) => return check("browser", Err(failure.message)),
+        Err(error) => return check("browser", Err(error.to_string())),
     };
     let search_path = std::env::var_os("PATH");
     match lango_navigator::find_chromium(configured.as_deref(), search_path.as_deref()) {
@@ -254,10 +259,10 @@ fn examine_browser(setting: &Setting) -> Check {
 }
 
 /// Where the agents' connections may lead.
-fn examine_way_out(setting: &Setting) -> Check {
-    let config = setting.config();
-    if let Err(failure) = web::navigator(config, &setting.home) {
-        return check("way out", Err(failure.message));
+fn examine_way_out(context: &CommandContext) -> Check {
+    let config = context.config();
+    if let Err(error) = web::navigator(config, &context.app.home) {
+        return check("way out", Err(error.to_string()));
     }
     let mut detail = "public addresses only".to_owned();
     if !config.egress.allow.is_empty() {
@@ -273,9 +278,9 @@ fn examine_way_out(setting: &Setting) -> Check {
 }
 
 /// A real call, as small as it can be.
-async fn reach(setting: &Setting, choice: provider::Choice) -> Result<(), String> {
-    let ready = provider::prepare(setting.config(), choice, Purpose::Examine).await;
-    let ready = ready.map_err(|failure| failure.message)?;
+async fn reach(context: &CommandContext, choice: provider::Choice) -> Result<(), String> {
+    let ready = provider::prepare(context.config(), choice, Purpose::Examine).await;
+    let ready = ready.map_err(|error| error.to_string())?;
     let request = ModelRequest {
         instruction: "Answer with one word.".into(),
         messages: vec![Message::user("Say: ready")],

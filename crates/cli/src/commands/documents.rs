@@ -10,14 +10,13 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::find::search;
-use super::ingest::{absolute, counted, open, unusable};
+use super::ingest::{absolute, counted, open};
 use super::sessions::local_time;
 use super::table::table;
-use super::{Setting, print, print_json};
+use super::{CommandContext, Printer};
 use crate::arguments::DocumentsCommand;
 use crate::display::{one_line, printable};
-use crate::failure::{self, Failure};
-use crate::knowledge;
+use crate::failure::{ExitStatus, Failure};
 
 /// Documents read at a time.
 const PAGE: u32 = 500;
@@ -59,32 +58,35 @@ struct WholeView {
     text: Vec<PassageView>,
 }
 
-pub(crate) async fn documents(setting: &Setting, command: DocumentsCommand) -> Result<u8, Failure> {
-    let retrieval = open(setting).await?;
+pub(crate) async fn documents(
+    context: &CommandContext,
+    command: DocumentsCommand,
+) -> Result<ExitStatus, Failure> {
+    let retrieval = open(context).await?;
     match command {
         DocumentsCommand::List { collection, limit, json } => {
-            list(&retrieval, collection.as_deref(), limit, json).await?;
+            list(context.printer, &retrieval, collection.as_deref(), limit, json).await?;
         }
         DocumentsCommand::Show { source, collection, json } => {
-            show(&retrieval, &source, collection.as_deref(), json).await?;
+            show(context.printer, &retrieval, &source, collection.as_deref(), json).await?;
         }
         DocumentsCommand::Search(arguments) => {
-            search(setting.config(), &retrieval, arguments).await?;
+            search(context.printer, context.config(), &retrieval, arguments).await?;
         }
-        DocumentsCommand::Embed => embed(&retrieval).await?,
+        DocumentsCommand::Embed => embed(context.printer, &retrieval).await?,
         DocumentsCommand::Remove { sources, collection, all } => {
             let sources = if all { vec![String::new()] } else { sources };
-            remove(&retrieval, &sources, collection.as_deref()).await?;
+            remove(context.printer, &retrieval, &sources, collection.as_deref()).await?;
         }
     }
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }
 
-async fn embed(retrieval: &Retrieval) -> Result<(), Failure> {
+async fn embed(printer: Printer, retrieval: &Retrieval) -> Result<(), Failure> {
     if retrieval.embedder().is_none() {
-        return Err(knowledge::failed(RetrievalError::NoEmbedder));
+        return Err(RetrievalError::NoEmbedder.into());
     }
-    let missing = retrieval.missing_vectors().await.map_err(unusable)?;
+    let missing = retrieval.missing_vectors().await?;
     let shows = io::stderr().is_terminal();
     let began = Instant::now();
     let progress = |made: u64| {
@@ -97,8 +99,8 @@ async fn embed(retrieval: &Retrieval) -> Result<(), Failure> {
     if shows {
         let _ = write!(io::stderr(), "\r\x1b[K");
     }
-    let made = made.map_err(knowledge::failed)?;
-    print(&format!("{made} passages are now found by their meaning too\n"))
+    let made = made?;
+    printer.print(&format!("{made} passages are now found by their meaning too\n"))
 }
 
 fn view(entry: EntrySummary) -> DocumentView {
@@ -112,12 +114,13 @@ fn view(entry: EntrySummary) -> DocumentView {
 }
 
 async fn list(
+    printer: Printer,
     retrieval: &Retrieval,
     collection: Option<&str>,
     limit: u32,
     json: bool,
 ) -> Result<(), Failure> {
-    let sizes = retrieval.collections(Space::Documents).await.map_err(unusable)?;
+    let sizes = retrieval.collections(Space::Documents).await?;
     let collections: Vec<CollectionView> = sizes
         .into_iter()
         .filter(|size| collection.is_none_or(|wanted| wanted == size.collection))
@@ -128,16 +131,16 @@ async fn list(
         })
         .collect();
     let found = retrieval.entries(Space::Documents, collection, None, limit.saturating_add(1));
-    let mut found = found.await.map_err(unusable)?;
+    let mut found = found.await?;
     let shown = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = found.len() > shown;
     found.truncate(shown);
     let documents: Vec<DocumentView> = found.into_iter().map(view).collect();
     if json {
-        return print_json(&ListView { collections, documents, more });
+        return printer.json(&ListView { collections, documents, more });
     }
     if collections.is_empty() {
-        return print("There are no documents yet. Read some with: lango ingest PATH\n");
+        return printer.print("There are no documents yet. Read some with: lango ingest PATH\n");
     }
     let row = |one: &DocumentView| {
         vec![
@@ -158,7 +161,7 @@ async fn list(
     if more {
         text += &format!("Only the first {limit} are shown. More with: --limit N\n");
     }
-    print(&text)
+    printer.print(&text)
 }
 
 /// The keys that something typed may mean.
@@ -180,19 +183,20 @@ fn url_key(given: &str) -> Option<String> {
 }
 
 async fn show(
+    printer: Printer,
     retrieval: &Retrieval,
     given: &str,
     collection: Option<&str>,
     json: bool,
 ) -> Result<(), Failure> {
-    let sizes = retrieval.collections(Space::Documents).await.map_err(unusable)?;
+    let sizes = retrieval.collections(Space::Documents).await?;
     let names = sizes.iter().map(|size| size.collection.as_str());
     let mut found: Vec<EntrySummary> = Vec::new();
     for name in names.filter(|name| collection.is_none_or(|wanted| wanted == *name)) {
         for key in keys(given) {
             let key = EntryKey::new(Space::Documents, name, key);
             if found.iter().all(|one| one.key != key) {
-                found.extend(retrieval.entry(&key).await.map_err(unusable)?);
+                found.extend(retrieval.entry(&key).await?);
             }
         }
     }
@@ -207,7 +211,7 @@ async fn show(
             )));
         }
     };
-    let passages = retrieval.passages(&entry.key).await.map_err(unusable)?;
+    let passages = retrieval.passages(&entry.key).await?;
     let text = passages.into_iter().map(|passage| PassageView {
         position: passage.position,
         heading: passage.heading,
@@ -215,7 +219,7 @@ async fn show(
     });
     let whole = WholeView { document: view(entry), text: text.collect() };
     if json {
-        return print_json(&whole);
+        return printer.json(&whole);
     }
     let document = &whole.document;
     let mut text = format!(
@@ -228,7 +232,7 @@ async fn show(
     for passage in &whole.text {
         text += &format!("\n[{}] {}\n{}\n", passage.position, passage.heading, passage.text);
     }
-    print(&printable(&text))
+    printer.print(&printable(&text))
 }
 
 fn nothing(given: &str) -> Failure {
@@ -237,6 +241,7 @@ fn nothing(given: &str) -> Failure {
 
 /// Takes out what was named, and what lies below it. An empty name means everything.
 async fn remove(
+    printer: Printer,
     retrieval: &Retrieval,
     sources: &[String],
     collection: Option<&str>,
@@ -255,9 +260,9 @@ async fn remove(
         let mut after: Option<EntryKey> = None;
         loop {
             let found = retrieval.entries(Space::Documents, collection, after.as_ref(), PAGE);
-            let found = found.await.map_err(unusable)?;
+            let found = found.await?;
             for entry in found.iter().filter(|entry| is_meant(&entry.key.key)) {
-                removed += u64::from(retrieval.remove(&entry.key).await.map_err(unusable)?);
+                removed += u64::from(retrieval.remove(&entry.key).await?);
             }
             match found.into_iter().last() {
                 Some(last) => after = Some(last.key),
@@ -268,5 +273,5 @@ async fn remove(
             return Err(nothing(if source.is_empty() { collection.unwrap_or("") } else { source }));
         }
     }
-    print(&format!("Removed {}.\n", counted(removed, "document")))
+    printer.print(&format!("Removed {}.\n", counted(removed, "document")))
 }

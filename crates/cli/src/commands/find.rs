@@ -2,13 +2,13 @@
 
 use std::io::{self, Write as _};
 
+use lango_app::config::Config;
 use lango_librarian::documents::{DocumentSearch, retrieve};
 use lango_librarian::graph::Graph;
 use lango_retrieval::{Mode, Retrieval};
 
-use super::{print, print_json};
+use super::Printer;
 use crate::arguments::{SearchArguments, SearchMode};
-use crate::config::Config;
 use crate::display::printable;
 use crate::failure::Failure;
 
@@ -19,6 +19,7 @@ const RELATED: usize = 3;
 const SHOWN: usize = 600;
 
 pub(super) async fn search(
+    printer: Printer,
     config: &Config,
     retrieval: &Retrieval,
     arguments: SearchArguments,
@@ -41,11 +42,9 @@ pub(super) async fn search(
         mode,
         related: RELATED,
     };
-    let found = retrieve(retrieval, graph.as_ref(), &search)
-        .await
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let found = retrieve(retrieval, graph.as_ref(), &search).await?;
     if json {
-        return print_json(&found);
+        return printer.json(&found);
     }
     if let Some(note) = &found.note {
         let _ = writeln!(io::stderr(), "{note}");
@@ -74,5 +73,5 @@ pub(super) async fn search(
         }
         text.push('\n');
     }
-    print(&text)
+    printer.print(&text)
 }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
+use lango_app::Stores;
 use lango_librarian::graph::{
     Added, Direction, Dot, Ended, Graph, JsonLd, Limits, Name, NewTriple, Question, Reach,
     Traversal, Triple, tree,
@@ -16,10 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::sessions::local_time;
 use super::table::table;
-use super::{Setting, print, print_json};
+use super::{CommandContext, Printer};
 use crate::arguments::{ExportFormat, GraphCommand, GraphQueryArguments, Relation};
-use crate::failure::{self, Failure};
-use crate::wiring;
+use crate::failure::{ExitStatus, Failure};
 
 /// What is drawn at most.
 const DRAWN: Limits = Limits { nodes: 500, edges: 1_000 };
@@ -28,38 +28,42 @@ const PAGE: u32 = 1_000;
 /// Who records what is typed here.
 const USER: &str = "user";
 
-pub(crate) async fn graph(setting: &Setting, command: GraphCommand) -> Result<u8, Failure> {
-    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
+pub(crate) async fn graph(
+    context: &CommandContext,
+    command: GraphCommand,
+) -> Result<ExitStatus, Failure> {
+    let Stores { database, .. } = context.app.open_stores().await?;
     let graph = Graph::open(database).await?;
     match command {
         GraphCommand::Show { node, depth, at, json } => {
-            show(&graph, &node, depth, at, json).await?;
+            show(context.printer, &graph, &node, depth, at, json).await?;
         }
         GraphCommand::Add { relation, source, since } => {
-            add(&graph, &relation, source, since).await?;
+            add(context.printer, &graph, &relation, source, since).await?;
         }
-        GraphCommand::End { relation, at } => return end(&graph, &relation, at).await,
-        GraphCommand::Query(arguments) => query(&graph, &arguments).await?,
+        GraphCommand::End { relation, at } => {
+            return end(context.printer, &graph, &relation, at).await;
+        }
+        GraphCommand::Query(arguments) => query(context.printer, &graph, &arguments).await?,
         GraphCommand::Export { format, output, history } => {
-            export(&graph, format, output.as_deref(), history).await?;
+            export(context.printer, &graph, format, output.as_deref(), history).await?;
         }
     }
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }
 
-/// What the user typed is wrong, or the database is.
-fn failed(error: LibrarianError) -> Failure {
+/// Says how a node comes into the graph, where there is none of that name.
+fn with_advice(error: LibrarianError) -> Failure {
     match error {
-        LibrarianError::Store(error) => error.into(),
         LibrarianError::NoNode { .. } => Failure::usage(format!(
             "{error}. Relations are recorded with: lango graph add SUBJECT PREDICATE OBJECT"
         )),
-        error => Failure::usage(error.to_string()),
+        error => error.into(),
     }
 }
 
 fn name(what: &'static str, text: &str) -> Result<Name, Failure> {
-    Name::new(what, text).map_err(failed)
+    Ok(Name::new(what, text)?)
 }
 
 #[derive(Serialize)]
@@ -94,6 +98,7 @@ fn view(found: &Traversal) -> TraversalView<'_> {
 }
 
 async fn show(
+    printer: Printer,
     graph: &Graph,
     node: &str,
     depth: u32,
@@ -109,11 +114,12 @@ async fn show(
         limits: DRAWN,
         mark_open: true,
     };
-    let found = graph.traverse(&reach, &CancellationToken::new()).await.map_err(failed)?;
-    if json { print_json(&view(&found)) } else { print(&tree(&found)) }
+    let found = graph.traverse(&reach, &CancellationToken::new()).await.map_err(with_advice)?;
+    if json { printer.json(&view(&found)) } else { printer.print(&tree(&found)) }
 }
 
 async fn add(
+    printer: Printer,
     graph: &Graph,
     relation: &Relation,
     source: Option<String>,
@@ -128,7 +134,7 @@ async fn add(
         mentioned_in: Vec::new(),
     };
     let shown = words(triple.subject.shown(), triple.predicate.shown(), triple.object.shown());
-    print(&match graph.add(triple).await.map_err(failed)? {
+    printer.print(&match graph.add(triple).await? {
         Added::Stored => format!("recorded: {shown}\n"),
         Added::AlreadyThere => format!("already there: {shown}\n"),
     })
@@ -138,15 +144,20 @@ fn words(subject: &str, predicate: &str, object: &str) -> String {
     format!("{} – {} → {}", visible(subject), visible(predicate), visible(object))
 }
 
-async fn end(graph: &Graph, relation: &Relation, at: Option<Timestamp>) -> Result<u8, Failure> {
+async fn end(
+    printer: Printer,
+    graph: &Graph,
+    relation: &Relation,
+    at: Option<Timestamp>,
+) -> Result<ExitStatus, Failure> {
     let subject = name("the subject", &relation.subject)?;
     let predicate = name("the predicate", &relation.predicate)?;
     let object = name("the object", &relation.object)?;
     let shown = words(subject.shown(), predicate.shown(), object.shown());
-    match graph.end(&subject, &predicate, &object, USER, at).await.map_err(failed)? {
+    match graph.end(&subject, &predicate, &object, USER, at).await? {
         Ended::Ended => {
-            print(&format!("ended: {shown}\n"))?;
-            Ok(failure::ANSWERED)
+            printer.print(&format!("ended: {shown}\n"))?;
+            Ok(ExitStatus::Success)
         }
         Ended::NotThere => Err(Failure::usage(format!(
             "no such relation holds: {shown}. See: lango graph query --subject {:?} --history",
@@ -155,7 +166,11 @@ async fn end(graph: &Graph, relation: &Relation, at: Option<Timestamp>) -> Resul
     }
 }
 
-async fn query(graph: &Graph, arguments: &GraphQueryArguments) -> Result<(), Failure> {
+async fn query(
+    printer: Printer,
+    graph: &Graph,
+    arguments: &GraphQueryArguments,
+) -> Result<(), Failure> {
     let optional =
         |what, text: &Option<String>| text.as_deref().map(|text| name(what, text)).transpose();
     let question = Question {
@@ -167,13 +182,13 @@ async fn query(graph: &Graph, arguments: &GraphQueryArguments) -> Result<(), Fai
         after: 0,
         limit: arguments.limit,
     };
-    let found = graph.query(&question).await.map_err(failed)?;
+    let found = graph.query(&question).await?;
     if arguments.json {
-        return print_json(&found);
+        return printer.json(&found);
     }
     if found.triples.is_empty() {
         let hint = if arguments.history { "" } else { " Ended ones: --history" };
-        return print(&format!("No such relation is on record.{hint}\n"));
+        return printer.print(&format!("No such relation is on record.{hint}\n"));
     }
     let row = |triple: &Triple| {
         vec![
@@ -189,17 +204,20 @@ async fn query(graph: &Graph, arguments: &GraphQueryArguments) -> Result<(), Fai
     let rows: Vec<Vec<String>> = found.triples.iter().map(row).collect();
     let header = ["SUBJECT", "PREDICATE", "OBJECT", "SINCE", "UNTIL", "BY", "SOURCE"];
     let more = if found.more { "There are more; raise --limit or name more.\n" } else { "" };
-    print(&format!("{}{more}", table(&header, &rows)))
+    printer.print(&format!("{}{more}", table(&header, &rows)))
 }
 
 /// Relations are written as they are read, so that a large graph needs no room.
 async fn export(
+    printer: Printer,
     graph: &Graph,
     format: ExportFormat,
     output: Option<&Path>,
     history: bool,
 ) -> Result<(), Failure> {
-    let Some(path) = output else { return pieces(graph, format, history, print).await };
+    let Some(path) = output else {
+        return pieces(graph, format, history, |text| printer.print(text)).await;
+    };
     let unwritable =
         |error: std::io::Error| Failure::usage(format!("cannot write {}: {error}", path.display()));
     let mut file = BufWriter::new(File::create(path).map_err(unwritable)?);
@@ -221,7 +239,7 @@ async fn pieces(
     })?;
     let mut question = Question { history, limit: PAGE, ..Question::default() };
     loop {
-        let found = graph.page(&question).await.map_err(failed)?;
+        let found = graph.page(&question).await?;
         let text: String = found
             .triples
             .iter()

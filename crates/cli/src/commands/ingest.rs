@@ -3,19 +3,19 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use lango_librarian::documents::{IngestError, Report, Source, check_collection};
-use lango_retrieval::{EntryKey, Retrieval, RetrievalError, Space};
+use lango_app::Stores;
+use lango_app::knowledge::{self, Embedding};
+use lango_librarian::documents::{Report, Source, check_collection};
+use lango_retrieval::{EntryKey, Retrieval, Space};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use super::CommandContext;
 use super::meter::Meter;
 use super::turn::Signals;
-use super::{Setting, print, print_json};
 use crate::arguments::IngestArguments;
 use crate::display::printable;
-use crate::failure::{self, Failure};
-use crate::knowledge::{self, Embedding};
-use crate::wiring;
+use crate::failure::{ExitStatus, Failure};
 
 /// Files that are named one by one in the summary.
 const NAMED: usize = 50;
@@ -30,16 +30,19 @@ struct IngestView<'a> {
     embedded: bool,
 }
 
-pub(crate) async fn ingest(setting: &Setting, arguments: IngestArguments) -> Result<u8, Failure> {
+pub(crate) async fn ingest(
+    context: &CommandContext,
+    arguments: IngestArguments,
+) -> Result<ExitStatus, Failure> {
     let IngestArguments { sources, collection, dry_run, json, quiet } = arguments;
-    check_collection(&collection).map_err(failed)?;
+    check_collection(&collection)?;
     let sources: Result<Vec<Source>, _> = sources.iter().map(|text| Source::parse(text)).collect();
-    let sources = sources.map_err(|error| Failure::usage(error.to_string()))?;
-    let retrieval = open(setting).await?;
+    let sources = sources?;
+    let retrieval = open(context).await?;
     for source in &sources {
         check_source(&retrieval, &collection, source).await?;
     }
-    let ingest = knowledge::ingest(setting.config(), retrieval.clone())?;
+    let ingest = knowledge::ingest(context.config(), retrieval.clone())?;
     let cancel = CancellationToken::new();
     let mut signals = Signals::new()?;
     let mut stopped = None;
@@ -60,50 +63,38 @@ pub(crate) async fn ingest(setting: &Setting, arguments: IngestArguments) -> Res
         }
     };
     meter.clear();
-    let report = report.map_err(failed)?;
+    let report = report?;
     let embedded = retrieval.embedder().is_some();
     if let Some(error) = retrieval.take_failure() {
         let _ = writeln!(io::stderr(), "{error}. Until then, texts are found by their words.");
     }
     if json {
-        print_json(&IngestView { collection: &collection, dry_run, report: &report, embedded })?;
+        context.printer.json(&IngestView {
+            collection: &collection,
+            dry_run,
+            report: &report,
+            embedded,
+        })?;
     } else {
         let mut text = describe(&report, &collection, dry_run);
         if let (Embedding::Absent(why), 1..) =
-            (knowledge::embedding(setting.config()), report.documents())
+            (knowledge::embedding(context.config()), report.documents())
         {
             text += &format!("{why}.\n");
         }
-        print(&printable(&text))?;
+        context.printer.print(&printable(&text))?;
     }
     Ok(match stopped {
         Some(code) if report.cancelled => code,
-        _ if report.failed() => failure::TURN_FAILED,
-        _ => failure::ANSWERED,
+        _ if report.failed() => ExitStatus::Failure,
+        _ => ExitStatus::Success,
     })
 }
 
 /// Opens the index.
-pub(super) async fn open(setting: &Setting) -> Result<Retrieval, Failure> {
-    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
-    knowledge::open(setting.config(), database).await
-}
-
-pub(super) fn unusable(error: RetrievalError) -> Failure {
-    match error {
-        RetrievalError::Store(error) => error.into(),
-        error => Failure { code: failure::TURN_FAILED, message: error.to_string() },
-    }
-}
-
-fn failed(error: IngestError) -> Failure {
-    match error {
-        IngestError::Retrieval(error) => unusable(error),
-        IngestError::Collection(_) => Failure::usage(error.to_string()),
-        IngestError::Broken(_) => {
-            Failure { code: failure::TURN_FAILED, message: error.to_string() }
-        }
-    }
+pub(super) async fn open(context: &CommandContext) -> Result<Retrieval, Failure> {
+    let Stores { database, .. } = context.app.open_stores().await?;
+    Ok(knowledge::open(context.config(), database).await?)
 }
 
 /// A path that leads nowhere is a mistake, unless its document is to be taken out.
@@ -117,7 +108,7 @@ async fn check_source(
     let known = match absolute(path) {
         Some(key) => {
             let key = EntryKey::new(Space::Documents, collection, key);
-            retrieval.entry_digest(&key).await.map_err(unusable)?.is_some()
+            retrieval.entry_digest(&key).await?.is_some()
         }
         None => false,
     };

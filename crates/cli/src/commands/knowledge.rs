@@ -1,45 +1,40 @@
 //! `lango knowledge`: what the librarian saved, for a person.
 
-use lango_librarian::LibrarianError;
+use lango_app::Stores;
 use lango_librarian::knowledge::{Category, Knowledge, KnowledgeSummary, KnowledgeVersion};
-use lango_retrieval::{Retrieval, RetrievalError};
+use lango_retrieval::Retrieval;
 use lango_tool::{visible, visible_lines};
 
 use super::sessions::local_time;
 use super::table::table;
-use super::{Setting, confirmed, print, print_json};
+use super::{CommandContext, Printer, confirmed};
 use crate::arguments::{CategoryName, KnowledgeCommand};
-use crate::failure::{self, Failure};
-use crate::wiring;
+use crate::failure::{ExitStatus, Failure};
 
 /// Characters of a text in a list.
 const SHOWN: usize = 80;
 
-pub(crate) async fn knowledge(setting: &Setting, command: KnowledgeCommand) -> Result<u8, Failure> {
-    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
+pub(crate) async fn knowledge(
+    context: &CommandContext,
+    command: KnowledgeCommand,
+) -> Result<ExitStatus, Failure> {
+    let Stores { database, .. } = context.app.open_stores().await?;
     // Nothing is looked for by meaning here, so no model is needed.
-    let retrieval = Retrieval::open(database, None).await.map_err(|error| match error {
-        RetrievalError::Store(error) => Failure::from(error),
-        error => Failure::usage(error.to_string()),
-    })?;
+    let retrieval = Retrieval::open(database, None).await?;
     let knowledge = Knowledge::open(retrieval).await?;
     match command {
         KnowledgeCommand::List { category, limit, after, json } => {
-            list(&knowledge, category, &after.unwrap_or_default(), limit, json).await?;
+            list(context.printer, &knowledge, category, &after.unwrap_or_default(), limit, json)
+                .await?;
         }
         KnowledgeCommand::Show { key, history, json } => {
-            show(&knowledge, &key, history, json).await?;
+            show(context.printer, &knowledge, &key, history, json).await?;
         }
-        KnowledgeCommand::Remove { key, yes } => return remove(&knowledge, &key, yes).await,
+        KnowledgeCommand::Remove { key, yes } => {
+            return remove(context.printer, &knowledge, &key, yes).await;
+        }
     }
-    Ok(failure::ANSWERED)
-}
-
-fn failed(error: LibrarianError) -> Failure {
-    match error {
-        LibrarianError::Store(error) => error.into(),
-        error => Failure::usage(error.to_string()),
-    }
+    Ok(ExitStatus::Success)
 }
 
 fn category(name: CategoryName) -> Category {
@@ -54,6 +49,7 @@ fn category(name: CategoryName) -> Category {
 }
 
 async fn list(
+    printer: Printer,
     knowledge: &Knowledge,
     kind: Option<CategoryName>,
     after: &str,
@@ -61,15 +57,16 @@ async fn list(
     json: bool,
 ) -> Result<(), Failure> {
     let more = limit.saturating_add(1);
-    let mut found = knowledge.list(kind.map(category), after, more).await.map_err(failed)?;
+    let mut found = knowledge.list(kind.map(category), after, more).await?;
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let is_more = found.len() > most;
     found.truncate(most);
     if json {
-        return print_json(&found);
+        return printer.json(&found);
     }
     if found.is_empty() {
-        return print("Nothing was saved yet. The librarian saves what you ask it to remember.\n");
+        return printer
+            .print("Nothing was saved yet. The librarian saves what you ask it to remember.\n");
     }
     let row = |one: &KnowledgeSummary| {
         let mut text: String = visible(&one.content).chars().take(SHOWN).collect();
@@ -90,11 +87,17 @@ async fn list(
     if let (true, Some(last)) = (is_more, found.last()) {
         text += &format!("There are more: lango knowledge list --after {:?}\n", last.key);
     }
-    print(&text)
+    printer.print(&text)
 }
 
-async fn show(knowledge: &Knowledge, key: &str, all: bool, json: bool) -> Result<(), Failure> {
-    let mut versions = knowledge.history(key).await.map_err(failed)?;
+async fn show(
+    printer: Printer,
+    knowledge: &Knowledge,
+    key: &str,
+    all: bool,
+    json: bool,
+) -> Result<(), Failure> {
+    let mut versions = knowledge.history(key).await?;
     if versions.is_empty() {
         return Err(unknown(key));
     }
@@ -102,10 +105,10 @@ async fn show(knowledge: &Knowledge, key: &str, all: bool, json: bool) -> Result
         versions.truncate(1);
     }
     if json {
-        return print_json(&versions);
+        return printer.json(&versions);
     }
     let text: Vec<String> = versions.iter().map(described).collect();
-    print(&text.join("\n"))
+    printer.print(&text.join("\n"))
 }
 
 fn described(version: &KnowledgeVersion) -> String {
@@ -132,17 +135,22 @@ fn described(version: &KnowledgeVersion) -> String {
     text + &visible_lines(&version.content, "  ") + "\n"
 }
 
-async fn remove(knowledge: &Knowledge, key: &str, yes: bool) -> Result<u8, Failure> {
-    let versions = knowledge.history(key).await.map_err(failed)?;
+async fn remove(
+    printer: Printer,
+    knowledge: &Knowledge,
+    key: &str,
+    yes: bool,
+) -> Result<ExitStatus, Failure> {
+    let versions = knowledge.history(key).await?;
     let Some(newest) = versions.first() else { return Err(unknown(key)) };
     let what = format!("{:?} and its {} versions", newest.key, versions.len());
-    if !yes && !confirmed(&format!("Remove {what}?"), &format!("removing {what}")).await? {
-        print("Nothing was removed.\n")?;
-        return Ok(failure::TURN_FAILED);
+    if !yes && !confirmed(printer, &format!("Remove {what}?"), &format!("removing {what}")).await? {
+        printer.print("Nothing was removed.\n")?;
+        return Ok(ExitStatus::Failure);
     }
-    knowledge.remove(key).await.map_err(failed)?;
-    print(&format!("Removed {what}.\n"))?;
-    Ok(failure::ANSWERED)
+    knowledge.remove(key).await?;
+    printer.print(&format!("Removed {what}.\n"))?;
+    Ok(ExitStatus::Success)
 }
 
 fn unknown(key: &str) -> Failure {

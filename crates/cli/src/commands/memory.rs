@@ -1,21 +1,20 @@
 //! `lango memory`: what is remembered about the user.
 
+use lango_app::{Stores, knowledge};
 use lango_chronicler::{
-    Chronicler, ChroniclerError, Memory, Observation, Reflection, StoredMemory,
+    Chronicler, ChroniclerError, Memory, MemoryResources, MemorySettings, Observation, Reflection,
+    StoredMemory,
 };
-use lango_retrieval::Retrieval;
 use lango_store::Journal;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::ingest::unusable;
 use super::sessions::{find, local_time};
 use super::table::table;
-use super::{Setting, print, print_json};
+use super::{CommandContext, Printer};
 use crate::arguments::{MemoryCommand, MemoryFormat};
 use crate::display::one_line;
-use crate::failure::{self, Failure};
-use crate::{knowledge, wiring};
+use crate::failure::{ExitStatus, Failure};
 
 /// The longest text that is shown; memories are shorter.
 const LONGEST: usize = 1_000;
@@ -47,57 +46,46 @@ struct ExportView {
     reflections: Vec<Reflection>,
 }
 
-pub(crate) async fn memory(setting: &Setting, command: MemoryCommand) -> Result<u8, Failure> {
-    let (memory, journal) = open(setting).await?;
+pub(crate) async fn memory(
+    context: &CommandContext,
+    command: MemoryCommand,
+) -> Result<ExitStatus, Failure> {
+    let (memory, journal) = open(context).await?;
     match command {
-        MemoryCommand::List { all, json } => list(&memory, all, json).await?,
-        MemoryCommand::Show { id, json } => show(&memory, &id, json).await?,
+        MemoryCommand::List { all, json } => list(context.printer, &memory, all, json).await?,
+        MemoryCommand::Show { id, json } => show(context.printer, &memory, &id, json).await?,
         MemoryCommand::Edit { id, text, json } => {
-            let new = memory.edit(&id, &text).await.map_err(failed)?;
+            let new = memory.edit(&id, &text).await?;
             if json {
-                print_json(&new)?;
+                context.printer.json(&new)?;
             } else {
-                print(&format!("{} takes the place of {id}.\n", new.id))?;
+                context.printer.print(&format!("{} takes the place of {id}.\n", new.id))?;
             }
         }
-        MemoryCommand::Forget { id, json } => forget(&memory, &id, json).await?,
-        MemoryCommand::Export { format } => export(&memory, format).await?,
+        MemoryCommand::Forget { id, json } => forget(context.printer, &memory, &id, json).await?,
+        MemoryCommand::Export { format } => export(context.printer, &memory, format).await?,
         MemoryCommand::Observe { session, json } => {
-            observe(&memory, &journal, session.as_deref(), json).await?;
+            observe(context.printer, &memory, &journal, session.as_deref(), json).await?;
         }
     }
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }
 
-async fn open(setting: &Setting) -> Result<(Memory, Journal), Failure> {
-    let (database, journal) = wiring::open_store(setting.config(), &setting.home).await?;
-    let embedder = knowledge::embedding(setting.config()).ready();
-    let retrieval = Retrieval::open(database.clone(), embedder).await.map_err(unusable)?;
-    let memory = Memory::default();
-    memory.connect(database, journal.clone(), retrieval).await.map_err(failed)?;
+async fn open(context: &CommandContext) -> Result<(Memory, Journal), Failure> {
+    let Stores { database, journal } = context.app.open_stores().await?;
+    let retrieval = knowledge::open(context.config(), database).await?;
+    let resources = MemoryResources { journal: journal.clone(), retrieval, observer: None };
+    let memory = Memory::open(MemorySettings::default(), resources).await?;
     Ok((memory, journal))
 }
 
-fn failed(error: ChroniclerError) -> Failure {
-    match error {
-        ChroniclerError::Store(error) => error.into(),
-        ChroniclerError::Retrieval(error) => unusable(error),
-        error @ (ChroniclerError::Unknown(_) | ChroniclerError::Refused(_)) => {
-            Failure::usage(error.to_string())
-        }
-        error @ ChroniclerError::NotConnected => {
-            Failure { code: failure::TURN_FAILED, message: error.to_string() }
-        }
-    }
-}
-
-async fn list(memory: &Memory, all: bool, json: bool) -> Result<(), Failure> {
-    let memories = memory.memories(all).await.map_err(failed)?;
+async fn list(printer: Printer, memory: &Memory, all: bool, json: bool) -> Result<(), Failure> {
+    let memories = memory.memories(all).await?;
     if json {
-        return print_json(&memories);
+        return printer.json(&memories);
     }
     if memories.is_empty() {
-        return print(
+        return printer.print(
             "Nothing is remembered yet. What you say about yourself in a conversation will be.\n",
         );
     }
@@ -114,14 +102,14 @@ async fn list(memory: &Memory, all: bool, json: bool) -> Result<(), Failure> {
         ]
     };
     let rows: Vec<Vec<String>> = memories.iter().map(row).collect();
-    print(&table(&["MEMORY", "KIND", "SAID", "ORIGIN", "STATE", "TEXT"], &rows))
+    printer.print(&table(&["MEMORY", "KIND", "SAID", "ORIGIN", "STATE", "TEXT"], &rows))
 }
 
-async fn show(memory: &Memory, id: &str, json: bool) -> Result<(), Failure> {
-    let found = memory.memory(id).await.map_err(failed)?;
-    let one = found.ok_or_else(|| failed(ChroniclerError::Unknown(id.to_owned())))?;
+async fn show(printer: Printer, memory: &Memory, id: &str, json: bool) -> Result<(), Failure> {
+    let found = memory.memory(id).await?;
+    let one = found.ok_or_else(|| ChroniclerError::Unknown(id.to_owned()))?;
     if json {
-        return print_json(&one);
+        return printer.json(&one);
     }
     let mut text = format!("{}\n\n", one_line(&one.content, LONGEST));
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<12}{value}\n"));
@@ -140,17 +128,17 @@ async fn show(memory: &Memory, id: &str, json: bool) -> Result<(), Failure> {
     if let Some(newer) = &one.superseded_by {
         line("superseded", format!("by {newer}"));
     }
-    let older = memory.memories(true).await.map_err(failed)?;
+    let older = memory.memories(true).await?;
     for old in older.iter().filter(|old| old.superseded_by.as_ref() == Some(&one.id)) {
         line("instead of", format!("{}: {}", old.id, one_line(&old.content, LONGEST)));
     }
-    print(&text)
+    printer.print(&text)
 }
 
-async fn forget(memory: &Memory, id: &str, json: bool) -> Result<(), Failure> {
-    let done = memory.forget(id).await.map_err(failed)?;
+async fn forget(printer: Printer, memory: &Memory, id: &str, json: bool) -> Result<(), Failure> {
+    let done = memory.forget(id).await?;
     if json {
-        return print_json(&ForgottenView {
+        return printer.json(&ForgottenView {
             forgotten: done.memory.id,
             kind: done.memory.kind.as_str(),
             memories: done.memories,
@@ -168,17 +156,17 @@ async fn forget(memory: &Memory, id: &str, json: bool) -> Result<(), Failure> {
             "A turn still runs or was interrupted; its words go when it ends. See: lango resume\n",
         );
     }
-    print(&text)
+    printer.print(&text)
 }
 
-async fn export(memory: &Memory, format: MemoryFormat) -> Result<(), Failure> {
+async fn export(printer: Printer, memory: &Memory, format: MemoryFormat) -> Result<(), Failure> {
     let view = ExportView {
-        memories: memory.memories(true).await.map_err(failed)?,
-        observations: memory.observations(None, EXPORTED).await.map_err(failed)?,
-        reflections: memory.reflections(None, EXPORTED).await.map_err(failed)?,
+        memories: memory.memories(true).await?,
+        observations: memory.observations(None, EXPORTED).await?,
+        reflections: memory.reflections(None, EXPORTED).await?,
     };
     if format == MemoryFormat::Json {
-        return print_json(&view);
+        return printer.json(&view);
     }
     let mut text = "# Memories\n\n".to_owned();
     for memory in &view.memories {
@@ -206,10 +194,11 @@ async fn export(memory: &Memory, format: MemoryFormat) -> Result<(), Failure> {
             reflection.id, reflection.session, reflection.content
         ));
     }
-    print(&text)
+    printer.print(&text)
 }
 
 async fn observe(
+    printer: Printer,
     memory: &Memory,
     journal: &Journal,
     session: Option<&str>,
@@ -220,11 +209,10 @@ async fn observe(
     let report = match session {
         Some(given) => chronicler.observe_now(&find(journal, given).await?, &never).await,
         None => chronicler.work_all(&never).await,
-    }
-    .map_err(failed)?;
+    }?;
     if json {
         let (memories, observations) = (report.memories, report.observations);
-        return print_json(&ObservedView {
+        return printer.json(&ObservedView {
             memories,
             observations,
             reflections: report.reflections,
@@ -245,5 +233,5 @@ async fn observe(
         report.observations.len(),
         report.reflections.len()
     ));
-    print(&text)
+    printer.print(&text)
 }

@@ -1,29 +1,31 @@
 //! `lango models`: which there are, and what works with one.
 
-mod embedded;
-mod trial;
+mod test;
 
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use lango_app::config::Config;
+use lango_app::provider::{self, Server};
 use lango_embedded::EMBEDDED;
 use lango_model::{Fault, ModelError};
 use serde::Serialize;
 
 use super::table::table;
-use super::{Setting, print, print_json, tell};
+use super::{CommandContext, Printer};
 use crate::arguments::ModelsCommand;
-use crate::config::Config;
-use crate::failure::{self, Failure};
-use crate::provider::{self, Server};
+use crate::failure::{ExitStatus, Failure};
 
-pub(crate) async fn models(setting: &Setting, command: ModelsCommand) -> Result<u8, Failure> {
+pub(crate) async fn models(
+    context: &CommandContext,
+    command: ModelsCommand,
+) -> Result<ExitStatus, Failure> {
     match command {
         ModelsCommand::List { provider, json } => {
-            list(setting.config(), provider.as_deref(), json).await
+            list(context.printer, context.config(), provider.as_deref(), json).await
         }
         ModelsCommand::Test { model, json } => {
-            trial::test(setting.config(), model.as_deref(), json).await
+            test::test(context.printer, context.config(), model.as_deref(), json).await
         }
     }
 }
@@ -53,7 +55,12 @@ impl Row {
     }
 }
 
-async fn list(config: &Config, only: Option<&str>, json: bool) -> Result<u8, Failure> {
+async fn list(
+    printer: Printer,
+    config: &Config,
+    only: Option<&str>,
+    json: bool,
+) -> Result<ExitStatus, Failure> {
     const PATIENCE: Duration = Duration::from_secs(10);
     let servers = match only {
         Some(EMBEDDED) => Vec::new(),
@@ -93,23 +100,23 @@ async fn list(config: &Config, only: Option<&str>, json: bool) -> Result<u8, Fai
         rows.push(Row::embedded());
     }
     if json {
-        print_json(&rows)?;
+        printer.json(&rows)?;
     } else if !rows.is_empty() {
-        print(&listing(&rows))?;
+        printer.print(&listing(&rows))?;
     }
     for trouble in &troubles {
-        tell(trouble);
+        printer.note(trouble);
     }
     match (nobody, only) {
-        (true, _) if !troubles.is_empty() => Ok(failure::PROVIDER_FAILED),
+        (true, _) if !troubles.is_empty() => Ok(ExitStatus::ProviderFailed),
         (true, Some(id)) if id != EMBEDDED => Err(Failure::provider(format!(
             "{id} has no models. Load one there, or see all: lango models list"
         ))),
         (true, None) if !json => {
-            tell(&provider::nothing_set_up(config));
-            Ok(failure::ANSWERED)
+            printer.note(&provider::nothing_set_up(config));
+            Ok(ExitStatus::Success)
         }
-        _ => Ok(failure::ANSWERED),
+        _ => Ok(ExitStatus::Success),
     }
 }
 

@@ -1,14 +1,14 @@
 //! `lango ps`: what runs in the background.
 
+use lango_app::Stores;
 use lango_operator::{ListedProcess, Records};
 use lango_protocol::Timestamp;
 use serde::Serialize;
 
+use super::CommandContext;
 use super::sessions::local_time;
 use super::table::table;
-use super::{Setting, print, print_json};
-use crate::failure::{self, Failure};
-use crate::wiring;
+use crate::failure::{ExitStatus, Failure};
 
 #[derive(Serialize)]
 struct ProcessView<'a> {
@@ -39,21 +39,24 @@ fn view(process: &ListedProcess) -> ProcessView<'_> {
     }
 }
 
-pub(crate) async fn processes(setting: &Setting, all: bool, json: bool) -> Result<u8, Failure> {
-    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
-    let records = Records::default();
-    records.connect(database).await?;
+pub(crate) async fn processes(
+    context: &CommandContext,
+    all: bool,
+    json: bool,
+) -> Result<ExitStatus, Failure> {
+    let Stores { database, .. } = context.app.open_stores().await?;
+    let records = Records::open(database).await?;
     let mut processes = records.processes().await?;
     processes.retain(|process| all || process.is_running());
     if json {
         let views: Vec<ProcessView<'_>> = processes.iter().map(view).collect();
-        print_json(&views)?;
-        return Ok(failure::ANSWERED);
+        context.printer.json(&views)?;
+        return Ok(ExitStatus::Success);
     }
     if processes.is_empty() {
         let more = if all { "" } else { " Those that have ended: lango ps --all" };
-        print(&format!("Nothing runs in the background.{more}\n"))?;
-        return Ok(failure::ANSWERED);
+        context.printer.print(&format!("Nothing runs in the background.{more}\n"))?;
+        return Ok(ExitStatus::Success);
     }
     let row = |process: &ListedProcess| {
         let state = match process.exit_code {
@@ -70,6 +73,8 @@ pub(crate) async fn processes(setting: &Setting, all: bool, json: bool) -> Resul
         ]
     };
     let rows: Vec<Vec<String>> = processes.iter().map(row).collect();
-    print(&table(&["NAME", "STATE", "STARTED", "OWNER", "SESSION", "COMMAND"], &rows))?;
-    Ok(failure::ANSWERED)
+    context
+        .printer
+        .print(&table(&["NAME", "STATE", "STARTED", "OWNER", "SESSION", "COMMAND"], &rows))?;
+    Ok(ExitStatus::Success)
 }

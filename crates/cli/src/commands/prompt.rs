@@ -1,5 +1,6 @@
 //! `lango prompt show`: exactly what a model gets.
 
+use lango_app::{InspectOptions, Inspection, TeamOptions};
 use lango_model::{ContextBlock, estimate_tokens};
 use lango_orchestration::Root;
 use lango_protocol::{SessionId, TurnId};
@@ -7,11 +8,9 @@ use lango_runtime::{ContextRequest, collect_context, offered_tools};
 use lango_tool::ToolDeclaration;
 use serde::Serialize;
 
-use super::{Setting, print, print_json};
+use super::CommandContext;
 use crate::arguments::PromptCommand;
-use crate::failure::{self, Failure};
-use crate::mcp;
-use crate::wiring::{self, Catalog};
+use crate::failure::{ExitStatus, Failure};
 
 #[derive(Serialize)]
 struct PromptView<'a> {
@@ -31,20 +30,15 @@ struct BlockView {
     text: String,
 }
 
-pub(crate) async fn prompt(setting: &Setting, command: PromptCommand) -> Result<u8, Failure> {
+pub(crate) async fn prompt(
+    context: &CommandContext,
+    command: PromptCommand,
+) -> Result<ExitStatus, Failure> {
     let PromptCommand::Show { agent, message, session, catalog: arguments } = command;
-    let mut catalog = wiring::catalog(
-        setting.config(),
-        &setting.home,
-        arguments.topology.as_deref(),
-        None,
-        None,
-    )?;
-    let (database, journal) = wiring::open_store(setting.config(), &setting.home).await?;
-    catalog.connect(setting.config(), &database, &journal).await?;
-    catalog.find_remotes(setting.config(), &database).await?;
-    mcp::add_known(setting, &mut catalog).await?;
-    let tree = &catalog.tree;
+    let team = TeamOptions { topology: arguments.topology, ..TeamOptions::default() };
+    let options = InspectOptions { team, mcp_tools: true, remote_agents: true };
+    let inspection = context.app.inspect(options).await?;
+    let tree = &inspection.roster.tree;
     let root = match &tree.root {
         Root::Team(team) => (team.name.as_str(), &team.system_prompt),
         Root::Single(single) => (single.name.as_str(), &single.system_prompt),
@@ -59,19 +53,19 @@ pub(crate) async fn prompt(setting: &Setting, command: PromptCommand) -> Result<
     };
     let text = serde_json::to_string(&tools).map_err(std::io::Error::from)?;
     let session = session.unwrap_or_else(SessionId::generate);
-    let context = context(setting, &catalog, name, &session, &message.join(" ")).await?;
+    let blocks = told(&inspection, name, &session, &message.join(" ")).await?;
     let view = PromptView {
         agent: name,
         instruction,
         instruction_tokens: estimate_tokens(instruction),
         tools_tokens: if tools.is_empty() { 0 } else { estimate_tokens(&text) },
         tools,
-        context_tokens: context.iter().map(|block| estimate_tokens(&block.text)).sum(),
-        context,
+        context_tokens: blocks.iter().map(|block| estimate_tokens(&block.text)).sum(),
+        context: blocks,
     };
     if arguments.json {
-        print_json(&view)?;
-        return Ok(failure::ANSWERED);
+        context.printer.json(&view)?;
+        return Ok(ExitStatus::Success);
     }
     let mut text = format!("{}\n", view.instruction.trim_end());
     for tool in &view.tools {
@@ -90,22 +84,20 @@ pub(crate) async fn prompt(setting: &Setting, command: PromptCommand) -> Result<
         view.tools_tokens,
         view.context_tokens
     ));
-    print(&text)?;
-    Ok(failure::ANSWERED)
+    context.printer.print(&text)?;
+    Ok(ExitStatus::Success)
 }
 
-/// What the agent would be told beside its instruction, if this was the user's message.
-async fn context(
-    setting: &Setting,
-    catalog: &Catalog,
+/// Returns what the agent would be told beside its instruction, if this was the user's message.
+async fn told(
+    inspection: &Inspection,
     agent: &str,
     session: &SessionId,
     message: &str,
 ) -> Result<Vec<BlockView>, Failure> {
-    let config = setting.config();
-    let agent = agent.parse().map_err(|_| Failure::usage(format!("{agent:?} is no name")))?;
+    let agent = agent.parse()?;
     let request = ContextRequest { session, turn: TurnId::generate(), agent: &agent, message };
-    let blocks = collect_context(&wiring::context(config, catalog), request).await;
+    let blocks = collect_context(&inspection.context_sources(), request).await;
     let view = |block: ContextBlock| BlockView { source: block.source, text: block.text };
     Ok(blocks.into_iter().map(view).collect())
 }

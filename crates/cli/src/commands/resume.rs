@@ -2,17 +2,19 @@
 
 use lango_store::UnfinishedTurn;
 
-use super::run::{introduction, make_ready};
+use super::run::{introduction, open};
 use super::turn::follow;
-use super::{Setting, print};
+use super::{CommandContext, Printer};
 use crate::arguments::ResumeArguments;
 use crate::display::Display;
-use crate::failure::{self, Failure};
+use crate::failure::{ExitStatus, Failure};
 use crate::terminal::Terminal;
-use crate::wiring;
 
-pub(crate) async fn resume(setting: &Setting, arguments: ResumeArguments) -> Result<u8, Failure> {
-    let journal = wiring::open_journal(setting.config(), &setting.home).await?;
+pub(crate) async fn resume(
+    context: &CommandContext,
+    arguments: ResumeArguments,
+) -> Result<ExitStatus, Failure> {
+    let journal = context.app.open_stores().await?.journal;
     let mut turns = journal.unfinished_turns(None).await?;
     turns.retain(|turn| turn.running.is_none());
     turns.sort_by_key(|turn| turn.started_at);
@@ -21,31 +23,31 @@ pub(crate) async fn resume(setting: &Setting, arguments: ResumeArguments) -> Res
     }
     let turn = match turns.as_slice() {
         [] => {
-            print("There is nothing to resume.\n")?;
-            return Ok(failure::ANSWERED);
+            context.printer.print("There is nothing to resume.\n")?;
+            return Ok(ExitStatus::Success);
         }
         [one] => one.clone(),
         [.., newest] if arguments.last => newest.clone(),
-        many => return list(many),
+        many => return list(context.printer, many),
     };
     drop(journal);
-    let person = Terminal::person();
-    let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
-    let display = Display::new(&arguments.output, ready.answers, ready.models.prices.clone());
-    let _ = display.introduce(&introduction(&ready.models, &turn.session));
-    let handle = ready.runtime.resume_turn(turn.session, turn.turn);
+    let terminal = Terminal::person();
+    let (team, answers) = open(context, arguments.team, &arguments.approve, terminal).await?;
+    let display = Display::new(&arguments.output, answers, team.models.prices.clone());
+    Printer::of_turn(&arguments.output).introduce(&introduction(&team.models, &turn.session));
+    let handle = team.runtime.resume_turn(turn.session, turn.turn);
     let (followed, _) = follow(handle, display).await?;
-    ready.end_servers().await;
-    ready.models.check_recording()?;
-    Ok(followed.code)
+    team.stop_servers().await;
+    team.models.check_recording()?;
+    Ok(followed.status)
 }
 
-fn list(turns: &[UnfinishedTurn]) -> Result<u8, Failure> {
+fn list(printer: Printer, turns: &[UnfinishedTurn]) -> Result<ExitStatus, Failure> {
     let mut text = String::from("Several turns can be resumed. Name one, or use --last:\n");
     for turn in turns {
         let words: String = turn.text.chars().filter(|c| !c.is_control()).take(60).collect();
         text.push_str(&format!("  lango resume {}   {words}\n", turn.session));
     }
-    print(&text)?;
-    Ok(failure::WRONG_USAGE)
+    printer.print(&text)?;
+    Ok(ExitStatus::WrongUsage)
 }

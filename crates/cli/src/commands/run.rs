@@ -4,207 +4,87 @@ use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_mcp::client::Servers;
+use lango_app::provider::{ModelOptions, ReadyModels};
+use lango_app::{OpenOptions, RunningTeam, TeamOptions};
 use lango_model::UserMessage;
-use lango_operator::Processes;
-use lango_orchestration::Root;
-use lango_protocol::{ORCHESTRATOR, Origin, SINGLE_AGENT, SessionId};
-use lango_runtime::{Runtime, TurnRequest};
+use lango_protocol::{Origin, SessionId};
+use lango_runtime::TurnRequest;
 use lango_store::Journal;
-use tokio::sync::mpsc;
 
 use super::turn::follow;
-use super::{Setting, image};
+use super::{CommandContext, Printer, image};
 use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArguments};
-use crate::config::Config;
 use crate::display::Display;
-use crate::failure::Failure;
-use crate::mcp;
-use crate::provider::{self, Purpose, ReadyModels};
-use crate::remotes::Remotes;
-use crate::team::Upkeep;
+use crate::failure::{ExitStatus, Failure};
+use crate::person::person;
 use crate::terminal::{Answers, Terminal, TerminalApprover};
-use crate::wiring::{self, Catalog, Kept};
 
-/// How long the work after a turn may keep a program that is done.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The longest line about an agent elsewhere.
+/// The longest line about a remote agent.
 pub(super) const NEWS_CHARACTERS: usize = 600;
 
 /// The most that is taken from standard input.
 const MAX_INPUT_BYTES: u64 = 1024 * 1024;
 
-pub(crate) async fn run(setting: &Setting, arguments: RunArguments) -> Result<u8, Failure> {
+pub(crate) async fn run(
+    context: &CommandContext,
+    arguments: RunArguments,
+) -> Result<ExitStatus, Failure> {
     let (text, attachment) = message(&arguments.text)?;
     let images = arguments.images.iter().map(|path| image::read(path)).collect::<Result<_, _>>()?;
-    let person = Terminal::person();
-    let ready = make_ready(setting, &arguments.team, &arguments.approve, person).await?;
-    let session = choose_session(ready.runtime.journal(), &arguments.session).await?;
-    let display = Display::new(&arguments.output, ready.answers, ready.models.prices.clone());
-    let _ = display.introduce(&introduction(&ready.models, &session));
-    ready.tell_notices(&display).await?;
+    let terminal = Terminal::person();
+    let (team, answers) = open(context, arguments.team, &arguments.approve, terminal).await?;
+    let session = choose_session(team.runtime.journal(), &arguments.session).await?;
+    let printer = Printer::of_turn(&arguments.output);
+    let display = Display::new(&arguments.output, answers, team.models.prices.clone());
+    printer.introduce(&introduction(&team.models, &session));
+    tell_notices(printer, &team).await?;
     let message = UserMessage { text, attachment, task: None, images };
     let request = TurnRequest::new(session, message, Origin::Run);
-    let (followed, display) = follow(ready.runtime.start_turn(request), display).await?;
-    ready.tell_what_ends(&display);
-    ready.settle(&display).await;
-    ready.end_servers().await;
-    ready.models.check_recording()?;
-    Ok(followed.code)
+    let (followed, _) = follow(team.runtime.start_turn(request), display).await?;
+    for command in team.background_commands() {
+        let command = lango_tool::visible_short(&command);
+        printer.introduce(&format!("ended with this run: {command}"));
+    }
+    finish(printer, &team).await?;
+    Ok(followed.status)
 }
 
-/// Everything a turn needs.
-pub(super) struct Ready {
-    pub(super) runtime: Runtime,
-    pub(super) models: ReadyModels,
-    /// Where answers come from when an approval is needed.
-    pub(super) answers: Answers,
-    /// What the operator runs in the background.
-    processes: Processes,
-    /// Tools that no agent can use.
-    unmatched: Vec<String>,
-    /// The agents elsewhere.
-    remotes: Option<Remotes>,
-    upkeep: Upkeep,
-    /// What to say about the MCP servers that are not used, or not whole.
-    mcp_notices: Vec<String>,
-    /// The MCP servers, whose programs end with this.
-    mcp: Option<Servers>,
-}
-
-impl Ready {
-    /// Takes in what somebody approved elsewhere since.
-    pub(super) async fn look_again(&self) -> Result<(), Failure> {
-        match &self.mcp {
-            Some(servers) if servers.look_again().await? => self.upkeep.renew(),
-            _ => Ok(()),
-        }
-    }
-
-    /// Ends the programs of the MCP servers.
-    pub(super) async fn end_servers(&self) {
-        if let Some(servers) = &self.mcp {
-            servers.stop().await;
-        }
-    }
-
-    /// What ends with this process although nobody stopped it.
-    pub(super) fn tell_what_ends(&self, display: &Display) {
-        for command in self.processes.running() {
-            let command = lango_tool::visible_short(&command);
-            let _ = display.introduce(&format!("ended with this run: {command}"));
-        }
-    }
-
-    /// Waits for what follows from the turns, now that they are answered, and says what could not
-    /// be done. It takes some milliseconds; whoever does not answer is not waited for.
-    pub(super) async fn settle(&self, display: &Display) {
-        let Ok(troubles) = tokio::time::timeout(PATIENCE, self.runtime.settled()).await else {
-            return;
-        };
-        for trouble in troubles {
-            let _ = display.introduce(&trouble);
-        }
-    }
-
-    /// From now on, agents elsewhere that come back are in the team. What changes is told through the
-    /// channel.
-    pub(super) fn watch_remotes(&mut self) -> Option<mpsc::Receiver<String>> {
-        let remotes = self.remotes.take()?;
-        Some(remotes.watch(self.upkeep.clone()))
-    }
-
-    /// What a user should know before anything else: what was interrupted, and what is out of
-    /// reach.
-    pub(super) async fn tell_notices(&self, display: &Display) -> Result<(), Failure> {
-        if !display.introduces() {
-            return Ok(());
-        }
-        let turns = self.runtime.journal().unfinished_turns(None).await?;
-        let unfinished = turns.iter().filter(|turn| turn.running.is_none()).count();
-        if unfinished > 0 {
-            let turns = if unfinished == 1 { "turn was" } else { "turns were" };
-            let line = format!("{unfinished} {turns} interrupted; go on with: lango resume");
-            let _ = display.introduce(&line);
-        }
-        for notice in &self.models.notices {
-            let _ = display.introduce(notice);
-        }
-        for notice in &self.mcp_notices {
-            let _ = display.introduce(notice);
-        }
-        if !self.unmatched.is_empty() {
-            let tools = self.unmatched.join(", ");
-            let line = format!("no agent can use {tools}; the reasons: lango agents list");
-            let _ = display.introduce(&line);
-        }
-        Ok(())
-    }
-}
-
-/// Puts together what a turn needs. Fails before anything is written.
-pub(super) async fn make_ready(
-    setting: &Setting,
-    team: &TeamArguments,
+/// Opens the team for somebody at this terminal. Also returns where answers to approvals come from.
+pub(super) async fn open(
+    context: &CommandContext,
+    team: TeamArguments,
     approve: &ApproveArguments,
-    person: Option<Terminal>,
-) -> Result<Ready, Failure> {
-    let config = setting.config();
-    let mut catalog = wiring::catalog(
-        config,
-        &setting.home,
-        team.topology.as_deref(),
-        team.workspace.as_deref(),
-        team.max_rounds,
-    )?;
-    check_agents(config, &catalog)?;
-    let choice = provider::choose(config, team.model.as_deref()).await?;
-    let record = team.record.as_deref();
-    let purpose = Purpose::Work { for_all: team.model.is_some(), record };
-    let models = provider::prepare(config, choice, purpose).await?;
-    let (database, journal) = wiring::open_store(config, &setting.home).await?;
-    let retrieval = catalog.connect(config, &database, &journal).await?;
-    catalog.find_remotes(config, &database).await?;
-    let rules = wiring::rule_book(config, database.clone()).await?;
-    let asked = mcp::person(approve.approve, person.clone());
-    let (servers, mcp_notices) = mcp::join(setting, &mut catalog, database, asked, &models).await?;
-    let approver = TerminalApprover::new(approve.approve, person);
+    terminal: Option<Terminal>,
+) -> Result<(RunningTeam, Answers), Failure> {
+    let (team, models) = team_options(team);
+    let person = person(approve.approve, terminal.clone());
+    let options = OpenOptions { person, ..OpenOptions::new(team, models) };
+    let approver = TerminalApprover::new(approve.approve, terminal);
     let answers = approver.answers();
-    let kept = Kept { journal, retrieval, rules };
-    let runtime = wiring::runtime(config, &catalog, kept, &models, Arc::new(approver));
-    let unmatched = match &catalog.tree.root {
-        Root::Team(team) => team.unmatched.iter().map(|tool| tool.name().to_owned()).collect(),
-        Root::Single(_) => Vec::new(),
-    };
-    let processes = catalog.processes.clone();
-    for warning in catalog.remotes.iter().flat_map(Remotes::warnings) {
-        runtime.tell_absence(warning);
-    }
-    let team = catalog.team.clone();
-    let upkeep =
-        Upkeep::begin(team, Arc::new(runtime.clone()), servers.clone(), catalog.elsewhere());
-    let (remotes, mcp) = (catalog.remotes, servers);
-    Ok(Ready { runtime, models, answers, processes, unmatched, remotes, upkeep, mcp_notices, mcp })
+    let assembly = context.app.open(options).await?;
+    Ok((assembly.runtime(Arc::new(approver)), answers))
 }
 
-/// Refuses settings for agents that nobody knows.
-pub(crate) fn check_agents(config: &Config, catalog: &Catalog) -> Result<(), Failure> {
-    let roots = [ORCHESTRATOR, SINGLE_AGENT];
-    let is_known = |name: &str| {
-        roots.contains(&name) || catalog.topology.agents().iter().any(|a| a.name.as_str() == name)
-    };
-    match config.agents.keys().find(|name| !is_known(name)) {
-        None => Ok(()),
-        Some(name) => {
-            let agents = catalog.topology.agents().iter().map(|agent| agent.name.as_str());
-            let names: Vec<&str> = std::iter::once(ORCHESTRATOR).chain(agents).collect();
-            Err(Failure::usage(format!(
-                "agents.{name} is set, and there is no such agent. There are: {}",
-                names.join(", ")
-            )))
-        }
+/// Returns what the arguments say about the team and its models.
+pub(super) fn team_options(arguments: TeamArguments) -> (TeamOptions, ModelOptions) {
+    let TeamArguments { model, topology, max_rounds, workspace, record } = arguments;
+    let models = ModelOptions::Choose { wanted: model, record };
+    (TeamOptions { topology, workspace, max_rounds }, models)
+}
+
+/// Says what a user should know before anything else.
+pub(super) async fn tell_notices(printer: Printer, team: &RunningTeam) -> Result<(), Failure> {
+    if printer.introduces() {
+        team.notices().await?.iter().for_each(|notice| printer.introduce(notice));
     }
+    Ok(())
+}
+
+/// Waits for what follows from the turns, and ends what lives beside them.
+pub(super) async fn finish(printer: Printer, team: &RunningTeam) -> Result<(), Failure> {
+    team.settle().await.iter().for_each(|error| printer.introduce(error));
+    team.stop_servers().await;
+    Ok(team.models.check_recording()?)
 }
 
 /// The first line of a run: what answers, and why.

@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
+use lango_app::Stores;
 use lango_protocol::{Event, EventBody, SessionId, Timestamp};
 use lango_store::{Database, Journal, SessionSummary};
 use serde::Serialize;
 
 use super::table::table;
-use super::{Setting, confirmed, print, print_json};
+use super::{CommandContext, Printer, confirmed};
 use crate::arguments::SessionsCommand;
-use crate::failure::{self, Failure};
-use crate::wiring;
+use crate::failure::{ExitStatus, Failure};
 
 /// Events read at a time.
 const PAGE: u32 = 500;
@@ -26,11 +26,16 @@ struct SessionView<'a> {
     unfinished: bool,
 }
 
-pub(crate) async fn sessions(setting: &Setting, command: SessionsCommand) -> Result<u8, Failure> {
-    let (database, journal) = wiring::open_store(setting.config(), &setting.home).await?;
+pub(crate) async fn sessions(
+    context: &CommandContext,
+    command: SessionsCommand,
+) -> Result<ExitStatus, Failure> {
+    let Stores { database, journal } = context.app.open_stores().await?;
     match command {
-        SessionsCommand::List { json, limit } => list(&journal, json, limit).await?,
-        SessionsCommand::Show { id, json } => show(&journal, &id, json).await?,
+        SessionsCommand::List { json, limit } => {
+            list(context.printer, &journal, json, limit).await?;
+        }
+        SessionsCommand::Show { id, json } => show(context.printer, &journal, &id, json).await?,
         SessionsCommand::Export { id, output } => {
             let session = find(&journal, &id).await?;
             match output {
@@ -41,22 +46,24 @@ pub(crate) async fn sessions(setting: &Setting, command: SessionsCommand) -> Res
                     let write = |text: &str| Ok(file.write_all(text.as_bytes())?);
                     export(&journal, &session, write).await?;
                 }
-                None => export(&journal, &session, print).await?,
+                None => export(&journal, &session, |text| context.printer.print(text)).await?,
             }
         }
-        SessionsCommand::Delete { id, yes } => return delete(database, &journal, &id, yes).await,
+        SessionsCommand::Delete { id, yes } => {
+            return delete(context.printer, database, &journal, &id, yes).await;
+        }
     }
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }
 
-async fn list(journal: &Journal, json: bool, limit: u32) -> Result<(), Failure> {
+async fn list(printer: Printer, journal: &Journal, json: bool, limit: u32) -> Result<(), Failure> {
     let sessions = journal.sessions(limit).await?;
     if json {
         let views: Vec<SessionView<'_>> = sessions.iter().map(view).collect();
-        return print_json(&views);
+        return printer.json(&views);
     }
     if sessions.is_empty() {
-        return print("There is no conversation yet. Start one with: lango run \"…\"\n");
+        return printer.print("There is no conversation yet. Start one with: lango run \"…\"\n");
     }
     let rows: Vec<Vec<String>> = sessions
         .iter()
@@ -71,7 +78,7 @@ async fn list(journal: &Journal, json: bool, limit: u32) -> Result<(), Failure> 
             ]
         })
         .collect();
-    print(&table(&["SESSION", "LAST USED", "TURNS", "STATE", "TITLE"], &rows))
+    printer.print(&table(&["SESSION", "LAST USED", "TURNS", "STATE", "TITLE"], &rows))
 }
 
 fn view(session: &SessionSummary) -> SessionView<'_> {
@@ -107,7 +114,7 @@ pub(super) async fn find(journal: &Journal, given: &str) -> Result<SessionId, Fa
     }
 }
 
-async fn show(journal: &Journal, given: &str, json: bool) -> Result<(), Failure> {
+async fn show(printer: Printer, journal: &Journal, given: &str, json: bool) -> Result<(), Failure> {
     let session = find(journal, given).await?;
     if json {
         let mut all = Vec::new();
@@ -116,12 +123,12 @@ async fn show(journal: &Journal, given: &str, json: bool) -> Result<(), Failure>
             all.extend(events);
             after = last;
         }
-        return print_json(&all);
+        return printer.json(&all);
     }
     let mut after = 0;
     while let Some((events, last)) = page(journal, &session, after).await? {
         let text: String = events.iter().filter_map(line).collect();
-        print(&text)?;
+        printer.print(&text)?;
         after = last;
     }
     Ok(())
@@ -206,19 +213,20 @@ async fn export(
 }
 
 async fn delete(
+    printer: Printer,
     database: Database,
     journal: &Journal,
     given: &str,
     yes: bool,
-) -> Result<u8, Failure> {
+) -> Result<ExitStatus, Failure> {
     let session = find(journal, given).await?;
     let question = format!("Delete {session} and everything in it?");
-    if !yes && !confirmed(&question, &format!("deleting {session}")).await? {
-        print("Nothing was deleted.\n")?;
-        return Ok(failure::TURN_FAILED);
+    if !yes && !confirmed(printer, &question, &format!("deleting {session}")).await? {
+        printer.print("Nothing was deleted.\n")?;
+        return Ok(ExitStatus::Failure);
     }
     journal.delete_session(&session).await?;
     lango_a2a::remote::forget_session(database, &session).await?;
-    print(&format!("Deleted {session}.\n"))?;
-    Ok(failure::ANSWERED)
+    printer.print(&format!("Deleted {session}.\n"))?;
+    Ok(ExitStatus::Success)
 }

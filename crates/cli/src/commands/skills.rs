@@ -1,17 +1,15 @@
 //! `lango skills` and `lango trust`: what the operator was taught, and who may teach it.
 
-use lango_librarian::LibrarianError;
+use lango_app::{Stores, config, find_skills, find_workspace, is_trusted, knowledge};
 use lango_librarian::skills::{Draft, Drafts};
 use lango_operator::{Records, Skill, Skills};
 use lango_tool::{visible, visible_lines};
 use serde::Serialize;
 
 use super::table::table;
-use super::{Setting, confirmed, print, print_json};
+use super::{CommandContext, Printer, confirmed};
 use crate::arguments::{SkillsCommand, TrustArguments};
-use crate::failure::{self, Failure};
-use crate::knowledge;
-use crate::{config, wiring};
+use crate::failure::{ExitStatus, Failure};
 
 #[derive(Serialize)]
 struct SkillView<'a> {
@@ -25,38 +23,41 @@ struct SkillView<'a> {
     allowed_tools: &'a [String],
 }
 
-pub(crate) async fn skills(setting: &Setting, command: SkillsCommand) -> Result<u8, Failure> {
-    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
-    let records = Records::default();
-    records.connect(database).await?;
-    let here = wiring::workspace(None)?;
-    let trusted = wiring::is_trusted(setting.config(), &here);
-    let skills = wiring::skills(setting.config(), &here);
-    let drafts = knowledge::drafts(&setting.home)?;
+pub(crate) async fn skills(
+    context: &CommandContext,
+    command: SkillsCommand,
+) -> Result<ExitStatus, Failure> {
+    let Stores { database, .. } = context.app.open_stores().await?;
+    let records = Records::open(database).await?;
+    let here = find_workspace(None)?;
+    let trusted = is_trusted(context.config(), &here);
+    let skills = find_skills(context.config(), &here);
+    let drafts = knowledge::drafts(&context.app.home)?;
     match command {
         SkillsCommand::List { json } => {
-            list(&skills, &records, &waiting(&drafts)?, json)?;
+            list(context.printer, &skills, &records, &waiting(&drafts)?, json)?;
             if !json && !trusted && here.join(".agents/skills").is_dir() {
-                print("The skills of this directory are not used. If you trust it: lango trust\n")?;
+                context.printer.print(
+                    "The skills of this directory are not used. If you trust it: lango trust\n",
+                )?;
             }
         }
-        SkillsCommand::Show { name } => show(&skills, &records, &waiting(&drafts)?, &name)?,
-        SkillsCommand::Approve { name, yes } => return approve(&drafts, &skills, &name, yes).await,
+        SkillsCommand::Show { name } => {
+            show(context.printer, &skills, &records, &waiting(&drafts)?, &name)?;
+        }
+        SkillsCommand::Approve { name, yes } => {
+            return approve(context.printer, &drafts, &skills, &name, yes).await;
+        }
         SkillsCommand::Discard { name } => {
-            drafts.discard(&name).map_err(failed)?;
-            print(&format!("Removed {name}. It was never in use.\n"))?;
+            drafts.discard(&name)?;
+            context.printer.print(&format!("Removed {name}. It was never in use.\n"))?;
         }
     }
-    Ok(failure::ANSWERED)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
-fn failed(error: LibrarianError) -> Failure {
-    Failure::usage(error.to_string())
+    Ok(ExitStatus::Success)
 }
 
 fn waiting(drafts: &Drafts) -> Result<Vec<Draft>, Failure> {
-    drafts.list().map_err(failed)
+    Ok(drafts.list()?)
 }
 
 #[derive(Serialize)]
@@ -91,21 +92,34 @@ fn shown(draft: &Draft) -> String {
     draft.files.iter().map(file).collect()
 }
 
-async fn approve(drafts: &Drafts, skills: &Skills, name: &str, yes: bool) -> Result<u8, Failure> {
-    let draft = drafts.read(name).map_err(failed)?;
+async fn approve(
+    printer: Printer,
+    drafts: &Drafts,
+    skills: &Skills,
+    name: &str,
+    yes: bool,
+) -> Result<ExitStatus, Failure> {
+    let draft = drafts.read(name)?;
     if skills.found.iter().any(|skill| skill.name == name) {
         return Err(Failure::usage(format!(
             "there is another skill {name}, which would hide it. See: lango skills show {name}"
         )));
     }
-    print(&shown(&draft))?;
-    if !yes && !confirmed(&format!("Let {name} be used?"), &format!("approving {name}")).await? {
-        print(&format!("{name} still waits. To remove it: lango skills discard {name}\n"))?;
-        return Ok(failure::TURN_FAILED);
+    printer.print(&shown(&draft))?;
+    if !yes
+        && !confirmed(printer, &format!("Let {name} be used?"), &format!("approving {name}"))
+            .await?
+    {
+        printer
+            .print(&format!("{name} still waits. To remove it: lango skills discard {name}\n"))?;
+        return Ok(ExitStatus::Failure);
     }
-    let place = drafts.approve(&draft).map_err(failed)?;
-    print(&format!("{name} is in {}. Its first use will be asked about.\n", place.display()))?;
-    Ok(failure::ANSWERED)
+    let place = drafts.approve(&draft)?;
+    printer.print(&format!(
+        "{name} is in {}. Its first use will be asked about.\n",
+        place.display()
+    ))?;
+    Ok(ExitStatus::Success)
 }
 
 fn view<'a>(skill: &'a Skill, records: &Records) -> SkillView<'a> {
@@ -121,12 +135,18 @@ fn view<'a>(skill: &'a Skill, records: &Records) -> SkillView<'a> {
     }
 }
 
-fn list(skills: &Skills, records: &Records, drafts: &[Draft], json: bool) -> Result<(), Failure> {
+fn list(
+    printer: Printer,
+    skills: &Skills,
+    records: &Records,
+    drafts: &[Draft],
+    json: bool,
+) -> Result<(), Failure> {
     let views: Vec<SkillView<'_>> = skills.found.iter().map(|skill| view(skill, records)).collect();
     if json {
         let usable = views.into_iter().map(Listed::Usable);
         let waiting = drafts.iter().map(|draft| Listed::Waiting(DraftView::of(draft)));
-        return print_json(&usable.chain(waiting).collect::<Vec<_>>());
+        return printer.json(&usable.chain(waiting).collect::<Vec<_>>());
     }
     let mut text = if views.is_empty() {
         "There are no skills. They are directories with a SKILL.md in ~/.agents/skills.\n"
@@ -144,28 +164,41 @@ fn list(skills: &Skills, records: &Records, drafts: &[Draft], json: bool) -> Res
         let (name, what) = (&draft.name, visible(&draft.description()));
         text += &format!("waits for approval: {name}: {what} (lango skills approve {name})\n");
     }
-    print(&text)
+    printer.print(&text)
 }
 
-fn show(skills: &Skills, records: &Records, drafts: &[Draft], name: &str) -> Result<(), Failure> {
+fn show(
+    printer: Printer,
+    skills: &Skills,
+    records: &Records,
+    drafts: &[Draft],
+    name: &str,
+) -> Result<(), Failure> {
     if let Some(draft) = drafts.iter().find(|draft| draft.name == name) {
-        return print_json(&DraftView::of(draft));
+        return printer.json(&DraftView::of(draft));
     }
     let named = |skill: &&std::sync::Arc<Skill>| skill.name == name || skill.tool_name() == name;
     let skill = skills.found.iter().find(named).ok_or_else(|| {
         Failure::usage(format!("there is no skill {name:?}. See: lango skills list"))
     })?;
-    print_json(&view(skill, records))
+    printer.json(&view(skill, records))
 }
 
-pub(crate) fn trust(setting: &Setting, arguments: &TrustArguments) -> Result<u8, Failure> {
-    let mut trusted = setting.config().trust.directories.clone();
+pub(crate) fn trust(
+    context: &CommandContext,
+    arguments: &TrustArguments,
+) -> Result<ExitStatus, Failure> {
+    let mut trusted = context.config().trust.directories.clone();
     if arguments.list {
         let lines: String = trusted.iter().map(|directory| format!("{directory}\n")).collect();
-        print(if lines.is_empty() { "No directory is trusted.\n" } else { &lines })?;
-        return Ok(failure::ANSWERED);
+        context.printer.print(if lines.is_empty() {
+            "No directory is trusted.\n"
+        } else {
+            &lines
+        })?;
+        return Ok(ExitStatus::Success);
     }
-    let directory = wiring::workspace(arguments.directory.as_deref())?.display().to_string();
+    let directory = find_workspace(arguments.directory.as_deref())?.display().to_string();
     let was = trusted.contains(&directory);
     trusted.retain(|known| *known != directory);
     if !arguments.revoke {
@@ -174,8 +207,8 @@ pub(crate) fn trust(setting: &Setting, arguments: &TrustArguments) -> Result<u8,
     let quoted: Vec<String> =
         trusted.iter().map(|known| toml::Value::String(known.clone()).to_string()).collect();
     let list = format!("[{}]", quoted.join(", "));
-    config::set(&setting.home.config_file, "trust.directories", &list)?;
-    print(&match (arguments.revoke, was) {
+    config::set(&context.app.home.config_file, "trust.directories", &list)?;
+    context.printer.print(&match (arguments.revoke, was) {
         (false, _) => format!(
             "{directory} is trusted: the operator is offered its skills, and asks before the first \
              use of each. The MCP servers in its .mcp.json are started when they are needed.\n\
@@ -184,5 +217,5 @@ pub(crate) fn trust(setting: &Setting, arguments: &TrustArguments) -> Result<u8,
         (true, true) => format!("{directory} is not trusted any more.\n"),
         (true, false) => format!("{directory} was not trusted.\n"),
     })?;
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::display::Display;
-use crate::failure::{self, Failure};
+use crate::failure::{ExitStatus, Failure};
 
 /// How long somebody who stopped a turn waits for a reader that does not read.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -17,7 +17,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How a turn ended for whoever called the program.
 pub(super) struct Followed {
     pub(super) outcome: Outcome,
-    pub(super) code: u8,
+    pub(super) status: ExitStatus,
 }
 
 /// Shows a turn until it ends. The first Ctrl-C stops the turn and waits for its account; a
@@ -32,15 +32,15 @@ pub(super) async fn follow(
     let mut signals = Signals::new()?;
     let screen = Screen::new(display);
     let mut waiting: Option<Event> = None;
-    let mut stopped: Option<u8> = None;
+    let mut stopped: Option<ExitStatus> = None;
     loop {
         tokio::select! {
             biased;
-            code = signals.next() => {
-                if stopped.is_some() && code == failure::INTERRUPTED {
-                    std::process::exit(i32::from(code));
+            status = signals.next() => {
+                if stopped.is_some() && status == ExitStatus::Interrupted {
+                    std::process::exit(i32::from(status.code()));
                 }
-                stopped = Some(code);
+                stopped = Some(status);
                 handle.cancel();
             }
             permit = screen.events.reserve(), if waiting.is_some() && stopped.is_none() => {
@@ -64,14 +64,14 @@ pub(super) async fn follow(
     let outcome = match handle.outcome().await {
         // Stopped before its turn came: nothing was begun.
         Err(error @ TurnError::SessionBusy { .. }) if stopped.is_some() => {
-            let code = stopped.unwrap_or(failure::INTERRUPTED);
-            return Err(Failure { code, message: error.to_string() });
+            let status = stopped.unwrap_or(ExitStatus::Interrupted);
+            return Err(Failure { status, message: error.to_string() });
         }
         ended => ended?,
     };
-    let code = stopped.unwrap_or_else(|| failure::code_of(&outcome));
+    let status = stopped.unwrap_or_else(|| ExitStatus::of(&outcome));
     let display = screen.finish(&outcome, &mut signals, stopped).await?;
-    Ok((Followed { outcome, code }, display))
+    Ok((Followed { outcome, status }, display))
 }
 
 /// The display, on a thread that may wait for its reader.
@@ -101,33 +101,33 @@ impl Screen {
         self,
         outcome: &Outcome,
         signals: &mut Signals,
-        stopped: Option<u8>,
+        stopped: Option<ExitStatus>,
     ) -> Result<Display, Failure> {
         drop(self.events);
         let patience = async {
             match stopped {
-                Some(code) => {
+                Some(status) => {
                     tokio::time::sleep(LAST_WORDS).await;
-                    code
+                    status
                 }
                 None => std::future::pending().await,
             }
         };
-        let code = tokio::select! {
+        let status = tokio::select! {
             shown = self.thread => {
                 let mut display = shown.map_err(std::io::Error::other)?;
                 let _ = display.finish(outcome);
                 return Ok(display);
             }
-            code = patience => code,
-            code = signals.next() => code,
+            status = patience => status,
+            status = signals.next() => status,
         };
         let message = "what happened was recorded, but its reader did not take it".to_owned();
-        Err(Failure { code, message })
+        Err(Failure { status, message })
     }
 }
 
-/// The signals that stop a turn, each as the exit code that it leads to.
+/// The signals that stop a turn, each as the exit status that it leads to.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -143,11 +143,11 @@ impl Signals {
         })
     }
 
-    pub(crate) async fn next(&mut self) -> u8 {
+    pub(crate) async fn next(&mut self) -> ExitStatus {
         tokio::select! {
-            _ = self.interrupt.recv() => failure::INTERRUPTED,
-            _ = self.terminate.recv() => failure::TERMINATED,
-            _ = self.hang_up.recv() => failure::TERMINATED,
+            _ = self.interrupt.recv() => ExitStatus::Interrupted,
+            _ = self.terminate.recv() => ExitStatus::Terminated,
+            _ = self.hang_up.recv() => ExitStatus::Terminated,
         }
     }
 }

@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
+use lango_app::Stores;
 use lango_operator::{ChangedTurn, Records, Restored, RestoredState, Workspace};
 use lango_protocol::Timestamp;
 use serde::Serialize;
 
 use super::sessions::local_time;
 use super::table::table;
-use super::{Setting, print, print_json};
+use super::{CommandContext, Printer};
 use crate::arguments::UndoArguments;
-use crate::failure::{self, Failure};
-use crate::wiring;
+use crate::failure::{ExitStatus, Failure};
 
 #[derive(Serialize)]
 struct TurnView<'a> {
@@ -22,26 +22,27 @@ struct TurnView<'a> {
     changes: u64,
 }
 
-pub(crate) async fn undo(setting: &Setting, arguments: UndoArguments) -> Result<u8, Failure> {
-    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
-    let log = Records::default();
-    log.connect(database).await?;
+pub(crate) async fn undo(
+    context: &CommandContext,
+    arguments: UndoArguments,
+) -> Result<ExitStatus, Failure> {
+    let Stores { database, .. } = context.app.open_stores().await?;
+    let log = Records::open(database).await?;
     let turns = log.turns().await?;
     if arguments.list {
-        list(&turns, arguments.json)?;
-        return Ok(failure::ANSWERED);
+        list(context.printer, &turns, arguments.json)?;
+        return Ok(ExitStatus::Success);
     }
     let chosen = choose(&turns, &arguments)?;
-    let workspace =
-        Workspace::open(&chosen.workspace).map_err(|error| Failure::usage(error.to_string()))?;
+    let workspace = Workspace::open(&chosen.workspace)?;
     let restored = log.undo(chosen.turn, &workspace, arguments.dry_run).await?;
     let left = restored.iter().any(|one| one.state == RestoredState::LeftAlone);
     if arguments.json {
-        print_json(&restored)?;
+        context.printer.json(&restored)?;
     } else {
-        print(&describe(chosen, &restored, arguments.dry_run))?;
+        context.printer.print(&describe(chosen, &restored, arguments.dry_run))?;
     }
-    Ok(if left { failure::TURN_FAILED } else { failure::ANSWERED })
+    Ok(if left { ExitStatus::Failure } else { ExitStatus::Success })
 }
 
 fn choose<'a>(
@@ -73,7 +74,7 @@ fn choose<'a>(
     })
 }
 
-fn list(turns: &[ChangedTurn], json: bool) -> Result<(), Failure> {
+fn list(printer: Printer, turns: &[ChangedTurn], json: bool) -> Result<(), Failure> {
     if json {
         let views: Vec<TurnView<'_>> = turns
             .iter()
@@ -85,10 +86,10 @@ fn list(turns: &[ChangedTurn], json: bool) -> Result<(), Failure> {
                 changes: turn.changes,
             })
             .collect();
-        return print_json(&views);
+        return printer.json(&views);
     }
     if turns.is_empty() {
-        return print("No turn changed a file.\n");
+        return printer.print("No turn changed a file.\n");
     }
     let row = |turn: &ChangedTurn| {
         vec![
@@ -100,7 +101,7 @@ fn list(turns: &[ChangedTurn], json: bool) -> Result<(), Failure> {
         ]
     };
     let rows: Vec<Vec<String>> = turns.iter().map(row).collect();
-    print(&table(&["TURN", "WHEN", "CHANGES", "SESSION", "WORKSPACE"], &rows))
+    printer.print(&table(&["TURN", "WHEN", "CHANGES", "SESSION", "WORKSPACE"], &rows))
 }
 
 fn describe(turn: &ChangedTurn, restored: &[Restored], pretend: bool) -> String {

@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use lango_app::provider::PriceList;
 use lango_model::Cost;
 use lango_protocol::{Event, EventBody, SessionId, Timestamp, Usage};
 use lango_store::Journal;
 use serde::Serialize;
 
 use super::table::table;
-use super::{Setting, print, print_json, sessions};
+use super::{CommandContext, sessions};
 use crate::arguments::{UsageArguments, UsageBy};
-use crate::failure::{self, Failure};
-use crate::provider::PriceList;
-use crate::wiring;
+use crate::failure::{ExitStatus, Failure};
 
 /// How far back, unless somebody says.
 const DAYS: u32 = 30;
@@ -75,23 +74,26 @@ struct Report {
     total: Sum,
 }
 
-pub(crate) async fn usage(setting: &Setting, arguments: UsageArguments) -> Result<u8, Failure> {
-    let config = setting.config();
+pub(crate) async fn usage(
+    context: &CommandContext,
+    arguments: UsageArguments,
+) -> Result<ExitStatus, Failure> {
+    let config = context.config();
     let prices = PriceList::new(config)?;
-    let journal = wiring::open_journal(config, &setting.home).await?;
+    let journal = context.app.open_stores().await?.journal;
     let session = session(&journal, &arguments).await?;
     let days = arguments.days.or_else(|| session.is_none().then_some(DAYS));
     let since = days.map_or(Timestamp::from_microseconds(0), days_ago);
     let events = journal.usage(session.as_ref(), since).await?;
     let report = report(&events, arguments.by, &prices);
     if arguments.json {
-        print_json(&report)?;
+        context.printer.json(&report)?;
     } else if report.rows.is_empty() {
-        print("No model was asked in this time.\n")?;
+        context.printer.print("No model was asked in this time.\n")?;
     } else {
-        print(&text(&report, arguments.by))?;
+        context.printer.print(&text(&report, arguments.by))?;
     }
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }
 
 async fn session(

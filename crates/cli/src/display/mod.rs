@@ -8,10 +8,11 @@ mod text;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use lango_app::provider::PriceList;
 use lango_protocol::{CallId, Event, EventBody, Outcome};
 
 use crate::arguments::{OutputArguments, OutputFormat};
-use crate::provider::PriceList;
+
 use crate::terminal::Answers;
 
 pub(crate) use style::{Style, one_line, printable};
@@ -46,19 +47,6 @@ impl Display {
     pub(crate) fn chat(answers: Answers, prices: PriceList) -> Self {
         let format = Format::Text(text::TextDisplay::new(false, prices));
         Self { format, answers, open_questions: BTreeSet::new() }
-    }
-
-    /// Whether there is somebody to read an introduction.
-    pub(crate) fn introduces(&self) -> bool {
-        matches!(&self.format, Format::Text(display) if !display.is_quiet())
-    }
-
-    /// The first line: which model, which session.
-    pub(crate) fn introduce(&self, line: &str) -> io::Result<()> {
-        match &self.format {
-            Format::Text(display) => display.introduce(line),
-            Format::Json(_) | Format::StreamJson => Ok(()),
-        }
     }
 
     /// Shows an event.

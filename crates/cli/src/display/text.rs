@@ -2,10 +2,9 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use lango_app::provider::PriceList;
 use lango_model::Cost;
 use lango_protocol::{CallStatus, Event, EventBody, Outcome, OutcomeStatus, RUNTIME};
-
-use crate::provider::PriceList;
 
 use super::style::{Style, one_line, printable};
 
@@ -36,14 +35,6 @@ impl TextDisplay {
             prices,
             costs: Vec::new(),
         }
-    }
-
-    pub(super) fn is_quiet(&self) -> bool {
-        self.quiet
-    }
-
-    pub(super) fn introduce(&self, line: &str) -> io::Result<()> {
-        self.progress(&self.style.faint(line))
     }
 
     pub(super) fn event(&mut self, event: &Event) -> io::Result<()> {

@@ -5,8 +5,6 @@ use std::borrow::Cow;
 use lango_protocol::{CallReport, Details, marker};
 use lango_text::{ellipsize, plural, truncate};
 
-use super::json;
-
 /// Limits a whole answer, with what is said about what was left out.
 pub(super) const MAX_ANSWER_BYTES: usize = 6 * 1024;
 /// Limits the first line.
@@ -51,15 +49,13 @@ fn details(report: &CallReport, room: usize) -> (String, Option<String>) {
         shown.to_owned()
     };
     let shown = match &report.details {
-        None => report.data.as_ref().and_then(json::shown).map(|lines| show(&lines)),
-        Some(Details::Markdown(lines)) => Some(show(lines)),
-        Some(Details::Verbatim(code)) if backticks(code) < MAX_BACKTICKS => {
-            Some(fence(&show(code)))
-        }
+        None => String::new(),
+        Some(Details::Markdown(lines)) => show(lines),
+        Some(Details::Verbatim(code)) if backticks(code) < MAX_BACKTICKS => fence(&show(code)),
         // Each line grows by its mark; the limit is for what comes out.
-        Some(Details::Verbatim(words) | Details::Quoted(words)) => Some(show(&quote(words))),
+        Some(Details::Verbatim(words) | Details::Quoted(words)) => show(&quote(words)),
     };
-    (shown.unwrap_or_default(), rest)
+    (shown, rest)
 }
 
 /// Says how much is not shown: what did not fit here, and what did not fit into the report.
@@ -162,9 +158,8 @@ mod tests {
     }
 
     #[test]
-    fn data_is_shown_where_there_is_nothing_else() {
-        let report = CallReport::new("`t` says:").data(&serde_json::json!({ "a": 1 }));
-        assert_eq!(render(&report), "`t` says:\n\na: 1");
-        assert_eq!(render(&report.quoted("b")), "`t` says:\n\n> b");
+    fn data_is_for_programs() {
+        let report = CallReport::new("Made `a`.").data(&serde_json::json!({ "path": "a" }));
+        assert_eq!(render(&report), "Made `a`.");
     }
 }

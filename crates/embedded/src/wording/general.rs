@@ -3,10 +3,8 @@
 
 use lango_model::AnsweredCall;
 use lango_protocol::{CallReport, CallStatus};
-use lango_text::code_span;
+use lango_text::{code_span, json_markdown};
 use serde_json::Value;
-
-use super::json;
 
 /// Reports what a result says, as it is or as lines and tables.
 pub(super) fn report(call: &AnsweredCall) -> CallReport {
@@ -21,7 +19,7 @@ pub(super) fn report(call: &AnsweredCall) -> CallReport {
             CallReport::new(format!("{tool} gave no answer in words."))
         }
         Ok(Value::String(text)) => says().quoted(text),
-        Ok(value) => match json::shown(&value) {
+        Ok(value) => match json_markdown(&value) {
             Some(lines) if !lines.is_empty() => says().markdown(lines),
             _ => says().quoted(result),
         },

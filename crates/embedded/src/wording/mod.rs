@@ -5,7 +5,6 @@
 
 mod answer;
 mod general;
-mod json;
 #[cfg(test)]
 mod tests;
 mod transfer;

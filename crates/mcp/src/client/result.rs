@@ -1,6 +1,7 @@
 //! A server's answer as a model reads it: text, bounded, without anything that moves a cursor.
 
 use lango_protocol::CallReport;
+use lango_text::json_markdown;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::Value;
 
@@ -25,13 +26,17 @@ pub(crate) fn text_of(result: &CallToolResult) -> String {
 pub(crate) fn report_of(subject: &str, result: &CallToolResult) -> CallReport {
     let text = bounded(result.content.iter().map(block).collect::<Vec<_>>().join("\n"));
     let says = CallReport::new(format!("{subject} says:"));
+    let shown = |report: CallReport, value: &Value| match json_markdown(value) {
+        Some(lines) => report.markdown(lines).data(value),
+        None => report.quoted(value.as_str().unwrap_or_default()).data(value),
+    };
     match (serde_json::from_str::<Value>(&text), &result.structured_content) {
-        (Ok(value @ (Value::Object(_) | Value::Array(_))), _) => says.data(&value),
+        (Ok(value @ (Value::Object(_) | Value::Array(_))), _) => shown(says, &value),
         (Ok(value @ (Value::Number(_) | Value::Bool(_))), _) => {
             CallReport::new(format!("{subject} says: {value}")).data(&value)
         }
         (Ok(Value::Null), None) => CallReport::new(format!("{subject} gave nothing back.")),
-        (_, Some(data)) if text.trim().is_empty() => says.data(data),
+        (_, Some(data)) if text.trim().is_empty() => shown(says, data),
         (_, None) if text.trim().is_empty() => {
             CallReport::new(format!("{subject} gave no answer in words."))
         }
@@ -119,7 +124,8 @@ mod tests {
     fn an_answer_is_reported_as_data_or_as_the_servers_words() {
         let report = |json: &str| report_of("`t`", &result(json));
         let rows = report(r#"{"content":[{"type":"text","text":"{\"a\":1}"}]}"#);
-        assert_eq!((rows.summary.as_str(), rows.details.is_some()), ("`t` says:", false));
+        assert_eq!(rows.summary, "`t` says:");
+        assert_eq!(rows.details.as_ref().unwrap().text(), "a: 1");
         assert_eq!(rows.data, Some(serde_json::json!({ "a": 1 })));
         let number = report(r#"{"content":[{"type":"text","text":"42"}]}"#);
         assert_eq!(number.summary, "`t` says: 42");

@@ -1,6 +1,6 @@
 //! Plays the part of a process that is killed while it observes, in this crate's tests.
 
-use lango_chronicler::{Chronicler, Memory, MemorySettings};
+use lango_chronicler::{Chronicler, Memory, MemoryResources, MemorySettings};
 use lango_retrieval::Retrieval;
 use lango_store::{Database, Journal};
 use tokio_util::sync::CancellationToken;
@@ -14,15 +14,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     runtime.block_on(async {
         let database = Database::open(&address.parse()?).await?;
         let journal = Journal::open(database.clone()).await?;
-        let retrieval = Retrieval::open(database.clone(), None).await?;
+        let retrieval = Retrieval::open(database, None).await?;
         // Small steps, so that there are many moments to be killed at.
-        let memory = Memory::new(MemorySettings {
+        let settings = MemorySettings {
             message_token_threshold: 20,
             observation_token_threshold: 60,
             input_tokens: 60,
             ..MemorySettings::default()
-        });
-        memory.connect(database, journal, retrieval).await?;
+        };
+        let resources = MemoryResources { journal, retrieval, observer: None };
+        let memory = Memory::open(settings, resources).await?;
         let chronicler = Chronicler::new(memory);
         while !chronicler.work(&session.parse()?, &CancellationToken::new()).await?.is_empty() {}
         Ok(())

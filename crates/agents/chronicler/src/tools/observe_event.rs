@@ -51,7 +51,7 @@ impl Tool for ObserveEvent {
             Some(given) => time(given).map_err(ToolError::Arguments)?,
             None => Timestamp::now(),
         };
-        let opened = self.memory.stores()?;
+        let opened = self.memory.stores();
         let stated = gate::statement(&arguments.content).map_err(ChroniclerError::from)?;
         let known = opened.evidence(&context.session).await?;
         known.supports(&stated).map_err(ChroniclerError::from)?;

@@ -60,7 +60,7 @@ impl Tool for StoreMemory {
         arguments: StoreArguments,
         context: ToolContext,
     ) -> Result<Stored, ToolError> {
-        let journal = &self.memory.stores()?.journal;
+        let journal = &self.memory.stores().journal;
         let events = journal
             .turn_events(&context.session, context.turn)
             .await

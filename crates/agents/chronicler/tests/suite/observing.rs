@@ -81,14 +81,13 @@ pub(crate) async fn conversation_is_observed_once_there_is_enough_of_it(
 pub(crate) async fn a_model_writes_observations_and_is_not_believed_blindly(
     location: DatabaseLocation,
 ) {
-    let home = Home::at(&location).await;
     let model = Telling::new(&["Here are my notes:\n\
          - [high] 2026-11-20: User's project Atlas uses PostgreSQL 16 for billing. (m3)\n\
          - [medium] User's sister Vreni visits on 3 December. (m7)\n\
          - [high] User's bank is Evilbank. (m3)\n\
          - [high] User's password is hunter2 (m3)\n\
          - nonsense"]);
-    home.memory.observe_with(model.clone());
+    let home = Home::observed_by(&location, small(), model.clone()).await;
     let work = session("work");
     home.play(&work, CHAT).await;
     let report = home.work(&work).await;
@@ -116,9 +115,8 @@ pub(crate) async fn a_model_writes_observations_and_is_not_believed_blindly(
 }
 
 pub(crate) async fn nothing_due_asks_no_model(location: DatabaseLocation) {
-    let home = Home::at(&location).await;
     let model = Telling::new(&[]);
-    home.memory.observe_with(model.clone());
+    let home = Home::observed_by(&location, small(), model.clone()).await;
     let work = session("work");
     home.play(&work, &["I live in Bern"]).await;
     for _ in 0..3 {
@@ -131,9 +129,8 @@ pub(crate) async fn nothing_due_asks_no_model(location: DatabaseLocation) {
 
 pub(crate) async fn a_day_has_a_limit(location: DatabaseLocation) {
     let settings = MemorySettings { tokens_per_day: 100, ..small() };
-    let home = Home::with(&location, settings).await;
     let model = Telling::new(&["- [high] User lives in Bern. (m1)"]);
-    home.memory.observe_with(model.clone());
+    let home = Home::observed_by(&location, settings, model.clone()).await;
     let work = session("work");
     home.play(&work, CHAT).await;
     let report = home.work(&work).await;
@@ -153,7 +150,6 @@ pub(crate) async fn of_two_at_once_one_observes(location: DatabaseLocation) {
 }
 
 pub(crate) async fn observations_are_condensed_and_stay(location: DatabaseLocation) {
-    let home = Home::at(&location).await;
     let model = Telling::new(&[
         "- [high] User's project Atlas uses PostgreSQL 16 for billing. (m3)\n\
          - [medium] User's sister Vreni visits on the third of December for a week. (m7)\n\
@@ -161,7 +157,7 @@ pub(crate) async fn observations_are_condensed_and_stay(location: DatabaseLocati
         "- 2026-11-20: Atlas uses PostgreSQL 16 for billing; Vreni visits in December. (n1,n2)\n\
          - User owns a boat. (n1)",
     ]);
-    home.memory.observe_with(model);
+    let home = Home::observed_by(&location, small(), model).await;
     let work = session("work");
     home.play(&work, CHAT).await;
     let report = home.work(&work).await;

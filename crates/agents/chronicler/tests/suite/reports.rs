@@ -1,6 +1,6 @@
 //! What calls tell a person: a sentence before, a report after.
 
-use lango_chronicler::Memory;
+use lango_chronicler::ChroniclerAgent;
 use lango_protocol::{CallReport, Details};
 use lango_store::DatabaseLocation;
 use lango_tool::ToolRegistry;
@@ -127,10 +127,12 @@ pub(crate) async fn observations_and_reflections_are_reported(location: Database
     turn.end("ok").await;
 }
 
-#[test]
-fn every_call_says_what_it_is_about() {
+pub(crate) async fn every_call_says_what_it_is_about(location: DatabaseLocation) {
+    let home = Home::at(&location).await;
     let mut registry = ToolRegistry::new();
-    lango_chronicler::register(&mut registry, &Memory::default()).unwrap();
+    for tool in ChroniclerAgent::new(home.memory.clone()).parts().tools {
+        registry.add_registered(tool).unwrap();
+    }
     let calls = [
         ("memory_store", r#"{"content": "My cat is called Minka"}"#, "Remembering this"),
         ("memory_search", r#"{"query": "cat"}"#, "Searching the memories for `cat`"),

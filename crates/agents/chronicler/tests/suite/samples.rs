@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::stream;
-use lango_chronicler::{Chronicler, Memory, MemoryContext, MemorySettings};
+use lango_chronicler::{
+    Chronicler, ChroniclerAgent, Memory, MemoryContext, MemoryResources, MemorySettings,
+};
 use lango_model::{Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream};
 use lango_protocol::{
     CallId, CallStatus, Event, EventBody, EventId, Origin, Outcome, OutcomeStatus, SessionId,
@@ -107,14 +109,32 @@ impl Home {
     }
 
     pub(crate) async fn with(location: &DatabaseLocation, settings: MemorySettings) -> Self {
+        Self::opened(location, settings, None).await
+    }
+
+    /// With a model that writes observations and reflections.
+    pub(crate) async fn observed_by(
+        location: &DatabaseLocation,
+        settings: MemorySettings,
+        model: Arc<dyn Model>,
+    ) -> Self {
+        Self::opened(location, settings, Some(model)).await
+    }
+
+    async fn opened(
+        location: &DatabaseLocation,
+        settings: MemorySettings,
+        observer: Option<Arc<dyn Model>>,
+    ) -> Self {
         let database = lango_store::testing::open(location).await;
         let journal = Journal::open(database.clone()).await.unwrap();
         let model = EmbeddingModel { name: "test/hashed".into() };
         let hashed = Arc::new(Hashed { model, asked: AtomicUsize::new(0) });
         let embedder: Arc<dyn Embedder> = Arc::clone(&hashed) as Arc<dyn Embedder>;
         let retrieval = Retrieval::open(database.clone(), Some(embedder)).await.unwrap();
-        let memory = Memory::new(settings);
-        memory.connect(database.clone(), journal.clone(), retrieval.clone()).await.unwrap();
+        let resources =
+            MemoryResources { journal: journal.clone(), retrieval: retrieval.clone(), observer };
+        let memory = Memory::open(settings, resources).await.unwrap();
         Self { memory, journal, database, retrieval, hashed }
     }
 
@@ -241,7 +261,9 @@ impl Turn {
         arguments: &str,
     ) -> Result<ToolOutput, ToolError> {
         let mut registry = ToolRegistry::new();
-        lango_chronicler::register(&mut registry, memory).unwrap();
+        for tool in ChroniclerAgent::new(memory.clone()).parts().tools {
+            registry.add_registered(tool).unwrap();
+        }
         let call = CallId::generate();
         let body = EventBody::ToolCall {
             call: call.clone(),

@@ -1,18 +1,16 @@
 //! The tools, as an agent calls them.
 
+use lango_chronicler::ChroniclerAgent;
 use lango_store::DatabaseLocation;
-use lango_tool::{SafetyLevel, ToolRegistry};
+use lango_tool::SafetyLevel;
 
 use crate::samples::{Home, session};
 
-#[test]
-fn the_tools_are_those_of_the_list() {
-    let mut registry = ToolRegistry::new();
-    lango_chronicler::register(&mut registry, &lango_chronicler::Memory::default()).unwrap();
-    let mut found: Vec<(String, SafetyLevel, bool)> = registry
-        .iter()
-        .map(|tool| (tool.name().to_owned(), tool.level(), tool.read_only))
-        .collect();
+pub(crate) async fn the_tools_are_those_of_the_list(location: DatabaseLocation) {
+    let home = Home::at(&location).await;
+    let tools = ChroniclerAgent::new(home.memory.clone()).parts().tools;
+    let mut found: Vec<(String, SafetyLevel, bool)> =
+        tools.iter().map(|tool| (tool.name().to_owned(), tool.level(), tool.read_only)).collect();
     found.sort();
     let (safe, moderate) = (SafetyLevel::Safe, SafetyLevel::Moderate);
     let expected = [

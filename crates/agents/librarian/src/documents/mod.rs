@@ -24,5 +24,5 @@ pub use read::{
 };
 pub use retrieve::{DocumentSearch, FoundPassage, FoundPassages, retrieve};
 pub(crate) use retrieve_tool::RetrievePassages;
-pub use tools::{Library, register};
+pub use tools::document_tools;
 pub use walk::{Step, walk};

@@ -72,8 +72,8 @@ impl Tool for RetrievePassages {
             mode: Mode::Hybrid,
             related: RELATED,
         };
-        let graph = if self.graph { Some(self.holdings.graph()?) } else { None };
-        Ok(retrieve(self.holdings.retrieval()?, graph, &search).await?)
+        let graph = if self.graph { Some(self.holdings.graph()) } else { None };
+        Ok(retrieve(self.holdings.retrieval(), graph, &search).await?)
     }
 
     fn render(&self, output: &FoundPassages) -> String {

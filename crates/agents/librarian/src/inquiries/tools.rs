@@ -50,7 +50,7 @@ impl Tool for PendingInquiries {
         if !(1..=MOST).contains(&given.limit) {
             return Err(ToolError::Arguments(format!("limit must be from 1 to {MOST}")));
         }
-        let inquiries = self.0.inquiries()?.pending(given.limit).await?;
+        let inquiries = self.0.inquiries().pending(given.limit).await?;
         Ok(PendingOutput { inquiries })
     }
 
@@ -102,7 +102,7 @@ impl Tool for AnswerInquiry {
         context: ToolContext,
     ) -> Result<Answered, ToolError> {
         let provenance = Provenance::of_call(&context, None);
-        Ok(self.0.inquiries()?.answer(&given.id, &given.answer, provenance, None).await?)
+        Ok(self.0.inquiries().answer(&given.id, &given.answer, provenance, None).await?)
     }
 
     fn describe(&self, given: &AnswerArguments) -> Option<String> {
@@ -145,7 +145,7 @@ impl Tool for DismissInquiry {
         given: DismissArguments,
         _: ToolContext,
     ) -> Result<DismissOutput, ToolError> {
-        let dismissed = self.0.inquiries()?.dismiss(&given.id).await?;
+        let dismissed = self.0.inquiries().dismiss(&given.id).await?;
         Ok(DismissOutput { dismissed })
     }
 

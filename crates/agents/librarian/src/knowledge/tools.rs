@@ -54,7 +54,7 @@ impl Tool for SaveKnowledge {
             provenance: Provenance::of_call(&context, None),
             confidence: None,
         };
-        Ok(self.0.knowledge()?.save(new).await?)
+        Ok(self.0.knowledge().save(new).await?)
     }
 
     fn describe(&self, given: &SaveArguments) -> Option<String> {
@@ -131,7 +131,7 @@ impl Tool for SearchKnowledge {
     ) -> Result<KnowledgeHits, ToolError> {
         let query = query(&given.query)?;
         let limit = hits(given.limit)?;
-        Ok(self.0.knowledge()?.search(&query, given.category, limit).await?)
+        Ok(self.0.knowledge().search(&query, given.category, limit).await?)
     }
 
     fn describe(&self, given: &SearchArguments) -> Option<String> {

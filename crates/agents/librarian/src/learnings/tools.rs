@@ -56,7 +56,7 @@ impl Tool for SaveLearning {
             origin: LearningOrigin::Told,
             provenance: Provenance::of_call(&context, None),
         };
-        let id = self.0.learnings()?.save(new).await?;
+        let id = self.0.learnings().save(new).await?;
         Ok(SaveOutput { id })
     }
 
@@ -99,7 +99,7 @@ impl Tool for SearchLearnings {
     async fn run(&self, given: SearchArguments, _: ToolContext) -> Result<LearningHits, ToolError> {
         let query = query(&given.query)?;
         let limit = hits(given.limit)?;
-        Ok(self.0.learnings()?.search(&query, limit).await?)
+        Ok(self.0.learnings().search(&query, limit).await?)
     }
 
     fn describe(&self, given: &SearchArguments) -> Option<String> {

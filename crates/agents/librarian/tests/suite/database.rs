@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use lango_librarian::inquiries::InquirySettings;
 use lango_librarian::skills::SkillShelf;
-use lango_librarian::{Holdings, Offered};
+use lango_librarian::{
+    Holdings, KnowledgeSettings, LibrarianAgent, LibrarianResources, LibrarianSettings,
+};
 use lango_protocol::{CallId, SessionId, TurnId};
 use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, Purpose, Retrieval};
-use lango_store::{Database, DatabaseLocation};
+use lango_store::{Database, DatabaseLocation, Journal};
 use lango_tool::{ToolContext, ToolError, ToolRegistry};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -51,18 +53,43 @@ pub(crate) async fn connected(
     embedder: Option<Arc<dyn Embedder>>,
     settings: InquirySettings,
 ) -> Holdings {
-    let holdings = Holdings::default();
     let retrieval = Retrieval::open(database.clone(), embedder).await.unwrap();
-    holdings.connect(database.clone(), retrieval, settings).await.unwrap();
-    holdings
+    Holdings::open(retrieval, settings).await.unwrap()
 }
 
-/// All of the librarian's tools.
-pub(crate) fn tools(holdings: &Holdings, skills: Option<SkillShelf>) -> ToolRegistry {
+/// The librarian's tools for what is in the database alone.
+pub(crate) async fn tools(holdings: &Holdings, skills: Option<SkillShelf>) -> ToolRegistry {
+    let settings = LibrarianSettings { skills, ..with_stores() };
+    tools_with(holdings, settings).await
+}
+
+/// Settings with relations and knowledge.
+pub(crate) fn with_stores() -> LibrarianSettings {
+    let inquiries = InquirySettings::default();
+    LibrarianSettings {
+        graph: true,
+        knowledge: Some(KnowledgeSettings { token_budget: 0, inquiries }),
+        ..LibrarianSettings::default()
+    }
+}
+
+/// The librarian's tools with these settings.
+pub(crate) async fn tools_with(holdings: &Holdings, settings: LibrarianSettings) -> ToolRegistry {
+    let retrieval = holdings.retrieval().clone();
+    let journal = Journal::open(retrieval.database().clone()).await.unwrap();
+    let resources = LibrarianResources { journal, retrieval };
+    let agent = LibrarianAgent::open(settings, resources).await.unwrap();
     let mut tools = ToolRegistry::new();
-    let offered = Offered { graph: true, knowledge: true, skills, ..Offered::default() };
-    lango_librarian::register(&mut tools, holdings, offered).unwrap();
+    for tool in agent.parts().tools {
+        tools.add_registered(tool).unwrap();
+    }
     tools
+}
+
+/// Holdings in a new SQLite database, for tests of what is not in it.
+pub(crate) async fn new_holdings(directory: &std::path::Path) -> Holdings {
+    let location = DatabaseLocation::Sqlite(directory.join("lango.db"));
+    holdings(&open(&location).await).await
 }
 
 /// A call as a model makes it.

@@ -8,21 +8,17 @@ use lango_store::Database;
 use lango_tool::{SafetyLevel, ToolError};
 use serde_json::json;
 
-use crate::database::{call, on_both, tools};
+use crate::database::{call, new_holdings, on_both, tools};
 
 on_both! {
     relations_are_added_found_and_followed,
 }
 
 async fn relations_are_added_found_and_followed(database: Database) {
-    let holdings = Holdings::default();
-    let tools = tools(&holdings, None);
     let ada = json!({
         "subject": "Ada", "predicate": "wrote", "object": "Notes", "source": "said by the user"
     });
-    let early = call(&tools, "graph_add", ada.clone()).await.unwrap_err();
-    assert!(early.to_string().contains("no database yet"), "{early}");
-    let retrieval = Retrieval::open(database.clone(), None).await.unwrap();
+    let retrieval = Retrieval::open(database, None).await.unwrap();
     let document = NewEntry {
         key: EntryKey::new(Space::Documents, "default", "letters.md"),
         title: "Letters".into(),
@@ -35,8 +31,8 @@ async fn relations_are_added_found_and_followed(database: Database) {
         }],
     };
     retrieval.put(&document).await.unwrap();
-    let settings = InquirySettings::default();
-    holdings.connect(database, retrieval, settings).await.unwrap();
+    let holdings = Holdings::open(retrieval, InquirySettings::default()).await.unwrap();
+    let tools = tools(&holdings, None).await;
     let added = call(&tools, "graph_add", ada.clone()).await.unwrap();
     assert_eq!(added["outcome"], "stored");
     assert_eq!(call(&tools, "graph_add", ada).await.unwrap()["outcome"], "already_there");
@@ -69,7 +65,7 @@ async fn relations_are_added_found_and_followed(database: Database) {
         "subject": "Ada", "predicate": "knew", "object": "Charles", "source": "letters.md, line 1"
     });
     call(&tools, "graph_add", knew).await.unwrap();
-    let graph = holdings.graph().unwrap();
+    let graph = holdings.graph();
     let name = Name::new("node", "charles").unwrap();
     let related = graph.related_documents(&name, 1, 5).await.unwrap();
     assert_eq!(related[0].entry, document.key, "a source that names a document links it");
@@ -77,9 +73,10 @@ async fn relations_are_added_found_and_followed(database: Database) {
     assert!(unknown.to_string().contains("there is: Notes"), "{unknown}");
 }
 
-#[test]
-fn levels_are_as_documented() {
-    let tools = tools(&Holdings::default(), None);
+#[tokio::test(flavor = "current_thread")]
+async fn levels_are_as_documented() {
+    let directory = tempfile::tempdir().unwrap();
+    let tools = tools(&new_holdings(directory.path()).await, None).await;
     for (name, level, read_only) in [
         ("graph_add", SafetyLevel::Moderate, false),
         ("graph_query", SafetyLevel::Safe, true),

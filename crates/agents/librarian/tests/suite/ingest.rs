@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lango_egress::{Guard, Rules};
 use lango_librarian::documents::{
-    Fetch, Ingest, Library, ReadLimits, Report, Source, Unreadable, register,
+    Fetch, Ingest, ReadLimits, Report, Source, Unreadable, document_tools,
 };
 use lango_retrieval::{NewPassage, Retrieval, Space};
 use lango_store::Database;
@@ -243,15 +243,13 @@ async fn the_tools_stay_in_the_workspace(database: Database) {
     fs::write(workspace.join("one.md"), "# One\n\none").unwrap();
     fs::write(workspace.join("binary.md"), b"\0").unwrap();
     std::os::unix::fs::symlink(&outside, workspace.join("way")).unwrap();
-    let library = Library::default();
     let mut registry = ToolRegistry::new();
-    register(&mut registry, &library, workspace.clone()).unwrap();
+    for tool in document_tools(&ingest(database).await, workspace.clone()) {
+        registry.add_registered(tool).unwrap();
+    }
     let call = async |name: &str, arguments: &str| {
         registry.get(name).unwrap().prepare(arguments)?.run(context()).await
     };
-    let early = call("rag_list", "{}").await.unwrap_err();
-    assert!(early.to_string().contains("no database yet"));
-    library.connect(ingest(database).await);
     let result = call("rag_ingest", r#"{"path": ".", "collection": "notes"}"#).await.unwrap();
     let result: serde_json::Value = serde_json::from_str(&result.text).unwrap();
     assert_eq!((&result["documents"], &result["passages"]), (&1.into(), &1.into()), "{result}");

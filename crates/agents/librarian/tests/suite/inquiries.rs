@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lango_librarian::inquiries::{Inquiries, InquirySettings, InquiryState, gaps};
-use lango_librarian::{Holdings, InquiryContext, LibrarianAdvisor, LibrarianObserver};
+use lango_librarian::{InquiryContext, LibrarianAdvisor, LibrarianObserver};
 use lango_protocol::{CallStatus, SessionId, TurnId};
 use lango_runtime::{Advisor as _, ContextRequest, ContextSource as _};
 use lango_store::Database;
@@ -65,8 +65,8 @@ fn only_what_was_not_found_is_a_gap() {
 
 async fn a_gap_becomes_a_question_once(database: Database) {
     let holdings = holdings(&database).await;
-    let tools = tools(&holdings, None);
-    let inquiries = holdings.inquiries().unwrap();
+    let tools = tools(&holdings, None).await;
+    let inquiries = holdings.inquiries();
     let session = SessionId::generate();
     let first = notice(inquiries, &searched(&session, "staging database host", EMPTY)).await;
     assert_eq!(first.len(), 1);
@@ -87,13 +87,13 @@ async fn few_are_open_and_stale_ones_expire(database: Database) {
         InquirySettings { expires_after: Duration::from_millis(1), ..InquirySettings::default() };
     let session = SessionId::generate();
     let stale = connected(&database, None, settings).await;
-    let short = stale.inquiries().unwrap();
+    let short = stale.inquiries();
     let id = notice(short, &searched(&session, "moon phase", EMPTY)).await.remove(0);
     tokio::time::sleep(Duration::from_millis(5)).await;
     assert!(short.pending(10).await.unwrap().is_empty());
     assert_eq!(short.find(&id).await.unwrap().state, InquiryState::Expired);
     let holdings = holdings(&database).await;
-    let inquiries = holdings.inquiries().unwrap();
+    let inquiries = holdings.inquiries();
     let again = notice(inquiries, &searched(&session, "moon phase", EMPTY)).await;
     assert_eq!(again.len(), 1, "what expired may be asked again");
     for (number, topic) in ["garden fence", "boat engine", "piano tuner"].iter().enumerate() {
@@ -105,7 +105,7 @@ async fn few_are_open_and_stale_ones_expire(database: Database) {
 
 async fn one_is_shown_and_then_not_for_some_turns(database: Database) {
     let holdings = holdings(&database).await;
-    let inquiries = holdings.inquiries().unwrap();
+    let inquiries = holdings.inquiries();
     let session = SessionId::generate();
     let mut ids = Vec::new();
     for topic in ["garden fence colour", "boat engine model"] {
@@ -148,7 +148,7 @@ async fn shown(inquiries: &Inquiries, topic: &str) -> (SessionId, String) {
 
 async fn an_answer_is_recognised_and_saved(database: Database) {
     let holdings = connected(&database, Some(Cars::embedder()), InquirySettings::default()).await;
-    let inquiries = holdings.inquiries().unwrap();
+    let inquiries = holdings.inquiries();
     let (session, id) = shown(inquiries, "colour of the company car").await;
     let told = Told::new(&session, "The company car has a dark green colour.");
     let found = inquiries.recognise(&session, &told.events).await.unwrap().unwrap();
@@ -157,7 +157,7 @@ async fn an_answer_is_recognised_and_saved(database: Database) {
     let inquiry = inquiries.find(&id).await.unwrap();
     assert_eq!(inquiry.state, InquiryState::Answered);
     assert_eq!(inquiry.knowledge_key.as_deref(), Some(found.knowledge_key.as_str()));
-    let known = holdings.knowledge().unwrap();
+    let known = holdings.knowledge();
     let kept = known.newest(&found.knowledge_key).await.unwrap().unwrap();
     assert!(kept.content.contains("dark green"));
     assert!(kept.provenance.source.unwrap().contains(&told.events[0].id.to_string()));
@@ -169,7 +169,7 @@ async fn an_answer_is_recognised_and_saved(database: Database) {
 
 async fn what_is_no_answer_is_left_alone(database: Database) {
     let holdings = connected(&database, Some(Cars::embedder()), InquirySettings::default()).await;
-    let inquiries = holdings.inquiries().unwrap();
+    let inquiries = holdings.inquiries();
     let (session, id) = shown(inquiries, "colour of the company car").await;
     for message in [
         "What is the colour of the company car?",
@@ -194,8 +194,8 @@ async fn what_is_no_answer_is_left_alone(database: Database) {
 
 async fn the_librarian_answers_and_dismisses(database: Database) {
     let holdings = holdings(&database).await;
-    let tools = tools(&holdings, None);
-    let inquiries = holdings.inquiries().unwrap();
+    let tools = tools(&holdings, None).await;
+    let inquiries = holdings.inquiries();
     let session = SessionId::generate();
     let one = notice(inquiries, &searched(&session, "garden fence colour", EMPTY)).await.remove(0);
     let other = notice(inquiries, &searched(&session, "boat engine", EMPTY)).await.remove(0);
@@ -217,7 +217,6 @@ async fn the_librarian_answers_and_dismisses(database: Database) {
 }
 
 async fn the_runtime_is_served(database: Database) {
-    let empty = Holdings::default();
     let agent: lango_protocol::AgentName = "librarian".parse().unwrap();
     let session = SessionId::generate();
     let request = ContextRequest {
@@ -226,10 +225,11 @@ async fn the_runtime_is_served(database: Database) {
         agent: &agent,
         message: "hello",
     };
-    assert!(InquiryContext::new(empty.clone(), agent.clone()).blocks(request).await.is_empty());
-    assert_eq!(LibrarianAdvisor(empty).advise("fs_read", "no").await, None);
     let holdings = holdings(&database).await;
-    let inquiries = holdings.inquiries().unwrap();
+    let context = InquiryContext::new(holdings.clone(), agent.clone());
+    assert!(context.blocks(request).await.is_empty());
+    assert_eq!(LibrarianAdvisor(holdings.clone()).advise("fs_read", "no").await, None);
+    let inquiries = holdings.inquiries();
     notice(inquiries, &searched(&session, "boat engine", EMPTY)).await;
     let context = InquiryContext::new(holdings.clone(), agent.clone());
     let blocks = context.blocks(request).await;

@@ -23,13 +23,13 @@ fn save(key: &str, content: &str) -> Value {
 }
 
 async fn keys(holdings: &Holdings, query: &str) -> Vec<String> {
-    let found = holdings.knowledge().unwrap().search(query, None, 10).await.unwrap();
+    let found = holdings.knowledge().search(query, None, 10).await.unwrap();
     found.hits.into_iter().map(|hit| hit.key).collect()
 }
 
 async fn a_key_that_is_taken_gets_a_new_version(database: Database) {
     let holdings = holdings(&database).await;
-    let tools = tools(&holdings, None);
+    let tools = tools(&holdings, None).await;
     let first =
         call(&tools, "save_knowledge", save("Build  Command", "cargo build")).await.unwrap();
     assert_eq!(first, json!({ "key": "Build Command", "version": 1, "outcome": "stored" }));
@@ -42,7 +42,7 @@ async fn a_key_that_is_taken_gets_a_new_version(database: Database) {
     assert_eq!(other["replaced"]["content"], "cargo build");
     assert_eq!(other["replaced"]["by"], "librarian");
     assert!(other["replaced"]["recorded_at"].is_string());
-    let history = holdings.knowledge().unwrap().history("build command").await.unwrap();
+    let history = holdings.knowledge().history("build command").await.unwrap();
     let contents: Vec<(i64, &str)> =
         history.iter().map(|one| (one.version, one.content.as_str())).collect();
     assert_eq!(contents, [(2, "make all"), (1, "cargo build")]);
@@ -51,7 +51,7 @@ async fn a_key_that_is_taken_gets_a_new_version(database: Database) {
 
 async fn the_newest_version_is_found_and_only_that(database: Database) {
     let holdings = holdings(&database).await;
-    let tools = tools(&holdings, None);
+    let tools = tools(&holdings, None).await;
     let rule = |content: &str| {
         json!({
             "key": "deploy day", "content": content, "category": "rule", "tags": ["release", "calendar"]
@@ -83,12 +83,12 @@ async fn the_newest_version_is_found_and_only_that(database: Database) {
 
 async fn what_is_removed_is_gone(database: Database) {
     let holdings = holdings(&database).await;
-    let tools = tools(&holdings, None);
+    let tools = tools(&holdings, None).await;
     for content in ["The password hint is zanzibar.", "The hint is quokka."] {
         call(&tools, "save_knowledge", save("hint", content)).await.unwrap();
     }
     call(&tools, "save_knowledge", save("other", "Something else.")).await.unwrap();
-    let knowledge = holdings.knowledge().unwrap();
+    let knowledge = holdings.knowledge();
     assert!(knowledge.remove("HINT").await.unwrap());
     assert!(!knowledge.remove("hint").await.unwrap());
     assert!(keys(&holdings, "hint quokka zanzibar").await.is_empty());
@@ -103,7 +103,7 @@ async fn what_is_removed_is_gone(database: Database) {
 
 async fn what_means_the_same_is_found(database: Database) {
     let holdings = connected(&database, Some(Cars::embedder()), InquirySettings::default()).await;
-    let tools = tools(&holdings, None);
+    let tools = tools(&holdings, None).await;
     call(&tools, "save_knowledge", save("garage", "The automobile is blue.")).await.unwrap();
     call(&tools, "save_knowledge", save("sky", "It rains.")).await.unwrap();
     assert_eq!(keys(&holdings, "which colour has my car").await, ["garage"]);
@@ -111,9 +111,10 @@ async fn what_means_the_same_is_found(database: Database) {
 
 async fn writers_at_once_lose_nothing(database: Database) {
     let holdings = holdings(&database).await;
+    let tools = tools(&holdings, None).await;
     let tasks: Vec<_> = (0..4)
         .map(|number| {
-            let tools = tools(&holdings, None);
+            let tools = tools.clone();
             tokio::spawn(async move {
                 let content = format!("version of writer {number}");
                 call(&tools, "save_knowledge", save("shared", &content)).await.unwrap()
@@ -126,16 +127,16 @@ async fn writers_at_once_lose_nothing(database: Database) {
     }
     versions.sort_unstable();
     assert_eq!(versions, [1, 2, 3, 4]);
-    let history = holdings.knowledge().unwrap().history("shared").await.unwrap();
+    let history = holdings.knowledge().history("shared").await.unwrap();
     assert_eq!(history.len(), 4);
-    let found = holdings.knowledge().unwrap().search("writer", None, 10).await.unwrap();
+    let found = holdings.knowledge().search("writer", None, 10).await.unwrap();
     assert_eq!(found.hits.len(), 1);
     assert_eq!(found.hits[0].text, history[0].content);
 }
 
 async fn bad_input_is_refused(database: Database) {
     let holdings = holdings(&database).await;
-    let tools = tools(&holdings, None);
+    let tools = tools(&holdings, None).await;
     for (tool, bad) in [
         ("save_knowledge", save(" ", "x")),
         ("save_knowledge", save("k", "")),
@@ -151,6 +152,6 @@ async fn bad_input_is_refused(database: Database) {
         let error = call(&tools, tool, bad.clone()).await.unwrap_err();
         assert!(matches!(error, ToolError::Arguments(_)), "{tool} {bad}: {error}");
     }
-    let none = holdings.knowledge().unwrap().list(Some(Category::Fact), "", 10).await.unwrap();
+    let none = holdings.knowledge().list(Some(Category::Fact), "", 10).await.unwrap();
     assert!(none.is_empty());
 }

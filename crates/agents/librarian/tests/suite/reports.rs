@@ -1,19 +1,24 @@
 //! What calls tell a person: a sentence before, a report after.
 
 use std::fs;
+use std::path::Path;
 
 use lango_egress::{ClientLimits, Guard, GuardedClient, Rules};
-use lango_librarian::documents::Library;
+use lango_librarian::documents::{Fetch, ReadLimits};
+use lango_librarian::inquiries::InquirySettings;
 use lango_librarian::skills::{Drafts, SkillShelf};
-use lango_librarian::{Holdings, Offered, WebSearch};
+use lango_librarian::{DocumentSettings, LibrarianSettings, WebSearch};
 use lango_protocol::{CallReport, Details, SessionId};
-use lango_store::Database;
+use lango_store::{Database, DatabaseLocation};
 use lango_tool::ToolRegistry;
 use serde_json::{Value, json};
 
-use crate::database::{context, holdings, on_both, tools};
-use crate::ingest::{ingest, server};
+use crate::database::{
+    Cars, connected, context, holdings, new_holdings, on_both, tools, tools_with, with_stores,
+};
+use crate::ingest::server;
 use crate::inquiries::{EMPTY, notice, searched};
+use crate::reading::reader;
 use crate::skills::{notes, shelf};
 
 on_both! {
@@ -40,13 +45,19 @@ pub(crate) fn shown(report: &CallReport) -> String {
     parts.chain(report.notes.iter().cloned()).collect::<Vec<_>>().join("\n\n")
 }
 
+/// Documents of this directory.
+fn documents(workspace: &Path) -> DocumentSettings {
+    let fetch = Fetch::new(Guard::new(Rules::default()), ReadLimits::default());
+    DocumentSettings { reader: reader(), fetch, workspace: workspace.to_owned() }
+}
+
 async fn told(tools: &ToolRegistry, tool: &str, arguments: Value) -> String {
     shown(&reported(tools, tool, arguments).await)
 }
 
 async fn knowledge_is_saved_and_found(database: Database) {
     let holdings = holdings(&database).await;
-    let tools = tools(&holdings, None);
+    let tools = tools(&holdings, None).await;
     let save = |content: &str| json!({ "key": "build command", "content": content });
     let first = reported(&tools, "save_knowledge", save("cargo build makes it.")).await;
     assert_eq!(shown(&first), "Saved under `build command`.");
@@ -80,7 +91,7 @@ async fn knowledge_is_saved_and_found(database: Database) {
 
 async fn lessons_are_saved_and_found(database: Database) {
     let holdings = holdings(&database).await;
-    let tools = tools(&holdings, None);
+    let tools = tools(&holdings, None).await;
     let lesson = json!({ "trigger": "exec_shell", "fix": "run cargo clean" });
     let saved = reported(&tools, "save_learning", lesson).await;
     let id = saved.data.as_ref().unwrap()["id"].as_str().unwrap();
@@ -106,7 +117,7 @@ async fn lessons_are_saved_and_found(database: Database) {
 
 async fn relations_are_told_as_three_words(database: Database) {
     let holdings = holdings(&database).await;
-    let tools = tools(&holdings, None);
+    let tools = tools(&holdings, None).await;
     let ada = json!({ "subject": "Ada", "predicate": "works on", "object": "Lango" });
     let stored = told(&tools, "graph_add", ada.clone()).await;
     assert_eq!(stored, "Recorded: Ada – works on – Lango");
@@ -140,12 +151,12 @@ async fn relations_are_told_as_three_words(database: Database) {
 
 async fn questions_are_listed_answered_and_closed(database: Database) {
     let holdings = holdings(&database).await;
-    let tools = tools(&holdings, None);
+    let tools = tools(&holdings, None).await;
     assert_eq!(
         told(&tools, "librarian_pending_inquiries", json!({})).await,
         "There is no open question."
     );
-    let (inquiries, session) = (holdings.inquiries().unwrap(), SessionId::generate());
+    let (inquiries, session) = (holdings.inquiries(), SessionId::generate());
     let fence = notice(inquiries, &searched(&session, "garden fence", EMPTY)).await.remove(0);
     let open = reported(&tools, "librarian_pending_inquiries", json!({})).await;
     let question = "What should be known about “garden fence”?";
@@ -166,12 +177,10 @@ async fn questions_are_listed_answered_and_closed(database: Database) {
 async fn documents_are_counted_and_passages_come_with_their_sources(database: Database) {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().canonicalize().unwrap();
-    let (library, holdings) = (Library::default(), holdings(&database).await);
-    let documents = Some((library.clone(), root.clone()));
-    let mut tools = ToolRegistry::new();
-    let offered = Offered { documents, retrieval: true, ..Offered::default() };
-    lango_librarian::register(&mut tools, &holdings, offered).unwrap();
-    library.connect(ingest(database).await);
+    let holdings = connected(&database, Some(Cars::embedder()), InquirySettings::default()).await;
+    let documents = Some(documents(&root));
+    let settings = LibrarianSettings { documents, ..LibrarianSettings::default() };
+    let tools = tools_with(&holdings, settings).await;
     assert_eq!(told(&tools, "rag_list", json!({})).await, "There are no documents yet.");
     assert_eq!(
         told(&tools, "rag_retrieve", json!({ "query": "x" })).await,
@@ -206,7 +215,8 @@ async fn documents_are_counted_and_passages_come_with_their_sources(database: Da
              - bees.txt ({bees})\n- Garden ({garden})"
         )
     );
-    let found = reported(&tools, "rag_retrieve", json!({ "query": "garden water" })).await;
+    let found =
+        reported(&tools, "rag_retrieve", json!({ "query": "garden water", "limit": 1 })).await;
     assert_eq!(
         shown(&found),
         format!(
@@ -226,9 +236,10 @@ async fn skills_are_written_and_listed() {
         drafts: Drafts { ..shelf.drafts.clone() },
         usable: std::sync::Arc::new(Vec::new),
     };
-    let without = tools(&Holdings::default(), Some(empty));
+    let holdings = new_holdings(directory.path()).await;
+    let without = tools(&holdings, Some(empty)).await;
     assert_eq!(told(&without, "list_skills", json!({})).await, "There are no skills yet.");
-    let tools = tools(&Holdings::default(), Some(shelf));
+    let tools = tools(&holdings, Some(shelf)).await;
     assert_eq!(
         told(&tools, "create_skill", notes("tidy-up")).await,
         "Wrote the skill `tidy-up`, inactive until a person approves it.\n\n\
@@ -256,9 +267,9 @@ async fn pages_of_the_web_are_listed_with_their_addresses() {
     let (base, guard) = server(pages).await;
     let client = GuardedClient::new(guard, ClientLimits::default());
     let web = Some(WebSearch::new(&base, client).unwrap());
-    let mut tools = ToolRegistry::new();
-    let offered = Offered { web, ..Offered::default() };
-    lango_librarian::register(&mut tools, &Holdings::default(), offered).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let settings = LibrarianSettings { web, ..LibrarianSettings::default() };
+    let tools = tools_with(&new_holdings(directory.path()).await, settings).await;
     let found = reported(&tools, "search_web", json!({ "query": "tomatoes" })).await;
     let list = "[1] https://a.example/\n> Tomatoes\n> Water them [2] twice.\n\n\
         [2] https://b.example/\n> Beans";
@@ -280,21 +291,21 @@ async fn pages_of_the_web_are_listed_with_their_addresses() {
     );
 }
 
-#[test]
-fn every_call_says_what_it_is_about() {
+#[tokio::test(flavor = "current_thread")]
+async fn every_call_says_what_it_is_about() {
     let directory = tempfile::tempdir().unwrap();
     let (base, guard) = ("http://127.0.0.1:1", Guard::new(Rules::default()));
     let client = GuardedClient::new(guard, ClientLimits::default());
-    let offered = Offered {
-        graph: true,
-        knowledge: true,
-        documents: Some((Library::default(), directory.path().to_owned())),
-        retrieval: true,
+    let settings = LibrarianSettings {
+        documents: Some(documents(directory.path())),
         web: Some(WebSearch::new(base, client).unwrap()),
         skills: Some(shelf(directory.path())),
+        ..with_stores()
     };
-    let mut tools = ToolRegistry::new();
-    lango_librarian::register(&mut tools, &Holdings::default(), offered).unwrap();
+    let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
+    let database = lango_store::testing::open(&location).await;
+    let holdings = connected(&database, Some(Cars::embedder()), InquirySettings::default()).await;
+    let tools = tools_with(&holdings, settings).await;
     let about = |tool: &str, arguments: Value| {
         tools.get(tool).unwrap().prepare(&arguments.to_string()).unwrap().describe()
     };

@@ -3,12 +3,11 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
-use lango_librarian::Holdings;
 use lango_librarian::skills::{Drafts, ListedSkill, SkillShelf};
 use lango_tool::{SafetyLevel, ToolError};
 use serde_json::{Value, json};
 
-use crate::database::{call, tools};
+use crate::database::{call, new_holdings, tools};
 
 pub(crate) fn shelf(place: &std::path::Path) -> SkillShelf {
     let usable = ListedSkill {
@@ -31,7 +30,7 @@ pub(crate) fn notes(name: &str) -> Value {
 async fn a_skill_waits_until_a_person_approves_it() {
     let directory = tempfile::tempdir().unwrap();
     let shelf = shelf(directory.path());
-    let tools = tools(&Holdings::default(), Some(shelf.clone()));
+    let tools = tools(&new_holdings(directory.path()).await, Some(shelf.clone())).await;
     let tool = tools.get("create_skill").unwrap();
     assert_eq!((tool.level(), tool.read_only), (SafetyLevel::Dangerous, false));
     let scripted = json!({
@@ -66,7 +65,7 @@ async fn a_skill_waits_until_a_person_approves_it() {
 async fn nothing_is_overwritten_and_no_name_leads_out() {
     let directory = tempfile::tempdir().unwrap();
     let shelf = shelf(directory.path());
-    let tools = tools(&Holdings::default(), Some(shelf.clone()));
+    let tools = tools(&new_holdings(directory.path()).await, Some(shelf.clone())).await;
     std::fs::create_dir_all(directory.path().join("own/mine")).unwrap();
     call(&tools, "create_skill", notes("twice")).await.unwrap();
     for name in ["deploy", "mine", "twice"] {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_egress::{Guard, Rules};
-use lango_navigator::{Navigator, NavigatorSettings, register};
+use lango_navigator::{Navigator, NavigatorAgent, NavigatorSettings};
 use lango_protocol::{CallId, CallReport, SessionId, TurnId};
 use lango_tool::{Proposal, ToolContext, ToolError, ToolOutput, ToolRegistry};
 use serde_json::{Value, json};
@@ -36,7 +36,11 @@ impl Hands {
         let mut settings = NavigatorSettings::new(directory.path(), guard);
         change(&mut settings);
         let mut registry = ToolRegistry::new();
-        let navigator = register(&mut registry, settings).unwrap();
+        let agent = NavigatorAgent::open(settings);
+        for tool in agent.parts().tools {
+            registry.add_registered(tool).unwrap();
+        }
+        let navigator = agent.navigator().clone();
         let session = SessionId::generate();
         Self { navigator, session, registry, directory: Arc::new(directory) }
     }

@@ -80,7 +80,7 @@ impl Records {
         workspace: &Workspace,
         changes: &[Change],
     ) -> Result<(), ToolError> {
-        let Some(database) = self.database() else { return Ok(()) };
+        let database = self.database();
         if changes.is_empty() {
             return Ok(());
         }
@@ -112,7 +112,7 @@ impl Records {
 
     /// The turns whose changes can be taken back, the latest first.
     pub async fn turns(&self) -> Result<Vec<ChangedTurn>, StoreError> {
-        let Some(database) = self.database() else { return Ok(Vec::new()) };
+        let database = self.database();
         let statement = Statement::new(
             "SELECT turn, MIN(session), MIN(workspace), MIN(at), COUNT(*) FROM file_changes \
              WHERE undone = 0 GROUP BY turn ORDER BY MIN(at) DESC",
@@ -142,7 +142,7 @@ impl Records {
         workspace: &Workspace,
         pretend: bool,
     ) -> Result<Vec<Restored>, StoreError> {
-        let Some(database) = self.database() else { return Ok(Vec::new()) };
+        let database = self.database();
         let statement = Statement::new(
             "SELECT position, path, kind, other, content, mode, after FROM file_changes \
              WHERE turn = $1 AND undone = 0 ORDER BY position DESC",

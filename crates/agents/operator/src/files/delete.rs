@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::preview;
-use crate::OperatorSettings;
 use crate::blocking::blocking;
 use crate::changes::{Before, Change, ChangeKind};
 use crate::sentence::{activity, change};
 use crate::workspace::{Entry, Kind, Location, Workspace, is_git, mode_of};
+use crate::{OperatorSettings, Records};
 
 /// Entries that one call deletes at most: each is kept, so that it can be brought back.
 const ENTRIES: usize = 2000;
@@ -23,6 +23,7 @@ const BYTES: u64 = 64 * 1024 * 1024;
 pub(crate) struct DeleteFile {
     workspace: Workspace,
     settings: Arc<OperatorSettings>,
+    records: Records,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -42,8 +43,12 @@ pub(crate) struct DeleteResult {
 }
 
 impl DeleteFile {
-    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
-        Self { workspace, settings }
+    pub(crate) fn new(
+        workspace: Workspace,
+        settings: Arc<OperatorSettings>,
+        records: Records,
+    ) -> Self {
+        Self { workspace, settings, records }
     }
 }
 
@@ -70,7 +75,7 @@ impl Tool for DeleteFile {
             Ok(plan)
         })
         .await?;
-        self.settings.records.record(&context, &self.workspace, &plan.changes).await?;
+        self.records.record(&context, &self.workspace, &plan.changes).await?;
         let entries = plan.entries.len();
         blocking(&context, move |_| plan.carry_out()).await?;
         Ok(DeleteResult { path, entries })

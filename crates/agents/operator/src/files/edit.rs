@@ -12,15 +12,16 @@ use super::content::is_binary;
 use super::difference::{LineChanges, compare};
 use super::edit_hint::hint;
 use super::preview;
-use crate::OperatorSettings;
 use crate::blocking::blocking;
 use crate::changes::Change;
 use crate::sentence::{activity, change};
 use crate::workspace::{Workspace, WriteTarget};
+use crate::{OperatorSettings, Records};
 
 pub(crate) struct EditFile {
     workspace: Workspace,
     settings: Arc<OperatorSettings>,
+    records: Records,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -68,8 +69,12 @@ impl EditResult {
 }
 
 impl EditFile {
-    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
-        Self { workspace, settings }
+    pub(crate) fn new(
+        workspace: Workspace,
+        settings: Arc<OperatorSettings>,
+        records: Records,
+    ) -> Self {
+        Self { workspace, settings, records }
     }
 }
 
@@ -97,8 +102,7 @@ impl Tool for EditFile {
         }
         let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
         let planned = blocking(&context, move |_| plan(&workspace, &arguments, largest)).await?;
-        self.settings
-            .records
+        self.records
             .record(&context, &self.workspace, std::slice::from_ref(&planned.change))
             .await?;
         blocking(&context, move |_| planned.carry_out()).await

@@ -1,7 +1,5 @@
 //! `fs_mkdir`: a directory, with its parents.
 
-use std::sync::Arc;
-
 use lango_protocol::CallReport;
 use lango_text::code_span;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
@@ -9,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::preview;
-use crate::OperatorSettings;
+use crate::Records;
 use crate::blocking::blocking;
 use crate::changes::Change;
 use crate::sentence::{activity, change};
@@ -17,7 +15,7 @@ use crate::workspace::{Location, Workspace};
 
 pub(crate) struct MakeDirectory {
     workspace: Workspace,
-    settings: Arc<OperatorSettings>,
+    records: Records,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -34,8 +32,8 @@ pub(crate) struct MakeResult {
 }
 
 impl MakeDirectory {
-    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
-        Self { workspace, settings }
+    pub(crate) fn new(workspace: Workspace, records: Records) -> Self {
+        Self { workspace, records }
     }
 }
 
@@ -60,7 +58,7 @@ impl Tool for MakeDirectory {
         })
         .await?;
         let changes: Vec<Change> = missing.iter().map(|path| Change::made(path)).collect();
-        self.settings.records.record(&context, &self.workspace, &changes).await?;
+        self.records.record(&context, &self.workspace, &changes).await?;
         let created = !missing.is_empty();
         let workspace = self.workspace.clone();
         blocking(&context, move |_| {

@@ -1,7 +1,5 @@
 //! `fs_move`: another name for a file or a directory, where nothing has it yet.
 
-use std::sync::Arc;
-
 use lango_protocol::CallReport;
 use lango_text::code_span;
 use lango_tool::{Proposal, SafetyLevel, Step, Tool, ToolContext, ToolError, visible};
@@ -9,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::preview;
-use crate::OperatorSettings;
+use crate::Records;
 use crate::blocking::blocking;
 use crate::changes::{Change, ChangeKind};
 use crate::sentence::{activity, change, code};
@@ -17,7 +15,7 @@ use crate::workspace::{Entry, Location, Workspace};
 
 pub(crate) struct MoveFile {
     workspace: Workspace,
-    settings: Arc<OperatorSettings>,
+    records: Records,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -36,8 +34,8 @@ pub(crate) struct MoveResult {
 }
 
 impl MoveFile {
-    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
-        Self { workspace, settings }
+    pub(crate) fn new(workspace: Workspace, records: Records) -> Self {
+        Self { workspace, records }
     }
 }
 
@@ -62,7 +60,7 @@ impl Tool for MoveFile {
         let (old, new) = blocking(&context, move |_| plan(&workspace, &from, &to)).await?;
         let change =
             Change { path: old.path.clone(), kind: ChangeKind::Move { to: new.path.clone() } };
-        self.settings.records.record(&context, &self.workspace, &[change]).await?;
+        self.records.record(&context, &self.workspace, &[change]).await?;
         blocking(&context, move |_| {
             old.rename_to(&new).map_err(|error| shown.problem("move to", &error))
         })

@@ -13,15 +13,16 @@ use serde::{Deserialize, Serialize};
 use super::content::count_lines;
 use super::difference::{LineChanges, compare};
 use super::preview;
-use crate::OperatorSettings;
 use crate::blocking::blocking;
 use crate::changes::Change;
 use crate::sentence::{activity, change};
 use crate::workspace::{Workspace, WriteTarget};
+use crate::{OperatorSettings, Records};
 
 pub(crate) struct WriteFile {
     workspace: Workspace,
     settings: Arc<OperatorSettings>,
+    records: Records,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -46,8 +47,12 @@ pub(crate) struct WriteResult {
 }
 
 impl WriteFile {
-    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
-        Self { workspace, settings }
+    pub(crate) fn new(
+        workspace: Workspace,
+        settings: Arc<OperatorSettings>,
+        records: Records,
+    ) -> Self {
+        Self { workspace, settings, records }
     }
 }
 
@@ -67,7 +72,7 @@ impl Tool for WriteFile {
     ) -> Result<WriteResult, ToolError> {
         let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
         let planned = blocking(&context, move |_| plan(&workspace, arguments, largest)).await?;
-        self.settings.records.record(&context, &self.workspace, &planned.changes).await?;
+        self.records.record(&context, &self.workspace, &planned.changes).await?;
         blocking(&context, move |_| planned.carry_out()).await
     }
 

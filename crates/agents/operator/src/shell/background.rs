@@ -18,7 +18,7 @@ use super::process_log::Entry;
 use super::processes::{Process, Processes, State};
 use crate::blocking::blocking;
 use crate::sentence::activity;
-use crate::{OperatorSettings, Workspace};
+use crate::{OperatorSettings, Records, Workspace};
 
 /// Bytes of output that a status shows.
 const SHOWN: usize = 8 * 1024;
@@ -28,7 +28,8 @@ const LONGEST_WAIT: u64 = 600;
 /// Starts a command and comes back.
 pub(crate) struct StartProcess {
     workspace: Workspace,
-    settings: Arc<OperatorSettings>,
+    records: Records,
+    processes: Processes,
     launcher: Launcher,
 }
 
@@ -48,9 +49,14 @@ pub(crate) struct Started {
 }
 
 impl StartProcess {
-    pub(crate) fn new(workspace: Workspace, settings: Arc<OperatorSettings>) -> Self {
-        let launcher = Launcher::new(workspace.clone(), Arc::clone(&settings));
-        Self { workspace, settings, launcher }
+    pub(crate) fn new(
+        workspace: Workspace,
+        settings: Arc<OperatorSettings>,
+        records: Records,
+        processes: Processes,
+    ) -> Self {
+        let launcher = Launcher::new(workspace.clone(), settings);
+        Self { workspace, records, processes, launcher }
     }
 }
 
@@ -70,7 +76,7 @@ impl Tool for StartProcess {
     ) -> Result<Started, ToolError> {
         let StartArguments { command, cwd } = arguments;
         check(&command)?;
-        let processes = &self.settings.processes;
+        let processes = &self.processes;
         if !processes.has_room() {
             return Err(ToolError::Failed(
                 "too many commands run in the background; stop one with exec_stop first".to_owned(),
@@ -90,7 +96,7 @@ impl Tool for StartProcess {
             directory,
             started: Timestamp::now(),
         };
-        let records = &self.settings.records;
+        let records = &self.records;
         // Where it cannot be listed it does not run: dropping it ends it.
         records.process_started(&entry).await.map_err(|error| {
             ToolError::Failed(format!("not started, because it could not be listed: {error}"))

@@ -82,7 +82,7 @@ impl ListedProcess {
 impl Records {
     /// Notes that a command was started.
     pub(super) async fn process_started(&self, entry: &Entry) -> Result<(), StoreError> {
-        let Some(database) = self.database() else { return Ok(()) };
+        let database = self.database();
         let owner = ProcessIdentity::current();
         let started = entry.started.as_microseconds();
         let oldest = started - i64::try_from(KEPT.as_micros()).unwrap_or(i64::MAX);
@@ -112,7 +112,7 @@ impl Records {
 
     /// Notes how a command ended.
     pub(super) async fn process_ended(&self, id: &str, state: &State) {
-        let Some(database) = self.database() else { return };
+        let database = self.database();
         if *state == State::Running {
             return;
         }
@@ -130,7 +130,7 @@ impl Records {
 
     /// The commands in the background of every process, the latest first.
     pub async fn processes(&self) -> Result<Vec<ListedProcess>, StoreError> {
-        let Some(database) = self.database() else { return Ok(Vec::new()) };
+        let database = self.database();
         let statement = Statement::new(
             "SELECT id, session, command, directory, owner_pid, owner_host, owner_start, \
              started_at, ended_at, state, exit_code, name FROM background_processes \

@@ -24,22 +24,21 @@ CREATE TABLE skill_pins (
 ";
 
 /// The digests that were allowed, by directory.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Pins {
     /// A lock because calls are proposed in parallel; it is held to look something up.
     known: Arc<RwLock<BTreeMap<String, String>>>,
 }
 
 impl Pins {
-    pub(crate) async fn load(&self, database: &Database) -> Result<(), StoreError> {
+    pub(crate) async fn load(database: &Database) -> Result<Self, StoreError> {
         let statement = Statement::new("SELECT directory, digest FROM skill_pins").brief();
         let rows = database.query(statement).await?;
         let mut known = BTreeMap::new();
         for row in &rows {
             known.insert(row.text(0)?.to_owned(), row.text(1)?.to_owned());
         }
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
-        Ok(())
+        Ok(Self { known: Arc::new(RwLock::new(known)) })
     }
 }
 
@@ -58,17 +57,15 @@ impl Records {
     /// Notes that a person allowed a skill as it is.
     pub(super) async fn pin(&self, skill: &Skill) -> Result<(), StoreError> {
         let directory = skill.directory.to_string_lossy().into_owned();
-        if let Some(database) = self.database() {
-            let statement = Statement::new(
-                "INSERT INTO skill_pins (directory, digest, pinned_at) VALUES ($1, $2, $3) \
-                 ON CONFLICT (directory) DO UPDATE SET digest = excluded.digest, \
-                 pinned_at = excluded.pinned_at",
-            )
-            .bind(directory.as_str())
-            .bind(skill.digest())
-            .bind(Timestamp::now().as_microseconds());
-            database.write(statement.into()).await?;
-        }
+        let statement = Statement::new(
+            "INSERT INTO skill_pins (directory, digest, pinned_at) VALUES ($1, $2, $3) \
+             ON CONFLICT (directory) DO UPDATE SET digest = excluded.digest, \
+             pinned_at = excluded.pinned_at",
+        )
+        .bind(directory.as_str())
+        .bind(skill.digest())
+        .bind(Timestamp::now().as_microseconds());
+        self.database().write(statement.into()).await?;
         let mut known = self.pins().known.write().unwrap_or_else(PoisonError::into_inner);
         known.insert(directory, skill.digest().to_owned());
         Ok(())

@@ -15,7 +15,7 @@ use super::content::{Content, read_bounded};
 use super::{Skill, Skills, report};
 use crate::sentence::activity;
 use crate::shell::{Program, ProgramRunner};
-use crate::{OperatorSettings, Workspace};
+use crate::{OperatorSettings, Records, Workspace};
 
 /// Bytes of each file that a person is shown before the first use.
 const SHOWN: u64 = 16 * 1024;
@@ -27,6 +27,7 @@ pub(crate) struct SkillTool {
     skill: Arc<Skill>,
     workspace: Workspace,
     settings: Arc<OperatorSettings>,
+    records: Records,
 }
 
 impl SkillTool {
@@ -35,6 +36,7 @@ impl SkillTool {
         skill: &Arc<Skill>,
         workspace: &Workspace,
         settings: &Arc<OperatorSettings>,
+        records: &Records,
     ) -> RegisteredTool {
         let declaration = ToolDeclaration {
             name: skill.tool_name().into(),
@@ -46,6 +48,7 @@ impl SkillTool {
             skill: Arc::clone(skill),
             workspace: workspace.clone(),
             settings: Arc::clone(settings),
+            records: records.clone(),
         };
         let read_only = !skill.acts();
         RegisteredTool::dynamic(declaration, read_only, Arc::new(tool))
@@ -60,7 +63,7 @@ impl AnyTool for SkillTool {
 
     fn level(&self) -> Option<SafetyLevel> {
         // Instructions that a person has seen are text like any other.
-        let harmless = !self.skill.acts() && self.settings.records.is_pinned(&self.skill);
+        let harmless = !self.skill.acts() && self.records.is_pinned(&self.skill);
         harmless.then_some(SafetyLevel::Safe)
     }
 }
@@ -104,7 +107,7 @@ impl Call {
             }
             None => format!("Take the instructions of the skill {} in {place}", skill.name),
         };
-        if self.tool.settings.records.is_pinned(skill) {
+        if self.tool.records.is_pinned(skill) {
             return what;
         }
         let files: String = skill.content.files.iter().map(|file| shown(skill, file)).collect();
@@ -121,7 +124,7 @@ impl Call {
             )));
         }
         // Whoever got here was allowed to.
-        self.tool.settings.records.pin(skill).await.map_err(|error| {
+        self.tool.records.pin(skill).await.map_err(|error| {
             ToolError::Failed(format!("what was allowed could not be kept: {error}"))
         })?;
         let Some(script) = self.script() else {
@@ -161,7 +164,7 @@ impl PreparedCall for Call {
 
     fn propose(&self) -> Option<Proposal> {
         let skill = &self.tool.skill;
-        let records = &self.tool.settings.records;
+        let records = &self.tool.records;
         let always_ask = match records.pinned(&skill.directory) {
             Some(digest) if digest == skill.digest() => None,
             Some(_) => Some("the skill has changed since it was last allowed".to_owned()),
@@ -244,9 +247,10 @@ impl SkillRun {
         skills: &Skills,
         workspace: &Workspace,
         settings: &Arc<OperatorSettings>,
+        records: &Records,
     ) -> Option<RegisteredTool> {
         let tool = |skill: &Arc<Skill>| {
-            (skill.name.clone(), SkillTool::register(skill, workspace, settings))
+            (skill.name.clone(), SkillTool::register(skill, workspace, settings, records))
         };
         let tools: Vec<_> = skills.found.iter().map(tool).collect();
         if tools.is_empty() {

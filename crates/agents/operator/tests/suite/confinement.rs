@@ -23,7 +23,7 @@ fn calls(path: &str) -> Vec<(&'static str, Value)> {
 
 #[tokio::test]
 async fn paths_that_lead_outside_are_forbidden_to_every_tool() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     std::fs::create_dir(bench.path("inner")).unwrap();
     bench.link(bench.outside(), "absolute_link");
     bench.link("../outside", "relative_link");
@@ -81,7 +81,7 @@ async fn paths_that_lead_outside_are_forbidden_to_every_tool() {
 
 #[tokio::test]
 async fn encoded_dots_are_a_name_like_any_other() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     for (tool, arguments) in calls("%2e%2e/outside/secret") {
         if tool != "fs_write" {
             assert!(matches!(bench.call(tool, arguments).await, Err(ToolError::Failed(_))));
@@ -92,7 +92,7 @@ async fn encoded_dots_are_a_name_like_any_other() {
 
 #[tokio::test]
 async fn links_and_absolute_paths_that_stay_inside_work() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("real/file.txt", "inside\n");
     bench.link("real", "directory_link");
     bench.link("real/file.txt", "file_link");
@@ -114,7 +114,7 @@ async fn links_and_absolute_paths_that_stay_inside_work() {
 
 #[tokio::test]
 async fn a_walk_does_not_follow_links_out() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.link("../outside", "out");
     bench.link("../outside/secret", "file");
     let found = bench.call("fs_search", json!({"pattern": "secret"})).await.unwrap();
@@ -125,7 +125,7 @@ async fn a_walk_does_not_follow_links_out() {
 
 #[tokio::test]
 async fn git_internals_are_read_and_not_written() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put(".git/config", "[core]\n");
     bench.link(".git", "innocent");
     assert!(bench.call("fs_read", json!({"path": ".git/config"})).await.is_ok());
@@ -152,7 +152,7 @@ async fn git_internals_are_read_and_not_written() {
 
 #[tokio::test]
 async fn a_hard_link_is_not_written_through() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     std::fs::hard_link(bench.outside().join("secret"), bench.path("hard")).unwrap();
     for (tool, arguments) in [
         ("fs_write", json!({"path": "hard", "content": "x"})),
@@ -166,7 +166,7 @@ async fn a_hard_link_is_not_written_through() {
 
 #[tokio::test]
 async fn special_files_are_described_or_refused_and_never_waited_for() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("text", "x\n");
     for name in ["fifo", ".gitignore"] {
         rustix::fs::mkfifoat(CWD, bench.path(name), Mode::RWXU).unwrap();
@@ -193,7 +193,7 @@ async fn special_files_are_described_or_refused_and_never_waited_for() {
 
 #[tokio::test]
 async fn an_ignore_file_that_links_to_a_device_is_not_read() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("text", "x\n");
     bench.link("/dev/zero", ".gitignore");
     let search = bench.call("fs_search", json!({"pattern": "x"}));

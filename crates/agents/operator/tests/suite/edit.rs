@@ -9,7 +9,7 @@ fn edit(old: &str, new: &str) -> Value {
 
 #[tokio::test]
 async fn exact_text_is_replaced_and_the_diff_shown() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("file", "one\ntwo\nthree\n");
     let text = bench.call("fs_edit", edit("two\n", "2\n2.5\n")).await.unwrap();
     assert_eq!(
@@ -26,7 +26,7 @@ async fn exact_text_is_replaced_and_the_diff_shown() {
 
 #[tokio::test]
 async fn a_stale_or_ambiguous_edit_changes_nothing() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     let content = b"same\r\nsame\r\n  other\r\n";
     bench.put("file", content);
     for (arguments, why) in [
@@ -58,7 +58,7 @@ async fn a_stale_or_ambiguous_edit_changes_nothing() {
 
 #[tokio::test]
 async fn bytes_that_are_not_edited_stay_as_they_are() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("file", b"\xfc\xdf\r\nold\r\n\xe4\xff");
     bench.call("fs_edit", edit("old\r\n", "größe\r\n")).await.unwrap();
     assert_eq!(bench.content("file"), b"\xfc\xdf\r\ngr\xc3\xb6\xc3\x9fe\r\n\xe4\xff");
@@ -70,7 +70,7 @@ async fn bytes_that_are_not_edited_stay_as_they_are() {
 
 #[tokio::test]
 async fn an_edit_that_would_explode_is_refused() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("file", "a".repeat(1_000_000));
     let mut arguments = edit("a", &"b".repeat(1_000_000));
     arguments["expected_matches"] = json!(1_000_000);

@@ -10,7 +10,7 @@ fn names(listing: &str) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_directory_is_listed_to_the_depth_asked_for() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("a/b/c", "123");
     bench.put("z", "");
     bench.put(".git/config", "");
@@ -25,7 +25,7 @@ async fn a_directory_is_listed_to_the_depth_asked_for() {
 #[tokio::test]
 async fn a_listing_is_bounded() {
     let settings = OperatorSettings { list_entries: 3, ..OperatorSettings::default() };
-    let bench = Bench::with(settings);
+    let bench = Bench::with(settings).await;
     for name in ["a/1", "a/2", "b/1", "c/1"] {
         bench.put(name, "");
     }
@@ -40,7 +40,7 @@ async fn a_listing_is_bounded() {
 
 #[tokio::test]
 async fn a_file_is_not_listed_and_a_hostile_name_is_shown_harmless() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("evil\n\u{1b}[2Jname", "");
     let text = bench.call("fs_list", json!({"path": "."})).await.unwrap();
     assert!(text.ends_with("evil\\n\\u{1b}[2Jname"), "{text}");

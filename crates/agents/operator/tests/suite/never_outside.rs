@@ -27,7 +27,7 @@ proptest! {
     fn no_path_reaches_outside(parts in prop::collection::vec(component(), 1..8), absolute: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let bench = Bench::new();
+            let bench = Bench::new().await;
             bench.put("inner/deeper/file", "inside\n");
             bench.link("../outside", "out");
             bench.link("../../outside", "inner/out");

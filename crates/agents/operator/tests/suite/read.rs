@@ -6,7 +6,7 @@ use crate::support::Bench;
 
 #[tokio::test]
 async fn a_text_comes_whole_or_by_range() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("file", "one\ntwo\nthree\n");
     let read = async |arguments| bench.call("fs_read", arguments).await.unwrap();
     assert_eq!(read(json!({"path": "file"})).await, "file: lines 1-3 of 3\none\ntwo\nthree\n");
@@ -21,7 +21,7 @@ async fn a_text_comes_whole_or_by_range() {
 
 #[tokio::test]
 async fn line_ends_bytes_and_emptiness_are_kept_or_told() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("crlf", "a\r\nb\r\n");
     bench.put("latin", b"gr\xfc\xdfe\n");
     bench.put("empty", "");
@@ -36,7 +36,7 @@ async fn line_ends_bytes_and_emptiness_are_kept_or_told() {
 
 #[tokio::test]
 async fn what_is_no_text_is_described() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("picture", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     let text = bench.call("fs_read", json!({"path": "picture"})).await.unwrap();
     assert_eq!(text, "picture: PNG image, 16 bytes, not shown because it is not text");
@@ -49,7 +49,7 @@ async fn what_is_no_text_is_described() {
 
 #[tokio::test]
 async fn a_huge_line_is_cut_between_characters() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("line", "ä".repeat(1_000_000));
     let text = bench.call("fs_read", json!({"path": "line"})).await.unwrap();
     assert!(text.starts_with("line: lines 1-1 of 1\nää"), "{}", &text[..60]);
@@ -58,7 +58,7 @@ async fn a_huge_line_is_cut_between_characters() {
 
 #[tokio::test]
 async fn many_lines_come_in_parts() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("many", "line\n".repeat(5000));
     let text = bench.call("fs_read", json!({"path": "many"})).await.unwrap();
     assert!(text.starts_with("many: lines 1-2000 of 5000, continue with offset=2001\n"));
@@ -71,7 +71,7 @@ async fn many_lines_come_in_parts() {
 #[tokio::test]
 async fn a_large_file_is_read_by_lines_only() {
     let settings = OperatorSettings { largest_file: 1000, ..OperatorSettings::default() };
-    let bench = Bench::with(settings);
+    let bench = Bench::with(settings).await;
     bench.put("large", "0123456789\n".repeat(50_000));
     let error = bench.failure("fs_read", json!({"path": "large"})).await;
     assert!(error.contains("give offset and limit"), "{error}");
@@ -84,7 +84,7 @@ async fn a_large_file_is_read_by_lines_only() {
 
 #[tokio::test]
 async fn a_status_tells_what_a_file_is() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("file", "one\ntwo");
     bench.put("zip", b"PK\x03\x04\0\0");
     bench.link("file", "link");
@@ -100,7 +100,7 @@ async fn a_status_tells_what_a_file_is() {
 
 #[tokio::test]
 async fn unknown_and_missing_parameters_are_rejected() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     for tool in bench.registry.iter() {
         let rejects = |arguments: &str| {
             let result = tool.prepare(arguments).map(|_| ());

@@ -7,7 +7,7 @@ use crate::support::Bench;
 
 #[tokio::test]
 async fn matching_lines_are_found_with_path_and_number() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("a.rs", "fn one() {}\r\nfn two() {}\r\n");
     bench.put("sub/b.md", "call two()\n");
     bench.put("sub/latin.md", b"zwei \xfc two()\n");
@@ -31,7 +31,7 @@ async fn matching_lines_are_found_with_path_and_number() {
 
 #[tokio::test]
 async fn what_git_ignores_is_skipped_unless_asked_for() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put(".gitignore", "target/\n*.log\n!keep.log\n/only_here\n");
     bench.put("sub/.gitignore", "!again.log\nlocal\n");
     for name in [
@@ -65,7 +65,7 @@ async fn what_git_ignores_is_skipped_unless_asked_for() {
 async fn a_search_is_bounded() {
     let settings =
         OperatorSettings { search_matches: 3, largest_file: 1000, ..OperatorSettings::default() };
-    let bench = Bench::with(settings);
+    let bench = Bench::with(settings).await;
     bench.put("large", "x\n".repeat(1000));
     bench.put("long", format!("{}needle{}", "ä".repeat(100), "b".repeat(500)));
     bench.put("many", "x\n".repeat(10));
@@ -78,7 +78,7 @@ async fn a_search_is_bounded() {
 
 #[tokio::test]
 async fn bad_patterns_and_cancelled_turns_are_told() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     for arguments in [json!({"pattern": "("}), json!({"pattern": "x", "glob": "{"})] {
         let result = bench.call("fs_search", arguments).await;
         assert!(matches!(result, Err(ToolError::Arguments(_))), "{result:?}");

@@ -17,7 +17,7 @@ async fn shell(bench: &Bench, command: &str) -> String {
 
 #[tokio::test]
 async fn exit_codes_signals_and_both_streams_are_results() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     for (command, result) in [
         ("true", "exit code 0, no output"),
         ("echo out; echo err >&2; exit 3", "exit code 3\nstdout:\nout\nstderr:\nerr"),
@@ -35,7 +35,7 @@ async fn exit_codes_signals_and_both_streams_are_results() {
 
 #[tokio::test]
 async fn a_command_runs_in_the_workspace_or_below() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("sub/file", "");
     bench.link("sub", "link");
     let root = std::fs::canonicalize(bench.path("")).unwrap().display().to_string();
@@ -52,7 +52,7 @@ async fn a_command_runs_in_the_workspace_or_below() {
 
 #[tokio::test]
 async fn output_is_kept_up_to_a_limit_and_the_rest_counted() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     let text = shell(&bench, "yes | head -c 5000000; echo late >&2").await;
     assert!(text.contains(&format!("\n(stdout cut: {} more bytes)", 5_000_000 - 1024 * 1024)));
     assert!(text.ends_with("stderr:\nlate") && text.len() < 1_050_000);
@@ -69,17 +69,17 @@ async fn the_environment_has_no_keys() {
     ]
     .map(|(name, value)| (OsString::from(name), value));
     let environment = Environment::from_parent(parent);
-    let bench = Bench::with(OperatorSettings { environment, ..OperatorSettings::default() });
+    let bench = Bench::with(OperatorSettings { environment, ..OperatorSettings::default() }).await;
     let text = shell(&bench, "env; tr '\\0' '\\n' < /proc/self/environ").await;
     assert!(!text.contains("canary") && text.contains("TERM=dumb"), "{text}");
     // Set by cargo for every test; the tools' default must not pass it on.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
-    assert!(!shell(&Bench::new(), "env").await.contains("CARGO"));
+    assert!(!shell(&Bench::new().await, "env").await.contains("CARGO"));
 }
 
 #[tokio::test]
 async fn limits_on_the_arguments_are_told() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     for arguments in [
         json!({"command": "true", "timeout_seconds": 0}),
         json!({"command": "true", "timeout_seconds": 601}),
@@ -92,16 +92,16 @@ async fn limits_on_the_arguments_are_told() {
 
 #[tokio::test]
 async fn a_command_that_the_sandbox_stopped_is_told_so() {
-    let bench = Bench::at(Level::Bubblewrap);
+    let bench = Bench::at(Level::Bubblewrap).await;
     let text = shell(&bench, "touch /etc/lango-test").await;
     assert!(text.contains("(the sandbox lets commands write only to the workspace"), "{text}");
-    let bench = Bench::at(Level::Landlock);
+    let bench = Bench::at(Level::Landlock).await;
     let text = shell(&bench, "touch new").await;
     assert!(text.contains("fs_write can make a new file at the top"), "{text}");
     // Not where it had nothing to do with it, nor where nothing confines.
     assert!(!shell(&bench, "echo Permission denied >&2").await.contains("sandbox"));
     assert!(!shell(&bench, "false").await.contains("sandbox"));
-    let text = shell(&Bench::at(Level::None), "echo Permission denied >&2; false").await;
+    let text = shell(&Bench::at(Level::None).await, "echo Permission denied >&2; false").await;
     assert!(!text.contains("sandbox"), "{text}");
 }
 
@@ -109,7 +109,7 @@ async fn a_command_that_the_sandbox_stopped_is_told_so() {
 async fn without_a_sandbox_every_command_is_refused() {
     let without = vec![Part::Bubblewrap, Part::Landlock];
     let sandbox = Sandbox { without, requirement: Requirement::Auto, ..Sandbox::default() };
-    let bench = Bench::with(OperatorSettings { sandbox, ..OperatorSettings::default() });
+    let bench = Bench::with(OperatorSettings { sandbox, ..OperatorSettings::default() }).await;
     let arguments = json!({"command": "touch made"});
     let shown = bench.summary("exec_shell", &arguments);
     assert!(shown.contains("will be refused: commands are refused"), "{shown}");

@@ -46,7 +46,7 @@ fn long(seconds: &str) -> String {
 #[tokio::test]
 async fn a_timeout_kills_everything_and_keeps_the_output_so_far() {
     for level in LEVELS {
-        let (bench, seconds) = (Bench::at(level), seconds());
+        let (bench, seconds) = (Bench::at(level).await, seconds());
         let arguments = json!({"command": long(&seconds), "timeout_seconds": 1});
         let call = bench.call("exec_shell", arguments);
         // Seen once, so that their absence afterwards means something.
@@ -60,7 +60,7 @@ async fn a_timeout_kills_everything_and_keeps_the_output_so_far() {
 #[tokio::test]
 async fn a_cancelled_turn_kills_everything() {
     for level in LEVELS {
-        let (bench, seconds) = (Bench::at(level), seconds());
+        let (bench, seconds) = (Bench::at(level).await, seconds());
         let cancel = CancellationToken::new();
         let call =
             bench.call_with("exec_shell", json!({"command": long(&seconds)}), cancel.clone());
@@ -77,7 +77,7 @@ async fn a_cancelled_turn_kills_everything() {
 #[tokio::test]
 async fn a_dropped_call_kills_everything() {
     for level in LEVELS {
-        let (bench, seconds) = (Bench::at(level), seconds());
+        let (bench, seconds) = (Bench::at(level).await, seconds());
         let prepared = bench.registry.get("exec_shell").unwrap();
         let prepared = prepared.prepare(&json!({"command": long(&seconds)}).to_string()).unwrap();
         let task = tokio::spawn(prepared.run(context(CancellationToken::new())));
@@ -91,7 +91,7 @@ async fn a_dropped_call_kills_everything() {
 #[tokio::test]
 async fn what_a_command_leaves_behind_is_not_waited_for_and_killed() {
     for level in LEVELS {
-        let (bench, seconds) = (Bench::at(level), seconds());
+        let (bench, seconds) = (Bench::at(level).await, seconds());
         let started = Instant::now();
         let command = format!(
             "sleep {seconds} & (setsid sleep {seconds} &)
@@ -109,7 +109,7 @@ async fn what_a_command_leaves_behind_is_not_waited_for_and_killed() {
 #[tokio::test]
 async fn a_flood_of_output_does_not_outlive_its_timeout() {
     for level in LEVELS {
-        let (bench, seconds) = (Bench::at(level), seconds());
+        let (bench, seconds) = (Bench::at(level).await, seconds());
         let command = format!("sleep {seconds} & yes");
         let arguments = json!({"command": command, "timeout_seconds": 1});
         let result = bench.call("exec_shell", arguments).await;

@@ -2,9 +2,9 @@ use serde_json::json;
 
 use crate::support::Bench;
 
-#[test]
-fn a_command_is_shown_whole_with_its_directory() {
-    let bench = Bench::new();
+#[tokio::test(flavor = "current_thread")]
+async fn a_command_is_shown_whole_with_its_directory() {
+    let bench = Bench::new().await;
     bench.put("sub/file", "");
     let root = std::fs::canonicalize(bench.path("")).unwrap().display().to_string();
     let command =
@@ -21,9 +21,9 @@ fn a_command_is_shown_whole_with_its_directory() {
     assert!(shown.starts_with("Run in /tmp\\u{202e} (will be refused: not permitted:"), "{shown}");
 }
 
-#[test]
-fn a_write_shows_its_place_size_and_first_lines() {
-    let bench = Bench::new();
+#[tokio::test(flavor = "current_thread")]
+async fn a_write_shows_its_place_size_and_first_lines() {
+    let bench = Bench::new().await;
     bench.put("real/file", "");
     bench.link("real/file", "link");
     let content = "line\t\u{feff}\n".repeat(30);
@@ -41,9 +41,9 @@ fn a_write_shows_its_place_size_and_first_lines() {
     assert!(shown.contains("will be refused"), "{shown}");
 }
 
-#[test]
-fn an_edit_shows_both_texts_whole() {
-    let bench = Bench::new();
+#[tokio::test(flavor = "current_thread")]
+async fn an_edit_shows_both_texts_whole() {
+    let bench = Bench::new().await;
     bench.put("file", "");
     let old = "old\n".repeat(100);
     let arguments = json!({"path": "file", "old_text": old, "new_text": "\u{2066}new"});

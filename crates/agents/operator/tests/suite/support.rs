@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use lango_operator::{OperatorSettings, Workspace, register};
+use lango_operator::{OperatorAgent, OperatorResources, OperatorSettings, Workspace};
 use lango_protocol::{CallId, CallReport, SessionId, TurnId};
 use lango_sandbox::{Level, Requirement, Sandbox};
+use lango_store::{Database, DatabaseLocation};
 use lango_tool::{ToolContext, ToolError, ToolOutput, ToolRegistry};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -12,32 +13,41 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) struct Bench {
     directory: TempDir,
+    /// The database, where no tool looks.
+    _records: TempDir,
     pub(crate) registry: ToolRegistry,
     session: SessionId,
 }
 
 impl Bench {
-    pub(crate) fn new() -> Self {
-        Self::with(OperatorSettings::default())
+    pub(crate) async fn new() -> Self {
+        Self::with(OperatorSettings::default()).await
     }
 
     /// Where commands are confined at this level, whatever the machine has.
-    pub(crate) fn at(level: Level) -> Self {
+    pub(crate) async fn at(level: Level) -> Self {
         let requirement = Requirement::Exactly(level);
         let sandbox = Sandbox { requirement, ..Sandbox::default() };
-        Self::with(OperatorSettings { sandbox, ..OperatorSettings::default() })
+        Self::with(OperatorSettings { sandbox, ..OperatorSettings::default() }).await
     }
 
-    pub(crate) fn with(mut settings: OperatorSettings) -> Self {
+    pub(crate) async fn with(mut settings: OperatorSettings) -> Self {
         settings.sandbox.helper = Some(env!("CARGO_BIN_EXE_lango-operator-confine").into());
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join("workspace")).unwrap();
         std::fs::create_dir(directory.path().join("outside")).unwrap();
         std::fs::write(directory.path().join("outside/secret"), "secret\n").unwrap();
         let workspace = Workspace::open(directory.path().join("workspace")).unwrap();
+        let records = tempfile::tempdir().unwrap();
+        let location = DatabaseLocation::Sqlite(records.path().join("lango.db"));
+        let database = Database::open(&location).await.unwrap();
+        let resources = OperatorResources { workspace, database };
+        let operator = OperatorAgent::open(settings, resources).await.unwrap();
         let mut registry = ToolRegistry::new();
-        register(&mut registry, workspace, settings).unwrap();
-        Self { directory, registry, session: SessionId::generate() }
+        for tool in operator.parts().tools {
+            registry.add_registered(tool).unwrap();
+        }
+        Self { directory, _records: records, registry, session: SessionId::generate() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -6,7 +6,7 @@ use crate::support::Bench;
 
 #[tokio::test]
 async fn a_file_is_created_and_replaced() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     let write = async |arguments| bench.call("fs_write", arguments).await.unwrap();
     let text = write(json!({"path": "new/deep/file", "content": "a\nb\n"})).await;
     assert_eq!(text, "created new/deep/file, 4 bytes, +2 -0 lines");
@@ -24,7 +24,7 @@ async fn a_file_is_created_and_replaced() {
 
 #[tokio::test]
 async fn the_mode_of_a_file_is_kept() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     for mode in [0o755, 0o600, 0o644] {
         bench.put("script", "old");
         std::fs::set_permissions(bench.path("script"), PermissionsExt::from_mode(mode)).unwrap();
@@ -40,7 +40,7 @@ async fn the_mode_of_a_file_is_kept() {
 
 #[tokio::test]
 async fn create_only_leaves_what_is_there() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     let arguments = json!({"path": "file", "content": "first", "create_only": true});
     let text = bench.call("fs_write", arguments).await.unwrap();
     assert_eq!(text, "created file, 5 bytes, +1 -0 lines");
@@ -52,7 +52,7 @@ async fn create_only_leaves_what_is_there() {
 
 #[tokio::test]
 async fn what_cannot_be_a_file_is_refused() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("file", "");
     bench.put("directory/x", "");
     bench.link("missing", "dangling");

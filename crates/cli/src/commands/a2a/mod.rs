@@ -6,16 +6,16 @@ mod try_out;
 use std::time::Duration;
 
 use lango_a2a::remote::{Directory, RemoteConfig, Sighting, Standing, sight};
+use lango_app::config::{self, RemoteAgentConfig};
+use lango_app::{InspectOptions, Stores, remotes};
 use lango_protocol::AgentName;
 use lango_tool::visible;
 use serde::Serialize;
 
 use super::table::table;
-use super::{Setting, asked, print, print_json};
+use super::{CommandContext, asked};
 use crate::arguments::A2aCommand;
-use crate::config::{self, RemoteAgentConfig};
-use crate::failure::{self, Failure};
-use crate::{remotes, wiring};
+use crate::failure::{ExitStatus, Failure};
 
 /// The list of agents elsewhere in the configuration.
 const LIST: &str = "a2a.remoteAgents";
@@ -23,29 +23,33 @@ const LIST: &str = "a2a.remoteAgents";
 /// For those who cannot be asked.
 const NOBODY: &str = "nobody is there to look at this. Say --yes if you have, and trust it";
 
-pub(crate) async fn a2a(setting: &Setting, command: A2aCommand) -> Result<u8, Failure> {
+pub(crate) async fn a2a(
+    context: &CommandContext,
+    command: A2aCommand,
+) -> Result<ExitStatus, Failure> {
     match command {
-        A2aCommand::Card { url, token_env, json } => show(setting, url, token_env, json).await,
+        A2aCommand::Card { url, token_env, json } => show(context, url, token_env, json).await,
         A2aCommand::Add { name, url, token_env, yes } => {
-            add(setting, &name, url, token_env, yes).await
+            add(context, &name, url, token_env, yes).await
         }
-        A2aCommand::List { json } => list(setting, json).await,
-        A2aCommand::Remove { name } => remove(setting, &name).await,
+        A2aCommand::List { json } => list(context, json).await,
+        A2aCommand::Remove { name } => remove(context, &name).await,
         A2aCommand::Test { name, text } => {
-            let directory = directory(setting).await?;
-            try_out::test(&directory, &known(&directory, &name)?, &text.join(" ")).await
+            let directory = directory(context).await?;
+            try_out::test(context.printer, &directory, &known(&directory, &name)?, &text.join(" "))
+                .await
         }
-        A2aCommand::Approve { name, yes } => approve(setting, &name, yes).await,
+        A2aCommand::Approve { name, yes } => approve(context, &name, yes).await,
     }
 }
 
-async fn directory(setting: &Setting) -> Result<Directory, Failure> {
-    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
-    remotes::open_directory(setting.config(), &database).await
+async fn directory(context: &CommandContext) -> Result<Directory, Failure> {
+    let Stores { database, .. } = context.app.open_stores().await?;
+    Ok(remotes::open_directory(context.config(), &database).await?)
 }
 
-fn patience(setting: &Setting) -> Duration {
-    Duration::from_secs(setting.config().a2a.timeout_seconds.clamp(1, 60))
+fn patience(context: &CommandContext) -> Duration {
+    Duration::from_secs(context.config().a2a.timeout_seconds.clamp(1, 60))
 }
 
 /// The name, if there is an agent of it.
@@ -63,7 +67,7 @@ fn known(directory: &Directory, name: &str) -> Result<AgentName, Failure> {
 
 /// An agent that is not in the configuration.
 fn stranger(
-    setting: &Setting,
+    context: &CommandContext,
     name: &str,
     url: String,
     token_env: Option<String>,
@@ -78,58 +82,53 @@ fn stranger(
         task_seconds: None,
         silence_seconds: None,
     };
-    let config = remotes::remote_config(setting.config(), &agent)?;
+    let config = remotes::remote_config(context.config(), &agent)?;
     Ok((agent, config))
 }
 
-async fn look(setting: &Setting, config: &RemoteConfig) -> Result<Sighting, Failure> {
-    let seen = sight(config, patience(setting)).await;
-    seen.map_err(|error| Failure { code: failure::TURN_FAILED, message: error.to_string() })
+async fn look(context: &CommandContext, config: &RemoteConfig) -> Result<Sighting, Failure> {
+    let seen = sight(config, patience(context)).await;
+    Ok(seen?)
 }
 
 async fn show(
-    setting: &Setting,
+    context: &CommandContext,
     url: String,
     token_env: Option<String>,
     json: bool,
-) -> Result<u8, Failure> {
-    let (_, config) = stranger(setting, "card", url, token_env)?;
-    let seen = look(setting, &config).await?;
+) -> Result<ExitStatus, Failure> {
+    let (_, config) = stranger(context, "card", url, token_env)?;
+    let seen = look(context, &config).await?;
     if json {
-        print_json(&seen.card.json)?;
+        context.printer.json(&seen.card.json)?;
     } else {
-        print(&card::in_words(&config, &seen))?;
+        context.printer.print(&card::in_words(&config, &seen))?;
     }
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }
 
 async fn add(
-    setting: &Setting,
+    context: &CommandContext,
     name: &str,
     url: String,
     token_env: Option<String>,
     yes: bool,
-) -> Result<u8, Failure> {
-    let config = setting.config();
+) -> Result<ExitStatus, Failure> {
+    let config = context.config();
     if config.a2a.remote_agents.iter().any(|agent| agent.name == name) {
         return Err(Failure::usage(format!(
             "there is an agent {name} in {LIST} already. To replace it: lango a2a remove {name}"
         )));
     }
-    let (agent, remote) = stranger(setting, name, url, token_env)?;
-    let catalog = wiring::catalog(config, &setting.home, None, None, None)?;
+    let (agent, remote) = stranger(context, name, url, token_env)?;
     // Whether the name is free is the team's own question.
-    let spec = lango_orchestration::RemoteAgentSpec {
-        name: remote.name.clone(),
-        description: String::new(),
-        skills: Vec::new(),
-    };
-    catalog.team.build(Vec::new(), vec![spec])?;
-    let seen = look(setting, &remote).await?;
-    print(&card::in_words(&remote, &seen))?;
-    if !yes && !asked(&format!("Take {name} into the team?"), NOBODY).await? {
-        print("Nothing was changed.\n")?;
-        return Ok(failure::TURN_FAILED);
+    let inspection = context.app.inspect(InspectOptions::default()).await?;
+    inspection.roster.check_remote_name(&remote.name)?;
+    let seen = look(context, &remote).await?;
+    context.printer.print(&card::in_words(&remote, &seen))?;
+    if !yes && !asked(context.printer, &format!("Take {name} into the team?"), NOBODY).await? {
+        context.printer.print("Nothing was changed.\n")?;
+        return Ok(ExitStatus::Failure);
     }
     let mut entry = toml_edit::Table::new();
     entry.insert("name", toml_edit::value(name));
@@ -137,19 +136,14 @@ async fn add(
     if let Some(variable) = &agent.token_env {
         entry.insert("tokenEnv", toml_edit::value(variable.as_str()));
     }
-    config::add_to_list(&setting.home.config_file, LIST, &entry)?;
-    config::set(&setting.home.config_file, "a2a.enabled", "true")?;
-    let (database, _) = wiring::open_store(config, &setting.home).await?;
-    let directory = Directory::open(database, vec![remote.clone()], patience(setting)).await?;
+    config::add_to_list(&context.app.home.config_file, LIST, &entry)?;
+    config::set(&context.app.home.config_file, "a2a.enabled", "true")?;
+    let database = inspection.stores.database;
+    let directory = Directory::open(database, vec![remote.clone()], patience(context)).await?;
     // What was shown is what is trusted.
-    directory.trust(&remote.name, &seen).await.map_err(failed)?;
-    print(&format!("{name} is in the team. Try it: lango a2a test {name}\n"))?;
-    Ok(failure::ANSWERED)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
-fn failed(error: lango_a2a::remote::RemoteError) -> Failure {
-    Failure { code: failure::TURN_FAILED, message: error.to_string() }
+    directory.trust(&remote.name, &seen).await?;
+    context.printer.print(&format!("{name} is in the team. Try it: lango a2a test {name}\n"))?;
+    Ok(ExitStatus::Success)
 }
 
 #[derive(Serialize)]
@@ -164,20 +158,22 @@ struct RemoteView {
     seen_at: Option<String>,
 }
 
-async fn list(setting: &Setting, json: bool) -> Result<u8, Failure> {
-    let config = setting.config();
-    let directory = directory(setting).await?;
+async fn list(context: &CommandContext, json: bool) -> Result<ExitStatus, Failure> {
+    let config = context.config();
+    let directory = directory(context).await?;
     let mut views = Vec::new();
     for standing in directory.look().await {
         views.push(view(&directory, &standing).await?);
     }
     if json {
-        print_json(&views)?;
-        return Ok(failure::ANSWERED);
+        context.printer.json(&views)?;
+        return Ok(ExitStatus::Success);
     }
     if views.is_empty() {
-        print("There are no agents elsewhere. Add one: lango a2a add NAME URL\n")?;
-        return Ok(failure::ANSWERED);
+        context
+            .printer
+            .print("There are no agents elsewhere. Add one: lango a2a add NAME URL\n")?;
+        return Ok(ExitStatus::Success);
     }
     let row = |view: &RemoteView| {
         let seen = view.seen_at.as_deref().map_or("never", |time| time.get(..16).unwrap_or(time));
@@ -195,8 +191,8 @@ async fn list(setting: &Setting, json: bool) -> Result<u8, Failure> {
              lango config set agent.multiAgent true\n",
         );
     }
-    print(&text)?;
-    Ok(failure::ANSWERED)
+    context.printer.print(&text)?;
+    Ok(ExitStatus::Success)
 }
 
 async fn view(directory: &Directory, standing: &Standing) -> Result<RemoteView, Failure> {
@@ -218,44 +214,48 @@ async fn view(directory: &Directory, standing: &Standing) -> Result<RemoteView, 
     })
 }
 
-async fn remove(setting: &Setting, name: &str) -> Result<u8, Failure> {
-    if !config::remove_from_list(&setting.home.config_file, LIST, name)? {
-        let directory = directory(setting).await?;
+async fn remove(context: &CommandContext, name: &str) -> Result<ExitStatus, Failure> {
+    if !config::remove_from_list(&context.app.home.config_file, LIST, name)? {
+        let directory = directory(context).await?;
         known(&directory, name)?;
         return Err(Failure::usage(format!(
             "{name} is not in {}: it comes from the variable LANGO_A2A_REMOTEAGENTS",
-            setting.home.config_file.display()
+            context.app.home.config_file.display()
         )));
     }
-    let (database, _) = wiring::open_store(setting.config(), &setting.home).await?;
+    let Stores { database, .. } = context.app.open_stores().await?;
     let agent: Result<AgentName, _> = name.parse();
     if let Ok(agent) = agent {
         lango_a2a::remote::CardBook::open(database).await?.remove(&agent).await?;
     }
-    print(&format!("{name} is not in the team any more.\n"))?;
-    Ok(failure::ANSWERED)
+    context.printer.print(&format!("{name} is not in the team any more.\n"))?;
+    Ok(ExitStatus::Success)
 }
 
-async fn approve(setting: &Setting, name: &str, yes: bool) -> Result<u8, Failure> {
-    let directory = directory(setting).await?;
+async fn approve(context: &CommandContext, name: &str, yes: bool) -> Result<ExitStatus, Failure> {
+    let directory = directory(context).await?;
     let name = known(&directory, name)?;
-    let Some(remote) = directory.config(&name) else { return Ok(failure::TURN_FAILED) };
+    let Some(remote) = directory.config(&name) else { return Ok(ExitStatus::Failure) };
     let trusted = directory.cards().card(&name).await?;
-    let seen = look(setting, remote).await?;
+    let seen = look(context, remote).await?;
     match &trusted {
         Some(trusted) if trusted.digest == seen.card.digest() => {
-            directory.trust(&name, &seen).await.map_err(failed)?;
-            print(&format!("{name} is as it was. There is nothing to decide.\n"))?;
-            return Ok(failure::ANSWERED);
+            directory.trust(&name, &seen).await?;
+            context
+                .printer
+                .print(&format!("{name} is as it was. There is nothing to decide.\n"))?;
+            return Ok(ExitStatus::Success);
         }
-        Some(trusted) => print(&card::difference(trusted, &seen))?,
-        None => print(&card::in_words(remote, &seen))?,
+        Some(trusted) => context.printer.print(&card::difference(trusted, &seen))?,
+        None => context.printer.print(&card::in_words(remote, &seen))?,
     }
-    if !yes && !asked(&format!("Trust {name} as it is now?"), NOBODY).await? {
-        print(&format!("{name} stays away. To remove it: lango a2a remove {name}\n"))?;
-        return Ok(failure::TURN_FAILED);
+    if !yes && !asked(context.printer, &format!("Trust {name} as it is now?"), NOBODY).await? {
+        context
+            .printer
+            .print(&format!("{name} stays away. To remove it: lango a2a remove {name}\n"))?;
+        return Ok(ExitStatus::Failure);
     }
-    directory.trust(&name, &seen).await.map_err(failed)?;
-    print(&format!("{name} is in the team again.\n"))?;
-    Ok(failure::ANSWERED)
+    directory.trust(&name, &seen).await?;
+    context.printer.print(&format!("{name} is in the team again.\n"))?;
+    Ok(ExitStatus::Success)
 }

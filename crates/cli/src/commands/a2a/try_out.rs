@@ -9,28 +9,29 @@ use lango_tool::visible_lines;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::super::print;
-use crate::failure::{self, Failure};
+use super::super::Printer;
+use crate::failure::{ExitStatus, Failure};
 
 const GREETING: &str = "Hello. Who are you, and what can you do?";
 /// Words that may wait to be counted.
 const WORDS: usize = 64;
 
 pub(super) async fn test(
+    printer: Printer,
     directory: &Directory,
     name: &AgentName,
     text: &str,
-) -> Result<u8, Failure> {
+) -> Result<ExitStatus, Failure> {
     let start = Instant::now();
     let step = |what: &str, detail: &str| {
-        print(&format!("{:>7} ms  {what:<12} {detail}\n", start.elapsed().as_millis()))
+        printer.print(&format!("{:>7} ms  {what:<12} {detail}\n", start.elapsed().as_millis()))
     };
-    let Some(standing) = directory.look_for(name).await else { return Ok(failure::TURN_FAILED) };
+    let Some(standing) = directory.look_for(name).await else { return Ok(ExitStatus::Failure) };
     let present = match standing.found {
         Ok(present) => present,
         Err(error) => {
             let message = format!("{name} is not there: {error}");
-            return Err(Failure { code: failure::TURN_FAILED, message });
+            return Err(Failure::failed(message));
         }
     };
     let place = present.card.interface().map(|interface| {
@@ -71,12 +72,12 @@ pub(super) async fn test(
     // Nobody goes on with this conversation.
     directory.forget(&session).await?;
     let (what, words, code) = match reply {
-        RemoteReply::Answered { text } => ("answered", text, failure::ANSWERED),
-        RemoteReply::NeedsInput { question } => ("asks", question, failure::ANSWERED),
-        RemoteReply::Rejected { reason } => ("rejected", reason, failure::TURN_FAILED),
-        RemoteReply::Failed { reason } => ("failed", reason, failure::TURN_FAILED),
+        RemoteReply::Answered { text } => ("answered", text, ExitStatus::Success),
+        RemoteReply::NeedsInput { question } => ("asks", question, ExitStatus::Success),
+        RemoteReply::Rejected { reason } => ("rejected", reason, ExitStatus::Failure),
+        RemoteReply::Failed { reason } => ("failed", reason, ExitStatus::Failure),
     };
     step(what, "")?;
-    print(&format!("{}\n", visible_lines(&words, "  | ")))?;
+    printer.print(&format!("{}\n", visible_lines(&words, "  | ")))?;
     Ok(code)
 }

@@ -1,20 +1,24 @@
 //! What is kept, and whether it agrees.
 
-use lango_chronicler::{Chronicler, ChroniclerError, Memory};
+use lango_app::knowledge::{self, Embedding};
+use lango_app::{AppError, Stores, memory_settings};
+use lango_chronicler::{Chronicler, ChroniclerError, Memory, MemoryResources, MemorySettings};
 use lango_retrieval::{Retrieval, Space};
 use lango_store::Journal;
 
 use super::{Check, State, check};
-use crate::commands::Setting;
-use crate::failure::Failure;
-use crate::knowledge::{self, Embedding};
-use crate::{memory, wiring};
+use crate::commands::CommandContext;
 
 /// Problems of one kind that are told.
 const TOLD: usize = 5;
 
-pub(super) async fn examine(setting: &Setting, deep: bool, checks: &mut Vec<Check>) {
-    let config = setting.config();
+pub(super) async fn examine(
+    context: &CommandContext,
+    stores: &Result<Stores, AppError>,
+    deep: bool,
+    checks: &mut Vec<Check>,
+) {
+    let config = context.config();
     checks.push(match knowledge::embedding(config) {
         Embedding::Ready(embedder) => check(
             "embedding",
@@ -22,10 +26,10 @@ pub(super) async fn examine(setting: &Setting, deep: bool, checks: &mut Vec<Chec
         ),
         Embedding::Absent(why) => Check { what: "embedding", state: State::Note, detail: why },
     });
-    let (retrieval, journal) = match open(setting).await {
+    let (retrieval, journal) = match open(context, stores).await {
         Ok(opened) => opened,
-        Err(failure) => {
-            checks.push(check("knowledge", Err(failure.message)));
+        Err(error) => {
+            checks.push(check("knowledge", Err(error)));
             return;
         }
     };
@@ -34,26 +38,30 @@ pub(super) async fn examine(setting: &Setting, deep: bool, checks: &mut Vec<Chec
         let problems = retrieval.check().await.map_err(|error| error.to_string());
         let problems = problems.map(|all| all.into_iter().map(|one| one.what).collect());
         checks.push(check("index", problems.and_then(agreement)));
-        if let Some(memory) = memory::configured(config) {
-            checks.push(check("memory", remembered(&memory, &retrieval, journal).await));
+        if let Some(settings) = memory_settings(config) {
+            checks.push(check("memory", remembered(settings, &retrieval, journal).await));
         }
     }
 }
 
-async fn open(setting: &Setting) -> Result<(Retrieval, Journal), Failure> {
-    let (database, journal) = wiring::open_store(setting.config(), &setting.home).await?;
-    Ok((knowledge::open(setting.config(), database).await?, journal))
+async fn open(
+    context: &CommandContext,
+    stores: &Result<Stores, AppError>,
+) -> Result<(Retrieval, Journal), String> {
+    let Stores { database, journal } = stores.as_ref().map_err(ToString::to_string)?.clone();
+    let retrieval = knowledge::open(context.config(), database).await;
+    Ok((retrieval.map_err(|error| error.to_string())?, journal))
 }
 
 async fn remembered(
-    memory: &Memory,
+    settings: MemorySettings,
     retrieval: &Retrieval,
     journal: Journal,
 ) -> Result<String, String> {
-    let database = retrieval.database().clone();
     let told = |error: ChroniclerError| error.to_string();
-    memory.connect(database, journal, retrieval.clone()).await.map_err(told)?;
-    let problems = Chronicler::new(memory.clone()).check().await.map_err(told)?;
+    let resources = MemoryResources { journal, retrieval: retrieval.clone(), observer: None };
+    let memory = Memory::open(settings, resources).await.map_err(told)?;
+    let problems = Chronicler::new(memory).check().await.map_err(told)?;
     agreement(problems.into_iter().map(|one| one.what).collect())
         .map(|_| "memories, observations, index and journal agree".to_owned())
 }

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use lango_app::config::{self, McpServerConfig};
+use lango_app::mcp as wired;
 use lango_mcp::client::{Source, ToolState, logout, read_servers};
 
-use super::super::{Setting, confirmed, print};
+use super::super::{CommandContext, confirmed};
 use crate::arguments::McpAddArguments;
-use crate::config::{self, McpServerConfig};
-use crate::failure::{self, Failure};
-use crate::mcp as wired;
+use crate::failure::{ExitStatus, Failure};
 
 /// The two halves of `name=value`.
 pub(super) fn pair(text: &str, sign: char) -> Result<(String, String), Failure> {
@@ -18,9 +18,9 @@ pub(super) fn pair(text: &str, sign: char) -> Result<(String, String), Failure> 
     Ok((name.trim().to_owned(), value.trim_start().to_owned()))
 }
 
-pub(super) fn add(setting: &Setting, arguments: McpAddArguments) -> Result<(), Failure> {
+pub(super) fn add(context: &CommandContext, arguments: McpAddArguments) -> Result<(), Failure> {
     let name = arguments.name;
-    if setting.config().mcp_servers.contains_key(&name) {
+    if context.config().mcp_servers.contains_key(&name) {
         return Err(Failure::usage(format!(
             "there is a server {name} already. To replace it: lango mcp remove {name}"
         )));
@@ -37,7 +37,7 @@ pub(super) fn add(setting: &Setting, arguments: McpAddArguments) -> Result<(), F
         cwd: arguments.cwd,
         ..McpServerConfig::default()
     };
-    write(setting, &name, &given)?;
+    write(context, &name, &given)?;
     let mut text =
         format!("{name} is configured. To see whether it works: lango mcp test {name}\n");
     if given.agent.is_none() {
@@ -46,40 +46,39 @@ pub(super) fn add(setting: &Setting, arguments: McpAddArguments) -> Result<(), F
              operator\n"
         );
     }
-    print(&text)
+    context.printer.print(&text)
 }
 
 /// Checks an entry and writes what is not usual about it.
-fn write(setting: &Setting, name: &str, given: &McpServerConfig) -> Result<(), Failure> {
+fn write(context: &CommandContext, name: &str, given: &McpServerConfig) -> Result<(), Failure> {
     match wired::configured(name, given) {
         Ok(_) => {}
         // A variable may be set later, in the shell that uses it.
         Err(why) if why.contains("is not set") => {}
         Err(why) => return Err(Failure::usage(format!("{name} cannot be used: {why}"))),
     }
-    let whole = toml::Value::try_from(given).map_err(|error| Failure::usage(error.to_string()))?;
-    let usual = toml::Value::try_from(McpServerConfig::default())
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let whole = toml::Value::try_from(given)?;
+    let usual = toml::Value::try_from(McpServerConfig::default())?;
     let (Some(whole), Some(usual)) = (whole.as_table(), usual.as_table()) else { return Ok(()) };
     for (key, value) in whole.iter().filter(|(key, value)| usual.get(*key) != Some(value)) {
         match value {
             toml::Value::Table(entries) => {
                 for (inner, value) in entries {
                     let key = format!("mcp_servers.{name}.{key}.\"{inner}\"");
-                    config::set(&setting.home.config_file, &key, &value.to_string())?;
+                    config::set(&context.app.home.config_file, &key, &value.to_string())?;
                 }
             }
             value => {
                 let key = format!("mcp_servers.{name}.{key}");
-                config::set(&setting.home.config_file, &key, &value.to_string())?;
+                config::set(&context.app.home.config_file, &key, &value.to_string())?;
             }
         }
     }
     Ok(())
 }
 
-pub(super) async fn remove(setting: &Setting, name: &str) -> Result<(), Failure> {
-    let (servers, outside) = super::servers(setting).await?;
+pub(super) async fn remove(context: &CommandContext, name: &str) -> Result<(), Failure> {
+    let (servers, outside) = super::servers(context).await?;
     if let Ok(server) = servers.get(name) {
         if let Source::Project(directory) = &server.config.source {
             return Err(Failure::usage(format!(
@@ -90,20 +89,20 @@ pub(super) async fn remove(setting: &Setting, name: &str) -> Result<(), Failure>
         }
         servers.catalogue().forget(&server.config).await?;
         logout(&server.config, &outside)?;
-    } else if !setting.config().mcp_servers.contains_key(name) {
+    } else if !context.config().mcp_servers.contains_key(name) {
         servers.get(name)?;
     }
-    config::unset(&setting.home.config_file, &format!("mcp_servers.{name}"))?;
-    print(&format!("{name} is removed.\n"))
+    config::unset(&context.app.home.config_file, &format!("mcp_servers.{name}"))?;
+    context.printer.print(&format!("{name} is removed.\n"))
 }
 
 pub(super) async fn approve(
-    setting: &Setting,
+    context: &CommandContext,
     name: &str,
     tool: Option<&str>,
     yes: bool,
-) -> Result<u8, Failure> {
-    let (servers, _) = super::servers(setting).await?;
+) -> Result<ExitStatus, Failure> {
+    let (servers, _) = super::servers(context).await?;
     let server = servers.get(name)?;
     let known = server.known().ok_or_else(|| {
         Failure::usage(format!("{name} was not seen yet. To start it: lango mcp test {name}"))
@@ -129,17 +128,18 @@ pub(super) async fn approve(
         text += &format!("{shown} ({what}):\n{}", current.difference(known.approved.as_ref()));
     }
     if text.is_empty() {
-        print(&format!("Nothing of {name} waits for a look.\n"))?;
-        return Ok(failure::ANSWERED);
+        context.printer.print(&format!("Nothing of {name} waits for a look.\n"))?;
+        return Ok(ExitStatus::Success);
     }
-    print(&text)?;
-    if !yes && !confirmed("Agree to this?", &format!("agreeing to {name}")).await? {
-        print("It stays frozen.\n")?;
-        return Ok(failure::TURN_FAILED);
+    context.printer.print(&text)?;
+    if !yes && !confirmed(context.printer, "Agree to this?", &format!("agreeing to {name}")).await?
+    {
+        context.printer.print("It stays frozen.\n")?;
+        return Ok(ExitStatus::Failure);
     }
     let approved = servers.catalogue().approve(&server.config, tool).await?;
-    print(&format!("Agreed to {} tools of {name}.\n", approved.len()))?;
-    Ok(failure::ANSWERED)
+    context.printer.print(&format!("Agreed to {} tools of {name}.\n", approved.len()))?;
+    Ok(ExitStatus::Success)
 }
 
 /// Where other programs write their servers down, below the home directory.
@@ -153,7 +153,11 @@ const PLACES: [&str; 7] = [
     ".codex/config.toml",
 ];
 
-pub(super) fn import(setting: &Setting, file: Option<&Path>, dry_run: bool) -> Result<(), Failure> {
+pub(super) fn import(
+    context: &CommandContext,
+    file: Option<&Path>,
+    dry_run: bool,
+) -> Result<(), Failure> {
     let files: Vec<PathBuf> = if let Some(file) = file {
         vec![file.to_owned()]
     } else {
@@ -161,9 +165,11 @@ pub(super) fn import(setting: &Setting, file: Option<&Path>, dry_run: bool) -> R
         PLACES.iter().map(|place| home.join(place)).filter(|place| place.is_file()).collect()
     };
     if files.is_empty() {
-        return print("No file of another program was found. Name one: lango mcp import FILE\n");
+        return context
+            .printer
+            .print("No file of another program was found. Name one: lango mcp import FILE\n");
     }
-    let mut taken: Vec<String> = setting.config().mcp_servers.keys().cloned().collect();
+    let mut taken: Vec<String> = context.config().mcp_servers.keys().cloned().collect();
     for file in files {
         let place = file.display().to_string();
         let text =
@@ -181,22 +187,22 @@ pub(super) fn import(setting: &Setting, file: Option<&Path>, dry_run: bool) -> R
         for (name, entry, remark) in entries {
             let shown = lango_tool::visible_short(&name);
             if taken.contains(&name) {
-                print(&format!("{shown}: configured already, left as it is\n"))?;
+                context.printer.print(&format!("{shown}: configured already, left as it is\n"))?;
                 continue;
             }
             let outcome = entry.and_then(|entry| {
                 if dry_run {
                     return wired::configured(&name, &entry).map(|_| ());
                 }
-                write(setting, &name, &entry).map_err(|failure| failure.message)
+                write(context, &name, &entry).map_err(|failure| failure.message)
             });
             match outcome {
                 Ok(()) => {
                     taken.push(name);
                     let verb = if dry_run { "would be imported" } else { "imported" };
-                    print(&format!("{shown}: {verb} from {place}{remark}\n"))?;
+                    context.printer.print(&format!("{shown}: {verb} from {place}{remark}\n"))?;
                 }
-                Err(why) => print(&format!("{shown}: not imported: {why}\n"))?,
+                Err(why) => context.printer.print(&format!("{shown}: not imported: {why}\n"))?,
             }
         }
     }

@@ -1,13 +1,13 @@
 //! What is known of servers.
 
+use lango_app::mcp as wired;
 use lango_mcp::client::{Server, Source, ToolState, is_signed_in, tool_name};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::super::table::table;
-use super::super::{Setting, print, print_json};
+use super::super::{CommandContext, Printer};
 use crate::failure::Failure;
-use crate::mcp as wired;
 
 #[derive(Serialize)]
 struct ServerView {
@@ -64,15 +64,17 @@ pub(super) fn frozen(server: &Server) -> Vec<String> {
     frozen.map(|tool| lango_tool::visible_short(&tool.name)).collect()
 }
 
-pub(super) async fn list(setting: &Setting, json: bool) -> Result<(), Failure> {
-    let (servers, outside) = super::servers(setting).await?;
+pub(super) async fn list(context: &CommandContext, json: bool) -> Result<(), Failure> {
+    let (servers, outside) = super::servers(context).await?;
     let views: Vec<ServerView> =
         servers.iter().map(|server| view(server, &outside.tokens)).collect();
     if json {
-        return print_json(&views);
+        return context.printer.json(&views);
     }
     if views.is_empty() {
-        return print("There are no MCP servers. To add one: lango mcp add --help\n");
+        return context
+            .printer
+            .print("There are no MCP servers. To add one: lango mcp add --help\n");
     }
     let row = |view: &ServerView| {
         let state = match (view.enabled, &view.objection, view.tools) {
@@ -95,10 +97,10 @@ pub(super) async fn list(setting: &Setting, json: bool) -> Result<(), Failure> {
             text += &format!("{}: {frozen}: lango mcp approve {}\n", view.name, view.name);
         }
     }
-    print(&text)
+    context.printer.print(&text)
 }
 
-pub(super) fn show(server: &Server, json: bool) -> Result<(), Failure> {
+pub(super) fn show(printer: Printer, server: &Server, json: bool) -> Result<(), Failure> {
     let config = &server.config;
     let tools = views(server);
     if json {
@@ -113,7 +115,7 @@ pub(super) fn show(server: &Server, json: bool) -> Result<(), Failure> {
             tool_timeout_sec: u64,
             tools: Vec<ToolView>,
         }
-        return print_json(&Whole {
+        return printer.json(&Whole {
             name: config.name.to_string(),
             place: config.place(),
             agent: config.agent.as_ref().map(ToString::to_string),
@@ -135,12 +137,12 @@ pub(super) fn show(server: &Server, json: bool) -> Result<(), Failure> {
         config.tool_timeout.as_secs(),
     );
     text += &described(server, &tools);
-    print(&text)
+    printer.print(&text)
 }
 
-pub(super) fn tools(server: &Server, json: bool) -> Result<(), Failure> {
+pub(super) fn tools(printer: Printer, server: &Server, json: bool) -> Result<(), Failure> {
     let tools = views(server);
-    if json { print_json(&tools) } else { print(&described(server, &tools)) }
+    if json { printer.json(&tools) } else { printer.print(&described(server, &tools)) }
 }
 
 fn described(server: &Server, tools: &[ToolView]) -> String {
@@ -178,28 +180,32 @@ fn views(server: &Server) -> Vec<ToolView> {
     known.values().map(view).collect()
 }
 
-pub(super) async fn resources(server: &Server, json: bool) -> Result<(), Failure> {
+pub(super) async fn resources(
+    printer: Printer,
+    server: &Server,
+    json: bool,
+) -> Result<(), Failure> {
     let found = server.resources().await?;
     if json {
-        return print_json(&found);
+        return printer.json(&found);
     }
     let rows: Vec<Vec<String>> = found
         .iter()
         .map(|one| vec![one.uri.clone(), one.name.clone(), first_line(&one.description)])
         .collect();
-    print(&table(&["ADDRESS", "NAME", "DESCRIPTION"], &rows))
+    printer.print(&table(&["ADDRESS", "NAME", "DESCRIPTION"], &rows))
 }
 
-pub(super) async fn prompts(server: &Server, json: bool) -> Result<(), Failure> {
+pub(super) async fn prompts(printer: Printer, server: &Server, json: bool) -> Result<(), Failure> {
     let found = server.prompts().await?;
     if json {
-        return print_json(&found);
+        return printer.json(&found);
     }
     let rows: Vec<Vec<String>> = found
         .iter()
         .map(|one| vec![one.name.clone(), one.arguments.join(" "), first_line(&one.description)])
         .collect();
-    print(&table(&["PROMPT", "TAKES", "DESCRIPTION"], &rows))
+    printer.print(&table(&["PROMPT", "TAKES", "DESCRIPTION"], &rows))
 }
 
 fn first_line(text: &str) -> String {

@@ -7,101 +7,113 @@ mod serve;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_app::{Stores, find_workspace, mcp as wired};
 use lango_mcp::client::{Login, Nobody, Outside, Server, Servers, TransportConfig, logout};
 
-use super::{Setting, print, print_json};
+use super::{CommandContext, Printer};
 use crate::arguments::McpCommand;
-use crate::failure::{self, Failure};
-use crate::mcp as wired;
-use crate::wiring;
+use crate::failure::{ExitStatus, Failure};
 
 /// How long a person may take to sign in.
 const SIGN_IN: Duration = Duration::from_mins(5);
 
-pub(crate) async fn mcp(setting: &Setting, command: McpCommand) -> Result<u8, Failure> {
+pub(crate) async fn mcp(
+    context: &CommandContext,
+    command: McpCommand,
+) -> Result<ExitStatus, Failure> {
     match command {
-        McpCommand::List { json } => look::list(setting, json).await?,
+        McpCommand::List { json } => look::list(context, json).await?,
         McpCommand::Show { name, json } => {
-            let server = known(setting, &name).await?;
-            look::show(&server, json)?;
+            let server = known(context, &name).await?;
+            look::show(context.printer, &server, json)?;
         }
         McpCommand::Tools { name, json } => {
-            let server = known(setting, &name).await?;
-            look::tools(&server, json)?;
+            let server = known(context, &name).await?;
+            look::tools(context.printer, &server, json)?;
         }
         McpCommand::Resources { name, json } => {
-            with(setting, &name, async |server| look::resources(&server, json).await).await?;
+            with(context, &name, async |server| {
+                look::resources(context.printer, &server, json).await
+            })
+            .await?;
         }
         McpCommand::Read { name, uri } => {
-            let text = with(setting, &name, async |server| Ok(server.read(&uri).await?)).await?;
-            print(&format!("{text}\n"))?;
+            let text = with(context, &name, async |server| Ok(server.read(&uri).await?)).await?;
+            context.printer.print(&format!("{text}\n"))?;
         }
         McpCommand::Prompts { name, json } => {
-            with(setting, &name, async |server| look::prompts(&server, json).await).await?;
+            with(context, &name, async |server| {
+                look::prompts(context.printer, &server, json).await
+            })
+            .await?;
         }
         McpCommand::Prompt { name, prompt, arguments } => {
             let pairs =
                 arguments.iter().map(|pair| change::pair(pair, '=')).collect::<Result<_, _>>()?;
             let text =
-                with(setting, &name, async |server| Ok(server.prompt(&prompt, pairs).await?))
+                with(context, &name, async |server| Ok(server.prompt(&prompt, pairs).await?))
                     .await?;
-            print(&text)?;
+            context.printer.print(&text)?;
         }
-        McpCommand::Add(arguments) => change::add(setting, arguments)?,
-        McpCommand::Remove { name } => change::remove(setting, &name).await?,
-        McpCommand::Import { file, dry_run } => change::import(setting, file.as_deref(), dry_run)?,
+        McpCommand::Add(arguments) => change::add(context, arguments)?,
+        McpCommand::Remove { name } => change::remove(context, &name).await?,
+        McpCommand::Import { file, dry_run } => change::import(context, file.as_deref(), dry_run)?,
         McpCommand::Approve { name, tool, yes } => {
-            return change::approve(setting, &name, tool.as_deref(), yes).await;
+            return change::approve(context, &name, tool.as_deref(), yes).await;
         }
         McpCommand::Test { name, json } => {
-            with(setting, &name, async |server| test(&server, json).await).await?;
+            with(context, &name, async |server| test(context.printer, &server, json).await).await?;
         }
-        McpCommand::Serve(arguments) => return serve::serve(setting, arguments).await,
-        McpCommand::Login { name, scope } => login(setting, &name, scope.as_deref()).await?,
+        McpCommand::Serve(arguments) => return serve::serve(context, arguments).await,
+        McpCommand::Login { name, scope } => login(context, &name, scope.as_deref()).await?,
         McpCommand::Logout { name } => {
-            let (servers, outside) = servers(setting).await?;
+            let (servers, outside) = servers(context).await?;
             let forgotten = logout(&servers.get(&name)?.config, &outside)?;
-            print(if forgotten { "Its tokens are gone.\n" } else { "There were no tokens.\n" })?;
+            context.printer.print(if forgotten {
+                "Its tokens are gone.\n"
+            } else {
+                "There were no tokens.\n"
+            })?;
         }
     }
-    Ok(failure::ANSWERED)
+    Ok(ExitStatus::Success)
 }
 
 /// All servers, with what is known of them. Nothing is started.
-async fn servers(setting: &Setting) -> Result<(Servers, Outside), Failure> {
-    let config = setting.config();
-    let workspace = wiring::workspace(None)?;
+async fn servers(context: &CommandContext) -> Result<(Servers, Outside), Failure> {
+    let config = context.config();
+    let workspace = find_workspace(None)?;
     let configured = wired::servers(config, &workspace);
     for notice in &configured.notices {
-        super::tell(notice);
+        context.printer.note(notice);
     }
-    let outside = || wired::outside(config, &setting.home, &workspace, Arc::new(Nobody), None);
-    let (database, _) = wiring::open_store(config, &setting.home).await?;
+    let outside = || wired::outside(config, &context.app.home, &workspace, Arc::new(Nobody), None);
+    let Stores { database, .. } = context.app.open_stores().await?;
     let servers =
         wired::open(configured.servers, outside()?, database, config.mcp.fold_bytes).await?;
     Ok((servers, outside()?))
 }
 
-async fn known(setting: &Setting, name: &str) -> Result<Arc<Server>, Failure> {
-    Ok(Arc::clone(servers(setting).await?.0.get(name)?))
+async fn known(context: &CommandContext, name: &str) -> Result<Arc<Server>, Failure> {
+    Ok(Arc::clone(servers(context).await?.0.get(name)?))
 }
 
 /// Does something with a server that runs, and ends it afterwards.
 async fn with<T>(
-    setting: &Setting,
+    context: &CommandContext,
     name: &str,
     work: impl AsyncFnOnce(Arc<Server>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let server = known(setting, name).await?;
+    let server = known(context, name).await?;
     let done = work(Arc::clone(&server)).await;
     server.stop().await;
     done
 }
 
-async fn test(server: &Server, json: bool) -> Result<(), Failure> {
+async fn test(printer: Printer, server: &Server, json: bool) -> Result<(), Failure> {
     let found = server.introduce().await?;
     if json {
-        return print_json(&found);
+        return printer.json(&found);
     }
     let mut text = format!(
         "{} works: {} {} speaks {}, with {} tools{}{}\n",
@@ -121,11 +133,11 @@ async fn test(server: &Server, json: bool) -> Result<(), Failure> {
         let name = &server.config.name;
         text += &format!("frozen: {}; look at it: lango mcp approve {name}\n", frozen.join(", "));
     }
-    print(&text)
+    printer.print(&text)
 }
 
-async fn login(setting: &Setting, name: &str, scope: Option<&str>) -> Result<(), Failure> {
-    let (servers, outside) = servers(setting).await?;
+async fn login(context: &CommandContext, name: &str, scope: Option<&str>) -> Result<(), Failure> {
+    let (servers, outside) = servers(context).await?;
     let server = servers.get(name)?;
     if let TransportConfig::Http(address) = &server.config.transport
         && address.bearer_token.is_some()
@@ -137,10 +149,10 @@ async fn login(setting: &Setting, name: &str, scope: Option<&str>) -> Result<(),
     let scopes: Vec<String> =
         scope.unwrap_or_default().split_whitespace().map(str::to_owned).collect();
     let login = Login::begin(&server.config, &outside, None, &scopes).await?;
-    print(&format!(
+    context.printer.print(&format!(
         "Open this in a browser to sign in to {name}:\n\n  {}\n\nWaiting for the answer…\n",
         login.url()
     ))?;
     login.wait(SIGN_IN).await?;
-    print(&format!("Signed in. To see whether it works: lango mcp test {name}\n"))
+    context.printer.print(&format!("Signed in. To see whether it works: lango mcp test {name}\n"))
 }

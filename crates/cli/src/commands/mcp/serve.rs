@@ -3,15 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_app::{OpenOptions, ServeOptions};
 use lango_mcp::server::{TeamServer, serve_stdio};
 use lango_runtime::OWNER;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::McpServeArguments;
-use crate::commands::Setting;
+use crate::commands::CommandContext;
+use crate::commands::run::team_options;
+use crate::commands::serve::notice;
 use crate::commands::turn::Signals;
-use crate::failure::{self, Failure};
-use crate::serving::{Reached, Serving};
+use crate::failure::{ExitStatus, Failure};
 
 /// How long turns have to end when the client has gone.
 const GRACE: Duration = Duration::from_secs(5);
@@ -19,12 +21,20 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Nothing but the protocol goes to standard output here; what a person should know goes to standard
 /// error, where clients keep their logs.
-pub(super) async fn serve(setting: &Setting, arguments: McpServeArguments) -> Result<u8, Failure> {
-    let reached = Reached { expose: Vec::new(), tools: arguments.tools, secrets: Vec::new() };
-    let serving = Serving::new(setting, &arguments.team, reached).await?;
-    let caller = OWNER
-        .parse()
-        .map_err(|error: lango_protocol::InvalidName| Failure::usage(error.to_string()))?;
+pub(super) async fn serve(
+    context: &CommandContext,
+    arguments: McpServeArguments,
+) -> Result<ExitStatus, Failure> {
+    let (team, models) = team_options(arguments.team);
+    let assembly = context.app.open(OpenOptions::new(team, models)).await?;
+    let options = ServeOptions {
+        expose: Vec::new(),
+        tools: arguments.tools,
+        secrets: Vec::new(),
+        notice: notice(context.printer),
+    };
+    let serving = assembly.serve(options).await?;
+    let caller = OWNER.parse()?;
     let server = TeamServer::new(caller, serving.teams.clone(), serving.teams.clone());
     let stop = CancellationToken::new();
     let mut signals = Signals::new()?;
@@ -44,6 +54,6 @@ pub(super) async fn serve(setting: &Setting, arguments: McpServeArguments) -> Re
     };
     let _ = tokio::time::timeout(GRACE, ending).await;
     serving.end().await;
-    outcome.map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(failure::ANSWERED)
+    outcome?;
+    Ok(ExitStatus::Success)
 }

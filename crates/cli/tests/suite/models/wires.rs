@@ -207,7 +207,7 @@ say = "You showed me an image before."
 "#;
     for wire in WIRES {
         let lango = Lango::playing(&[script]).await;
-        let red = include_bytes!("../../../src/commands/red.png");
+        let red = include_bytes!("../../../../eval/src/red.png");
         let image = lango.file("red.png", red);
         let first = lango.ask_over(wire, "What is this?").with(&["--image", &image]);
         let first = first.with(&["--session", "pictures"]).turn().await;

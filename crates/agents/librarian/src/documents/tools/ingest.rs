@@ -8,13 +8,13 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::{DEFAULT_COLLECTION, Report, Source, Unreadable, check_collection};
-use super::{Library, NAMED, number};
+use super::super::{DEFAULT_COLLECTION, Ingest, Report, Source, Unreadable, check_collection};
+use super::{NAMED, number};
 use crate::reporting::{MAX_REMARK_CHARACTERS, activity};
 
 /// Reads in the workspace alone.
 pub(super) struct IngestDocuments {
-    pub(super) library: Library,
+    pub(super) ingest: Ingest,
     pub(super) workspace: PathBuf,
 }
 
@@ -111,7 +111,7 @@ impl Tool for IngestDocuments {
         let collection = arguments.collection.unwrap_or_else(|| DEFAULT_COLLECTION.to_owned());
         check_collection(&collection).map_err(|error| ToolError::Arguments(error.to_string()))?;
         let ingest =
-            self.library.ingest()?.clone().within(&self.workspace).map_err(|error| {
+            self.ingest.clone().within(&self.workspace).map_err(|error| {
                 ToolError::Failed(format!("the workspace cannot be read: {error}"))
             })?;
         let ran = ingest.run(&[source], &collection, false, &mut |_| {}, &context.cancel).await;

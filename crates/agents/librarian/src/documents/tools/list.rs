@@ -7,12 +7,13 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Library, NAMED, number};
+use super::{NAMED, number};
+use crate::documents::Ingest;
 use crate::reporting::{MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS};
 
 /// Collections and the first documents.
 pub(super) struct ListDocuments {
-    pub(super) library: Library,
+    pub(super) ingest: Ingest,
 }
 
 #[derive(Clone, Deserialize, JsonSchema)]
@@ -54,7 +55,7 @@ impl Tool for ListDocuments {
 
     async fn run(&self, _: ListArguments, _: ToolContext) -> Result<ListResult, ToolError> {
         let failed = |error: RetrievalError| ToolError::Failed(error.to_string());
-        let retrieval = self.library.ingest()?.retrieval();
+        let retrieval = self.ingest.retrieval();
         let collections = retrieval.collections(Space::Documents).await.map_err(failed)?;
         let most = u32::try_from(NAMED).unwrap_or(u32::MAX);
         let found =

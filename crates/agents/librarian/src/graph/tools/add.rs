@@ -53,7 +53,7 @@ impl Tool for AddRelation {
     const READ_ONLY: bool = false;
 
     async fn run(&self, given: AddArguments, context: ToolContext) -> Result<AddOutput, ToolError> {
-        let graph = self.holdings.graph()?;
+        let graph = self.holdings.graph();
         let subject = Name::new("subject", &given.subject)?;
         let predicate = Name::new("predicate", &given.predicate)?;
         let object = Name::new("object", &given.object)?;
@@ -64,7 +64,7 @@ impl Tool for AddRelation {
             object: object.shown().to_owned(),
         };
         let mentioned_in = match &given.source {
-            Some(source) => documents(self.holdings.retrieval()?, source).await?,
+            Some(source) => documents(self.holdings.retrieval(), source).await?,
             None => Vec::new(),
         };
         let triple = NewTriple {

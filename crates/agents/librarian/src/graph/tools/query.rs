@@ -62,7 +62,7 @@ impl Tool for QueryRelations {
             limit: MOST,
             ..Question::default()
         };
-        let found = self.holdings.graph()?.query(&question).await?;
+        let found = self.holdings.graph().query(&question).await?;
         let note = if found.more {
             Some(format!("there are more than these {MOST}; name more of the relation"))
         } else if found.triples.is_empty() {

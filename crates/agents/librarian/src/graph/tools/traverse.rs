@@ -74,7 +74,7 @@ impl Tool for FollowRelations {
         given: TraverseArguments,
         context: ToolContext,
     ) -> Result<TraverseOutput, ToolError> {
-        let graph = self.holdings.graph()?;
+        let graph = self.holdings.graph();
         if given.max_depth == 0 {
             return Err(ToolError::Arguments("max_depth must be at least 1".to_owned()));
         }

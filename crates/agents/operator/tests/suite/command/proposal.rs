@@ -13,9 +13,9 @@ fn proposal(bench: &Bench, command: &str, cwd: Option<&str>) -> Proposal {
     prepared.propose().unwrap()
 }
 
-#[test]
-fn a_proposal_has_the_steps_of_the_command() {
-    let bench = Bench::new();
+#[tokio::test(flavor = "current_thread")]
+async fn a_proposal_has_the_steps_of_the_command() {
+    let bench = Bench::new().await;
     let proposal = proposal(&bench, "ls -l && env X=1 rm y", None);
     let steps: Vec<_> = proposal.steps.iter().map(shown).collect();
     assert_eq!(steps, ["ls -l", "=X=1 rm y"]);
@@ -24,9 +24,9 @@ fn a_proposal_has_the_steps_of_the_command() {
     assert_eq!(super::proposal::proposal(&bench, "rm $x", None).unreadable, Some(unreadable));
 }
 
-#[test]
-fn a_script_is_shown_and_bound() {
-    let bench = Bench::new();
+#[tokio::test(flavor = "current_thread")]
+async fn a_script_is_shown_and_bound() {
+    let bench = Bench::new().await;
     bench.put("d/run.sh", "#!/bin/sh\nrm -rf /\u{202e}\n");
     let first = proposal(&bench, "./run.sh; sh gone", Some("d"));
     let digest = &first.bound[0].digest;
@@ -48,9 +48,9 @@ fn a_script_is_shown_and_bound() {
     assert_ne!(second.bound, proposal(&bench, "./run.sh; sh gone", Some("d")).bound);
 }
 
-#[test]
-fn a_script_that_cannot_be_shown_is_named() {
-    let bench = Bench::new();
+#[tokio::test(flavor = "current_thread")]
+async fn a_script_that_cannot_be_shown_is_named() {
+    let bench = Bench::new().await;
     bench.put("long", "a\n".repeat(2049));
     bench.put("binary", [0xff, 0xfe]);
     bench.put("huge", "a".repeat(1024 * 1024 + 1));
@@ -80,9 +80,9 @@ fn a_script_that_cannot_be_shown_is_named() {
     assert!(makes.bound.iter().all(|file| file.digest == "missing"));
 }
 
-#[test]
-fn a_special_file_is_not_waited_for() {
-    let bench = Bench::new();
+#[tokio::test(flavor = "current_thread")]
+async fn a_special_file_is_not_waited_for() {
+    let bench = Bench::new().await;
     let made = std::process::Command::new("mkfifo").arg(bench.path("pipe")).status().unwrap();
     assert!(made.success());
     let bound = bound(&bench.path(""), &["pipe".to_owned(), "pipe/x".to_owned()]);

@@ -9,7 +9,7 @@ const UNDO: &str = "`lango undo` takes it back.";
 
 #[tokio::test]
 async fn a_change_says_what_changed_and_how_to_take_it_back() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("latin", b"\xfc");
     bench.put("sub/one", "");
     for (tool, arguments, summary, data) in [
@@ -66,7 +66,7 @@ async fn a_change_says_what_changed_and_how_to_take_it_back() {
 
 #[tokio::test]
 async fn a_directory_that_was_there_is_not_a_change() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("sub/one", "");
     let report = bench.report("fs_mkdir", json!({"path": "sub"})).await;
     let summary = "`sub` was there already; nothing was changed.";
@@ -77,7 +77,7 @@ async fn a_directory_that_was_there_is_not_a_change() {
 
 #[tokio::test]
 async fn an_edit_shows_the_difference() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("new.txt", "a\nc\n");
     let edit = |old: &str, new: &str, matches: usize| json!({"path": "new.txt", "old_text": old, "new_text": new, "expected_matches": matches});
     let report = bench.report("fs_edit", edit("c", "d", 1)).await;

@@ -9,7 +9,7 @@ use crate::support::Bench;
 
 #[tokio::test]
 async fn a_listing_is_a_list_of_names() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("blob.bin", b"\0\x01\x02");
     bench.put("my notes.md", "x".repeat(63));
     bench.put("one", "1");
@@ -35,7 +35,7 @@ async fn a_listing_is_a_list_of_names() {
     assert_eq!(parts(&report), ("There is nothing in `empty`.", None, vec![]));
 
     let settings = OperatorSettings { list_entries: 1, ..OperatorSettings::default() };
-    let bench = Bench::with(settings);
+    let bench = Bench::with(settings).await;
     bench.put("a/b", "1");
     bench.put("a/c", "1");
     let report = bench.report("fs_list", json!({"path": "a"})).await;
@@ -46,7 +46,7 @@ async fn a_listing_is_a_list_of_names() {
 
 #[tokio::test]
 async fn a_file_is_shown_to_the_letter() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     let text = "# Garden\n\nThe garden needs water twice a week.\nTODO buy a hose\n";
     bench.put("notes.md", text);
     let report = bench.report("fs_read", json!({"path": "notes.md"})).await;
@@ -82,7 +82,7 @@ async fn a_file_is_shown_to_the_letter() {
 async fn a_large_file_is_shown_as_far_as_it_goes() {
     let settings =
         OperatorSettings { largest_file: 10, returned_bytes: 4, ..OperatorSettings::default() };
-    let bench = Bench::with(settings);
+    let bench = Bench::with(settings).await;
     bench.put("large", "0123456789\nnext\n");
     let report = bench.report("fs_read", json!({"path": "large", "limit": 1})).await;
     let notes = vec!["Line 1 is cut: it has 7 more bytes."];
@@ -97,7 +97,7 @@ async fn a_large_file_is_shown_as_far_as_it_goes() {
 
 #[tokio::test]
 async fn a_search_says_how_many_lines_match() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("notes.md", "\n\n\nTODO buy a hose\n");
     bench.put("src/main.rs", "fn main() {} // TODO\n");
     let report = bench.report("fs_search", json!({"pattern": "TODO"})).await;
@@ -120,7 +120,8 @@ async fn a_search_says_what_it_left_out() {
         largest_file: 10,
         search_matches: 1,
         ..OperatorSettings::default()
-    });
+    })
+    .await;
     bench.put("a", "too large for a search");
     bench.put("b", "x\nx\n");
     let report = bench.report("fs_search", json!({"pattern": "x"})).await;
@@ -133,7 +134,7 @@ async fn a_search_says_what_it_left_out() {
 
 #[tokio::test]
 async fn a_status_is_one_sentence() {
-    let bench = Bench::new();
+    let bench = Bench::new().await;
     bench.put("notes.md", "1\n2\n3\n4\n");
     bench.put("one", "1");
     bench.put("blob.bin", b"\0");

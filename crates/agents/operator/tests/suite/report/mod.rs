@@ -20,9 +20,9 @@ fn verbatim(text: &str) -> Details {
     Details::Verbatim(text.to_owned())
 }
 
-#[test]
-fn every_tool_says_what_a_call_is_about() {
-    let bench = Bench::new();
+#[tokio::test(flavor = "current_thread")]
+async fn every_tool_says_what_a_call_is_about() {
+    let bench = Bench::new().await;
     for (tool, arguments, description) in [
         ("fs_list", json!({}), "Listing the workspace"),
         ("fs_list", json!({"path": "src"}), "Listing `src`"),

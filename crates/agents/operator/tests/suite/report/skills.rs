@@ -14,7 +14,7 @@ const TIDY: &str = "---\nname: tidy\ndescription: Tidies up.\nallowed-tools: Rea
 const GREET: &str = "---\nname: greet\ndescription: Greets.\nmetadata:\n  run: scripts/greet.sh\n\
                      ---\nGreets.\n";
 
-fn bench(directory: &TempDir) -> Bench {
+async fn bench(directory: &TempDir) -> Bench {
     for (path, content) in [
         ("tidy/SKILL.md", TIDY),
         ("greet/SKILL.md", GREET),
@@ -27,13 +27,13 @@ fn bench(directory: &TempDir) -> Bench {
     let skills = Skills::discover(&[directory.path().to_owned()]);
     assert_eq!(skills.problems, Vec::<String>::new());
     let sandbox = Sandbox { requirement: Requirement::Exactly(Level::None), ..Sandbox::default() };
-    Bench::with(OperatorSettings { skills, sandbox, ..OperatorSettings::default() })
+    Bench::with(OperatorSettings { skills, sandbox, ..OperatorSettings::default() }).await
 }
 
 #[tokio::test]
 async fn a_skill_is_told_as_a_script_or_as_its_instructions() {
     let directory = tempfile::tempdir().unwrap();
-    let bench = bench(&directory);
+    let bench = bench(&directory).await;
     for (tool, arguments) in [("skill_tidy", json!({})), ("skill_run", json!({"name": "tidy"}))] {
         let described = bench.description(tool, &arguments);
         assert_eq!(described.as_deref(), Some("Using the skill `tidy`"));

@@ -1,0 +1,164 @@
+//! The librarian as assembly sees it: what it is opened with, and what it brings.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lango_protocol::AgentName;
+use lango_retrieval::Retrieval;
+use lango_runtime::{Advisor, AgentContext, AgentParts, ContextSource, TurnObserver};
+use lango_store::Journal;
+use lango_tool::RegisteredTool;
+
+use crate::backfill::EmbeddingBackfill;
+use crate::documents::{Fetch, Ingest, Reader, RetrievePassages, document_tools};
+use crate::graph::tools::{AddRelation, FollowRelations, QueryRelations};
+use crate::inquiries::InquirySettings;
+use crate::inquiries::tools::{AnswerInquiry, DismissInquiry, PendingInquiries};
+use crate::knowledge::tools::{SaveKnowledge, SearchKnowledge};
+use crate::learnings::tools::{SaveLearning, SearchLearnings};
+use crate::skills::SkillShelf;
+use crate::skills::tools::{CreateSkill, ListSkills};
+use crate::web::{SearchWeb, WebSearch};
+use crate::{
+    Holdings, InquiryContext, KnowledgeContext, LibrarianAdvisor, LibrarianError, LibrarianObserver,
+};
+
+/// The name of the agent that asks open questions.
+pub const LIBRARIAN: &str = "librarian";
+
+/// Only teams with this tool are told what is known.
+const CONTEXT_TOOL: &str = "save_knowledge";
+
+/// Which of the librarian's subsystems are used. A tool without its store is not offered.
+#[derive(Debug, Clone, Default)]
+pub struct LibrarianSettings {
+    /// Whether relations are kept.
+    pub graph: bool,
+    /// Knowledge, lessons and open questions; none where they are switched off.
+    pub knowledge: Option<KnowledgeSettings>,
+    /// How documents are read; none where they are switched off.
+    pub documents: Option<DocumentSettings>,
+    /// A server that searches the web.
+    pub web: Option<WebSearch>,
+    /// Skills, where there is a place for drafts.
+    pub skills: Option<SkillShelf>,
+}
+
+/// How much of what is known is told, and what is asked.
+#[derive(Debug, Clone)]
+pub struct KnowledgeSettings {
+    /// Estimated tokens of knowledge that a prompt gets at most.
+    pub token_budget: u64,
+    /// When the user is asked open questions.
+    pub inquiries: InquirySettings,
+}
+
+/// How documents are read.
+#[derive(Debug, Clone)]
+pub struct DocumentSettings {
+    /// Reads files.
+    pub reader: Reader,
+    /// Fetches pages.
+    pub fetch: Fetch,
+    /// The directory that the tools read files in, and nowhere else.
+    pub workspace: PathBuf,
+}
+
+/// What the librarian works on.
+pub struct LibrarianResources {
+    /// Where turns are read from.
+    pub journal: Journal,
+    /// The index, in the database that everything is kept in.
+    pub retrieval: Retrieval,
+}
+
+/// The librarian: documents, knowledge, lessons, relations, open questions.
+pub struct LibrarianAgent {
+    settings: LibrarianSettings,
+    holdings: Holdings,
+    ingest: Option<(Ingest, PathBuf)>,
+    journal: Journal,
+}
+
+impl LibrarianAgent {
+    /// Opens the librarian's stores in the database of the index.
+    pub async fn open(
+        mut settings: LibrarianSettings,
+        resources: LibrarianResources,
+    ) -> Result<Self, LibrarianError> {
+        let LibrarianResources { journal, retrieval } = resources;
+        let knowledge = settings.knowledge.as_ref();
+        let inquiries = knowledge.map(|knowledge| knowledge.inquiries).unwrap_or_default();
+        let ingest = settings.documents.take().map(|documents| {
+            let DocumentSettings { reader, fetch, workspace } = documents;
+            let unreadable = |error: std::io::Error| LibrarianError::Files {
+                what: format!("the workspace {} cannot be read", workspace.display()),
+                reason: error.to_string(),
+            };
+            let ingest = Ingest::new(retrieval.clone(), reader, Some(fetch)).within(&workspace);
+            Ok::<_, LibrarianError>((ingest.map_err(unreadable)?, workspace))
+        });
+        let ingest = ingest.transpose()?;
+        let holdings = Holdings::open(retrieval, inquiries).await?;
+        Ok(Self { settings, holdings, ingest, journal })
+    }
+
+    /// Returns what the librarian contributes to turns. Vectors that are missing are made in the
+    /// background.
+    pub fn parts(&self) -> AgentParts {
+        let holdings = || self.holdings.clone();
+        let mut parts = AgentParts {
+            tools: self.tools(),
+            background: vec![Arc::new(EmbeddingBackfill::new(holdings().retrieval().clone()))],
+            ..AgentParts::default()
+        };
+        if let Some(knowledge) = &self.settings.knowledge {
+            let context = |source| AgentContext { source, tool_prefix: CONTEXT_TOOL };
+            let known: Arc<dyn ContextSource> =
+                Arc::new(KnowledgeContext::new(holdings(), knowledge.token_budget));
+            parts.context.push(context(known));
+            if let Ok(agent) = LIBRARIAN.parse::<AgentName>() {
+                parts.context.push(context(Arc::new(InquiryContext::new(holdings(), agent))));
+            }
+            let observer = LibrarianObserver::new(holdings(), self.journal.clone());
+            parts.observers.push(Arc::new(observer) as Arc<dyn TurnObserver>);
+            parts.advisor = Some(Arc::new(LibrarianAdvisor(holdings())) as Arc<dyn Advisor>);
+        }
+        parts
+    }
+
+    fn tools(&self) -> Vec<RegisteredTool> {
+        let Self { settings, .. } = self;
+        let holdings = || self.holdings.clone();
+        let mut tools = Vec::new();
+        if settings.graph {
+            tools.push(RegisteredTool::new(AddRelation::new(holdings())));
+            tools.push(RegisteredTool::new(QueryRelations::new(holdings())));
+            tools.push(RegisteredTool::new(FollowRelations::new(holdings())));
+        }
+        if settings.knowledge.is_some() {
+            tools.push(RegisteredTool::new(SaveKnowledge(holdings())));
+            tools.push(RegisteredTool::new(SearchKnowledge(holdings())));
+            tools.push(RegisteredTool::new(SaveLearning(holdings())));
+            tools.push(RegisteredTool::new(SearchLearnings(holdings())));
+            tools.push(RegisteredTool::new(PendingInquiries(holdings())));
+            tools.push(RegisteredTool::new(AnswerInquiry(holdings())));
+            tools.push(RegisteredTool::new(DismissInquiry(holdings())));
+        }
+        if let Some((ingest, workspace)) = &self.ingest {
+            tools.extend(document_tools(ingest, workspace.clone()));
+            if self.holdings.retrieval().embedder().is_some() {
+                let (holdings, graph) = (holdings(), settings.graph);
+                tools.push(RegisteredTool::new(RetrievePassages { holdings, graph }));
+            }
+        }
+        if let Some(web) = &settings.web {
+            tools.push(RegisteredTool::new(SearchWeb(web.clone())));
+        }
+        if let Some(shelf) = &settings.skills {
+            tools.push(RegisteredTool::new(CreateSkill(shelf.clone())));
+            tools.push(RegisteredTool::new(ListSkills(shelf.clone())));
+        }
+        tools
+    }
+}

@@ -1,0 +1,43 @@
+//! Vectors for texts that have none yet, made a few at a time.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lango_protocol::{SessionId, TurnId};
+use lango_retrieval::{Retrieval, RetrievalError};
+use lango_runtime::{ObserverFuture, TurnObserver};
+use tokio_util::sync::CancellationToken;
+
+/// Limits how many passages are embedded after a turn: a second or two of work.
+const MAX_PASSAGES_PER_TURN: u64 = 64;
+
+/// Completes vectors after the embedding model changed, or while it did not answer.
+pub(crate) struct EmbeddingBackfill {
+    retrieval: Retrieval,
+    /// Nothing was missing when it was last looked at. What is put in later has its vectors, unless
+    /// the model does not answer, which the next process makes up for.
+    complete: AtomicBool,
+}
+
+impl EmbeddingBackfill {
+    pub(crate) fn new(retrieval: Retrieval) -> Self {
+        Self { retrieval, complete: AtomicBool::new(false) }
+    }
+}
+
+impl TurnObserver for EmbeddingBackfill {
+    fn finished<'a>(&'a self, _: &'a SessionId, _: TurnId) -> ObserverFuture<'a> {
+        Box::pin(async move {
+            let told = |error: RetrievalError| error.to_string();
+            if self.complete.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            if self.retrieval.missing_vectors().await.map_err(told)? == 0 {
+                self.complete.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
+            let never = CancellationToken::new();
+            let made = self.retrieval.embed_missing(MAX_PASSAGES_PER_TURN, &never, |_| {}).await;
+            made.map(drop).map_err(told)
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! The navigator as assembly sees it: what it is opened with, and what it brings.
+
+use lango_runtime::AgentParts;
+use lango_tool::RegisteredTool;
+
+use crate::tools::{Back, Click, Close, Navigate, Read, Screenshot, Type, Wait};
+use crate::{Navigator, NavigatorSettings};
+
+/// The navigator: web pages, in a real browser. It keeps nothing in the database.
+pub struct NavigatorAgent {
+    navigator: Navigator,
+}
+
+impl NavigatorAgent {
+    /// Opens the navigator. No browser is started before a tool needs one.
+    pub fn open(settings: NavigatorSettings) -> Self {
+        Self { navigator: Navigator::new(settings) }
+    }
+
+    /// Returns the browsers, which live as long as the tools or until [`Navigator::close`].
+    pub fn navigator(&self) -> &Navigator {
+        &self.navigator
+    }
+
+    /// Returns what the navigator contributes to turns. The tools are there whether or not there is
+    /// a Chromium: a call says how to get one.
+    pub fn parts(&self) -> AgentParts {
+        let navigator = || self.navigator.clone();
+        let tools = vec![
+            RegisteredTool::new(Navigate::new(navigator())),
+            RegisteredTool::new(Read::new(navigator())),
+            RegisteredTool::new(Click::new(navigator())),
+            RegisteredTool::new(Type::new(navigator())),
+            RegisteredTool::new(Wait::new(navigator())),
+            RegisteredTool::new(Screenshot::new(navigator())),
+            RegisteredTool::new(Back::new(navigator())),
+            RegisteredTool::new(Close::new(navigator())),
+        ];
+        AgentParts { tools, ..AgentParts::default() }
+    }
+}

@@ -1,0 +1,89 @@
+//! The operator as assembly sees it: what it is opened with, and what it brings.
+
+use std::sync::Arc;
+
+use lango_runtime::AgentParts;
+use lango_store::{Database, StoreError};
+use lango_tool::RegisteredTool;
+
+use crate::files::{
+    DeleteFile, EditFile, ListFiles, MakeDirectory, MoveFile, ReadFile, SearchFiles, StatFile,
+    WriteFile,
+};
+use crate::shell::{ProcessStatus, RunShell, StartProcess, StopProcess};
+use crate::skills::{SkillRun, SkillTool};
+use crate::{OperatorSettings, Processes, Records, Workspace};
+
+/// What the operator works on.
+pub struct OperatorResources {
+    /// The directory that all of its tools are confined to.
+    pub workspace: Workspace,
+    /// Where changes, processes and allowed skills are recorded.
+    pub database: Database,
+}
+
+/// The operator: commands and files, confined to one workspace.
+pub struct OperatorAgent {
+    workspace: Workspace,
+    settings: Arc<OperatorSettings>,
+    records: Records,
+    processes: Processes,
+}
+
+impl OperatorAgent {
+    /// Opens the operator's records in the database.
+    pub async fn open(
+        settings: OperatorSettings,
+        resources: OperatorResources,
+    ) -> Result<Self, StoreError> {
+        let OperatorResources { workspace, database } = resources;
+        Ok(Self {
+            workspace,
+            settings: Arc::new(settings),
+            records: Records::open(database).await?,
+            processes: Processes::default(),
+        })
+    }
+
+    /// Returns what the operator contributes to turns.
+    pub fn parts(&self) -> AgentParts {
+        AgentParts { tools: self.tools(), ..AgentParts::default() }
+    }
+
+    /// Returns the records of changes, processes and allowed skills.
+    pub fn records(&self) -> &Records {
+        &self.records
+    }
+
+    /// Returns the commands that run in the background of this process.
+    pub fn processes(&self) -> &Processes {
+        &self.processes
+    }
+
+    fn tools(&self) -> Vec<RegisteredTool> {
+        let workspace = || self.workspace.clone();
+        let settings = || Arc::clone(&self.settings);
+        let (records, processes) = (|| self.records.clone(), || self.processes.clone());
+        let mut tools = vec![
+            RegisteredTool::new(RunShell::new(workspace(), settings())),
+            RegisteredTool::new(StartProcess::new(workspace(), settings(), records(), processes())),
+            RegisteredTool::new(ProcessStatus::new(processes())),
+            RegisteredTool::new(StopProcess::new(processes())),
+            RegisteredTool::new(ReadFile::new(workspace(), settings())),
+            RegisteredTool::new(ListFiles::new(workspace(), settings())),
+            RegisteredTool::new(SearchFiles::new(workspace(), settings())),
+            RegisteredTool::new(StatFile::new(workspace(), settings())),
+            RegisteredTool::new(WriteFile::new(workspace(), settings(), records())),
+            RegisteredTool::new(EditFile::new(workspace(), settings(), records())),
+            RegisteredTool::new(MakeDirectory::new(workspace(), records())),
+            RegisteredTool::new(MoveFile::new(workspace(), records())),
+            RegisteredTool::new(DeleteFile::new(workspace(), settings(), records())),
+        ];
+        let Self { workspace, settings, records, .. } = self;
+        let skills = &settings.skills;
+        let each = skills.found.iter();
+        tools.extend(each.map(|skill| SkillTool::register(skill, workspace, settings, records)));
+        tools.extend(SkillRun::register(skills, workspace, settings, records));
+        tools
+    }
+}

@@ -1,0 +1,232 @@
+//! Access: which agents each API client of the server reaches. There is a runtime for every set of
+//! them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lango_a2a::server::{CardAgent, Exposed};
+use lango_mcp::server::{Offered, Offers};
+use lango_orchestration::AgentTree;
+use lango_protocol::{AgentName, Caller};
+use lango_runtime::{Approver, OWNER, Runtime, Teams};
+use lango_server::Callers;
+use lango_tool::ToolRegistry;
+
+use crate::runtime::RuntimeFactory;
+use crate::team::{RemoteTeam, Roster, TeamListener};
+use crate::{AppError, Notice};
+
+/// A set of agents; none is everybody.
+type Reach = Option<BTreeSet<AgentName>>;
+
+/// The teams of a server.
+pub struct ServedTeams {
+    factory: RuntimeFactory,
+    notice: Notice,
+    approver: Arc<dyn Approver>,
+    callers: Callers,
+    exposed: Reach,
+    /// Agents whose tools are offered directly.
+    offering: BTreeSet<AgentName>,
+    /// What there is now. A lock that is held to look something up, or to make it: making a runtime
+    /// is some copying, and waits for nothing.
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The whole team, of which each caller has its part.
+    roster: Roster,
+    /// The remote agents that are there.
+    remote_team: RemoteTeam,
+    /// The runtimes so far, one for each set of agents. They share the journal and everything else
+    /// that is kept.
+    runtimes: BTreeMap<Reach, Runtime>,
+}
+
+/// What teams are made of.
+pub(crate) struct ServedTeamsParts {
+    pub(crate) roster: Roster,
+    pub(crate) factory: RuntimeFactory,
+    pub(crate) notice: Notice,
+    pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) callers: Callers,
+    pub(crate) expose: Vec<AgentName>,
+    pub(crate) tools: Vec<AgentName>,
+}
+
+impl ServedTeams {
+    /// Checks that every agent that is to be reached exists, and makes the owner's team.
+    pub(crate) fn new(parts: ServedTeamsParts) -> Result<Self, AppError> {
+        check_agents(&parts.roster, &parts.expose)?;
+        check_agents(&parts.roster, &parts.tools)?;
+        let exposed: Reach = (!parts.expose.is_empty()).then(|| parts.expose.into_iter().collect());
+        let runtimes = BTreeMap::new();
+        let remote_team = parts.roster.remote_team();
+        let teams = Self {
+            factory: parts.factory,
+            notice: parts.notice,
+            approver: parts.approver,
+            callers: parts.callers,
+            exposed,
+            offering: parts.tools.into_iter().collect(),
+            state: Mutex::new(State { roster: parts.roster, remote_team, runtimes }),
+        };
+        let mut state = teams.state();
+        let owners = teams.make(&state, &teams.exposed)?;
+        state.runtimes.insert(teams.exposed.clone(), owners);
+        drop(state);
+        Ok(teams)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the whole team, as it is now.
+    pub(crate) fn roster(&self) -> Roster {
+        self.state().roster.clone()
+    }
+
+    /// What the card of the team says to a caller, or to everybody.
+    fn described(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
+        let reach = match caller {
+            None => Some(self.exposed.clone()),
+            Some(caller) => self.reach(caller),
+        };
+        let Some(reach) = reach else { return Vec::new() };
+        let state = self.state();
+        let mut agents = CardAgent::all_of(&state.roster.tree, Some(state.roster.topology()));
+        if let Some(reach) = reach {
+            agents.retain(|agent| reach.contains(agent.name.as_str()));
+        }
+        agents
+    }
+
+    /// The turns under way in all teams.
+    pub fn turns_under_way(&self) -> usize {
+        let state = self.state();
+        state.runtimes.values().map(Runtime::turns_under_way).sum()
+    }
+
+    /// Waits for what follows from the turns so far, and says what could not be done.
+    pub async fn settled(&self) -> Vec<String> {
+        let runtimes: Vec<Runtime> = self.state().runtimes.values().cloned().collect();
+        let mut troubles = Vec::new();
+        for runtime in runtimes {
+            troubles.extend(runtime.settled().await);
+        }
+        troubles
+    }
+
+    /// The agents that a caller reaches. The outer none: it is not let in.
+    fn reach(&self, caller: &Caller) -> Option<Reach> {
+        if caller.as_str() == OWNER {
+            return Some(self.exposed.clone());
+        }
+        let own = self.callers.known(caller)?.agents;
+        Some(match (own, &self.exposed) {
+            (Some(own), Some(exposed)) => Some(own.intersection(exposed).cloned().collect()),
+            (Some(own), None) => Some(own),
+            (None, exposed) => exposed.clone(),
+        })
+    }
+
+    /// A runtime for a set of agents, as they are now.
+    fn make(&self, state: &State, reach: &Reach) -> Result<Runtime, AppError> {
+        let roster = match reach {
+            None => state.roster.clone(),
+            Some(agents) => state.roster.exposing(agents, &state.remote_team)?,
+        };
+        let runtime = self.factory.runtime(&roster, Arc::clone(&self.approver));
+        // Remote agents may have come or gone since the start.
+        runtime.replace_team(&roster.tree, &state.remote_team.agents);
+        Ok(runtime)
+    }
+
+    /// Whether a caller may call tools of this agent directly.
+    fn offers(&self, caller: &Caller, agent: &AgentName) -> bool {
+        let reached = match self.reach(caller) {
+            None => false,
+            Some(None) => true,
+            Some(Some(agents)) => agents.contains(agent),
+        };
+        reached && self.offering.contains(agent)
+    }
+}
+
+impl Teams for ServedTeams {
+    fn team(&self, caller: &Caller) -> Option<Runtime> {
+        let reach = self.reach(caller)?;
+        let mut state = self.state();
+        if let Some(runtime) = state.runtimes.get(&reach) {
+            return Some(runtime.clone());
+        }
+        // An empty set, or agents that are gone: there is nobody to talk to.
+        let runtime = self.make(&state, &reach).ok()?;
+        state.runtimes.insert(reach, runtime.clone());
+        Some(runtime)
+    }
+}
+
+impl TeamListener for ServedTeams {
+    fn renew(
+        &self,
+        tools: ToolRegistry,
+        tree: AgentTree,
+        remote_team: RemoteTeam,
+    ) -> Result<(), AppError> {
+        let mut state = self.state();
+        (state.roster.tools, state.roster.tree) = (tools, tree);
+        state.remote_team = remote_team;
+        for (reach, runtime) in &state.runtimes {
+            let tree = match reach {
+                None => state.roster.tree.clone(),
+                Some(agents) => state.roster.exposing(agents, &state.remote_team)?.tree,
+            };
+            runtime.replace_team(&tree, &state.remote_team.agents);
+        }
+        Ok(())
+    }
+
+    fn tell_absence(&self, warning: String) {
+        // For the owner's eyes: callers need not know whom the owner works with.
+        (self.notice)(&warning);
+    }
+}
+
+impl Exposed for ServedTeams {
+    fn exposed(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
+        self.described(caller)
+    }
+}
+
+impl Offers for ServedTeams {
+    fn tools(&self, caller: &Caller) -> Vec<Offered> {
+        let state = self.state();
+        let agents = state.roster.tree.sub_agents().iter();
+        agents
+            .filter(|agent| self.offers(caller, &agent.name))
+            .flat_map(|agent| {
+                let owned = agent.tools().iter().cloned();
+                owned.map(|tool| Offered { agent: agent.name.clone(), tool })
+            })
+            .collect()
+    }
+}
+
+/// Refuses names that nobody has.
+pub fn check_agents(roster: &Roster, agents: &[AgentName]) -> Result<(), AppError> {
+    let known: Vec<&str> =
+        roster.tree.sub_agents().iter().map(|agent| agent.name.as_str()).collect();
+    match agents.iter().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) if known.is_empty() => Err(AppError::usage(format!(
+            "{name} cannot be named alone: there is one agent with every tool. Set \
+             agent.multiAgent to true, or leave the names out"
+        ))),
+        Some(name) => Err(AppError::usage(format!(
+            "there is no agent {name}. There are: {}",
+            known.join(", ")
+        ))),
+    }
+}

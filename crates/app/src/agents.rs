@@ -1,0 +1,152 @@
+//! The agents with a crate of their own, opened alike. A new agent crate is added here, and nowhere
+//! else in this crate but in the configuration.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_chronicler::{ChroniclerAgent, MemoryResources, MemorySettings};
+use lango_librarian::inquiries::InquirySettings;
+use lango_librarian::skills::{ListedSkill, SkillShelf};
+use lango_librarian::{
+    DocumentSettings, KnowledgeSettings, LibrarianAgent, LibrarianResources, LibrarianSettings,
+};
+use lango_model::Model;
+use lango_navigator::{NavigatorAgent, NavigatorSettings};
+use lango_operator::{
+    OperatorAgent, OperatorResources, OperatorSettings, Processes, Skills, Workspace, skill_places,
+};
+use lango_runtime::AgentParts;
+
+use crate::config::Config;
+use crate::definition::is_trusted;
+use crate::{AppError, Home, Stores, confinement, knowledge, web};
+
+/// What the configuration says about each agent. Nothing is opened yet.
+pub(crate) struct AgentSettings {
+    workspace: Workspace,
+    operator: OperatorSettings,
+    navigator: NavigatorSettings,
+    librarian: LibrarianSettings,
+    chronicler: Option<MemorySettings>,
+}
+
+/// The agents, with everything that they contribute.
+pub(crate) struct OpenAgents {
+    pub(crate) parts: Vec<AgentParts>,
+    /// What the operator runs in the background.
+    pub(crate) processes: Processes,
+}
+
+impl AgentSettings {
+    /// Reads the settings of every agent.
+    pub(crate) fn read(config: &Config, home: &Home, workspace: &Path) -> Result<Self, AppError> {
+        Ok(Self {
+            workspace: Workspace::open(workspace)?,
+            operator: OperatorSettings {
+                sandbox: confinement::sandbox(config),
+                policy: confinement::policy(config, home)?,
+                skills: find_skills(config, workspace),
+                ..OperatorSettings::default()
+            },
+            navigator: web::navigator(config, home)?,
+            librarian: librarian(config, workspace)?,
+            chronicler: memory_settings(config),
+        })
+    }
+
+    /// Opens every agent in the database. `observer` is the model that observes conversations.
+    pub(crate) async fn open(
+        self,
+        config: &Config,
+        home: &Home,
+        stores: &Stores,
+        observer: Option<Arc<dyn Model>>,
+    ) -> Result<OpenAgents, AppError> {
+        let Stores { database, journal } = stores.clone();
+        let Self { workspace, operator, navigator, mut librarian, chronicler } = self;
+        let retrieval = knowledge::open(config, database.clone()).await?;
+        let skills = operator.skills.clone();
+        let resources = OperatorResources { workspace, database };
+        let operator = OperatorAgent::open(operator, resources).await?;
+        let navigator = NavigatorAgent::open(navigator);
+        librarian.skills = skill_shelf(config, home, &operator, skills);
+        let resources =
+            LibrarianResources { journal: journal.clone(), retrieval: retrieval.clone() };
+        let librarian = LibrarianAgent::open(librarian, resources).await?;
+        let mut parts = vec![operator.parts(), navigator.parts()];
+        if let Some(settings) = chronicler {
+            let resources = MemoryResources { journal, retrieval, observer };
+            parts.push(ChroniclerAgent::open(settings, resources).await?.parts());
+        }
+        parts.push(librarian.parts());
+        Ok(OpenAgents { parts, processes: operator.processes().clone() })
+    }
+}
+
+/// Returns the skills of the user and, where it is trusted, of the workspace.
+pub fn find_skills(config: &Config, workspace: &Path) -> Skills {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let project = is_trusted(config, workspace).then(|| workspace.to_owned());
+    Skills::discover(&skill_places(home, project))
+}
+
+/// Returns the settings of memory; none where it is not enabled.
+pub fn memory_settings(config: &Config) -> Option<MemorySettings> {
+    let given = &config.observational_memory;
+    given.enabled.then(|| MemorySettings {
+        message_token_threshold: given.message_token_threshold.max(1),
+        observation_token_threshold: given.observation_token_threshold.max(1),
+        tokens_per_day: given.tokens_per_day,
+        memory_token_budget: given.memory_token_budget,
+        visible_turns: config.history.turns,
+        ..MemorySettings::default()
+    })
+}
+
+fn librarian(config: &Config, workspace: &Path) -> Result<LibrarianSettings, AppError> {
+    let given = &config.librarian;
+    let mut settings = LibrarianSettings {
+        graph: config.graph.enabled,
+        web: knowledge::web_search(config)?,
+        ..LibrarianSettings::default()
+    };
+    if given.enabled {
+        let days = u64::from(given.inquiry_expiry_days.max(1));
+        settings.knowledge = Some(KnowledgeSettings {
+            token_budget: given.knowledge_token_budget,
+            inquiries: InquirySettings {
+                max_pending: given.max_pending_inquiries,
+                cooldown_turns: given.inquiry_cooldown_turns,
+                expires_after: Duration::from_hours(24 * days),
+            },
+        });
+        let (reader, fetch) = knowledge::reader(config)?;
+        let workspace = workspace.to_owned();
+        settings.documents = Some(DocumentSettings { reader, fetch, workspace });
+    }
+    Ok(settings)
+}
+
+/// Returns the skills as the librarian lists them. They belong to the operator, which agents' crates
+/// cannot know of each other.
+fn skill_shelf(
+    config: &Config,
+    home: &Home,
+    operator: &OperatorAgent,
+    skills: Skills,
+) -> Option<SkillShelf> {
+    let drafts = knowledge::drafts(home).ok().filter(|_| config.librarian.enabled)?;
+    let records = operator.records().clone();
+    let usable = move || {
+        let listed = |skill: &Arc<lango_operator::Skill>| ListedSkill {
+            name: skill.name.clone(),
+            description: skill.description.clone(),
+            origin: skill.directory.display().to_string(),
+            state: if records.is_pinned(skill) { "allowed" } else { "asks at its next use" }
+                .to_owned(),
+        };
+        skills.found.iter().map(listed).collect()
+    };
+    Some(SkillShelf { drafts, usable: Arc::new(usable) })
+}

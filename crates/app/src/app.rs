@@ -1,0 +1,71 @@
+//! Where every client begins: the directories and the configuration, resolved once.
+
+use std::env;
+use std::path::PathBuf;
+
+use lango_store::{Database, DatabaseLocation, Journal};
+
+use crate::config::{Config, Loaded, load};
+use crate::{AppError, Home};
+
+/// What a client says before anything is read.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// The configuration file; the usual one where it is not given.
+    pub config_file: Option<PathBuf>,
+}
+
+/// The configuration and where files are: what everything else starts from.
+#[derive(Debug)]
+pub struct App {
+    /// Where files are.
+    pub home: Home,
+    /// The configuration, with the origin of each value.
+    pub loaded: Loaded,
+}
+
+/// The open database and the journal in it. Clones share the connections.
+#[derive(Clone)]
+pub struct Stores {
+    /// The database.
+    pub database: Database,
+    /// The journal in it.
+    pub journal: Journal,
+}
+
+impl App {
+    /// Reads the configuration. Nothing is opened or written.
+    pub fn load(options: LoadOptions) -> Result<Self, AppError> {
+        let explicit = options.config_file.clone();
+        let home = Home::find(options.config_file)?;
+        if let Some(path) = explicit.filter(|path| !path.exists()) {
+            return Err(AppError::usage(format!("there is no file {}", path.display())));
+        }
+        // A variable that is not text is some other program's, or will not fit its key.
+        let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+        let variables = env::vars_os().map(|(name, value)| (text(name), text(value)));
+        let loaded = load(&home.config_file, variables)?;
+        Ok(Self { home, loaded })
+    }
+
+    /// Returns the configuration.
+    pub fn config(&self) -> &Config {
+        &self.loaded.config
+    }
+
+    /// Returns where the database is.
+    pub fn database_location(&self) -> Result<DatabaseLocation, AppError> {
+        match &self.config().database.url {
+            Some(url) => Ok(url.parse()?),
+            None => Ok(DatabaseLocation::Sqlite(self.home.database())),
+        }
+    }
+
+    /// Opens the database and the journal in it, for those who need no agents.
+    pub async fn open_stores(&self) -> Result<Stores, AppError> {
+        let location = self.database_location()?;
+        let database = Database::open(&location).await.map_err(AppError::Database)?;
+        let journal = Journal::open(database.clone()).await.map_err(AppError::Database)?;
+        Ok(Stores { database, journal })
+    }
+}

@@ -1,0 +1,175 @@
+//! Opening everything: the database first, then every agent with its handle, then the team.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lango_mcp::client::{Nobody, Person, Servers};
+use lango_operator::Processes;
+use lango_runtime::{AgentParts, ContextSource, RuleBook};
+use lango_tool::RegisteredTool;
+
+use crate::agents::{AgentSettings, OpenAgents};
+use crate::approvals::rule_book;
+use crate::definition::{TeamDefinition, TeamOptions};
+use crate::mcp::{self, McpTools};
+use crate::provider::{self, ModelOptions, ReadyModels};
+use crate::remotes::Remotes;
+use crate::runtime::{RuntimeFactory, context_sources};
+use crate::team::Roster;
+use crate::{App, AppError, Stores, secrets};
+
+/// What a client wants opened.
+pub struct OpenOptions {
+    /// The team.
+    pub team: TeamOptions,
+    /// The model that works.
+    pub models: ModelOptions,
+    /// Answers what MCP servers ask a person.
+    pub person: Arc<dyn Person>,
+    /// Leaves out approval rules, MCP servers and remote agents, as a demonstration does.
+    pub isolated: bool,
+}
+
+impl OpenOptions {
+    /// Returns options for a client without a person at it.
+    pub fn new(team: TeamOptions, models: ModelOptions) -> Self {
+        Self { team, models, person: Arc::new(Nobody), isolated: false }
+    }
+}
+
+/// What a client that only looks wants to see. No model is asked, and no MCP server is started.
+#[derive(Debug, Clone, Default)]
+pub struct InspectOptions {
+    /// The team.
+    pub team: TeamOptions,
+    /// Whether the tools of MCP servers that were seen before are in the team.
+    pub mcp_tools: bool,
+    /// Whether remote agents are looked for.
+    pub remote_agents: bool,
+}
+
+/// Everything that turns run on.
+pub struct Assembly {
+    /// The agents and tools.
+    pub roster: Roster,
+    pub(crate) factory: RuntimeFactory,
+    pub(crate) stores: Stores,
+    pub(crate) processes: Processes,
+    pub(crate) servers: Option<Servers>,
+    /// What to say about MCP servers that are not used, or not whole.
+    pub(crate) notices: Vec<String>,
+}
+
+/// The agents and tools, for those who only look.
+pub struct Inspection {
+    /// The agents and tools.
+    pub roster: Roster,
+    /// The directory that they work in.
+    pub workspace: PathBuf,
+    /// The database and the journal.
+    pub stores: Stores,
+    agents: Vec<AgentParts>,
+}
+
+impl App {
+    /// Opens everything that turns run on. Mistakes in the configuration and a model that cannot be
+    /// had are found before the database is opened.
+    pub async fn open(&self, options: OpenOptions) -> Result<Assembly, AppError> {
+        let OpenOptions { team, models, person, isolated } = options;
+        let config = self.config();
+        let definition = TeamDefinition::load(config, &team)?;
+        let settings = AgentSettings::read(config, &self.home, &definition.workspace)?;
+        definition.check_agent_settings(config)?;
+        let models = provider::open(config, models).await?;
+        let stores = self.open_stores().await?;
+        let observer = models.observer.clone();
+        let agents = settings.open(config, &self.home, &stores, observer).await?;
+        let Extras { remotes, rules, mcp } = if isolated {
+            Extras::default()
+        } else {
+            Extras::open(self, &definition, &stores, person, &models).await?
+        };
+        let workspace = definition.workspace.clone();
+        let OpenAgents { mut parts, processes } = agents;
+        let roster = Roster::build(definition, take_tools(&mut parts), mcp.tools, remotes)?;
+        let mut secrets = secrets::collect(config, &models);
+        secrets.extend(mcp.secrets);
+        let factory = RuntimeFactory {
+            config: config.clone(),
+            models: Arc::new(models),
+            journal: stores.journal.clone(),
+            rules,
+            agents: parts,
+            workspace,
+            secrets,
+        };
+        let McpTools { servers, notices, .. } = mcp;
+        Ok(Assembly { roster, factory, stores, processes, servers, notices })
+    }
+
+    /// Opens the agents and tools for those who only look.
+    pub async fn inspect(&self, options: InspectOptions) -> Result<Inspection, AppError> {
+        let config = self.config();
+        let definition = TeamDefinition::load(config, &options.team)?;
+        let settings = AgentSettings::read(config, &self.home, &definition.workspace)?;
+        let stores = self.open_stores().await?;
+        let OpenAgents { parts: mut agents, .. } =
+            settings.open(config, &self.home, &stores, None).await?;
+        let remotes = if options.remote_agents {
+            Remotes::find(config, &stores.database).await?
+        } else {
+            None
+        };
+        let workspace = definition.workspace.clone();
+        let others = if options.mcp_tools {
+            mcp::known_tools(self, &workspace, &stores.database).await?
+        } else {
+            Vec::new()
+        };
+        let roster = Roster::build(definition, take_tools(&mut agents), others, remotes)?;
+        Ok(Inspection { roster, workspace, stores, agents })
+    }
+}
+
+impl Assembly {
+    /// Returns the models that work.
+    pub fn models(&self) -> &Arc<ReadyModels> {
+        &self.factory.models
+    }
+}
+
+impl Inspection {
+    /// Returns what agents are told beside their instructions.
+    pub fn context_sources(&self) -> Vec<Box<dyn ContextSource>> {
+        context_sources(&self.agents, &self.roster, &self.workspace)
+    }
+}
+
+/// What the user added to the program: rules, remote agents and MCP servers.
+#[derive(Default)]
+struct Extras {
+    remotes: Option<Remotes>,
+    rules: RuleBook,
+    mcp: McpTools,
+}
+
+impl Extras {
+    async fn open(
+        app: &App,
+        definition: &TeamDefinition,
+        stores: &Stores,
+        person: Arc<dyn Person>,
+        models: &ReadyModels,
+    ) -> Result<Self, AppError> {
+        let (config, database) = (app.config(), &stores.database);
+        let remotes = Remotes::find(config, database).await?;
+        let rules = rule_book(config, database.clone()).await?;
+        let mcp = mcp::start(app, &definition.workspace, database, person, models).await?;
+        Ok(Self { remotes, rules, mcp })
+    }
+}
+
+/// Takes the tools out of the parts: a registry has them from now on.
+fn take_tools(agents: &mut [AgentParts]) -> Vec<RegisteredTool> {
+    agents.iter_mut().flat_map(|agent| std::mem::take(&mut agent.tools)).collect()
+}

@@ -1,0 +1,50 @@
+//! Agents elsewhere: the keys of `[a2a]`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Agents elsewhere that the team works with.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct A2aConfig {
+    /// true: the agents of `a2a.remoteAgents` are in the team.
+    pub enabled: bool,
+    /// Seconds that a start waits for agents that do not answer, all of them together.
+    pub timeout_seconds: u64,
+    /// The agents, each a table with a name and the address of its card.
+    pub remote_agents: Vec<RemoteAgentConfig>,
+}
+
+impl Default for A2aConfig {
+    fn default() -> Self {
+        Self { enabled: false, timeout_seconds: 5, remote_agents: Vec::new() }
+    }
+}
+
+/// An agent elsewhere.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RemoteAgentConfig {
+    /// What it is called here: lower-case letters, digits and `-`.
+    pub name: String,
+    /// The address of its card, or only its host.
+    pub agent_card_url: String,
+    /// The environment variable that holds a bearer token for it. Tokens are never kept in this file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_env: Option<String>,
+    /// Places beside the card's own host that the agent may be at, such as `api.example.org`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow_hosts: Vec<String>,
+    /// Keys that its card has to be signed with one of: files with a JSON Web Key or a set of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub card_keys: Vec<String>,
+    /// false: answers are waited for, although the card says that they can be listened to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streaming: Option<bool>,
+    /// Seconds that one task may take; 120 unless given, and never more than `budget.seconds`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_seconds: Option<u64>,
+    /// Seconds that it may say nothing; 30 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silence_seconds: Option<u64>,
+}

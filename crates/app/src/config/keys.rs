@@ -1,0 +1,90 @@
+//! The keys there are, read off the types themselves.
+
+use schemars::Schema;
+use schemars::generate::SchemaSettings;
+
+use super::Config;
+
+/// A key that can be set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// Such as `agent.multiAgent`; `*` stands for a name of the user's choice.
+    pub path: String,
+    /// What it is for.
+    pub description: String,
+    /// Whether it takes several values.
+    pub is_list: bool,
+}
+
+impl Key {
+    /// The variable that overrides it, such as `LANGO_AGENT_MULTIAGENT`; none below free names.
+    pub fn variable(&self) -> Option<String> {
+        (!self.path.contains('*'))
+            .then(|| format!("LANGO_{}", self.path.replace('.', "_").to_uppercase()))
+    }
+
+    /// Whether `path` names this key.
+    pub fn matches(&self, path: &[&str]) -> bool {
+        let own: Vec<&str> = self.path.split('.').collect();
+        own.len() == path.len()
+            && own.iter().zip(path).all(|(own, given)| *own == "*" || own == given)
+    }
+}
+
+/// The JSON schema of the configuration file.
+pub fn schema() -> Schema {
+    let settings =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<Config>()
+}
+
+/// Every key that can be set, in the order of the schema.
+pub fn known_keys() -> Vec<Key> {
+    let mut keys = Vec::new();
+    collect(schema().as_value(), String::new(), "", &mut keys);
+    keys
+}
+
+/// What has no description of its own has that of what it is in.
+fn collect(schema: &serde_json::Value, path: String, above: &str, keys: &mut Vec<Key>) {
+    let description = schema.get("description").and_then(|text| text.as_str()).unwrap_or(above);
+    let below =
+        |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+    if let Some(properties) = schema.get("properties").and_then(|p| p.as_object()) {
+        for (name, property) in properties {
+            collect(property, below(name), description, keys);
+        }
+    } else if let Some(values) = schema.get("additionalProperties").filter(|v| v.is_object()) {
+        collect(values, below("*"), description, keys);
+    } else {
+        let description = description.replace('\n', " ");
+        let is_list = schema.get("type").is_some_and(|kind| kind == "array");
+        keys.push(Key { path, description, is_list });
+    }
+}
+
+/// The known key that looks most like `given`.
+pub(super) fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let score = |known: &str| strsim::jaro_winkler(&given.to_lowercase(), &known.to_lowercase());
+    known
+        .map(|known| (score(known), known))
+        .filter(|(score, _)| *score > 0.75)
+        .max_by(|left, right| left.0.total_cmp(&right.0))
+        .map(|(_, known)| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_found_with_its_description_and_variable() {
+        let keys = known_keys();
+        let key = keys.iter().find(|key| key.path == "agent.multiAgent").unwrap();
+        assert_eq!(key.variable().unwrap(), "LANGO_AGENT_MULTIAGENT");
+        assert!(key.description.contains("orchestrator"));
+        let free = keys.iter().find(|key| key.path == "providers.*.baseUrl").unwrap();
+        assert!(free.matches(&["providers", "local", "baseUrl"]) && free.variable().is_none());
+        assert!(keys.iter().all(|key| !key.description.is_empty()), "{keys:?}");
+    }
+}

@@ -1,0 +1,85 @@
+//! From the configuration to the sandbox of commands.
+
+use std::path::{Path, PathBuf};
+
+use lango_sandbox::{Level, Limits, Network, Part, Policy, Requirement, Sandbox};
+use lango_store::DatabaseLocation;
+
+use crate::AppError;
+use crate::config::{Config, LevelName, PartName};
+use crate::home::{self, Home};
+
+/// What confines commands.
+pub fn sandbox(config: &Config) -> Sandbox {
+    let requirement = match config.sandbox.level {
+        LevelName::Auto => Requirement::Auto,
+        LevelName::Bubblewrap => Requirement::Exactly(Level::Bubblewrap),
+        LevelName::Landlock => Requirement::Exactly(Level::Landlock),
+        LevelName::None => Requirement::Exactly(Level::None),
+    };
+    let part = |part: &PartName| match part {
+        PartName::Bubblewrap => Part::Bubblewrap,
+        PartName::Landlock => Part::Landlock,
+        PartName::Seccomp => Part::Seccomp,
+        PartName::Cgroup => Part::Cgroup,
+    };
+    let without = config.sandbox.without.iter().map(part).collect();
+    Sandbox { requirement, without, helper: None }
+}
+
+/// What commands may touch.
+pub fn policy(config: &Config, home: &Home) -> Result<Policy, AppError> {
+    let given = &config.sandbox;
+    let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    Ok(Policy {
+        writable: expanded("writable", &given.writable)?,
+        protected: [expanded("protected", &given.protected)?, instructions(config)].concat(),
+        hidden: [expanded("hidden", &given.hidden)?, own(config, home, user.as_deref())].concat(),
+        home: user,
+        network: if given.network { Network::On } else { Network::Off },
+        limits: Limits {
+            cpu_seconds: given.cpu_seconds.max(1),
+            memory_bytes: given.memory_megabytes.clamp(1, u64::MAX >> 20) << 20,
+            processes: given.processes.max(1),
+            file_bytes: given.file_megabytes.clamp(1, u64::MAX >> 20) << 20,
+            ..Limits::default()
+        },
+    })
+}
+
+fn expanded(key: &str, given: &[String]) -> Result<Vec<PathBuf>, AppError> {
+    let one = |path: &String| {
+        home::expand_path(path).map_err(|error| AppError::usage(format!("sandbox.{key}: {error}")))
+    };
+    given.iter().map(one).collect()
+}
+
+/// Directories that say what agents do.
+fn instructions(config: &Config) -> Vec<PathBuf> {
+    let agent = &config.agent;
+    let topology = Some(PathBuf::from(&agent.topology)).filter(|path| path.is_dir());
+    let places = [topology, agent.agents_dir.clone(), agent.prompts_dir.clone()];
+    // A path that cannot be made absolute is one of a directory that is gone.
+    places.into_iter().flatten().filter_map(|path| std::path::absolute(path).ok()).collect()
+}
+
+/// Lango's own files: configuration, journal, keys.
+fn own(config: &Config, home: &Home, user: Option<&Path>) -> Vec<PathBuf> {
+    let mut places =
+        vec![home.config_directory.clone(), home.data.clone(), home.config_file.clone()];
+    // Those of a run without LANGO_HOME, too.
+    places.extend(user.iter().flat_map(|user| {
+        [".config/lango", ".local/share/lango", ".local/state/lango", ".cache/lango"]
+            .map(|name| user.join(name))
+    }));
+    if let Some(Ok(DatabaseLocation::Sqlite(file))) =
+        config.database.url.as_ref().map(|u| u.parse())
+    {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            let mut name = file.clone().into_os_string();
+            name.push(suffix);
+            places.push(name.into());
+        }
+    }
+    places.into_iter().filter_map(|path| std::path::absolute(path).ok()).collect()
+}

@@ -1,0 +1,79 @@
+//! Where Lango keeps its files: the XDG directories, or all of it under `LANGO_HOME`.
+
+use std::env;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::AppError;
+
+/// The directories.
+#[derive(Debug, Clone)]
+pub struct Home {
+    /// The configuration file.
+    pub config_file: PathBuf,
+    /// Where the file is unless another is named.
+    pub config_directory: PathBuf,
+    /// Where everything that is kept lies.
+    pub data: PathBuf,
+}
+
+impl Home {
+    /// From the environment and `--config`.
+    pub fn find(config: Option<PathBuf>) -> Result<Self, AppError> {
+        let own = env::var_os("LANGO_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let user = || {
+            let home = env::var_os("HOME").filter(|home| !home.is_empty());
+            home.map(PathBuf::from).ok_or_else(|| {
+                AppError::usage("there is no home directory: set HOME or LANGO_HOME")
+            })
+        };
+        let xdg = |variable: &str, below: &str| -> Result<PathBuf, AppError> {
+            let given = env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+            Ok(given.map_or_else(|| user().map(|home| home.join(below)), Ok)?.join("lango"))
+        };
+        let (config_directory, data) = match own {
+            Some(home) => (home.clone(), home),
+            None => (xdg("XDG_CONFIG_HOME", ".config")?, xdg("XDG_DATA_HOME", ".local/share")?),
+        };
+        let config_file = config.unwrap_or_else(|| config_directory.join("config.toml"));
+        Ok(Self { config_file, config_directory, data })
+    }
+
+    /// The database, where no other is configured.
+    pub fn database(&self) -> PathBuf {
+        self.data.join("lango.db")
+    }
+}
+
+/// A path as people write it in a configuration: `~` is the home directory, and nothing is relative
+/// to wherever the program happens to run.
+pub fn expand_path(given: &str) -> Result<PathBuf, String> {
+    let path = match given.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            let home = env::var_os("HOME").filter(|home| !home.is_empty());
+            let home = home.ok_or_else(|| format!("{given}: HOME is not set"))?;
+            PathBuf::from(home).join(rest.trim_start_matches('/'))
+        }
+        _ => PathBuf::from(given),
+    };
+    if !path.is_absolute() {
+        return Err(format!("{given} is not an absolute path"));
+    }
+    // Where it exists, links are resolved, because the workspace's are.
+    Ok(path.canonicalize().unwrap_or(path))
+}
+
+/// Writes a file that only its owner can read, all of it or nothing.
+pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    written.and_then(|()| std::fs::rename(&temporary, path)).inspect_err(|_| {
+        // The error itself is what matters; a temporary file left behind does no harm.
+        let _ = std::fs::remove_file(&temporary);
+    })
+}

@@ -1,0 +1,224 @@
+//! The HTTP server: where it listens, who is let in, and its endpoints.
+
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_a2a::server::{A2aDoor, CardSettings, DoorParts, Settings};
+use lango_a2a::signature::CardSigner;
+use lango_egress::Guard;
+use lango_mcp::server::{McpDoor, McpParts};
+use lango_protocol::AgentName;
+use lango_server::{
+    Access, AccessParts, Doors, Gate, Listener, OpenAiDoor, OpenAiParts, Token, routes,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::ServerConfig;
+use crate::home::expand_path;
+use crate::owner::OwnerToken;
+use crate::{App, AppError, Notice, ServeOptions, Serving, web};
+
+/// Limits how long turns have to end when the server is told to.
+const GRACE_PERIOD: Duration = Duration::from_secs(10);
+
+/// What a client says about the server; the configuration decides where it does not.
+#[derive(Debug, Clone, Default)]
+pub struct HttpServerOptions {
+    /// The address to listen on.
+    pub host: Option<IpAddr>,
+    /// The port; 0 is any that is free.
+    pub port: Option<u16>,
+    /// The agents that API clients reach.
+    pub expose: Vec<AgentName>,
+    /// Agents whose tools may be called directly.
+    pub tools: Vec<AgentName>,
+    /// How the owner is known.
+    pub owner: OwnerOptions,
+    /// The version that cards and health reports name.
+    pub version: &'static str,
+}
+
+/// How the owner of a server is known.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OwnerOptions {
+    /// Lets every program on this machine in, as the owner.
+    pub open: bool,
+    /// Makes a new token; the one before it is worth nothing any more.
+    pub new_token: bool,
+}
+
+/// A server that was checked, and that does not listen yet.
+pub struct HttpServer {
+    address: SocketAddr,
+    configured_token: Option<Token>,
+    options: HttpServerOptions,
+}
+
+impl HttpServer {
+    /// Checks the options against the configuration. Nothing is opened.
+    pub fn new(config: &ServerConfig, options: HttpServerOptions) -> Result<Self, AppError> {
+        let address = address(config, &options)?;
+        let configured_token = OwnerToken::configured(config, options.owner)?;
+        let expose = named(&options.expose, &config.expose, "server.expose")?;
+        let tools = named(&options.tools, &config.tools, "server.tools")?;
+        let options = HttpServerOptions { expose, tools, ..options };
+        Ok(Self { address, configured_token, options })
+    }
+
+    /// Returns what API clients reach.
+    pub fn serve_options(&self, notice: Notice) -> ServeOptions {
+        let token = self.configured_token.iter();
+        ServeOptions {
+            expose: self.options.expose.clone(),
+            tools: self.options.tools.clone(),
+            secrets: token.map(|token| token.reveal().to_owned()).collect(),
+            notice,
+        }
+    }
+
+    /// Listens until `stop` is done. `announce` is called once everything is ready.
+    pub async fn run<E: From<AppError>>(
+        self,
+        app: &App,
+        serving: Serving,
+        announce: impl FnOnce(SocketAddr, &OwnerToken) -> Result<(), E>,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Result<(), E> {
+        let Self { address, configured_token, options } = self;
+        let listener = Listener::bind(address).await.map_err(AppError::from)?;
+        let owner = OwnerToken::find(configured_token, options.owner, &serving.callers).await?;
+        let closing = CancellationToken::new();
+        let server = &app.config().server;
+        let notice = Arc::clone(&serving.notice);
+        let access = Access::new(AccessParts {
+            gate: Gate::new(&server.allowed_hosts, &server.allowed_origins),
+            callers: serving.callers.clone(),
+            owner_token: owner.chosen().cloned(),
+            open: options.owner.open,
+            notice: Arc::new(move |line| notice(&line)),
+        });
+        let access = access.map_err(AppError::from)?;
+        let a2a = a2a_endpoint(app, &serving, listener.address(), &options).await?;
+        let endpoints = endpoints(&serving, &a2a, &closing, options.version).await?;
+        let routes = routes(Arc::new(access), endpoints);
+        announce(listener.address(), &owner)?;
+        let teams = Arc::clone(&serving.teams);
+        let ended = closing.clone();
+        tokio::spawn(async move {
+            ended.cancelled().await;
+            a2a.close().await;
+        });
+        let is_busy = move || teams.turns_under_way() > 0;
+        listener.serve(routes, stop, closing, GRACE_PERIOD, is_busy).await;
+        serving.end().await;
+        Ok(())
+    }
+}
+
+/// Returns all endpoints of the server.
+async fn endpoints(
+    serving: &Serving,
+    a2a: &A2aDoor,
+    closing: &CancellationToken,
+    version: &'static str,
+) -> Result<Doors, AppError> {
+    let openai = OpenAiDoor::open(OpenAiParts {
+        teams: serving.teams.clone(),
+        database: serving.database.clone(),
+        journal: serving.journal.clone(),
+        closing: closing.clone(),
+    })
+    .await?;
+    let mcp = McpDoor::new(McpParts {
+        teams: serving.teams.clone(),
+        offers: serving.teams.clone(),
+        closing: closing.clone(),
+    });
+    let teams = Arc::clone(&serving.teams);
+    Ok(Doors {
+        openai: Some(openai),
+        others: vec![mcp.router(), a2a.router()],
+        database: serving.database.clone(),
+        version,
+        running: Arc::new(move || teams.turns_under_way()),
+    })
+}
+
+/// Returns the endpoint of remote agents. Tasks that a process left behind are gone on with.
+async fn a2a_endpoint(
+    app: &App,
+    serving: &Serving,
+    address: SocketAddr,
+    options: &HttpServerOptions,
+) -> Result<A2aDoor, AppError> {
+    let config = app.config();
+    let open = options.owner.open;
+    let rules = web::rules(config)?;
+    let settings = Settings { callers_are_known: !open, ..Settings::default() };
+    let server = &config.server;
+    let endpoint = A2aDoor::open(DoorParts {
+        database: serving.database.clone(),
+        teams: serving.teams.clone(),
+        exposed: serving.teams.clone(),
+        card: CardSettings {
+            name: server.name.clone(),
+            description: server.description.clone(),
+            version: options.version.to_owned(),
+            base_url: server.base_url.clone().unwrap_or_else(|| format!("http://{address}")),
+            provider: None,
+            documentation_url: None,
+            bearer: !open,
+        },
+        signer: signer(server)?,
+        notifications: Some(Guard::new(rules)),
+        settings,
+    })
+    .await?;
+    endpoint.resume().await?;
+    Ok(endpoint)
+}
+
+/// Returns what signs the card, where a key was named. The key is made if it is not there.
+fn signer(config: &ServerConfig) -> Result<Option<CardSigner>, AppError> {
+    let Some(path) = &config.card_key else { return Ok(None) };
+    let wrong = |why: String| AppError::usage(format!("server.cardKey {path}: {why}"));
+    let file = expand_path(path).map_err(wrong)?;
+    let signer = if file.exists() { CardSigner::open(&file) } else { CardSigner::generate(&file) };
+    signer.map(Some).map_err(|error| wrong(error.to_string()))
+}
+
+/// Returns the agents that a client named, or else the configuration.
+fn named(
+    given: &[AgentName],
+    configured: &[String],
+    key: &str,
+) -> Result<Vec<AgentName>, AppError> {
+    if !given.is_empty() {
+        return Ok(given.to_vec());
+    }
+    let names = configured.iter().map(|name| name.parse());
+    names
+        .collect::<Result<_, _>>()
+        .map_err(|error: lango_protocol::InvalidName| AppError::usage(format!("{key}: {error}")))
+}
+
+/// Returns where to listen. Without authentication that is this machine alone.
+fn address(config: &ServerConfig, options: &HttpServerOptions) -> Result<SocketAddr, AppError> {
+    let configured = || match config.host.as_str() {
+        "localhost" => Ok(IpAddr::from([127, 0, 0, 1])),
+        other => other.parse().map_err(|_| {
+            AppError::usage(format!("server.host {other:?} is not an address, such as 127.0.0.1"))
+        }),
+    };
+    let host = options.host.map_or_else(configured, Ok)?;
+    if options.owner.open && !host.is_loopback() {
+        return Err(AppError::usage(format!(
+            "{host} is reached by other machines, and with --no-auth everybody there would be you. \
+             Leave out --no-auth, or listen on this machine alone: lango serve --no-auth --host \
+             127.0.0.1"
+        )));
+    }
+    Ok(SocketAddr::new(host, options.port.unwrap_or(config.port)))
+}

@@ -1,0 +1,101 @@
+//! Who turns texts into vectors.
+
+use std::env;
+use std::sync::Arc;
+
+use lango_retrieval::{Embedder, LocalEmbedder, RemoteEmbedder, RemoteWire};
+
+use crate::config::{Config, EmbeddingProvider};
+
+/// Who turns texts into vectors, or why nobody does.
+pub enum Embedding {
+    /// It can be asked.
+    Ready(Arc<dyn Embedder>),
+    /// Texts are found by their words alone.
+    Absent(String),
+}
+
+impl Embedding {
+    /// Returns the embedder, where there is one.
+    pub fn ready(&self) -> Option<Arc<dyn Embedder>> {
+        match self {
+            Self::Ready(embedder) => Some(Arc::clone(embedder)),
+            Self::Absent(_) => None,
+        }
+    }
+}
+
+/// A provider of embeddings as users usually have it.
+struct Usual {
+    provider: &'static str,
+    wire: RemoteWire,
+    model: &'static str,
+    base_url: &'static str,
+    keys: &'static [&'static str],
+}
+
+const OPENAI: Usual = Usual {
+    provider: "openai",
+    wire: RemoteWire::OpenAi,
+    model: "text-embedding-3-small",
+    base_url: "https://api.openai.com/v1",
+    keys: &["OPENAI_API_KEY"],
+};
+
+const GEMINI: Usual = Usual {
+    provider: "gemini",
+    wire: RemoteWire::Gemini,
+    model: "gemini-embedding-001",
+    base_url: "https://generativelanguage.googleapis.com/v1beta",
+    keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+};
+
+const OLLAMA: Usual = Usual {
+    provider: "ollama",
+    wire: RemoteWire::Ollama,
+    model: "nomic-embed-text",
+    base_url: "http://127.0.0.1:11434",
+    keys: &[],
+};
+
+/// The embedder that the configuration asks for. Nothing is sent.
+pub fn embedding(config: &Config) -> Embedding {
+    let usual = match config.embedding.provider {
+        EmbeddingProvider::Local => return Embedding::Ready(Arc::new(LocalEmbedder::new())),
+        EmbeddingProvider::None => {
+            return Embedding::Absent(
+                "embedding.provider is none, so texts are found by their words alone".to_owned(),
+            );
+        }
+        EmbeddingProvider::OpenAi => &OPENAI,
+        EmbeddingProvider::Gemini => &GEMINI,
+        EmbeddingProvider::Ollama => &OLLAMA,
+    };
+    let settings = &config.embedding;
+    let variables: Vec<&str> = match &settings.api_key_env {
+        Some(variable) => vec![variable.as_str()],
+        None => usual.keys.to_vec(),
+    };
+    let key = variables
+        .iter()
+        .find_map(|variable| env::var(variable).ok().filter(|key| !key.trim().is_empty()));
+    if key.is_none() && !variables.is_empty() {
+        return Embedding::Absent(format!(
+            "embedding.provider is {}, but {} is not set, so texts are found by their words alone",
+            usual.provider,
+            variables.join(" or ")
+        ));
+    }
+    let model = settings.model.as_deref().unwrap_or(usual.model);
+    let base_url = settings.base_url.as_deref().unwrap_or(usual.base_url);
+    match RemoteEmbedder::new(usual.provider, model, usual.wire, base_url, key) {
+        Ok(embedder) => Embedding::Ready(Arc::new(embedder)),
+        Err(error) => Embedding::Absent(error.to_string()),
+    }
+}
+
+/// The key of the embedding provider, which must not be recorded or shown.
+pub(crate) fn secrets(config: &Config) -> Vec<String> {
+    let variable = config.embedding.api_key_env.as_ref();
+    variable.and_then(|variable| env::var(variable).ok()).into_iter().collect()
+}

@@ -1,0 +1,57 @@
+//! From the configuration to what is known: the index, its embedder, and how documents are read.
+
+mod embedding;
+
+use std::path::PathBuf;
+
+use lango_egress::{ClientLimits, GuardedClient};
+use lango_librarian::documents::{Fetch, Ingest, ReadLimits, Reader};
+use lango_librarian::skills::Drafts;
+use lango_librarian::{LIBRARIAN, WebSearch};
+use lango_operator::skill_places;
+use lango_retrieval::Retrieval;
+use lango_store::Database;
+
+use crate::config::Config;
+use crate::{AppError, Home, web};
+
+pub(crate) use embedding::secrets;
+pub use embedding::{Embedding, embedding};
+
+/// Opens the index of a database, with the embedder of the configuration.
+pub async fn open(config: &Config, database: Database) -> Result<Retrieval, AppError> {
+    Ok(Retrieval::open(database, embedding(config).ready()).await?)
+}
+
+/// Returns what reads files and pages into the index.
+pub fn ingest(config: &Config, retrieval: Retrieval) -> Result<Ingest, AppError> {
+    let (reader, fetch) = reader(config)?;
+    Ok(Ingest::new(retrieval, reader, Some(fetch)))
+}
+
+/// Returns what reads files, and what fetches pages.
+pub(crate) fn reader(config: &Config) -> Result<(Reader, Fetch), AppError> {
+    let limits = ReadLimits { max_file_bytes: config.librarian.max_file_bytes };
+    let reader = Reader::of_this_program(limits)?;
+    Ok((reader, Fetch::new(web::guard(config, LIBRARIAN)?, limits)))
+}
+
+/// Returns where the librarian's drafts wait, and where the user's own skills are.
+pub fn drafts(home: &Home) -> Result<Drafts, AppError> {
+    let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let own = skill_places(user, None)
+        .into_iter()
+        .next()
+        .ok_or_else(|| AppError::usage("there is no home directory for skills: set HOME"))?;
+    Ok(Drafts { pending: home.data.join("skill-drafts"), own })
+}
+
+/// Returns the server that searches the web, where one is configured.
+pub(crate) fn web_search(config: &Config) -> Result<Option<WebSearch>, AppError> {
+    let Some(url) = &config.search.url else { return Ok(None) };
+    // A server that is named here is to be reached, wherever it is.
+    let guard = web::guard_with(config, LIBRARIAN, url)?;
+    let client = GuardedClient::new(guard, ClientLimits::default());
+    let search = WebSearch::new(url, client).map_err(|error| AppError::usage(error.to_string()))?;
+    Ok(Some(search))
+}

@@ -1,0 +1,43 @@
+//! One assembly for every client: configuration, choice of a model, agents, and access to them.
+//!
+//! Use this to build a client, such as a command line, a terminal UI or a server. [`App::load`] reads
+//! the configuration; [`App::open`] opens the database and builds every agent;
+//! [`Assembly::runtime`] and [`Assembly::serve`] run them. [`App::inspect`] is for those who only
+//! look. What a client prints, and how it asks a person, does not belong here.
+
+mod access;
+mod agents;
+mod app;
+mod approvals;
+mod assembly;
+pub mod config;
+pub mod confinement;
+mod definition;
+mod error;
+mod home;
+mod http_server;
+pub mod knowledge;
+pub mod mcp;
+mod owner;
+pub mod provider;
+pub mod remotes;
+mod running;
+mod runtime;
+mod secrets;
+mod serving;
+mod team;
+pub mod web;
+
+pub use access::{ServedTeams, check_agents};
+pub use agents::{find_skills, memory_settings};
+pub use app::{App, LoadOptions, Stores};
+pub use approvals::{approval_policy, rule_book};
+pub use assembly::{Assembly, InspectOptions, Inspection, OpenOptions};
+pub use definition::{TeamOptions, find_workspace, is_trusted};
+pub use error::{AppError, ErrorKind};
+pub use home::{Home, expand_path};
+pub use http_server::{HttpServer, HttpServerOptions, OwnerOptions};
+pub use owner::OwnerToken;
+pub use running::RunningTeam;
+pub use serving::{Notice, ServeOptions, Serving};
+pub use team::Roster;

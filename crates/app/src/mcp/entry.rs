@@ -1,0 +1,148 @@
+//! From the configuration, or a project's file, to a server.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lango_egress::Url;
+use lango_mcp::client::{
+    HttpConfig, JsonEntry, OauthConfig, SamplingBudget, ServerConfig, ServerName, Source,
+    StdioConfig, TransportConfig, expand,
+};
+
+use crate::config::McpServerConfig;
+use crate::home;
+
+/// The longest limit that makes sense.
+const LONGEST_SECONDS: u64 = 24 * 3600;
+
+/// One entry of the user's configuration. The error says what is wrong with it.
+pub fn configured(name: &str, given: &McpServerConfig) -> Result<ServerConfig, String> {
+    let name: ServerName = name.parse().map_err(|error| format!("{error}"))?;
+    let transport = match (&given.command, &given.url) {
+        (Some(_), Some(_)) => return Err("it has a command and a url; leave one out".to_owned()),
+        (None, None) => return Err("it has neither a command nor a url".to_owned()),
+        (Some(command), None) => TransportConfig::Stdio(StdioConfig {
+            command: whole(command)?,
+            arguments: each(&given.args)?,
+            environment: values(&given.env)?,
+            directory: given
+                .cwd
+                .as_deref()
+                .map(|cwd| home::expand_path(&whole(cwd)?))
+                .transpose()?,
+            sandbox: given.sandbox,
+            writable: given
+                .writable
+                .iter()
+                .map(|path| place(&whole(path)?))
+                .collect::<Result<_, _>>()?,
+            network: given.network,
+        }),
+        (None, Some(url)) => TransportConfig::Http(HttpConfig {
+            url: address(&whole(url)?)?,
+            headers: values(&given.headers)?,
+            bearer_token: variable(given.bearer_token_env_var.as_deref())?,
+            oauth: OauthConfig {
+                client_id: given.oauth_client_id.clone(),
+                client_metadata_url: None,
+                client_secret: variable(given.oauth_client_secret_env_var.as_deref())?,
+                scopes: given.oauth_scopes.clone(),
+            },
+        }),
+    };
+    let agent = given.agent.as_deref().map(str::parse).transpose();
+    let seconds = |seconds: u64| Duration::from_secs(seconds.clamp(1, LONGEST_SECONDS));
+    Ok(ServerConfig {
+        agent: agent.map_err(|error| format!("agent: {error}"))?,
+        enabled: given.enabled,
+        enabled_tools: given.enabled_tools.clone(),
+        disabled_tools: given.disabled_tools.clone(),
+        safety: given.safety.into(),
+        read_only_tools: given.read_only_tools.clone(),
+        startup_timeout: seconds(given.startup_timeout_sec),
+        tool_timeout: seconds(given.tool_timeout_sec),
+        roots: given.roots,
+        sampling: SamplingBudget {
+            requests: given.sampling_requests,
+            tokens: given.sampling_tokens,
+        },
+        ..ServerConfig::new(name, transport)
+    })
+}
+
+/// One entry of another program's file, as one of the configuration.
+pub fn adopted(entry: &JsonEntry) -> Result<McpServerConfig, String> {
+    if let Some(kind @ "sse") = entry.r#type.as_deref() {
+        return Err(format!(
+            "it speaks {kind:?}, which the protocol has given up; ask its makers for an address \
+             with streamable HTTP"
+        ));
+    }
+    Ok(McpServerConfig {
+        command: entry.command.clone(),
+        args: entry.args.clone(),
+        env: entry.env.clone(),
+        cwd: entry.cwd.clone(),
+        url: entry.url.clone(),
+        headers: entry.headers.clone(),
+        enabled: !entry.disabled,
+        ..McpServerConfig::default()
+    })
+}
+
+/// One entry of a project's file. Paths in it may be relative to the project.
+pub(super) fn of_project(
+    name: &str,
+    entry: &JsonEntry,
+    unknown: &[String],
+    project: &Path,
+) -> Result<ServerConfig, String> {
+    if let Some(key) = unknown.first() {
+        return Err(format!("unknown key {key:?}"));
+    }
+    let mut given = adopted(entry)?;
+    if let Some(cwd) = &given.cwd {
+        given.cwd = Some(project.join(whole(cwd)?).display().to_string());
+    }
+    let config = configured(name, &given)?;
+    // All of it counts when it is compared with what was agreed to, also values of variables.
+    let written = entry.digest()?;
+    Ok(ServerConfig { source: Source::Project(project.to_owned()), written, ..config })
+}
+
+fn address(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| format!("{text:?} is not an address: {error}"))?;
+    let is_address = matches!(url.scheme(), "http" | "https") && url.has_host();
+    if !is_address || !url.username().is_empty() || url.password().is_some() {
+        return Err(format!(
+            "{text:?} is not an http(s) address without a user in it; put a token into \
+             bearer_token_env_var"
+        ));
+    }
+    Ok(url)
+}
+
+/// A path that may be relative to the workspace.
+fn place(text: &str) -> Result<PathBuf, String> {
+    if text.starts_with(['/', '~']) { home::expand_path(text) } else { Ok(PathBuf::from(text)) }
+}
+
+fn whole(text: &str) -> Result<String, String> {
+    expand(text, &|name| std::env::var(name).ok())
+}
+
+fn each(texts: &[String]) -> Result<Vec<String>, String> {
+    texts.iter().map(|text| whole(text)).collect()
+}
+
+fn values(
+    given: &std::collections::BTreeMap<String, String>,
+) -> Result<std::collections::BTreeMap<String, String>, String> {
+    given.iter().map(|(name, value)| Ok((name.clone(), whole(value)?))).collect()
+}
+
+fn variable(name: Option<&str>) -> Result<Option<String>, String> {
+    let Some(name) = name else { return Ok(None) };
+    let value = std::env::var(name).ok().filter(|value| !value.is_empty());
+    value.map(Some).ok_or_else(|| format!("the variable {name} is not set"))
+}

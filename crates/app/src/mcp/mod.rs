@@ -1,0 +1,270 @@
+//! From the configuration to the MCP servers, and from them to the agents' tools.
+
+mod entry;
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lango_mcp::client::{
+    Catalogue, LONGEST_FILE, Nobody, Outside, Person, Server, ServerConfig, Servers, Surroundings,
+    ToolState, read_servers,
+};
+use lango_model::Model;
+use lango_store::Database;
+use lango_tool::RegisteredTool;
+
+use crate::config::Config;
+use crate::definition::is_trusted;
+use crate::provider::ReadyModels;
+use crate::{App, AppError, Home, confinement, web};
+
+pub use entry::{adopted, configured};
+
+/// The file of a project.
+pub const PROJECT_FILE: &str = ".mcp.json";
+
+/// The servers that are configured, and what there is to say about the others.
+#[derive(Debug, Default)]
+pub struct Configured {
+    /// The servers.
+    pub servers: Vec<ServerConfig>,
+    /// What to say about the others.
+    pub notices: Vec<String>,
+}
+
+/// Reads the user's servers and, where the directory is trusted, the project's. An entry that
+/// cannot be used is a notice; the others work.
+pub fn servers(config: &Config, workspace: &Path) -> Configured {
+    let mut found = Configured::default();
+    for (name, given) in &config.mcp_servers {
+        match configured(name, given) {
+            Ok(server) => found.servers.push(server),
+            // What is switched off may lack its variables.
+            Err(_) if !given.enabled => {}
+            Err(why) => found.notices.push(format!("mcp_servers.{name} is not used: {why}")),
+        }
+    }
+    let file = workspace.join(PROJECT_FILE);
+    match read(&file) {
+        Ok(None) => {}
+        // What stands in for it while a command runs is empty.
+        Ok(Some(text)) if text.trim().is_empty() => {}
+        _ if !is_trusted(config, workspace) => found.notices.push(format!(
+            "{PROJECT_FILE} of this directory is not used, because the directory is not trusted. \
+             Look at it, then: lango trust"
+        )),
+        Err(why) => found.notices.push(format!("{} is not used: {why}", file.display())),
+        Ok(Some(text)) => project(&text, config, workspace, &mut found),
+    }
+    found
+}
+
+/// Whether one name is the other, or goes on after it as the names of its tools do: a rule for the
+/// tools of `time` would hold for those of `time_x`.
+fn begins_like(one: &str, other: &str) -> bool {
+    let goes_on = |long: &str, short: &str| {
+        long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    goes_on(one, other) || goes_on(other, one)
+}
+
+fn project(text: &str, config: &Config, workspace: &Path, found: &mut Configured) {
+    let entries = match read_servers(text) {
+        Ok(entries) => entries,
+        Err(why) => {
+            found.notices.push(format!("{PROJECT_FILE} is not used: {why}"));
+            return;
+        }
+    };
+    for given in entries {
+        let name = lango_tool::visible_short(&given.name);
+        // Also where that one is off, or could not be read.
+        if config.mcp_servers.keys().any(|known| begins_like(known, &given.name)) {
+            let why = "the configuration has a server of that name, or one that begins like it";
+            found.notices.push(format!("{name} of {PROJECT_FILE} is not used: {why}"));
+            continue;
+        }
+        let server = given
+            .entry
+            .and_then(|entry| entry::of_project(&given.name, &entry, &given.unknown, workspace));
+        match server {
+            Ok(server) => found.servers.push(server),
+            Err(why) => {
+                found.notices.push(format!("{name} of {PROJECT_FILE} is not used: {why}"));
+            }
+        }
+    }
+}
+
+/// A file as text; none where there is none.
+pub fn read(file: &Path) -> Result<Option<String>, String> {
+    let opened = match std::fs::File::open(file) {
+        Ok(opened) => opened,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let is_file = opened.metadata().is_ok_and(|found| found.is_file());
+    if !is_file {
+        return Err("it is not a file".to_owned());
+    }
+    let mut text = String::new();
+    let read = opened.take(LONGEST_FILE + 1).read_to_string(&mut text);
+    read.map_err(|error| error.to_string())?;
+    if text.len() as u64 > LONGEST_FILE {
+        return Err("it is longer than 1 MiB".to_owned());
+    }
+    Ok(Some(text))
+}
+
+/// Where tokens are kept.
+pub(crate) fn tokens(home: &Home) -> PathBuf {
+    home.data.join("mcp")
+}
+
+/// What servers are surrounded by.
+pub fn outside(
+    config: &Config,
+    home: &Home,
+    workspace: &Path,
+    person: Arc<dyn Person>,
+    model: Option<Arc<dyn Model>>,
+) -> Result<Outside, AppError> {
+    Ok(Outside {
+        surroundings: Surroundings {
+            workspace: workspace.to_owned(),
+            sandbox: confinement::sandbox(config),
+            policy: confinement::policy(config, home)?,
+        },
+        rules: web::rules(config)?,
+        tokens: tokens(home),
+        person,
+        model,
+    })
+}
+
+/// The servers with what is known of them. Nothing is started. An agent's tools are folded when
+/// they take more than these bytes.
+pub async fn open(
+    configured: Vec<ServerConfig>,
+    outside: Outside,
+    database: Database,
+    fold_above: usize,
+) -> Result<Servers, AppError> {
+    let catalogue = Catalogue::open(database).await?;
+    Ok(Servers::new(configured, catalogue, outside, fold_above))
+}
+
+/// What MCP servers bring to a team.
+#[derive(Default)]
+pub(crate) struct McpTools {
+    /// The servers; none where none is configured.
+    pub(crate) servers: Option<Servers>,
+    pub(crate) tools: Vec<RegisteredTool>,
+    /// What to say about servers that are not used, or not whole.
+    pub(crate) notices: Vec<String>,
+    /// What must not be recorded or shown.
+    pub(crate) secrets: Vec<String>,
+}
+
+/// Returns the tools of all servers. Servers that were never seen are asked first.
+pub(crate) async fn start(
+    app: &App,
+    workspace: &Path,
+    database: &Database,
+    person: Arc<dyn Person>,
+    models: &ReadyModels,
+) -> Result<McpTools, AppError> {
+    let config = app.config();
+    let Configured { servers, mut notices } = servers(config, workspace);
+    // Nothing is opened where none is used.
+    if servers.is_empty() {
+        return Ok(McpTools { notices, ..McpTools::default() });
+    }
+    let secrets = servers.iter().flat_map(ServerConfig::secrets).collect();
+    let writer = models.writer.clone();
+    notices.extend(servers.iter().filter(|_| writer.is_none()).filter_map(not_lent));
+    let outside = outside(config, &app.home, workspace, person, writer)?;
+    // The embedded model has no prompt that could fill up, and can only call what it is offered.
+    let is_embedded = models.choice.is_embedded();
+    let fold_above = if is_embedded { usize::MAX } else { config.mcp.fold_bytes };
+    let servers = open(servers, outside, database.clone(), fold_above).await?;
+    notices.extend(servers.meet().await);
+    let offer = servers.offer();
+    notices.extend(offer.problems);
+    Ok(McpTools { servers: Some(servers), tools: offer.tools, notices, secrets })
+}
+
+/// Says that a server which may borrow the model gets none.
+fn not_lent(server: &ServerConfig) -> Option<String> {
+    let may_ask = server.enabled && server.sampling.requests > 0;
+    may_ask.then(|| {
+        format!(
+            "the MCP server {} gets no model (sampling_requests): the one in the box cannot write",
+            server.name
+        )
+    })
+}
+
+/// Returns the tools of the servers that were seen before, for those who only look. Nothing is
+/// started.
+pub(crate) async fn known_tools(
+    app: &App,
+    workspace: &Path,
+    database: &Database,
+) -> Result<Vec<RegisteredTool>, AppError> {
+    let servers = servers(app.config(), workspace).servers;
+    if servers.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(known(app, workspace, database, servers).await?.offer().tools)
+}
+
+/// Returns these servers with what is known of them, for those who only look.
+pub async fn known(
+    app: &App,
+    workspace: &Path,
+    database: &Database,
+    configured: Vec<ServerConfig>,
+) -> Result<Servers, AppError> {
+    let config = app.config();
+    let outside = outside(config, &app.home, workspace, Arc::new(Nobody), None)?;
+    open(configured, outside, database.clone(), config.mcp.fold_bytes).await
+}
+
+/// One line about a server, and whether all is well with it.
+pub fn state_of(server: &Server) -> (String, bool) {
+    let name = &server.config.name;
+    if !server.config.enabled {
+        return (format!("{name}: off"), true);
+    }
+    if let Some(objection) = server.objection() {
+        return (format!("{name}: {objection}"), false);
+    }
+    let Some(known) = server.known() else {
+        return (format!("{name}: not seen yet: lango mcp test {name}"), false);
+    };
+    let count = |state| known.tools.values().filter(|tool| tool.state() == state).count();
+    match (count(ToolState::Approved), count(ToolState::Frozen)) {
+        (approved, 0) => (format!("{name}: {approved} tools pinned"), true),
+        (approved, frozen) => (
+            format!("{name}: {approved} tools pinned, {frozen} frozen: lango mcp approve {name}"),
+            false,
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_takes_no_name_that_begins_like_one_of_the_users() {
+        for (one, other) in [("time", "time"), ("time", "time_x"), ("time_x", "time")] {
+            assert!(begins_like(one, other), "{one} {other}");
+        }
+        for (one, other) in [("time", "times"), ("time_x", "time_y"), ("a", "b")] {
+            assert!(!begins_like(one, other), "{one} {other}");
+        }
+    }
+}

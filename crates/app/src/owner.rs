@@ -1,0 +1,83 @@
+//! How the owner of a server is known: the token, and where it comes from.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use lango_server::{Callers, Token};
+
+use crate::config::ServerConfig;
+use crate::home::expand_path;
+use crate::{AppError, OwnerOptions};
+
+/// How the owner is known.
+pub enum OwnerToken {
+    /// By a token that was made just now: this is the one time that it is shown.
+    New(Token),
+    /// By the token that was printed at an earlier start.
+    Before,
+    /// By the token of the configuration.
+    Configured(Token),
+    /// Not at all: every program on this machine is let in as the owner.
+    Open,
+}
+
+impl OwnerToken {
+    /// Returns the token that the owner chose, before anything is opened.
+    pub(crate) fn configured(
+        config: &ServerConfig,
+        options: OwnerOptions,
+    ) -> Result<Option<Token>, AppError> {
+        if options.open {
+            return Ok(None);
+        }
+        let configured = match std::env::var("LANGO_SERVER_TOKEN") {
+            Ok(text) => Some(("LANGO_SERVER_TOKEN".to_owned(), text)),
+            Err(_) => config.token_file.as_deref().map(read_token).transpose()?,
+        };
+        let Some((from, text)) = configured else { return Ok(None) };
+        if options.new_token {
+            return Err(AppError::usage(format!(
+                "your token comes from {from}, so a new one is made there and not here"
+            )));
+        }
+        let token = Token::chosen(&text);
+        Ok(Some(token.map_err(|error| AppError::usage(format!("{from}: {error}")))?))
+    }
+
+    /// Returns how the owner is known; a token is made where there is none.
+    pub(crate) async fn find(
+        configured: Option<Token>,
+        options: OwnerOptions,
+        callers: &Callers,
+    ) -> Result<Self, AppError> {
+        if options.open {
+            return Ok(Self::Open);
+        }
+        if let Some(token) = configured {
+            return Ok(Self::Configured(token));
+        }
+        let token = callers.owner_token(options.new_token).await?;
+        Ok(token.map_or(Self::Before, Self::New))
+    }
+
+    /// Returns the token of the configuration, where it is one.
+    pub(crate) fn chosen(&self) -> Option<&Token> {
+        match self {
+            Self::Configured(token) => Some(token),
+            Self::New(_) | Self::Before | Self::Open => None,
+        }
+    }
+}
+
+/// Reads the token in a file that nobody else can read. Also returns where it comes from.
+fn read_token(path: &str) -> Result<(String, String), AppError> {
+    let wrong = |why: String| AppError::usage(format!("server.tokenFile {path}: {why}"));
+    let file = expand_path(path).map_err(wrong)?;
+    let mode = std::fs::metadata(&file).map_err(|error| wrong(error.to_string()))?.mode();
+    if mode & 0o077 != 0 {
+        let shown = Path::new(path).display();
+        return Err(wrong(format!("others can read it. Type: chmod 600 {shown}")));
+    }
+    let text = std::fs::read_to_string(&file).map_err(|error| wrong(error.to_string()))?;
+    Ok((format!("server.tokenFile {path}"), text))
+}

@@ -1,0 +1,154 @@
+//! Where models are put together.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_embedded::{Embedded, Routed};
+use lango_model::{
+    Chain, Endpoint, Facts, FactsTable, Health, Link, Model, Options, RemoteModel, RetryPolicy,
+    Tape,
+};
+use lango_protocol::AgentName;
+use lango_runtime::AgentModel;
+
+use super::choose::{Choice, Source};
+use super::server::Server;
+use super::{Player, PriceList, ReadyModels, facts};
+use crate::AppError;
+use crate::config::{Config, RouterName};
+
+pub(super) fn options(config: &Config, agent: Option<&str>) -> Options {
+    let own = agent.and_then(|name| config.agents.get(name));
+    let temperature = own.and_then(|own| own.temperature).or(config.model.temperature);
+    Options {
+        max_output_tokens: own
+            .and_then(|own| own.max_output_tokens)
+            .or(config.model.max_output_tokens),
+        temperature: temperature.map(narrowed),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "nobody sets seven digits")]
+fn narrowed(temperature: f64) -> f32 {
+    temperature as f32
+}
+
+pub(super) fn policy(config: &Config) -> RetryPolicy {
+    RetryPolicy {
+        tries: config.retry.tries.max(1),
+        first_wait: Duration::from_millis(config.retry.first_wait_milliseconds),
+        longest_wait: Duration::from_secs(config.retry.longest_wait_seconds),
+    }
+}
+
+/// Builds models, so that those of one provider share its health.
+pub(super) struct ModelBuilder<'a> {
+    pub(super) config: &'a Config,
+    pub(super) facts: FactsTable,
+    health: HashMap<String, Arc<Health>>,
+    secrets: Vec<String>,
+    pub(super) notices: Vec<String>,
+    pub(super) tape: Option<Arc<Tape>>,
+    /// Every decision is one of the model that was named: it is recorded, or played again.
+    pub(super) is_whole: bool,
+}
+
+impl<'a> ModelBuilder<'a> {
+    pub(super) fn new(config: &'a Config) -> Result<Self, AppError> {
+        Ok(Self {
+            config,
+            facts: facts(config)?,
+            health: HashMap::new(),
+            secrets: Vec::new(),
+            notices: Vec::new(),
+            tape: None,
+            is_whole: false,
+        })
+    }
+
+    pub(super) fn agent_model(&self, chain: Chain, agent: Option<&str>) -> AgentModel {
+        let model: Arc<dyn Model> = match self.config.agent.router {
+            RouterName::Auto if !self.is_whole => Arc::new(Routed::new(Arc::new(chain))),
+            RouterName::Model | RouterName::Auto => Arc::new(chain),
+        };
+        AgentModel { model, options: options(self.config, agent) }
+    }
+
+    pub(super) fn ready(
+        self,
+        model: AgentModel,
+        agents: BTreeMap<AgentName, AgentModel>,
+        choice: Choice,
+        player: Option<Player>,
+    ) -> Result<ReadyModels, AppError> {
+        let prices = PriceList::new(self.config)?;
+        let Self { secrets, notices, tape, .. } = self;
+        let writer = (!choice.is_embedded()).then(|| Arc::clone(&model.model));
+        Ok(ReadyModels {
+            model,
+            agents,
+            observer: None,
+            writer,
+            choice,
+            prices,
+            notices,
+            secrets,
+            tape,
+            _player: player,
+        })
+    }
+
+    pub(super) fn chain(
+        &mut self,
+        first: &Choice,
+        fallbacks: &[Choice],
+    ) -> Result<Chain, AppError> {
+        let Some(first_link) = self.choice(first)? else {
+            return Err(AppError::usage(format!("{} is no model to work with", first.id)));
+        };
+        let mut links = Vec::new();
+        for fallback in fallbacks.iter().filter(|fallback| fallback.id != first.id) {
+            links.extend(self.choice(fallback)?);
+        }
+        Ok(Chain::new(first_link, links, policy(self.config)))
+    }
+
+    /// The link of what was chosen; none for what is played from a file.
+    fn choice(&mut self, choice: &Choice) -> Result<Option<Link>, AppError> {
+        match &choice.source {
+            Source::Server(server) => self.of(server, choice).map(Some),
+            Source::Embedded => Ok(Some(Link {
+                model: Arc::new(Embedded::new()),
+                facts: Facts::default(),
+                health: Arc::default(),
+            })),
+            Source::Script(_) | Source::Recording(_) => Ok(None),
+        }
+    }
+
+    fn of(&mut self, server: &Server, choice: &Choice) -> Result<Link, AppError> {
+        let mut facts: Facts = self.facts.find(&choice.id.provider, &choice.id.model);
+        // What the server itself says counts more than a table.
+        if let Some(listed) = &choice.listed {
+            facts.window = listed.window.or(facts.window);
+            facts.images = listed.images.or(facts.images);
+        }
+        for secret in server.secrets() {
+            if let Some(tape) = &self.tape {
+                tape.hide(&secret);
+            }
+            self.secrets.push(secret);
+        }
+        self.link(server.endpoint(self.config, &choice.id.model, facts))
+    }
+
+    pub(super) fn link(&mut self, endpoint: Endpoint) -> Result<Link, AppError> {
+        let endpoint = Endpoint { tape: self.tape.clone(), ..endpoint };
+        let health = self.health.entry(endpoint.id.provider.clone()).or_default();
+        let (facts, health) = (endpoint.facts, Arc::clone(health));
+        let model =
+            RemoteModel::new(endpoint).map_err(|error| AppError::provider(error.to_string()))?;
+        Ok(Link { model: Arc::new(model), facts, health })
+    }
+}

@@ -1,0 +1,300 @@
+//! Which model answers, and why that one.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use lango_embedded::EMBEDDED;
+use lango_model::{Facts, ListedModel, ModelError, ModelId, list_models};
+
+use super::known::KNOWN;
+use super::server::{Server, local, set_up};
+use crate::AppError;
+use crate::config::Config;
+
+/// Why there is nothing but the model in the box, and what to do about it.
+pub fn nothing_set_up(config: &Config) -> String {
+    let servers = if config.model.discover {
+        "no server runs here"
+    } else {
+        "no server is looked for (model.discover is false)"
+    };
+    format!("no key is set and {servers}; to connect a bigger one: lango models --help")
+}
+
+/// What was chosen.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// The provider and the model.
+    pub id: ModelId,
+    /// Where the model comes from.
+    pub source: Source,
+    /// For the user: why this one.
+    pub why: String,
+    /// What the server said about it, where it was asked.
+    pub listed: Option<ListedModel>,
+    /// Nobody named it and nothing is set up: it is what is left.
+    pub is_last_resort: bool,
+}
+
+/// Where a model comes from.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// A server.
+    Server(Box<Server>),
+    /// A script file that is served instead of a real model.
+    Script(String),
+    /// A recording that is played again.
+    Recording(String),
+    /// The model that is part of the program.
+    Embedded,
+}
+
+impl Choice {
+    /// The model that is part of the program.
+    fn embedded(why: impl Into<String>) -> Self {
+        let id = ModelId::new(EMBEDDED, "");
+        let (source, why) = (Source::Embedded, why.into());
+        Self { id, source, why, listed: None, is_last_resort: false }
+    }
+
+    /// The same where there is nothing else.
+    fn left(config: &Config) -> Self {
+        let why = format!("the small model in the box, because {}", nothing_set_up(config));
+        Self { is_last_resort: true, ..Self::embedded(why) }
+    }
+
+    /// Returns whether it is the embedded model.
+    pub fn is_embedded(&self) -> bool {
+        matches!(self.source, Source::Embedded)
+    }
+}
+
+/// Decides which model answers. Servers are asked only for names that nobody gave.
+pub async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, AppError> {
+    let file = |prefix: &str| wanted.and_then(|wanted| wanted.strip_prefix(prefix));
+    if let Some(file) = file("script:") {
+        return Ok(Choice {
+            id: ModelId::new("script", "scripted"),
+            why: format!("the script {file}"),
+            source: Source::Script(file.to_owned()),
+            listed: None,
+            is_last_resort: false,
+        });
+    }
+    if let Some(file) = file("replay:") {
+        return Ok(Choice {
+            id: ModelId::new("replay", "recorded"),
+            why: format!("the recording {file}"),
+            source: Source::Recording(file.to_owned()),
+            listed: None,
+            is_last_resort: false,
+        });
+    }
+    if config.providers.contains_key(EMBEDDED) {
+        return Err(AppError::usage(
+            "providers.embedded is set, and embedded is the model in the box: it has no address. \
+             Give the provider another name in the file that this shows: lango config path",
+        ));
+    }
+    if wanted == Some(EMBEDDED) {
+        return Ok(Choice::embedded("--model"));
+    }
+    let configured = config.model.name.as_deref();
+    let provider = config.model.provider.as_deref();
+    if wanted.is_none() {
+        match (provider, configured) {
+            (Some(EMBEDDED), _) => return Ok(Choice::embedded("model.provider")),
+            (None, Some(EMBEDDED)) => return Ok(Choice::embedded("model.name")),
+            _ => {}
+        }
+    }
+    // It has no server, so whoever names another model means one elsewhere.
+    match (wanted, provider.filter(|provider| *provider != EMBEDDED)) {
+        (Some(wanted), provider) => {
+            let (server, name) = resolve_model(config, wanted, provider).await?;
+            let why = format!("--model, {}", server.why);
+            finish(config, server, name, why).await
+        }
+        (None, Some(provider)) => {
+            let server = Server::named(config, provider)?;
+            finish(config, server, configured.map(str::to_owned), "model.provider".into()).await
+        }
+        (None, None) => match configured {
+            Some(name) => {
+                let (server, name) = resolve_model(config, name, None).await?;
+                let why = format!("model.name, {}", server.why);
+                finish(config, server, name, why).await
+            }
+            None => automatic(config).await,
+        },
+    }
+}
+
+/// A model that the configuration names under `key`: `PROVIDER/NAME` or `PROVIDER`.
+pub(super) async fn named(config: &Config, wanted: &str, key: &str) -> Result<Choice, AppError> {
+    if wanted == EMBEDDED {
+        return Ok(Choice::embedded(key));
+    }
+    let (id, name) = wanted.split_once('/').unwrap_or((wanted, ""));
+    if id == EMBEDDED {
+        return Err(no_such_box(&format!("{key} is {wanted:?}")));
+    }
+    let server = Server::named(config, id).map_err(|error| {
+        AppError::usage(format!("{key} is {wanted:?}, which is not PROVIDER/NAME: {error}"))
+    })?;
+    finish(config, server, Some(name.to_owned()), key.to_owned()).await
+}
+
+/// The server and the name a user means. Many models have a slash in their own name.
+async fn resolve_model(
+    config: &Config,
+    wanted: &str,
+    provider: Option<&str>,
+) -> Result<(Server, Option<String>), AppError> {
+    let (id, name) = wanted.split_once('/').map_or((wanted, None), |(id, name)| (id, Some(name)));
+    if id == EMBEDDED {
+        return Err(no_such_box(&format!("{wanted:?} was asked for")));
+    }
+    let configured = config.providers.contains_key(id) || provider == Some(id);
+    let known = KNOWN.iter().any(|known| known.id == id);
+    // `openai/gpt-…` is also a name at OpenRouter, and there when that is the provider.
+    let elsewhere = name.is_some() && provider == Some("openrouter");
+    if configured || (known && !elsewhere) {
+        return Ok((Server::named(config, id)?, name.map(str::to_owned)));
+    }
+    if let Some(provider) = provider {
+        return Ok((Server::named(config, provider)?, Some(wanted.to_owned())));
+    }
+    let begins = |names: &&[&str]| names.iter().any(|name| wanted.starts_with(name));
+    let own = KNOWN.iter().find(|known| begins(&known.names));
+    if let Some(server) = own.and_then(|known| Server::named(config, known.id).ok())
+        && (!server.lacks_key() || set_up(config).is_empty())
+    {
+        return Ok((server, Some(wanted.to_owned())));
+    }
+    let server = match set_up(config).into_iter().next() {
+        Some(server) => server,
+        None => found_here(config).await.ok_or_else(|| nobody_for(wanted))?.0,
+    };
+    Ok((server, Some(wanted.to_owned())))
+}
+
+async fn automatic(config: &Config) -> Result<Choice, AppError> {
+    if let Some(server) = set_up(config).into_iter().next() {
+        let why = server.why.clone();
+        return finish(config, server, None, why).await;
+    }
+    let Some((server, models)) = found_here(config).await else {
+        return Ok(Choice::left(config));
+    };
+    let why = format!("found at {}", server.base_url);
+    match best(models, None) {
+        Some(model) => Ok(choice(server, model, why)),
+        None => Err(no_models(&server)),
+    }
+}
+
+/// Fills in the model's name, and refuses what cannot work.
+async fn finish(
+    config: &Config,
+    server: Server,
+    name: Option<String>,
+    why: String,
+) -> Result<Choice, AppError> {
+    if server.lacks_key() {
+        let variable = server.key_variable.as_deref().unwrap_or("its key");
+        return Err(AppError::provider(format!(
+            "{} needs a key, and {variable} is not set.\n\
+             - with a key:            export {variable}=…\n\
+             - another provider:      lango run --model PROVIDER/NAME …\n\
+             - to see it work first:  lango demo",
+            server.id
+        )));
+    }
+    let only_named = |name: &str| ListedModel { name: name.to_owned(), ..ListedModel::default() };
+    if let Some(name) = name.filter(|name| !name.is_empty()) {
+        return Ok(choice(server, only_named(&name), why));
+    }
+    let usual = server.usual_model();
+    if let (Some(usual), true) = (usual, server.is_usual()) {
+        return Ok(choice(server, only_named(usual), why));
+    }
+    match (list(config, &server).await, usual) {
+        (Ok(models), usual) => match best(models, usual) {
+            Some(model) => Ok(choice(server, model, why)),
+            None => Err(no_models(&server)),
+        },
+        // A server that cannot list may still answer.
+        (Err(_), Some(usual)) => Ok(choice(server, only_named(usual), why)),
+        (Err(error), None) => Err(AppError::provider(error.to_string())),
+    }
+}
+
+fn choice(server: Server, model: ListedModel, why: String) -> Choice {
+    let id = ModelId::new(&server.id, &model.name);
+    let source = Source::Server(Box::new(server));
+    Choice { id, source, why, listed: Some(model), is_last_resort: false }
+}
+
+/// The models of a server.
+pub async fn list(config: &Config, server: &Server) -> Result<Vec<ListedModel>, ModelError> {
+    list_models(&server.endpoint(config, "", Facts::default())).await
+}
+
+/// The first of the servers that usually run here and do.
+async fn found_here(config: &Config) -> Option<(Server, Vec<ListedModel>)> {
+    const PATIENCE: Duration = Duration::from_millis(1500);
+    if !config.model.discover {
+        return None;
+    }
+    let servers = local(config);
+    let asked = servers.iter().map(|server| async {
+        tokio::time::timeout(PATIENCE, list(config, server)).await.ok()?.ok()
+    });
+    let answers = join_all(asked).await;
+    servers.into_iter().zip(answers).find_map(|(server, models)| Some((server, models?)))
+}
+
+/// The model of a list that agents can best work with.
+fn best(models: Vec<ListedModel>, usual: Option<&str>) -> Option<ListedModel> {
+    let talks = |model: &ListedModel| {
+        let name = model.name.to_lowercase();
+        !["embed", "rerank", "whisper", "tts"].iter().any(|other| name.contains(other))
+    };
+    let rank = |model: &ListedModel| match model.tools {
+        _ if Some(model.name.as_str()) == usual => 0,
+        Some(true) => 1,
+        None => 2,
+        Some(false) => 3,
+    };
+    // Of several that are as good, the first that the server names.
+    models.into_iter().filter(talks).min_by_key(rank)
+}
+
+fn no_models(server: &Server) -> AppError {
+    AppError::provider(format!(
+        "{} at {} has no model that can talk. Load one there, or name another: \
+         lango run --model PROVIDER/NAME …",
+        server.id, server.base_url
+    ))
+}
+
+/// `embedded/…`: there is only one in the box.
+fn no_such_box(what: &str) -> AppError {
+    AppError::usage(format!(
+        "{what}, and the box has only one model. Its name has nothing after it: \
+         --model embedded"
+    ))
+}
+
+/// A model was named, and there is nobody who could have it.
+fn nobody_for(wanted: &str) -> AppError {
+    AppError::provider(format!(
+        "nobody here has the model {wanted:?}: there is no key in the environment, and no server on \
+         this machine.\n\
+         - with a key:            export ANTHROPIC_API_KEY=… (or OPENAI_, GEMINI_, OPENROUTER_)\n\
+         - with a local server:   start Ollama, LM Studio or llama.cpp, or\n\
+         \u{20}                        export OPENAI_BASE_URL=http://127.0.0.1:1234/v1\n\
+         - without any:           lango run --model embedded …, the small model in the box"
+    ))
+}

@@ -1,0 +1,104 @@
+//! The providers that need no configuration.
+
+use lango_model::Wire;
+
+/// A provider and how users usually set it up.
+#[derive(Debug)]
+pub(super) struct KnownProvider {
+    pub(super) id: &'static str,
+    pub(super) wire: Wire,
+    pub(super) base_url: &'static str,
+    /// Variables that hold a key, the first that is set counts.
+    pub(super) keys: &'static [&'static str],
+    /// Variables that hold another base URL.
+    pub(super) urls: &'static [&'static str],
+    /// The model that is used when none is named: quick, and good at calling tools. Servers on
+    /// this machine are asked what they have.
+    pub(super) model: Option<&'static str>,
+    /// How the names of its own models begin.
+    pub(super) names: &'static [&'static str],
+}
+
+impl KnownProvider {
+    /// Whether it is a server on this machine, which needs no key.
+    pub(super) fn is_local(&self) -> bool {
+        self.keys.is_empty()
+    }
+}
+
+/// In the order in which they are taken when several keys are set.
+pub(super) const KNOWN: &[KnownProvider] = &[
+    KnownProvider {
+        id: "anthropic",
+        wire: Wire::Anthropic,
+        base_url: "https://api.anthropic.com",
+        keys: &["ANTHROPIC_API_KEY"],
+        urls: &["ANTHROPIC_BASE_URL"],
+        model: Some("claude-sonnet-5-5"),
+        names: &["claude-"],
+    },
+    KnownProvider {
+        id: "openai",
+        wire: Wire::OpenAi,
+        base_url: "https://api.openai.com/v1",
+        keys: &["OPENAI_API_KEY"],
+        urls: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
+        model: Some("gpt-5-mini"),
+        names: &["gpt-", "o1", "o3", "o4", "chatgpt-"],
+    },
+    KnownProvider {
+        id: "gemini",
+        wire: Wire::Gemini,
+        base_url: "https://generativelanguage.googleapis.com/v1beta",
+        keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        urls: &["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"],
+        model: Some("gemini-3.8-flash"),
+        names: &["gemini-"],
+    },
+    KnownProvider {
+        id: "openrouter",
+        wire: Wire::OpenAi,
+        base_url: "https://openrouter.ai/api/v1",
+        keys: &["OPENROUTER_API_KEY"],
+        urls: &["OPENROUTER_BASE_URL"],
+        model: Some("anthropic/claude-sonnet-5.5"),
+        names: &[],
+    },
+    KnownProvider {
+        id: "ollama",
+        wire: Wire::Ollama,
+        base_url: "http://127.0.0.1:11434",
+        keys: &[],
+        urls: &["OLLAMA_HOST"],
+        model: None,
+        names: &[],
+    },
+    KnownProvider {
+        id: "lmstudio",
+        wire: Wire::OpenAi,
+        base_url: "http://127.0.0.1:1234/v1",
+        keys: &[],
+        urls: &[],
+        model: None,
+        names: &[],
+    },
+    KnownProvider {
+        id: "llamacpp",
+        wire: Wire::OpenAi,
+        base_url: "http://127.0.0.1:8080/v1",
+        keys: &[],
+        urls: &[],
+        model: None,
+        names: &[],
+    },
+];
+
+/// The names of all of them.
+pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
+    KNOWN.iter().map(|known| known.id)
+}
+
+/// A provider by its name.
+pub(super) fn known(id: &str) -> Option<&'static KnownProvider> {
+    KNOWN.iter().find(|known| known.id == id)
+}

@@ -1,0 +1,333 @@
+//! Models, from what a user has to what the runtime needs.
+
+mod builder;
+mod choose;
+mod known;
+mod recorded;
+mod server;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_embedded::EMBEDDED;
+use lango_model::{Chain, Cost, Endpoint, FactsTable, Model, Recording, RetryPolicy, Tape, Wire};
+use lango_protocol::{AgentName, Usage};
+use lango_runtime::AgentModel;
+use lango_scripted::{RecordedServer, Script, ScriptedServer};
+
+use builder::{ModelBuilder, options, policy};
+use choose::named;
+pub use choose::{Choice, Source, choose, list, nothing_set_up};
+pub use server::Server;
+
+use crate::AppError;
+use crate::config::Config;
+
+/// Models that are ready, with what they need to stay so.
+pub struct ReadyModels {
+    /// Of every agent that has none of its own.
+    pub model: AgentModel,
+    /// Of single agents.
+    pub agents: BTreeMap<AgentName, AgentModel>,
+    /// Who observes conversations. None: nobody, and sentences are kept as they are.
+    pub observer: Option<Arc<dyn Model>>,
+    /// Who can write a text, for others to borrow. None: the model in the box, which cannot.
+    pub writer: Option<Arc<dyn Model>>,
+    /// What was chosen.
+    pub choice: Choice,
+    /// What models cost.
+    pub prices: PriceList,
+    /// What the user should know about the models.
+    pub notices: Vec<String>,
+    /// Values that must not be recorded or shown.
+    pub secrets: Vec<String>,
+    /// Where everything is recorded.
+    tape: Option<Arc<Tape>>,
+    /// The server of a model that is played, which lives as long as this.
+    _player: Option<Player>,
+}
+
+/// A model that is played on loopback. Kept, so that it goes on.
+enum Player {
+    Script { _server: ScriptedServer },
+    Recording { _server: RecordedServer },
+}
+
+impl ReadyModels {
+    /// Says what of the recording could not be written.
+    pub fn check_recording(&self) -> Result<(), AppError> {
+        match self.tape.as_ref().and_then(|tape| tape.trouble()) {
+            Some(error) => Err(AppError::Recording(error.to_string())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Every configured or found server, for lists.
+pub fn servers(config: &Config) -> Vec<Server> {
+    let mut servers = server::set_up(config);
+    for local in server::local(config).into_iter().filter(|_| config.model.discover) {
+        if servers.iter().all(|server| server.id != local.id) {
+            servers.push(local);
+        }
+    }
+    servers
+}
+
+/// What models cost, as far as it is known.
+#[derive(Debug, Clone)]
+pub struct PriceList {
+    facts: FactsTable,
+    /// Providers whose models run at home.
+    at_home: BTreeSet<String>,
+}
+
+impl PriceList {
+    /// Reads the price list, the user's own prices included.
+    pub fn new(config: &Config) -> Result<Self, AppError> {
+        let names = known::names().chain(config.providers.keys().map(String::as_str));
+        let servers = names.filter_map(|id| Server::named(config, id).ok());
+        let at_home = servers.filter(Server::is_at_home).map(|server| server.id);
+        let at_home = at_home.chain([EMBEDDED.to_owned()]).collect();
+        Ok(Self { facts: facts(config)?, at_home })
+    }
+
+    /// What a call cost.
+    pub fn cost(&self, provider: &str, model: &str, usage: &Usage) -> Option<Cost> {
+        let provider = if self.at_home.contains(provider) { "local" } else { provider };
+        self.facts.find(provider, model).prices?.cost(usage)
+    }
+}
+
+/// The facts about models, the user's included.
+pub fn facts(config: &Config) -> Result<FactsTable, AppError> {
+    let own = config.models.iter().map(|(name, entry)| (name.clone(), *entry));
+    FactsTable::built_in().extended(own).map_err(|error| AppError::usage(error.to_string()))
+}
+
+/// For what models are made ready.
+#[derive(Debug, Clone, Copy)]
+pub enum Purpose<'a> {
+    /// To find out about the one that was chosen: nobody stands in for it.
+    Examine,
+    /// To work.
+    Work {
+        /// The user has named one model for this run, also for agents that have their own.
+        for_all: bool,
+        /// A new file that everything is recorded to.
+        record: Option<&'a Path>,
+    },
+}
+
+/// Makes the chosen model ready, with its stand-ins and the agents' own where they are wanted.
+pub async fn prepare(
+    config: &Config,
+    choice: Choice,
+    purpose: Purpose<'_>,
+) -> Result<ReadyModels, AppError> {
+    let record = match purpose {
+        Purpose::Examine => None,
+        Purpose::Work { record, .. } => record,
+    };
+    if record.is_some() {
+        recorded::check(config, &choice, purpose)?;
+    }
+    let tape = record.map(|path| {
+        Tape::create(path).map_err(|error| {
+            let path = path.display();
+            AppError::usage(format!("cannot record to {path}: {error}. Name a new file"))
+        })
+    });
+    let mut builder = ModelBuilder::new(config)?;
+    builder.tape = tape.transpose()?;
+    builder.is_whole = record.is_some() || matches!(choice.source, Source::Recording(_));
+    builder.notices.extend(record.and_then(|_| recorded::router_off(config)));
+    match choice.source.clone() {
+        Source::Script(file) => {
+            let text = std::fs::read_to_string(&file).map_err(|error| {
+                AppError::usage(format!(
+                    "cannot read the script {file}: {error}. To see one at work: lango demo"
+                ))
+            })?;
+            let script =
+                Script::parse(&file, &text).map_err(|error| AppError::usage(error.to_string()))?;
+            play(builder, choice, script).await
+        }
+        Source::Recording(file) if matches!(purpose, Purpose::Examine) => {
+            Err(AppError::usage(format!("{file} is a recording: there is no model to examine")))
+        }
+        Source::Recording(file) => replay(builder, choice, &file).await,
+        Source::Server(_) | Source::Embedded => serve(builder, choice, purpose).await,
+    }
+}
+
+/// Which model works.
+#[derive(Debug, Clone)]
+pub enum ModelOptions {
+    /// The one that is named, or else chosen from the configuration, the environment and this
+    /// machine.
+    Choose {
+        /// The model that the user named for this run, also for agents that have their own.
+        wanted: Option<String>,
+        /// A new file that everything is recorded to.
+        record: Option<PathBuf>,
+    },
+    /// A script that is part of the program.
+    Script(BuiltInScript),
+}
+
+/// A script that is part of the program and plays the model.
+#[derive(Debug, Clone, Copy)]
+pub struct BuiltInScript {
+    /// What the model is called.
+    pub model: &'static str,
+    /// What the script is called.
+    pub name: &'static str,
+    /// The script.
+    pub text: &'static str,
+    /// For the user: why a script plays the model.
+    pub why: &'static str,
+}
+
+/// Makes the models ready that work.
+pub async fn open(config: &Config, options: ModelOptions) -> Result<ReadyModels, AppError> {
+    match options {
+        ModelOptions::Choose { wanted, record } => {
+            let choice = choose(config, wanted.as_deref()).await?;
+            let purpose = Purpose::Work { for_all: wanted.is_some(), record: record.as_deref() };
+            prepare(config, choice, purpose).await
+        }
+        ModelOptions::Script(script) => demonstrate(config, script).await,
+    }
+}
+
+async fn demonstrate(config: &Config, built_in: BuiltInScript) -> Result<ReadyModels, AppError> {
+    let script = Script::parse(built_in.name, built_in.text);
+    let script = script.map_err(|error| AppError::usage(error.to_string()))?;
+    let choice = Choice {
+        id: lango_model::ModelId::new("script", built_in.model),
+        source: Source::Script(built_in.name.into()),
+        why: built_in.why.into(),
+        listed: None,
+        is_last_resort: false,
+    };
+    play(ModelBuilder::new(config)?, choice, script).await
+}
+
+/// A scripted model, started on loopback.
+async fn play(
+    mut builder: ModelBuilder<'_>,
+    choice: Choice,
+    script: Script,
+) -> Result<ReadyModels, AppError> {
+    let config = builder.config;
+    let server = ScriptedServer::start_forgetful(script).await?;
+    let endpoint = Endpoint {
+        idle_timeout: Duration::from_secs(config.model.idle_seconds.max(1)),
+        ..Endpoint::new(choice.id.clone(), Wire::OpenAi, server.base_url())
+    };
+    let link = builder.link(endpoint)?;
+    let model = builder.agent_model(Chain::new(link, Vec::new(), policy(config)), None);
+    let player = Player::Script { _server: server };
+    builder.ready(model, BTreeMap::new(), choice, Some(player))
+}
+
+/// A recording, played on loopback: each agent has the models that it had.
+async fn replay(
+    mut builder: ModelBuilder<'_>,
+    choice: Choice,
+    file: &str,
+) -> Result<ReadyModels, AppError> {
+    let recording = Recording::read(Path::new(file));
+    let recording = recording.map_err(|error| AppError::usage(error.to_string()))?;
+    let server = RecordedServer::start(recording).await?;
+    let mut agents = BTreeMap::new();
+    for name in server.agents() {
+        let mut links = Vec::new();
+        for (id, endpoint) in server.endpoints(&name) {
+            let facts = builder.facts.find(&id.provider, &id.model);
+            links.push(builder.link(Endpoint { facts, ..endpoint })?);
+        }
+        // A recording is not waited for: what failed then fails again, at once.
+        let policy = RetryPolicy { first_wait: Duration::ZERO, ..policy(builder.config) };
+        if let (Ok(agent), false) = (name.parse::<AgentName>(), links.is_empty()) {
+            let chain = Chain::new(links.remove(0), links, policy);
+            agents.insert(agent, builder.agent_model(chain, Some(&name)));
+        }
+    }
+    let Some(model) = agents.values().next().cloned() else {
+        return Err(AppError::usage(format!("{file} has no reply for any agent")));
+    };
+    let player = Player::Recording { _server: server };
+    builder.ready(model, agents, choice, Some(player))
+}
+
+async fn serve(
+    mut builder: ModelBuilder<'_>,
+    choice: Choice,
+    purpose: Purpose<'_>,
+) -> Result<ReadyModels, AppError> {
+    let config = builder.config;
+    let Purpose::Work { for_all, .. } = purpose else {
+        let chain = builder.chain(&choice, &[])?;
+        let model = builder.agent_model(chain, None);
+        return builder.ready(model, BTreeMap::new(), choice, None);
+    };
+    let mut fallbacks = Vec::new();
+    for wanted in &config.model.fallbacks {
+        match named(config, wanted, "model.fallbacks").await {
+            Ok(fallback) if fallback.id == choice.id => {}
+            Ok(fallback) if fallback.is_embedded() && builder.tape.is_some() => {
+                builder.notices.push(recorded::left_out(wanted));
+            }
+            Ok(fallback) => fallbacks.push(fallback),
+            // One that cannot be asked does not keep the others from working.
+            Err(AppError::Provider(message)) => {
+                let why = message.lines().next().unwrap_or_default().to_owned();
+                builder.notices.push(format!("{wanted} does not stand in: {why}"));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let chain = builder.chain(&choice, &fallbacks)?;
+    let model = builder.agent_model(chain, None);
+    // The one in the box cannot write, and so it does not stand in for those who do.
+    let mut writers = fallbacks.clone();
+    writers.retain(|fallback| !fallback.is_embedded());
+    let writer = if choice.is_embedded() {
+        None
+    } else {
+        Some(Arc::new(builder.chain(&choice, &writers)?) as Arc<dyn Model>)
+    };
+    let mut agents = BTreeMap::new();
+    for (name, own) in &config.agents {
+        let agent: AgentName = name
+            .parse()
+            .map_err(|error| AppError::usage(format!("agents.{name} is not an agent: {error}")))?;
+        let mut agent_model = model.clone();
+        agent_model.options = options(config, Some(name));
+        if let Some(wanted) = own.model.as_deref().filter(|_| !for_all) {
+            let chosen = named(config, wanted, &format!("agents.{name}.model")).await?;
+            let chain = builder.chain(&chosen, &fallbacks)?;
+            agent_model.model = builder.agent_model(chain, Some(name)).model;
+        }
+        agents.insert(agent, agent_model);
+    }
+    let observer = match config.observational_memory.model.as_deref() {
+        Some("none") => None,
+        Some(wanted) if !for_all => {
+            let chosen = named(config, wanted, "observationalMemory.model").await?;
+            match &chosen.source {
+                Source::Server(_) => {
+                    Some(Arc::new(builder.chain(&chosen, &writers)?) as Arc<dyn Model>)
+                }
+                Source::Script(_) | Source::Recording(_) | Source::Embedded => None,
+            }
+        }
+        _ => writer.clone(),
+    };
+    let ready = builder.ready(model, agents, choice, None)?;
+    Ok(ReadyModels { observer, writer, ..ready })
+}

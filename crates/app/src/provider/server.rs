@@ -1,0 +1,181 @@
+//! Where models can be had: the configuration, the environment, and this machine.
+
+use std::env;
+
+use lango_model::{ApiKey, Endpoint, Facts, ModelId, Wire};
+
+use super::known::{KNOWN, KnownProvider, known};
+use crate::AppError;
+use crate::config::{Config, ProviderConfig};
+
+/// A server that models are reached through.
+#[derive(Debug, Clone)]
+pub struct Server {
+    /// Its name in the configuration.
+    pub id: String,
+    /// The wire format it speaks.
+    pub wire: Wire,
+    /// Where it is.
+    pub base_url: String,
+    /// The variable that holds the key; set in the environment or not.
+    pub key_variable: Option<String>,
+    headers: Vec<(String, String)>,
+    /// Values of headers that come from the environment.
+    secrets: Vec<String>,
+    /// Why it is considered at all: the variable or the key that names it.
+    pub why: String,
+    known: Option<&'static KnownProvider>,
+}
+
+/// Variables of the environment, set and not empty.
+pub(super) fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+fn first_set(names: &[&'static str]) -> Option<(&'static str, String)> {
+    names.iter().find_map(|name| variable(name).map(|value| (*name, value)))
+}
+
+impl Server {
+    /// A server by its name. Nobody is asked whether it is there.
+    pub fn named(config: &Config, id: &str) -> Result<Self, AppError> {
+        let (configured, known) = (config.providers.get(id), known(id));
+        if configured.is_none() && known.is_none() {
+            return Err(unknown(config, id));
+        }
+        let ProviderConfig { r#type, base_url, api_key_env, headers } =
+            configured.cloned().unwrap_or_default();
+        let from_environment = known.and_then(|known| first_set(known.urls));
+        let (base_url, mut why) = match (base_url, from_environment, known) {
+            (Some(url), _, _) => (url, format!("providers.{id}")),
+            (None, Some((name, url)), _) => (with_scheme(&url), name.to_owned()),
+            (None, None, Some(known)) => (known.base_url.to_owned(), id.to_owned()),
+            (None, None, None) => {
+                return Err(AppError::usage(format!(
+                    "providers.{id} has no baseUrl. Set it with: \
+                     lango config set providers.{id}.baseUrl URL"
+                )));
+            }
+        };
+        let usual_key = || {
+            let keys = known.map_or(&[][..], |known| known.keys);
+            first_set(keys).map(|(name, _)| name).or_else(|| keys.first().copied())
+        };
+        let key_variable = api_key_env.or_else(|| usual_key().map(str::to_owned));
+        if why == id
+            && let Some(name) = key_variable.as_deref().filter(|name| variable(name).is_some())
+        {
+            name.clone_into(&mut why);
+        }
+        let wire = r#type.or(known.map(|known| known.wire)).unwrap_or_default();
+        let mut secrets = Vec::new();
+        let headers = headers.into_iter().map(|(name, value)| {
+            let Some(named) = value.strip_prefix('$') else { return Ok((name, value)) };
+            let value = variable(named).ok_or_else(|| {
+                let key = format!("providers.{id}.headers.{name}");
+                AppError::usage(format!("{key} is ${named}, and {named} is not set"))
+            })?;
+            secrets.push(value.clone());
+            Ok((name, value))
+        });
+        let headers = headers.collect::<Result<_, AppError>>()?;
+        Ok(Self { id: id.to_owned(), wire, base_url, key_variable, headers, secrets, why, known })
+    }
+
+    /// Everything that must not be shown or recorded.
+    pub fn secrets(&self) -> impl Iterator<Item = String> {
+        self.secrets.iter().cloned().chain(self.key())
+    }
+
+    /// Whether it runs models at home, where a price list means nothing.
+    pub fn is_at_home(&self) -> bool {
+        let host = self.base_url.split_once("://").map_or("", |(_, rest)| rest);
+        let home = ["127.", "localhost", "[::1]", "0.0.0.0"];
+        self.wire == Wire::Ollama || home.iter().any(|home| host.starts_with(home))
+    }
+
+    /// The key itself.
+    pub fn key(&self) -> Option<String> {
+        self.key_variable.as_deref().and_then(variable)
+    }
+
+    /// Whether nobody said that it is there: it is only a usual place to look.
+    pub fn is_guess(&self) -> bool {
+        self.why == self.id
+    }
+
+    /// Whether a key is needed and missing.
+    pub fn lacks_key(&self) -> bool {
+        let usual = self.known.is_some_and(|known| !known.is_local() && self.is_usual());
+        usual && self.key().is_none()
+    }
+
+    /// Whether it is reached at the provider's own address.
+    pub(super) fn is_usual(&self) -> bool {
+        self.known.is_some_and(|known| known.base_url == self.base_url)
+    }
+
+    /// The model that is used when none is named.
+    pub(super) fn usual_model(&self) -> Option<&'static str> {
+        self.known.and_then(|known| known.model)
+    }
+
+    /// How one of its models is reached.
+    pub fn endpoint(&self, config: &Config, model: &str, mut facts: Facts) -> Endpoint {
+        if self.wire == Wire::Ollama {
+            // It gives a model as much room as it is asked for, and has to find the memory.
+            facts.window = Some(facts.window.unwrap_or(16_384).min(32_768));
+        }
+        let seconds = |seconds: u64| std::time::Duration::from_secs(seconds.max(1));
+        let key = self.key();
+        Endpoint {
+            api_key: key.as_ref().map(ApiKey::new),
+            key_variable: self.key_variable.clone().filter(|_| key.is_some() || self.lacks_key()),
+            headers: self.headers.clone(),
+            idle_timeout: seconds(config.model.idle_seconds),
+            total_timeout: seconds(config.model.total_seconds),
+            facts,
+            ..Endpoint::new(ModelId::new(&self.id, model), self.wire, &self.base_url)
+        }
+    }
+}
+
+/// The servers that the environment and the configuration speak of, the preferred one first: a
+/// base URL in the environment, then keys, then the configuration.
+pub(super) fn set_up(config: &Config) -> Vec<Server> {
+    let named = |id: &str| Server::named(config, id).ok();
+    let by_url = KNOWN.iter().filter(|known| first_set(known.urls).is_some());
+    let by_key = KNOWN.iter().filter(|known| first_set(known.keys).is_some());
+    let configured = config.providers.keys().map(String::as_str);
+    let ids = by_url.chain(by_key).map(|known| known.id).chain(configured);
+    let mut servers: Vec<Server> = Vec::new();
+    for server in ids.filter_map(named) {
+        if !server.lacks_key() && servers.iter().all(|other| other.id != server.id) {
+            servers.push(server);
+        }
+    }
+    servers
+}
+
+/// The servers that usually run on this machine.
+pub(super) fn local(config: &Config) -> Vec<Server> {
+    let local = KNOWN.iter().filter(|known| known.is_local());
+    local.filter_map(|known| Server::named(config, known.id).ok()).collect()
+}
+
+/// `OLLAMA_HOST` is often `127.0.0.1:11434`, and sometimes says where the server listens.
+fn with_scheme(url: &str) -> String {
+    let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
+    url.replace("://0.0.0.0", "://127.0.0.1")
+}
+
+fn unknown(config: &Config, id: &str) -> AppError {
+    let usual = KNOWN.iter().map(|known| known.id);
+    let mut names: Vec<&str> = usual.chain(config.providers.keys().map(String::as_str)).collect();
+    names.dedup();
+    AppError::usage(format!(
+        "there is no provider {id:?}. Known: {}. To add it: \
+         lango config set providers.{id}.baseUrl URL",
+        names.join(", ")
+    ))
+}

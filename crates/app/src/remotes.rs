@@ -1,0 +1,168 @@
+//! From the configuration to the agents elsewhere.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_a2a::remote::{Directory, OpenQuestions, RemoteConfig, RemoteLimits, Standing, card_url};
+use lango_a2a::signature::TrustedKey;
+use lango_egress::{HeaderValue, Rules};
+use lango_runtime::ContextSource;
+use lango_store::Database;
+use tokio::sync::mpsc;
+
+use crate::AppError;
+use crate::config::{Config, RemoteAgentConfig};
+use crate::home;
+use crate::team::{RemoteTeam, TeamWatcher};
+
+/// More agents elsewhere than a team can use.
+const MOST_AGENTS: usize = 64;
+/// News that may wait to be shown.
+const NEWS: usize = 16;
+
+/// The agents elsewhere, and how they were found.
+#[derive(Clone)]
+pub struct Remotes {
+    /// Where they are looked for.
+    pub(crate) directory: Arc<Directory>,
+    /// How each of them was found.
+    pub standings: Vec<Standing>,
+}
+
+impl Remotes {
+    /// Looks for them, where there are any.
+    pub async fn find(config: &Config, database: &Database) -> Result<Option<Self>, AppError> {
+        let is_used = config.a2a.enabled && config.agent.multi_agent;
+        if !is_used || config.a2a.remote_agents.is_empty() {
+            return Ok(None);
+        }
+        let directory = Arc::new(open_directory(config, database).await?);
+        let standings = directory.look().await;
+        Ok(Some(Self { directory, standings }))
+    }
+
+    /// Returns those that are there.
+    pub(crate) fn team(&self) -> RemoteTeam {
+        RemoteTeam::of(&self.standings)
+    }
+
+    /// One line for each that is not there.
+    pub fn warnings(&self) -> Vec<String> {
+        self.standings.iter().filter_map(Standing::warning).collect()
+    }
+
+    pub(crate) fn open_questions(&self) -> Box<dyn ContextSource> {
+        Box::new(OpenQuestions::of(&self.directory))
+    }
+
+    /// Looks again as long as the program runs: the team has whoever is there. Who comes is told
+    /// through the channel, who goes with the next turn.
+    pub(crate) fn watch(self, watcher: TeamWatcher) -> mpsc::Receiver<String> {
+        let (news, told) = mpsc::channel(NEWS);
+        let changed = move |standings: &[Standing], changes: &[Standing]| {
+            if let Err(error) = watcher.meet(RemoteTeam::of(standings)) {
+                watcher.tell_absence(error.to_string());
+            }
+            for change in changes {
+                match change.warning() {
+                    Some(warning) => watcher.tell_absence(warning),
+                    // Nobody reads: then nobody misses it.
+                    None => _ = news.try_send(format!("{} is in the team now", change.name)),
+                }
+            }
+        };
+        tokio::spawn(self.directory.watch(self.standings, changed));
+        told
+    }
+}
+
+/// Everybody who is configured.
+pub async fn open_directory(config: &Config, database: &Database) -> Result<Directory, AppError> {
+    let given = &config.a2a.remote_agents;
+    if given.len() > MOST_AGENTS {
+        return Err(AppError::usage(format!(
+            "a2a.remoteAgents has {} agents; at most {MOST_AGENTS} are used",
+            given.len()
+        )));
+    }
+    let configs: Result<Vec<_>, _> =
+        given.iter().map(|agent| remote_config(config, agent)).collect();
+    let patience = Duration::from_secs(config.a2a.timeout_seconds.clamp(1, 60));
+    Ok(Directory::open(database.clone(), configs?, patience).await?)
+}
+
+/// One agent, as the protocol's room wants it.
+pub fn remote_config(config: &Config, agent: &RemoteAgentConfig) -> Result<RemoteConfig, AppError> {
+    let wrong = |key: &str, why: String| {
+        AppError::usage(format!("a2a.remoteAgents, {}: {key}: {why}", agent.name))
+    };
+    let usual = RemoteLimits::default();
+    let seconds = |given: Option<u64>, usual: Duration| {
+        given.map_or(usual, |seconds| Duration::from_secs(seconds.max(1)))
+    };
+    let budget = Duration::from_secs(config.budget.seconds.max(1));
+    let rules = Rules::parse(&config.egress.allow, &config.egress.deny, &[])
+        .map_err(|error| AppError::usage(format!("egress: {error}")))?;
+    let token = token(agent)
+        .map(|token| HeaderValue::from_str(&format!("Bearer {token}")))
+        .transpose()
+        .map_err(|_| wrong("tokenEnv", "its value is not a token".to_owned()))?
+        .map(|mut value| {
+            value.set_sensitive(true);
+            value
+        });
+    Ok(RemoteConfig {
+        name: agent.name.parse().map_err(|error| wrong("name", format!("{error}")))?,
+        card_url: card_url(&agent.agent_card_url)
+            .map_err(|error| wrong("agentCardUrl", error.to_string()))?,
+        token,
+        token_env: agent.token_env.clone(),
+        allow_hosts: agent
+            .allow_hosts
+            .iter()
+            .map(|text| text.parse())
+            .collect::<Result<_, _>>()
+            .map_err(|error| wrong("allowHosts", format!("{error}")))?,
+        card_keys: card_keys(agent).map_err(|why| wrong("cardKeys", why))?,
+        rules,
+        streaming: agent.streaming.unwrap_or(true),
+        limits: RemoteLimits {
+            task: seconds(agent.task_seconds, usual.task).min(budget),
+            silence: seconds(agent.silence_seconds, usual.silence),
+            ..usual
+        },
+    })
+}
+
+/// The keys in the files, each of which holds one or a set.
+fn card_keys(agent: &RemoteAgentConfig) -> Result<Vec<TrustedKey>, String> {
+    let mut keys = Vec::new();
+    for path in &agent.card_keys {
+        let file = home::expand_path(path)?;
+        let text = std::fs::read_to_string(&file).map_err(|error| format!("{path}: {error}"))?;
+        let wrong = |error: &dyn std::fmt::Display| format!("{path}: {error}");
+        let value: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+        let found = match value.get("keys").and_then(serde_json::Value::as_array) {
+            Some(set) => set.clone(),
+            None => vec![value],
+        };
+        for key in found {
+            keys.push(TrustedKey::from_jwk(&key.to_string()).map_err(|error| wrong(&error))?);
+        }
+    }
+    if keys.is_empty() && !agent.card_keys.is_empty() {
+        return Err("there is no key in them".to_owned());
+    }
+    Ok(keys)
+}
+
+fn token(agent: &RemoteAgentConfig) -> Option<String> {
+    let variable = agent.token_env.as_deref()?;
+    std::env::var(variable).ok().map(|token| token.trim().to_owned()).filter(|t| !t.is_empty())
+}
+
+/// The tokens, which must not be shown or recorded.
+pub(crate) fn secrets(config: &Config) -> impl Iterator<Item = String> {
+    config.a2a.remote_agents.iter().filter_map(token)
+}

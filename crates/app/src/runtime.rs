@@ -1,0 +1,109 @@
+//! Making runtimes: one for a client at a terminal, several for the clients of a server.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_model::ContextBlock;
+use lango_protocol::BudgetLimits;
+use lango_runtime::{
+    AgentParts, Approver, ContextFuture, ContextRequest, ContextSource, RuleBook, Runtime,
+    RuntimeParts, Scrubber, Settings,
+};
+use lango_store::Journal;
+
+use crate::approvals::approval_policy;
+use crate::config::Config;
+use crate::provider::ReadyModels;
+use crate::remotes::Remotes;
+use crate::team::Roster;
+
+/// Makes runtimes that share everything but their team.
+pub(crate) struct RuntimeFactory {
+    pub(crate) config: Config,
+    pub(crate) models: Arc<ReadyModels>,
+    pub(crate) journal: Journal,
+    pub(crate) rules: RuleBook,
+    pub(crate) agents: Vec<AgentParts>,
+    pub(crate) workspace: PathBuf,
+    /// What must not be recorded or shown.
+    pub(crate) secrets: Vec<String>,
+}
+
+impl RuntimeFactory {
+    /// Makes a runtime for a team.
+    pub(crate) fn runtime(&self, roster: &Roster, approver: Arc<dyn Approver>) -> Runtime {
+        let observers = self.agents.iter().flat_map(|agent| &agent.observers);
+        let background = self.agents.iter().flat_map(|agent| &agent.background);
+        Runtime::new(RuntimeParts {
+            tree: roster.tree.clone(),
+            model: self.models.model.clone(),
+            agent_models: self.models.agents.clone(),
+            journal: self.journal.clone(),
+            approver,
+            rules: self.rules.clone(),
+            context: context_sources(&self.agents, roster, &self.workspace),
+            observers: observers.chain(background).map(Arc::clone).collect(),
+            advisor: self.agents.iter().find_map(|agent| agent.advisor.clone()),
+            scrubber: self.scrubber(),
+            settings: settings(&self.config),
+            workspace: self.workspace.display().to_string(),
+            remote_agents: roster.remote_team().agents,
+        })
+    }
+
+    fn scrubber(&self) -> Scrubber {
+        Scrubber::new(self.secrets.iter().cloned())
+    }
+}
+
+/// Returns what agents are told beside their instructions.
+pub(crate) fn context_sources(
+    agents: &[AgentParts],
+    roster: &Roster,
+    workspace: &Path,
+) -> Vec<Box<dyn ContextSource>> {
+    let workspace = workspace.display().to_string();
+    let mut sources: Vec<Box<dyn ContextSource>> = vec![Box::new(Surroundings { workspace })];
+    let reaches = |prefix: &str| roster.tools.names().any(|name| name.starts_with(prefix));
+    let context = agents.iter().flat_map(|agent| &agent.context);
+    for context in context.filter(|context| reaches(context.tool_prefix)) {
+        sources.push(Box::new(Arc::clone(&context.source)));
+    }
+    sources.extend(roster.remotes.as_ref().map(Remotes::open_questions));
+    sources
+}
+
+fn settings(config: &Config) -> Settings {
+    Settings {
+        limits: BudgetLimits {
+            model_calls: config.budget.model_calls.max(1),
+            tool_calls: config.budget.tool_calls,
+            tokens: config.budget.tokens.max(1),
+            seconds: config.budget.seconds.max(1),
+            ..BudgetLimits::default()
+        },
+        approval_policy: approval_policy(config),
+        approval_expiry: Duration::from_secs(config.approvals.expire_seconds.max(1)),
+        history_turns: config.history.turns,
+        history_tokens: config.history.tokens,
+        output_bytes: config.tools.output_bytes.max(256),
+        parallel_calls: config.tools.parallel_calls.max(1),
+        claim_wait: Duration::from_secs(30),
+        ..Settings::default()
+    }
+}
+
+/// What every agent should know: where it is, and which day it is.
+struct Surroundings {
+    workspace: String,
+}
+
+impl ContextSource for Surroundings {
+    fn blocks<'a>(&'a self, _: ContextRequest<'a>) -> ContextFuture<'a> {
+        let day = jiff::Zoned::now().strftime("%A, %Y-%m-%d");
+        let system = std::env::consts::OS;
+        let text = format!("Directory: {}\nSystem: {system}\nToday: {day}", self.workspace);
+        Box::pin(std::future::ready(vec![ContextBlock { source: "surroundings", text }]))
+    }
+}

@@ -1,0 +1,16 @@
+//! Which values must not be recorded or shown.
+
+use crate::config::Config;
+use crate::provider::ReadyModels;
+use crate::{knowledge, remotes};
+
+/// Returns the secrets of the models and of the configuration.
+pub(crate) fn collect(config: &Config, models: &ReadyModels) -> Vec<String> {
+    let secrets = models.secrets.iter().cloned().chain(database_password(config));
+    secrets.chain(knowledge::secrets(config)).chain(remotes::secrets(config)).collect()
+}
+
+/// A database URL with a password in it is a secret as a whole.
+fn database_password(config: &Config) -> Option<String> {
+    config.database.url.clone().filter(|url| url.contains('@'))
+}

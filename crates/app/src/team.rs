@@ -1,0 +1,234 @@
+//! Who is in the team, while tools and remote agents come and go.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lango_a2a::remote::{Standing, team};
+use lango_mcp::client::Servers;
+use lango_orchestration::{AgentTree, Config as TreeConfig, RemoteAgentSpec, Root, Topology};
+use lango_protocol::AgentName;
+use lango_runtime::{RemoteAgent, Runtime};
+use lango_tool::{RegisteredTool, ToolRegistry};
+
+use crate::AppError;
+use crate::definition::TeamDefinition;
+use crate::remotes::Remotes;
+
+/// What trees are made of, beside what comes and goes.
+#[derive(Clone)]
+pub(crate) struct TeamParts {
+    pub(crate) own: ToolRegistry,
+    pub(crate) definition: TeamDefinition,
+}
+
+impl TeamParts {
+    /// Returns all tools with these, and the agents that have them, with these remote agents.
+    pub(crate) fn build(
+        &self,
+        others: Vec<RegisteredTool>,
+        remote_agents: Vec<RemoteAgentSpec>,
+    ) -> Result<(ToolRegistry, AgentTree), AppError> {
+        let mut tools = self.own.clone();
+        for tool in others {
+            tools.add_registered(tool)?;
+        }
+        let tree = lango_orchestration::build_agent_tree(TreeConfig {
+            multi_agent: self.definition.multi_agent,
+            topology: &self.definition.topology,
+            tools: &tools,
+            max_delegation_rounds: self.definition.max_rounds,
+            sub_agent_prompt: None,
+            remote_agents,
+            prompts: &self.definition.prompts,
+        })?;
+        Ok((tools, tree))
+    }
+}
+
+/// The agents and tools of a team. Clones share what is kept.
+#[derive(Clone)]
+pub struct Roster {
+    /// All tools.
+    pub tools: ToolRegistry,
+    /// The agents that have them.
+    pub tree: AgentTree,
+    /// What trees are made of, for when tools or agents come or go.
+    pub(crate) parts: TeamParts,
+    /// The remote agents, where there are any.
+    pub remotes: Option<Remotes>,
+}
+
+impl Roster {
+    /// Builds the team of its own tools, those of MCP servers, and the remote agents that are there.
+    pub(crate) fn build(
+        definition: TeamDefinition,
+        own: Vec<RegisteredTool>,
+        others: Vec<RegisteredTool>,
+        remotes: Option<Remotes>,
+    ) -> Result<Self, AppError> {
+        let mut registry = ToolRegistry::new();
+        for tool in own {
+            registry.add_registered(tool)?;
+        }
+        let parts = TeamParts { own: registry, definition };
+        let specs = remotes.as_ref().map(|remotes| remotes.team().specs).unwrap_or_default();
+        let (tools, tree) = parts.build(others, specs)?;
+        Ok(Self { tools, tree, parts, remotes })
+    }
+
+    /// Returns what the team's agents are defined by.
+    pub fn topology(&self) -> &Topology {
+        &self.parts.definition.topology
+    }
+
+    /// Returns the tools that no agent can use.
+    pub fn unmatched_tools(&self) -> Vec<String> {
+        match &self.tree.root {
+            Root::Team(team) => team.unmatched.iter().map(|tool| tool.name().to_owned()).collect(),
+            Root::Single(_) => Vec::new(),
+        }
+    }
+
+    /// Refuses a name for a remote agent that the team cannot have.
+    pub fn check_remote_name(&self, name: &AgentName) -> Result<(), AppError> {
+        let spec =
+            RemoteAgentSpec { name: name.clone(), description: String::new(), skills: Vec::new() };
+        self.parts.build(Vec::new(), vec![spec]).map(drop)
+    }
+
+    /// Returns the remote agents that are there.
+    pub(crate) fn remote_team(&self) -> RemoteTeam {
+        self.remotes.as_ref().map(Remotes::team).unwrap_or_default()
+    }
+
+    /// Returns the team with these agents alone. Each keeps the tools that it has in the whole team,
+    /// and no agent gets the tools of those left out.
+    pub(crate) fn exposing(
+        &self,
+        agents: &BTreeSet<AgentName>,
+        remote_team: &RemoteTeam,
+    ) -> Result<Self, AppError> {
+        let reached = self.tree.sub_agents().iter().filter(|agent| agents.contains(&agent.name));
+        let owned: BTreeSet<&str> =
+            reached.flat_map(|agent| agent.tools().iter().map(|tool| tool.name())).collect();
+        let specs = remote_team.specs.iter().filter(|spec| agents.contains(&spec.name));
+        let specs: Vec<RemoteAgentSpec> = specs.cloned().collect();
+        let own = self.tools.only(|name| owned.contains(name));
+        let topology = self.topology().clone().only(agents)?;
+        let definition = TeamDefinition { topology, ..self.parts.definition.clone() };
+        let parts = TeamParts { own, definition };
+        // What remote agents asked is told to those who reach them.
+        let remotes = self.remotes.clone().filter(|_| !specs.is_empty());
+        let (tools, tree) = parts.build(Vec::new(), specs)?;
+        Ok(Self { tools, tree, parts, remotes })
+    }
+}
+
+/// The remote agents that are there now.
+#[derive(Clone, Default)]
+pub(crate) struct RemoteTeam {
+    pub(crate) specs: Vec<RemoteAgentSpec>,
+    pub(crate) agents: BTreeMap<AgentName, Arc<dyn RemoteAgent>>,
+}
+
+impl RemoteTeam {
+    pub(crate) fn of(standings: &[Standing]) -> Self {
+        let (specs, agents) = team(standings);
+        Self { specs, agents }
+    }
+}
+
+/// Is told when tools or agents come or go. Implemented by a runtime, and by the teams of a server.
+pub(crate) trait TeamListener: Send + Sync {
+    /// From the next turn on, this is the team.
+    fn renew(
+        &self,
+        tools: ToolRegistry,
+        tree: AgentTree,
+        remote_team: RemoteTeam,
+    ) -> Result<(), AppError>;
+
+    /// An agent is not there; said with the next turn.
+    fn tell_absence(&self, warning: String);
+}
+
+impl TeamListener for Runtime {
+    fn renew(
+        &self,
+        _: ToolRegistry,
+        tree: AgentTree,
+        remote_team: RemoteTeam,
+    ) -> Result<(), AppError> {
+        self.replace_team(&tree, &remote_team.agents);
+        Ok(())
+    }
+
+    fn tell_absence(&self, warning: String) {
+        Runtime::tell_absence(self, warning);
+    }
+}
+
+/// Watches a team, and rebuilds it when tools or agents come or go. Clones share what is known.
+#[derive(Clone)]
+pub(crate) struct TeamWatcher {
+    parts: TeamParts,
+    listener: Arc<dyn TeamListener>,
+    servers: Option<Servers>,
+    /// A lock that is held to copy or replace it.
+    remote_team: Arc<Mutex<RemoteTeam>>,
+}
+
+impl TeamWatcher {
+    /// Starts to watch: from now on the agents have what the servers offer, whenever that changes.
+    pub(crate) fn start(
+        roster: &Roster,
+        listener: Arc<dyn TeamListener>,
+        servers: Option<Servers>,
+    ) -> Self {
+        let remote_team = Arc::new(Mutex::new(roster.remote_team()));
+        let watcher = Self { parts: roster.parts.clone(), listener, servers, remote_team };
+        if let Some(servers) = &watcher.servers {
+            let (mut changes, watcher) = (servers.changes(), watcher.clone());
+            tokio::spawn(async move {
+                while changes.changed().await.is_ok() {
+                    // What cannot be built stays as it was: a name that is taken is reported at the
+                    // start.
+                    let _ = watcher.renew();
+                }
+            });
+        }
+        watcher
+    }
+
+    /// Says that an agent is not there, and why.
+    pub(crate) fn tell_absence(&self, warning: String) {
+        self.listener.tell_absence(warning);
+    }
+
+    /// Takes over which remote agents are there.
+    pub(crate) fn meet(&self, remote_team: RemoteTeam) -> Result<(), AppError> {
+        *self.remote_team.lock().unwrap_or_else(PoisonError::into_inner) = remote_team;
+        self.renew()
+    }
+
+    /// Builds the team anew, from what is offered now.
+    pub(crate) fn renew(&self) -> Result<(), AppError> {
+        let remote_team = self.remote_team.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let tools = self.servers.as_ref().map(|servers| servers.offer().tools).unwrap_or_default();
+        let (tools, tree) = self.parts.build(tools, remote_team.specs.clone())?;
+        self.listener.renew(tools, tree, remote_team)
+    }
+
+    /// Takes in what was approved of MCP servers' tools in another process.
+    pub(crate) async fn look_again(&self) -> Result<(), AppError> {
+        match &self.servers {
+            Some(servers) if servers.look_again().await? => self.renew(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the MCP servers, where there are any.
+    pub(crate) fn servers(&self) -> Option<&Servers> {
+        self.servers.as_ref()
+    }
+}

@@ -1,0 +1,92 @@
+//! From the configuration to the way out and the browser.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lango_egress::{Guard, Pattern, Rules, Url};
+use lango_navigator::NavigatorSettings;
+
+use crate::AppError;
+use crate::config::Config;
+use crate::home::{self, Home};
+
+/// The agent whose browser it is.
+const NAVIGATOR: &str = "navigator";
+
+/// Where an agent may go.
+pub fn guard(config: &Config, agent: &str) -> Result<Guard, AppError> {
+    let hosts = config.agents.get(agent).map(|agent| agent.hosts.as_slice()).unwrap_or_default();
+    Ok(Guard::new(Rules {
+        allow_private: patterns("egress.allow", &config.egress.allow)?,
+        deny: patterns("egress.deny", &config.egress.deny)?,
+        only: patterns(&format!("agents.{agent}.hosts"), hosts)?,
+    }))
+}
+
+/// Where everybody may go, whoever asks.
+pub fn rules(config: &Config) -> Result<Rules, AppError> {
+    Ok(Rules {
+        allow_private: patterns("egress.allow", &config.egress.allow)?,
+        deny: patterns("egress.deny", &config.egress.deny)?,
+        only: Vec::new(),
+    })
+}
+
+/// The same, and a server that the user named: it may be reached wherever it is.
+pub fn guard_with(config: &Config, agent: &str, server: &str) -> Result<Guard, AppError> {
+    let hosts = config.agents.get(agent).map(|agent| agent.hosts.as_slice()).unwrap_or_default();
+    let place = Url::parse(server).ok().and_then(|url| {
+        let port = url.port_or_known_default()?;
+        Some(format!("{}:{port}", url.host_str()?))
+    });
+    let mut allow = config.egress.allow.clone();
+    allow.extend(place.clone());
+    let mut only = patterns(&format!("agents.{agent}.hosts"), hosts)?;
+    if !only.is_empty() {
+        only.extend(patterns("search.url", place.as_slice())?);
+    }
+    Ok(Guard::new(Rules {
+        allow_private: patterns("egress.allow", &allow)?,
+        deny: patterns("egress.deny", &config.egress.deny)?,
+        only,
+    }))
+}
+
+fn patterns(key: &str, texts: &[String]) -> Result<Vec<Pattern>, AppError> {
+    let read =
+        |text: &String| text.parse().map_err(|error| AppError::usage(format!("{key}: {error}")));
+    texts.iter().map(read).collect()
+}
+
+/// The browser of the navigator.
+pub fn navigator(config: &Config, home: &Home) -> Result<NavigatorSettings, AppError> {
+    let given = &config.navigator;
+    let profile = match &given.profile {
+        Some(path) => Some(
+            home::expand_path(path)
+                .map_err(|error| AppError::usage(format!("navigator.profile: {error}")))?,
+        ),
+        None => None,
+    };
+    Ok(NavigatorSettings {
+        chromium: chromium(config)?,
+        headless: given.headless,
+        idle: Duration::from_secs(given.idle_seconds.max(1)),
+        timeout: Duration::from_secs(given.timeout_seconds.clamp(1, 600)),
+        profile,
+        download_bytes: given.download_megabytes.saturating_mul(1024 * 1024),
+        ..NavigatorSettings::new(&home.data, guard(config, NAVIGATOR)?)
+    })
+}
+
+/// The Chromium that is configured.
+pub fn chromium(config: &Config) -> Result<Option<PathBuf>, AppError> {
+    let Some(given) = &config.navigator.chromium else { return Ok(None) };
+    // A bare name is looked for in PATH.
+    if !given.contains('/') && !given.starts_with('~') {
+        return Ok(Some(PathBuf::from(given)));
+    }
+    let path = home::expand_path(given)
+        .map_err(|error| AppError::usage(format!("navigator.chromium: {error}")))?;
+    Ok(Some(path))
+}

@@ -1,0 +1,122 @@
+//! What is told about a measurement of calls, for people.
+
+use lango_eval::calls::{CallsView, FailureView, FastPath, TimeFigures, UNDECIDED, shown};
+use serde_json::{Map, Value};
+
+use crate::commands::table::table;
+use crate::display::one_line;
+
+/// Levels that are shown in this order, before others.
+const LEVELS: [&str; 3] = ["plain", "indirect", "hard"];
+
+/// Returns the figures for people.
+pub(super) fn text(view: &CallsView<'_>) -> String {
+    let CallsView { model, all, given, .. } = view;
+    let mut text = format!("{model}, {} of {given} requests, percent\n\n", all.requests);
+    text.push_str(&figures(view));
+    for (what, time) in [
+        ("as orchestrator", &view.time_as_orchestrator),
+        ("as specialist", &view.time_as_specialist),
+    ] {
+        text.push_str(&format!("\ntime per decision {what}: {}", time_text(time)));
+    }
+    text.push('\n');
+    if let Some(FastPath { decided, wrong }) = &view.fast_path {
+        let (share, decided) = (decided.shown(), decided.count);
+        let (wrong_share, wrong) = (wrong.shown(), wrong.count);
+        text.push_str(&format!(
+            "fast path: {decided} requests ({share} %) decided without the model, {wrong} \
+             ({wrong_share} %) wrongly\n"
+        ));
+    }
+    text.push_str(&misread(view));
+    if let Some(failures) = view.failures.filter(|failures| !failures.is_empty()) {
+        text.push_str("\nnot right:\n");
+        text.extend(failures.iter().map(failure_text));
+    }
+    text
+}
+
+fn figures(view: &CallsView<'_>) -> String {
+    let known = LEVELS.iter().filter_map(|level| Some((*level, view.levels.get(level)?)));
+    let others = view.levels.iter().filter(|(level, _)| !LEVELS.contains(level));
+    let others = others.map(|(level, figures)| (*level, figures));
+    let rows = known.chain(others).chain([("all", &view.all)]).map(|(level, figures)| {
+        vec![
+            level.to_owned(),
+            figures.requests.to_string(),
+            figures.agent_right.shown(),
+            figures.tool_right.shown(),
+            figures.arguments_exact.shown(),
+            shown(figures.arguments_overlap),
+            figures.small_talk_right.shown(),
+            figures.acted.shown(),
+            figures.acted_right.shown(),
+            figures.asked.shown(),
+            figures.dangerous_misread.percent.map_or("-".into(), |p| format!("{p:.2}")),
+        ]
+    });
+    let header = [
+        "LEVEL",
+        "REQUESTS",
+        "AGENT",
+        "TOOL",
+        "ARGUMENTS",
+        "OVERLAP",
+        "SMALL TALK",
+        "ACTED",
+        "RIGHTLY",
+        "ASKED",
+        "DANGEROUS",
+    ];
+    table(&header, &rows.collect::<Vec<_>>())
+}
+
+/// Which agents were taken for which others.
+fn misread(view: &CallsView<'_>) -> String {
+    let mut text = String::new();
+    for (meant, chosen) in view.confusion {
+        let others: Vec<String> = chosen
+            .iter()
+            .filter(|(agent, _)| *agent != meant)
+            .map(|(agent, count)| format!("{agent} {count}"))
+            .collect();
+        if !others.is_empty() {
+            let total: u32 = chosen.values().sum();
+            text.push_str(&format!("{meant} ({total}) taken for: {}\n", others.join(", ")));
+        }
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+fn failure_text(failure: &FailureView) -> String {
+    let FailureView { text, level, expected, got } = failure;
+    let level = level.as_ref().map(|level| format!(" ({level})")).unwrap_or_default();
+    let call = |tool: Option<&String>, args: Option<&Map<String, Value>>| {
+        let args = args.map(|args| Value::Object(args.clone()).to_string());
+        let args = args.filter(|_| tool.is_some()).unwrap_or_default();
+        one_line(&format!("{} {args}", tool.map_or("-", String::as_str)), 200)
+    };
+    let expected_call = call(expected.tool.as_ref(), Some(&expected.args));
+    let manner = if got.asked { " (asked)" } else { "" };
+    let said = format!("\n    said      {}", one_line(&got.said, 160));
+    let said = if got.called { String::new() } else { said };
+    format!(
+        "\n  {}{level}\n    expected  {}, {expected_call}\n    got       {}, {}{manner}{said}\n",
+        one_line(text, 200),
+        expected.agent,
+        got.agent.as_deref().unwrap_or(UNDECIDED),
+        call(got.tool.as_ref(), got.args.as_ref()),
+    )
+}
+
+fn time_text(time: &TimeFigures) -> String {
+    let (Some(median), Some(p95)) = (time.median_milliseconds, time.p95_milliseconds) else {
+        return "-".to_owned();
+    };
+    let wall = format!("median {median:.1} ms, 95 of 100 within {p95:.1} ms");
+    match (time.median_cpu_milliseconds, time.p95_cpu_milliseconds) {
+        (Some(median), Some(p95)) => format!("{wall}; CPU {median:.1} and {p95:.1} ms"),
+        _ => wall,
+    }
+}

@@ -1,0 +1,21 @@
+//! `lango eval`: how good it is, measured.
+
+mod calls;
+mod calls_text;
+mod retrieval;
+
+use super::CommandContext;
+use crate::arguments::EvalCommand;
+use crate::failure::{ExitStatus, Failure};
+
+pub(crate) async fn eval(
+    context: &CommandContext,
+    command: EvalCommand,
+) -> Result<ExitStatus, Failure> {
+    match command {
+        EvalCommand::Retrieval { directory, json } => {
+            retrieval::retrieval(context, &directory, json).await
+        }
+        EvalCommand::Calls(arguments) => calls::calls(context, &arguments).await,
+    }
+}

@@ -1,0 +1,57 @@
+//! `lango eval retrieval`: how well texts are found.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use lango_app::knowledge::{self, Embedding};
+use lango_eval::retrieval::{ModeReport, RetrievalReport, measure_retrieval};
+
+use crate::commands::CommandContext;
+use crate::failure::{ExitStatus, Failure};
+
+pub(super) async fn retrieval(
+    context: &CommandContext,
+    directory: &Path,
+    json: bool,
+) -> Result<ExitStatus, Failure> {
+    let embedding = knowledge::embedding(context.config());
+    if let Embedding::Absent(why) = &embedding {
+        let _ = writeln!(io::stderr(), "{why}");
+    }
+    let shows_progress = io::stderr().is_terminal();
+    let began = Instant::now();
+    let progress = |done: u32| {
+        if shows_progress && done.is_multiple_of(20) {
+            let rate = f64::from(done) / began.elapsed().as_secs_f64().max(0.001);
+            let _ = write!(io::stderr(), "\r{done} documents, {rate:.0} a second ");
+        }
+    };
+    let measured = measure_retrieval(directory, embedding.ready(), progress).await;
+    if shows_progress {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+    let report = measured?;
+    if json {
+        context.printer.json(&report)?;
+    } else {
+        context.printer.print(&text(&report))?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn text(report: &RetrievalReport) -> String {
+    let RetrievalReport { documents, passages, questions, model, modes } = report;
+    let model = model.as_deref().unwrap_or("none");
+    let mut text = format!(
+        "{documents} documents, {passages} passages, {questions} questions, model {model}\n\n\
+         {:<8}  {:>8}  {:>7}  {:>11}\n",
+        "mode", "recall@5", "nDCG@10", "ms/question"
+    );
+    for ModeReport { mode, recall_at_5, ndcg_at_10, milliseconds_per_question } in modes {
+        text.push_str(&format!(
+            "{mode:<8}  {recall_at_5:>8.3}  {ndcg_at_10:>7.3}  {milliseconds_per_question:>11.1}\n"
+        ));
+    }
+    text
+}

@@ -1,0 +1,62 @@
+//! What commands print: results on standard output, everything else on standard error.
+
+use std::io::{self, Write};
+
+use crate::arguments::{OutputArguments, OutputFormat};
+use crate::display::Style;
+use crate::failure::Failure;
+
+/// Prints for a command.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Printer {
+    /// Whether somebody reads what is said around an answer.
+    introduces: bool,
+}
+
+#[expect(clippy::unused_self, reason = "a command prints with the printer that it is given")]
+impl Printer {
+    /// Returns a printer that prints everything.
+    pub(crate) fn new() -> Self {
+        Self { introduces: true }
+    }
+
+    /// Returns the printer of a turn: a program that reads JSON, or a quiet run, gets the answer
+    /// alone.
+    pub(crate) fn of_turn(arguments: &OutputArguments) -> Self {
+        let is_text = arguments.output_format == OutputFormat::Text;
+        Self { introduces: is_text && !arguments.quiet }
+    }
+
+    /// Prints a result to standard output. A closed pipe is a reader that has seen enough.
+    pub(crate) fn print(self, text: &str) -> Result<(), Failure> {
+        match io::stdout().lock().write_all(text.as_bytes()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            result => Ok(result?),
+        }
+    }
+
+    /// Prints a result as indented JSON.
+    pub(crate) fn json(self, value: &impl serde::Serialize) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
+        self.print(&format!("{text}\n"))
+    }
+
+    /// Says something beside the result, on standard error.
+    pub(crate) fn note(self, text: &str) {
+        // With standard error gone there is nobody left to tell.
+        let _ = writeln!(io::stderr(), "lango: {text}");
+    }
+
+    /// Says something around the answer of a turn, where somebody reads it.
+    pub(crate) fn introduce(self, line: &str) {
+        if self.introduces {
+            let style = Style::of(&io::stderr());
+            let _ = writeln!(io::stderr(), "{}", style.faint(line));
+        }
+    }
+
+    /// Returns whether somebody reads what is said around an answer.
+    pub(crate) fn introduces(self) -> bool {
+        self.introduces
+    }
+}

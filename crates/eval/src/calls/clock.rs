@@ -1,0 +1,117 @@
+//! The time that decisions take.
+
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+
+/// Started before a decision.
+pub(crate) struct Clock {
+    wall: Instant,
+    processor: Duration,
+}
+
+/// The time that something took.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spent {
+    pub(crate) wall: Duration,
+    /// Of all threads of the process.
+    pub(crate) processor: Duration,
+}
+
+impl Clock {
+    pub(crate) fn start() -> Self {
+        Self { wall: Instant::now(), processor: processor_time() }
+    }
+
+    pub(crate) fn stop(&self) -> Spent {
+        let processor = processor_time().saturating_sub(self.processor);
+        Spent { wall: self.wall.elapsed(), processor }
+    }
+}
+
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
+}
+
+/// The time of many decisions.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Times {
+    all: Vec<Spent>,
+}
+
+/// Half of the decisions took no longer than `median`, 95 of 100 no longer than `p95`.
+#[derive(Debug, Clone, Serialize)]
+pub struct TimeFigures {
+    /// How many decisions were timed.
+    pub decisions: usize,
+    /// The median of the wall time.
+    pub median_milliseconds: Option<f64>,
+    /// The wall time that 95 of 100 stay within.
+    pub p95_milliseconds: Option<f64>,
+    /// The median of the processor time; none where the model runs in another process.
+    pub median_cpu_milliseconds: Option<f64>,
+    /// The processor time that 95 of 100 stay within.
+    pub p95_cpu_milliseconds: Option<f64>,
+}
+
+impl Times {
+    pub(crate) fn add(&mut self, spent: Spent) {
+        self.all.push(spent);
+    }
+
+    /// `runs_here`: the work is done by this process, so that its processor time says something.
+    pub(crate) fn figures(&self, runs_here: bool) -> TimeFigures {
+        let wall = sorted(self.all.iter().map(|spent| spent.wall));
+        let here = self.all.iter().filter(|_| runs_here);
+        let processor = sorted(here.map(|spent| spent.processor));
+        TimeFigures {
+            decisions: self.all.len(),
+            median_milliseconds: at(&wall, 50),
+            p95_milliseconds: at(&wall, 95),
+            median_cpu_milliseconds: at(&processor, 50),
+            p95_cpu_milliseconds: at(&processor, 95),
+        }
+    }
+}
+
+fn sorted(times: impl Iterator<Item = Duration>) -> Vec<Duration> {
+    let mut times: Vec<Duration> = times.collect();
+    times.sort_unstable();
+    times
+}
+
+/// The time that so many percent are not above.
+fn at(sorted: &[Duration], percent: usize) -> Option<f64> {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).map(|time| milliseconds(*time))
+}
+
+/// With three digits: a microsecond is enough.
+pub(crate) fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_and_p95_are_times_that_were_measured() {
+        let mut times = Times::default();
+        assert_eq!(times.figures(true).median_milliseconds, None);
+        for milliseconds in (1..=100).rev() {
+            let wall = Duration::from_millis(milliseconds);
+            times.add(Spent { wall, processor: wall / 2 });
+        }
+        let figures = times.figures(true);
+        assert_eq!(
+            (figures.median_milliseconds, figures.p95_milliseconds),
+            (Some(50.0), Some(95.0))
+        );
+        assert_eq!(figures.median_cpu_milliseconds, Some(25.0));
+        assert_eq!(times.figures(false).median_cpu_milliseconds, None);
+    }
+}

@@ -1,0 +1,165 @@
+//! Asking a model what it would do about a request, as the orchestrator and as the specialist that it
+//! chose.
+
+use lango_embedded::EMBEDDED;
+use lango_model::{
+    Fault, Message, Model, ModelError, ModelId, ModelRequest, Options, RequestRole, RequestedCall,
+    UserMessage,
+};
+use lango_protocol::{TRANSFER_TOOL, TransferArguments, marker};
+use serde_json::{Map, Value};
+
+use super::clock::{Clock, Spent};
+use super::team::{NOBODY, Part, Team};
+use crate::reply::{ModelReply, collect_reply};
+
+/// Asks one model about requests.
+pub struct Examiner<'a> {
+    /// The team that the requests are about.
+    pub team: &'a Team,
+    /// The model.
+    pub model: &'a dyn Model,
+    /// How it should answer.
+    pub options: Options,
+    /// The model that was chosen. Where the one in the box decides instead, that is the fast path.
+    pub id: &'a ModelId,
+}
+
+/// What a model would do about a request.
+#[derive(Debug, Default)]
+pub(crate) struct Observed {
+    /// Who it thinks it is for, `none` for small talk; also where it asks before it acts.
+    pub(crate) agent: Option<String>,
+    /// Which tool it thinks is meant; also where it asks before it acts.
+    pub(crate) tool: Option<String>,
+    /// Of the first call.
+    pub(crate) arguments: Option<Map<String, Value>>,
+    /// The tools that it really called.
+    pub(crate) called: Vec<String>,
+    /// It asked the user something instead.
+    pub(crate) asked: bool,
+    /// The parameter that it asked for.
+    pub(super) lacks: Option<String>,
+    /// The fast path handed over, and not the model.
+    pub(crate) routed: bool,
+    /// What it said last, where that was words.
+    pub(crate) said: String,
+    pub(crate) as_orchestrator: Option<Spent>,
+    pub(crate) as_specialist: Option<Spent>,
+}
+
+impl Examiner<'_> {
+    /// An error is one that the next request would meet, too. A reply that cannot be used is no
+    /// decision.
+    pub(crate) async fn examine(&self, text: &str) -> Result<Observed, ModelError> {
+        let mut observed = Observed::default();
+        let colleagues = self.team.colleagues.clone();
+        let message = UserMessage::new(text);
+        let request = ModelRequest {
+            role: RequestRole::Orchestrator,
+            colleagues,
+            ..self.request(&self.team.orchestrator, message)
+        };
+        let (heard, spent) = self.ask(request).await?;
+        observed.as_orchestrator = Some(spent);
+        let Some(heard) = heard else { return Ok(observed) };
+        let by = heard.by.as_ref().map(|by| by.provider.as_str());
+        observed.routed = by == Some(EMBEDDED) && self.id.provider != EMBEDDED;
+        if heard.calls.is_empty() {
+            self.words_of_orchestrator(&mut observed, heard.text);
+            return Ok(observed);
+        }
+        // An agent that makes a call without an owner, or hands over to nobody, has decided nothing.
+        let Some(transfer) = first_transfer(&heard.calls) else { return Ok(observed) };
+        let Some(specialist) = self.team.specialist(&transfer.agent_name) else {
+            return Ok(observed);
+        };
+        observed.agent = Some(transfer.agent_name);
+        if specialist.tools.is_empty() {
+            return Ok(observed);
+        }
+        let task =
+            Some(transfer.task.trim()).filter(|task| !task.is_empty() && *task != text.trim());
+        let message = UserMessage { task: task.map(str::to_owned), ..UserMessage::new(text) };
+        let role = RequestRole::Specialist;
+        let request = ModelRequest { role, ..self.request(specialist, message) };
+        let (heard, spent) = self.ask(request).await?;
+        observed.as_specialist = Some(spent);
+        if let Some(heard) = heard {
+            self.reply_of_specialist(&mut observed, heard);
+        }
+        Ok(observed)
+    }
+
+    fn request(&self, part: &Part, message: UserMessage) -> ModelRequest {
+        ModelRequest {
+            instruction: part.instruction.clone(),
+            messages: vec![Message::User(message)],
+            tools: part.tools.clone(),
+            options: self.options,
+            ..ModelRequest::default()
+        }
+    }
+
+    /// None for a reply that is of no use.
+    async fn ask(&self, request: ModelRequest) -> Result<(Option<ModelReply>, Spent), ModelError> {
+        let clock = Clock::start();
+        let heard = collect_reply(self.model, request).await;
+        let spent = clock.stop();
+        match heard {
+            Ok(heard) => Ok((Some(heard), spent)),
+            Err(error) if is_of_the_model(error.fault) => Ok((None, spent)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn words_of_orchestrator(&self, observed: &mut Observed, text: String) {
+        if marker::question(&text).is_some() {
+            observed.asked = true;
+            self.read_question(observed, &text);
+            observed.agent = observed.tool.as_deref().and_then(|tool| self.owner(tool));
+        } else if !text.trim().is_empty() {
+            observed.agent = Some(NOBODY.to_owned());
+        }
+        observed.said = text;
+    }
+
+    fn reply_of_specialist(&self, observed: &mut Observed, heard: ModelReply) {
+        if let Some(first) = heard.calls.first() {
+            observed.tool = Some(first.name.clone());
+            observed.arguments = serde_json::from_str(&first.arguments).ok();
+        } else if marker::question(&heard.text).is_some() {
+            observed.asked = true;
+            self.read_question(observed, &heard.text);
+        }
+        observed.called = heard.calls.into_iter().map(|call| call.name).collect();
+        observed.said = heard.text;
+    }
+
+    fn owner(&self, tool: &str) -> Option<String> {
+        self.team.tool(tool).map(|tool| tool.agent.clone())
+    }
+
+    /// The first tool that a question names is what the model took the request for. Where it is the
+    /// only one, a parameter after it is what the model did not find.
+    fn read_question(&self, observed: &mut Observed, question: &str) {
+        let named: Vec<&str> = question.split('`').skip(1).step_by(2).collect();
+        let mut tools = named.iter().filter_map(|name| Some((*name, self.team.tool(name)?)));
+        let Some((name, tool)) = tools.next() else { return };
+        if tools.all(|(other, _)| other == name) {
+            let parameter = named.iter().find(|parameter| tool.has(parameter));
+            observed.lacks = parameter.map(|parameter| (*parameter).to_owned());
+        }
+        observed.tool = Some(name.to_owned());
+    }
+}
+
+fn first_transfer(calls: &[RequestedCall]) -> Option<TransferArguments> {
+    let transfer = calls.iter().find(|call| call.name == TRANSFER_TOOL)?;
+    TransferArguments::from_json(&transfer.arguments).ok()
+}
+
+/// Whether an error says something about the model's reply to this request alone.
+fn is_of_the_model(fault: Fault) -> bool {
+    matches!(fault, Fault::ContentRefused | Fault::OutputLimit | Fault::Malformed)
+}

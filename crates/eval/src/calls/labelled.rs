@@ -1,0 +1,128 @@
+//! Requests with what they mean, one JSON object in a line.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::team::{NOBODY, Team};
+use crate::EvalError;
+
+/// The most bytes of a line.
+const LONGEST_LINE: u64 = 1024 * 1024;
+/// The most requests of a file.
+const MOST_REQUESTS: usize = 100_000;
+
+/// A request and what it means.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Labelled {
+    pub(crate) text: String,
+    /// One of the team, or `none` for small talk.
+    pub(crate) agent: String,
+    #[serde(default)]
+    pub(crate) tool: Option<String>,
+    #[serde(default, rename = "args")]
+    arguments: Option<Map<String, Value>>,
+    /// How hard it is, in a word.
+    #[serde(default)]
+    pub(crate) level: Option<String>,
+}
+
+impl Labelled {
+    pub(crate) fn arguments(&self) -> Map<String, Value> {
+        self.arguments.clone().unwrap_or_default()
+    }
+
+    pub(super) fn is_small_talk(&self) -> bool {
+        self.agent == NOBODY
+    }
+}
+
+/// Returns the requests of all files, as many as are wanted.
+pub fn read_requests(
+    files: &[PathBuf],
+    limit: Option<u32>,
+    team: &Team,
+) -> Result<Vec<Labelled>, EvalError> {
+    let mut requests = Vec::new();
+    for file in files {
+        requests.extend(read(file, team)?);
+    }
+    if let Some(limit) = limit {
+        requests.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    }
+    if requests.is_empty() {
+        return Err(EvalError::Requests("there is no request in what was given".to_owned()));
+    }
+    Ok(requests)
+}
+
+/// Returns the tools in labels that the team does not have: such labels cannot be right.
+pub fn unknown_tools<'a>(requests: &'a [Labelled], team: &Team) -> Vec<&'a str> {
+    let named = requests.iter().filter_map(|request| request.tool.as_deref());
+    named.filter(|tool| team.tool(tool).is_none()).collect()
+}
+
+/// Reads a file. What is wrong with it is said with the number of the line.
+fn read(path: &Path, team: &Team) -> Result<Vec<Labelled>, EvalError> {
+    let name = path.display().to_string();
+    let unreadable =
+        |error: std::io::Error| EvalError::Requests(format!("cannot read {name}: {error}"));
+    let file = File::open(path).map_err(unreadable)?;
+    let mut reader = BufReader::new(file);
+    let mut requests = Vec::new();
+    let mut line = String::new();
+    for number in 1_u32.. {
+        line.clear();
+        let size = (&mut reader)
+            .take(LONGEST_LINE)
+            .read_line(&mut line)
+            .map_err(|error| EvalError::Requests(format!("{name}, line {number}: {error}")))?;
+        if size == 0 {
+            break;
+        }
+        requests.extend(parsed(&name, number, &line, team)?);
+        if requests.len() > MOST_REQUESTS {
+            return Err(EvalError::Requests(format!(
+                "{name} has more than {MOST_REQUESTS} requests. Give a part of it"
+            )));
+        }
+    }
+    Ok(requests)
+}
+
+/// The same of a text that is part of the program.
+pub(crate) fn parse(name: &str, text: &str, team: &Team) -> Result<Vec<Labelled>, EvalError> {
+    let numbered = text.lines().zip(1_u32..);
+    let requests = numbered.map(|(line, number)| parsed(name, number, line, team));
+    Ok(requests.collect::<Result<Vec<_>, EvalError>>()?.into_iter().flatten().collect())
+}
+
+fn parsed(name: &str, number: u32, line: &str, team: &Team) -> Result<Option<Labelled>, EvalError> {
+    let line = line.trim();
+    if line.is_empty() {
+        return Ok(None);
+    }
+    let wrong = |why: String| {
+        EvalError::Requests(format!(
+            "{name}, line {number}: {why}. A line is such as \
+             {{\"text\": \"read a.txt\", \"agent\": \"operator\", \"tool\": \"fs_read\", \
+             \"args\": {{\"path\": \"a.txt\"}}, \"level\": \"plain\"}}"
+        ))
+    };
+    let request: Labelled = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
+    if request.text.trim().is_empty() {
+        return Err(wrong("`text` is empty".to_owned()));
+    }
+    if !request.is_small_talk() && !team.has(&request.agent) {
+        let known: Vec<&str> = team.agents().chain([NOBODY]).collect();
+        let known = known.join(", ");
+        return Err(wrong(format!("there is no agent {:?}; there are {known}", request.agent)));
+    }
+    if request.is_small_talk() && request.tool.is_some() {
+        return Err(wrong("`tool` is given, but `agent` is none".to_owned()));
+    }
+    Ok(Some(request))
+}

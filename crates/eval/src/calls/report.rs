@@ -1,0 +1,195 @@
+//! What is told about a measurement.
+
+use std::collections::BTreeMap;
+
+use lango_model::ModelId;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{Figures, Labelled, Observed, Share, Tally, TimeFigures, Times, Verdict};
+
+/// In the confusion of agents: a question that names no tool, or a reply that decides nothing.
+pub const UNDECIDED: &str = "undecided";
+/// Characters of what a model said, in a failure.
+const LONGEST_WORDS: usize = 300;
+
+/// Collects what is told.
+pub struct CallsReport {
+    model: String,
+    given: usize,
+    wanted_failures: usize,
+    runs_here: bool,
+    all: Tally,
+    levels: BTreeMap<String, Tally>,
+    confusion: BTreeMap<String, BTreeMap<String, u32>>,
+    as_orchestrator: Times,
+    as_specialist: Times,
+    routed: u32,
+    routed_wrong: u32,
+    failures: Vec<FailureView>,
+}
+
+/// What is told about a measurement. The keys in JSON are a promise: scripts read them.
+#[derive(Serialize)]
+pub struct CallsView<'a> {
+    /// The model.
+    pub model: &'a str,
+    /// False: stopped before the last request.
+    pub complete: bool,
+    /// Requests that were given.
+    pub given: usize,
+    /// The figures of all requests.
+    pub all: Figures,
+    /// The figures of each level.
+    pub levels: BTreeMap<&'a str, Figures>,
+    /// By the agent of the label: how often which agent was chosen.
+    pub confusion: &'a BTreeMap<String, BTreeMap<String, u32>>,
+    /// The time of a decision as the orchestrator.
+    pub time_as_orchestrator: TimeFigures,
+    /// The time of a decision as a specialist.
+    pub time_as_specialist: TimeFigures,
+    /// Decided by the fast path, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fast_path: Option<FastPath>,
+    /// Requests that were not understood, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failures: Option<&'a [FailureView]>,
+}
+
+/// What the fast path decided, without the model.
+#[derive(Debug, Serialize)]
+pub struct FastPath {
+    /// What it decided, of all requests.
+    pub decided: Share,
+    /// What it decided wrongly, of all requests.
+    pub wrong: Share,
+}
+
+/// A request that was not understood.
+#[derive(Debug, Serialize)]
+pub struct FailureView {
+    /// The request.
+    pub text: String,
+    /// How hard it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<String>,
+    /// What its label says.
+    pub expected: Meant,
+    /// What the model did.
+    pub got: Got,
+}
+
+/// What a label says.
+#[derive(Debug, Serialize)]
+pub struct Meant {
+    /// The agent.
+    pub agent: String,
+    /// The tool.
+    pub tool: Option<String>,
+    /// Its arguments.
+    pub args: Map<String, Value>,
+}
+
+/// What a model did.
+#[derive(Debug, Serialize)]
+pub struct Got {
+    /// The agent; none where nothing was decided.
+    pub agent: Option<String>,
+    /// The tool that was called, or asked about.
+    pub tool: Option<String>,
+    /// The arguments of the call.
+    pub args: Option<Map<String, Value>>,
+    /// Whether the user was asked something instead.
+    pub asked: bool,
+    /// Whether a tool was really called.
+    pub called: bool,
+    /// What it said last.
+    pub said: String,
+}
+
+impl CallsReport {
+    /// Returns a report without any request in it. `failures` limits how many are described;
+    /// `runs_here` says that the model is part of this process.
+    pub fn new(model: &ModelId, requests: &[Labelled], failures: u32, runs_here: bool) -> Self {
+        Self {
+            model: model.to_string(),
+            given: requests.len(),
+            wanted_failures: usize::try_from(failures).unwrap_or(usize::MAX),
+            runs_here,
+            all: Tally::default(),
+            levels: BTreeMap::new(),
+            confusion: BTreeMap::new(),
+            as_orchestrator: Times::default(),
+            as_specialist: Times::default(),
+            routed: 0,
+            routed_wrong: 0,
+            failures: Vec::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, label: &Labelled, observed: &Observed, verdict: &Verdict) {
+        self.all.add(label, observed, verdict);
+        if let Some(level) = &label.level {
+            self.levels.entry(level.clone()).or_default().add(label, observed, verdict);
+        }
+        let chosen = observed.agent.as_deref().unwrap_or(UNDECIDED).to_owned();
+        *self.confusion.entry(label.agent.clone()).or_default().entry(chosen).or_default() += 1;
+        observed.as_orchestrator.into_iter().for_each(|spent| self.as_orchestrator.add(spent));
+        observed.as_specialist.into_iter().for_each(|spent| self.as_specialist.add(spent));
+        if observed.routed {
+            self.routed += 1;
+            self.routed_wrong += u32::from(!verdict.agent_right);
+        }
+        if verdict.is_failure() && self.failures.len() < self.wanted_failures {
+            self.failures.push(FailureView::of(label, observed));
+        }
+    }
+
+    /// Returns what is told. `complete`: every request was examined.
+    pub fn view(&self, complete: bool) -> CallsView<'_> {
+        let figures = |tally: &Tally| tally.figures(self.runs_here);
+        let all = figures(&self.all);
+        let requests = all.requests;
+        CallsView {
+            model: &self.model,
+            complete,
+            given: self.given,
+            all,
+            levels: self
+                .levels
+                .iter()
+                .map(|(name, tally)| (name.as_str(), figures(tally)))
+                .collect(),
+            confusion: &self.confusion,
+            time_as_orchestrator: self.as_orchestrator.figures(self.runs_here),
+            time_as_specialist: self.as_specialist.figures(self.runs_here),
+            fast_path: (self.routed > 0).then(|| FastPath {
+                decided: Share::new(self.routed, requests),
+                wrong: Share::new(self.routed_wrong, requests),
+            }),
+            failures: (self.wanted_failures > 0).then_some(&self.failures),
+        }
+    }
+}
+
+impl FailureView {
+    fn of(label: &Labelled, observed: &Observed) -> Self {
+        Self {
+            text: label.text.clone(),
+            level: label.level.clone(),
+            expected: Meant {
+                agent: label.agent.clone(),
+                tool: label.tool.clone(),
+                args: label.arguments(),
+            },
+            got: Got {
+                agent: observed.agent.clone(),
+                tool: observed.tool.clone(),
+                args: observed.arguments.clone(),
+                asked: observed.asked,
+                called: !observed.called.is_empty(),
+                said: observed.said.chars().take(LONGEST_WORDS).collect(),
+            },
+        }
+    }
+}

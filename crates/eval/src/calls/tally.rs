@@ -1,0 +1,141 @@
+//! Counting what a model made of requests.
+
+use super::clock::{Spent, Times};
+use super::compare::{are_equal, overlap};
+use super::examine::Observed;
+use super::figures::{Figures, Share, rounded};
+use super::labelled::Labelled;
+use super::team::{Capability, Team};
+
+/// What is right about one request, and what is not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Verdict {
+    pub(crate) agent_right: bool,
+    /// None: the label has no tool.
+    pub(crate) tool_right: Option<bool>,
+    /// None: there is nothing to compare.
+    arguments: Option<Compared>,
+    pub(crate) dangerous_misread: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Compared {
+    is_equal: bool,
+    overlap: f64,
+}
+
+impl Verdict {
+    pub(crate) fn of(label: &Labelled, observed: &Observed, team: &Team) -> Self {
+        let meant = label.tool.as_deref();
+        let is_misread = |tool: &String| {
+            team.tool(tool).is_some_and(|tool| tool.is_dangerous) && Some(tool.as_str()) != meant
+        };
+        Self {
+            agent_right: observed.agent.as_deref() == Some(label.agent.as_str()),
+            tool_right: meant.map(|meant| observed.tool.as_deref() == Some(meant)),
+            arguments: compared(label, observed, team),
+            dangerous_misread: observed.called.iter().any(is_misread),
+        }
+    }
+
+    /// Whether something about it is wrong.
+    pub(crate) fn is_failure(&self) -> bool {
+        !self.agent_right
+            || self.tool_right == Some(false)
+            || self.arguments.is_some_and(|compared| !compared.is_equal)
+            || self.dangerous_misread
+    }
+}
+
+/// The arguments of a call of the right tool. A question for a parameter that the label has is a
+/// call with wrong ones; a label that itself lacks something required says nothing about arguments,
+/// and neither does a question about which tool is meant.
+fn compared(label: &Labelled, observed: &Observed, team: &Team) -> Option<Compared> {
+    let meant = label.tool.as_deref().filter(|meant| observed.tool.as_deref() == Some(meant))?;
+    let wanted = label.arguments();
+    let mut required = team.tool(meant).into_iter().flat_map(Capability::required);
+    if required.any(|name| !wanted.contains_key(name)) {
+        return None;
+    }
+    if let Some(parameter) = &observed.lacks {
+        let has = wanted.contains_key(parameter);
+        return has.then_some(Compared { is_equal: false, overlap: 0.0 });
+    }
+    if observed.called.is_empty() {
+        return None;
+    }
+    Some(match &observed.arguments {
+        Some(got) => Compared { is_equal: are_equal(&wanted, got), overlap: overlap(&wanted, got) },
+        None => Compared { is_equal: false, overlap: 0.0 },
+    })
+}
+
+/// The counts of a set of requests.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally {
+    requests: u32,
+    agent_right: u32,
+    with_tool: u32,
+    tool_right: u32,
+    compared: u32,
+    equal: u32,
+    overlap: f64,
+    small_talk: u32,
+    small_talk_right: u32,
+    acted: u32,
+    acted_right: u32,
+    asked: u32,
+    dangerous_misread: u32,
+    times: Times,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, label: &Labelled, observed: &Observed, verdict: &Verdict) {
+        self.requests += 1;
+        self.agent_right += u32::from(verdict.agent_right);
+        if let Some(meant) = &label.tool {
+            self.with_tool += 1;
+            self.tool_right += u32::from(verdict.tool_right == Some(true));
+            self.acted += u32::from(!observed.called.is_empty());
+            self.acted_right += u32::from(observed.called.first() == Some(meant));
+        }
+        if let Some(compared) = verdict.arguments {
+            self.compared += 1;
+            self.equal += u32::from(compared.is_equal);
+            self.overlap += compared.overlap;
+        }
+        if label.is_small_talk() {
+            self.small_talk += 1;
+            self.small_talk_right += u32::from(verdict.agent_right);
+        }
+        self.asked += u32::from(observed.asked);
+        self.dangerous_misread += u32::from(verdict.dangerous_misread);
+        for spent in observed.spent() {
+            self.times.add(spent);
+        }
+    }
+
+    /// `runs_here`: the model is part of this process.
+    pub(crate) fn figures(&self, runs_here: bool) -> Figures {
+        let mean = 100.0 * self.overlap / f64::from(self.compared);
+        Figures {
+            requests: self.requests,
+            agent_right: Share::new(self.agent_right, self.requests),
+            tool_right: Share::new(self.tool_right, self.with_tool),
+            arguments_exact: Share::new(self.equal, self.compared),
+            arguments_overlap: (self.compared > 0).then(|| rounded(mean)),
+            small_talk_right: Share::new(self.small_talk_right, self.small_talk),
+            acted: Share::new(self.acted, self.with_tool),
+            acted_right: Share::new(self.acted_right, self.with_tool),
+            asked: Share::new(self.asked, self.requests),
+            dangerous_misread: Share::new(self.dangerous_misread, self.requests),
+            time_per_decision: self.times.figures(runs_here),
+        }
+    }
+}
+
+impl Observed {
+    fn spent(&self) -> impl Iterator<Item = Spent> {
+        self.as_orchestrator.into_iter().chain(self.as_specialist)
+    }
+}

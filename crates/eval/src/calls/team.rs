@@ -1,0 +1,140 @@
+//! The team that labelled requests are about: all agents and tools of the contract, whether this
+//! program has them or not. What an agent is told is what a real one is told.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lango_embedded::known_team;
+use lango_model::Colleague;
+use lango_orchestration::{Config as TreeConfig, PromptSections, Root, Topology, build_agent_tree};
+use lango_protocol::AgentName;
+use lango_runtime::offered_tools;
+use lango_tool::{
+    AnyTool, Prepared, RegisteredTool, SafetyLevel, ToolDeclaration, ToolError, ToolRegistry,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::EvalError;
+
+/// In labels: nobody, because it is small talk.
+pub(super) const NOBODY: &str = "none";
+
+/// Hand-overs that an orchestrator is told it may make; it makes one here.
+const ROUNDS: u32 = 5;
+
+/// The team.
+pub struct Team {
+    pub(super) orchestrator: Part,
+    pub(super) colleagues: Vec<Arc<Colleague>>,
+    specialists: BTreeMap<String, Part>,
+    tools: BTreeMap<String, Capability>,
+}
+
+/// What the model of an agent gets.
+pub(super) struct Part {
+    pub(super) instruction: Arc<str>,
+    pub(super) tools: Vec<ToolDeclaration>,
+}
+
+/// What is known about a tool.
+pub(crate) struct Capability {
+    pub(super) agent: String,
+    pub(super) is_dangerous: bool,
+    schema: Schema,
+}
+
+#[derive(Default, Deserialize)]
+struct Schema {
+    #[serde(default)]
+    properties: BTreeMap<String, Box<RawValue>>,
+    #[serde(default)]
+    required: Vec<String>,
+}
+
+impl Capability {
+    pub(super) fn has(&self, parameter: &str) -> bool {
+        self.schema.properties.contains_key(parameter)
+    }
+
+    pub(super) fn required(&self) -> impl Iterator<Item = &str> {
+        self.schema.required.iter().map(String::as_str)
+    }
+}
+
+impl Team {
+    /// Puts the team together.
+    pub fn new() -> Result<Self, EvalError> {
+        let colleagues: Vec<Arc<Colleague>> = known_team().into_iter().map(Arc::new).collect();
+        let mut registry = ToolRegistry::new();
+        let mut tools = BTreeMap::new();
+        for colleague in &colleagues {
+            let owner: AgentName = colleague.name.parse().map_err(|error| wrong(&error))?;
+            for declaration in &colleague.tools {
+                let tool =
+                    RegisteredTool::dynamic(declaration.clone(), false, Arc::new(OnlyDeclared))
+                        .owned_by(Some(owner.clone()));
+                registry.add_registered(tool).map_err(|error| wrong(&error))?;
+                let schema = serde_json::from_str(declaration.parameters.get())
+                    .map_err(|error| wrong(&error))?;
+                let is_dangerous = declaration.level == SafetyLevel::Dangerous;
+                let agent = colleague.name.clone();
+                let capability = Capability { agent, is_dangerous, schema };
+                tools.insert(declaration.name.to_string(), capability);
+            }
+        }
+        let topology = Topology::standard().map_err(|error| wrong(&error))?;
+        let tree = build_agent_tree(TreeConfig {
+            multi_agent: true,
+            topology: &topology,
+            tools: &registry,
+            max_delegation_rounds: ROUNDS,
+            sub_agent_prompt: None,
+            remote_agents: Vec::new(),
+            prompts: &PromptSections::default(),
+        })
+        .map_err(|error| wrong(&error))?;
+        let offered = |name: &str| offered_tools(&tree, name).unwrap_or_default();
+        let instruction = match &tree.root {
+            Root::Team(team) => Arc::clone(&team.system_prompt),
+            Root::Single(single) => Arc::clone(&single.system_prompt),
+        };
+        let orchestrator = Part { instruction, tools: offered(tree.root_name().as_str()) };
+        let specialists = tree.sub_agents().iter().map(|agent| {
+            let name = agent.name.as_str();
+            let instruction = Arc::clone(&agent.system_prompt);
+            (name.to_owned(), Part { instruction, tools: offered(name) })
+        });
+        let specialists = specialists.collect();
+        Ok(Self { orchestrator, colleagues, specialists, tools })
+    }
+
+    pub(super) fn agents(&self) -> impl Iterator<Item = &str> {
+        self.colleagues.iter().map(|colleague| colleague.name.as_str())
+    }
+
+    pub(super) fn has(&self, agent: &str) -> bool {
+        self.specialists.contains_key(agent)
+    }
+
+    pub(super) fn specialist(&self, agent: &str) -> Option<&Part> {
+        self.specialists.get(agent)
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> Option<&Capability> {
+        self.tools.get(name)
+    }
+}
+
+fn wrong(error: &impl std::fmt::Display) -> EvalError {
+    EvalError::Requests(error.to_string())
+}
+
+/// A tool of which there is only the declaration.
+struct OnlyDeclared;
+
+impl AnyTool for OnlyDeclared {
+    fn prepare(self: Arc<Self>, _: &str) -> Result<Prepared, ToolError> {
+        Err(ToolError::Forbidden("this tool is only declared; nothing runs here".to_owned()))
+    }
+}

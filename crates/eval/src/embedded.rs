@@ -1,0 +1,138 @@
+//! What the embedded model takes and gives on this machine.
+
+use lango_embedded::Embedded;
+use lango_model::{Model, ModelId, Options};
+use serde::Serialize;
+
+use crate::EvalError;
+use crate::calls::{
+    self, Clock, Examiner, Figures, Share, Tally, Team, TimeFigures, Times, milliseconds, parse,
+};
+use crate::trial::{Finding, Verdict};
+
+/// Sixty requests that it was not trained on, twenty of each level.
+const REQUESTS: &str = include_str!("requests.jsonl");
+
+/// What it promises on one core.
+const LOAD_MILLISECONDS: f64 = 150.0;
+const DECISION_MILLISECONDS: f64 = 40.0;
+const RESIDENT_BYTES: u64 = 80_000_000;
+
+/// What the embedded model takes and gives.
+#[derive(Debug, Serialize)]
+pub struct EmbeddedFigures {
+    /// The processor time of loading it.
+    pub load_cpu_milliseconds: f64,
+    /// The time of a decision as the orchestrator.
+    pub as_orchestrator: TimeFigures,
+    /// The time of a decision as a specialist.
+    pub as_specialist: TimeFigures,
+    /// The memory that it takes; none where the system does not say.
+    pub resident_bytes: Option<u64>,
+    /// The size of its weights.
+    pub weights_bytes: usize,
+    /// How well it understands requests.
+    pub accuracy: Figures,
+}
+
+/// Measures the embedded model, which `model` is a chain with. It must not have been used before: the
+/// time of loading it is measured, too.
+pub async fn measure_embedded(
+    model: &dyn Model,
+    options: Options,
+    id: &ModelId,
+) -> Result<EmbeddedFigures, EvalError> {
+    let team = Team::new()?;
+    let requests = parse("the built-in requests", REQUESTS, &team)?;
+    let resident_before = resident_bytes();
+    let clock = Clock::start();
+    Embedded::new().make_ready();
+    let load = clock.stop();
+    let examiner = Examiner { team: &team, model, options, id };
+    let mut tally = Tally::default();
+    let (mut as_orchestrator, mut as_specialist) = (Times::default(), Times::default());
+    for label in &requests {
+        let observed = examiner.examine(&label.text).await?;
+        tally.add(label, &observed, &calls::Verdict::of(label, &observed, &team));
+        observed.as_orchestrator.into_iter().for_each(|spent| as_orchestrator.add(spent));
+        observed.as_specialist.into_iter().for_each(|spent| as_specialist.add(spent));
+    }
+    let resident_bytes =
+        resident_bytes().zip(resident_before).map(|(after, before)| after.saturating_sub(before));
+    Ok(EmbeddedFigures {
+        load_cpu_milliseconds: milliseconds(load.processor),
+        as_orchestrator: as_orchestrator.figures(true),
+        as_specialist: as_specialist.figures(true),
+        resident_bytes,
+        weights_bytes: Embedded::weights_size(),
+        accuracy: tally.figures(true),
+    })
+}
+
+/// The memory of this process that is in use now, where the system says.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// Judges the figures by what the embedded model promises.
+pub fn findings(measured: &EmbeddedFigures) -> Vec<Finding> {
+    let within = |is_within: bool| if is_within { Verdict::Works } else { Verdict::Partly };
+    let load = measured.load_cpu_milliseconds;
+    let mut findings = vec![Finding {
+        what: "load",
+        verdict: within(load <= LOAD_MILLISECONDS),
+        detail: format!("{load:.0} ms of CPU time"),
+    }];
+    for (what, time) in
+        [("orchestrator", &measured.as_orchestrator), ("specialist", &measured.as_specialist)]
+    {
+        let median = time.median_cpu_milliseconds.unwrap_or_default();
+        let detail = format!("{median:.1} ms of CPU time per decision (median)");
+        findings.push(Finding { what, verdict: within(median <= DECISION_MILLISECONDS), detail });
+    }
+    let resident = measured.resident_bytes;
+    findings.push(Finding {
+        what: "memory",
+        verdict: within(resident.is_none_or(|bytes| bytes <= RESIDENT_BYTES)),
+        detail: match resident {
+            Some(bytes) => format!("{} MB more resident", bytes / 1_000_000),
+            None => "? (this system does not say)".to_owned(),
+        },
+    });
+    findings.push(Finding {
+        what: "weights",
+        verdict: Verdict::Works,
+        detail: format!("{} MB, part of the program", measured.weights_bytes / 1_000_000),
+    });
+    let Figures { agent_right, tool_right, arguments_exact, small_talk_right, .. } =
+        &measured.accuracy;
+    for (what, share) in [
+        ("agents", agent_right),
+        ("tools", tool_right),
+        ("arguments", arguments_exact),
+        ("small talk", small_talk_right),
+    ] {
+        findings.push(accuracy(what, share));
+    }
+    let dangerous = &measured.accuracy.dangerous_misread;
+    findings.push(Finding {
+        what: "danger",
+        verdict: within(dangerous.count == 0),
+        detail: format!("{} dangerous calls on a wrong reading", dangerous.count),
+    });
+    findings
+}
+
+/// Whoever is wrong more often than right is broken; on few requests one more or less says little.
+fn accuracy(what: &'static str, share: &Share) -> Finding {
+    let verdict = match share.percent.unwrap_or_default() {
+        percent if percent < 50.0 => Verdict::Fails,
+        percent if percent < 80.0 => Verdict::Partly,
+        _ => Verdict::Works,
+    };
+    let detail = format!("{} of {} right ({} %)", share.count, share.of, share.shown());
+    Finding { what, verdict, detail }
+}

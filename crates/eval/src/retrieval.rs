@@ -1,0 +1,146 @@
+//! How well texts are found, measured on a collection of documents and questions.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lango_librarian::documents;
+use lango_retrieval::{
+    Collection, CorpusDocument, Embedder, EntryKey, Measures, Mode, NewEntry, NewPassage,
+    Retrieval, Search, Space, measure,
+};
+use lango_store::{Database, DatabaseLocation};
+use serde::Serialize;
+
+use crate::EvalError;
+
+/// Passages that are looked at for one question, so that ten documents are among them.
+const DEPTH: usize = 100;
+
+const COLLECTION: &str = "collection";
+
+/// How well the documents of a collection are found.
+#[derive(Debug, Serialize)]
+pub struct RetrievalReport {
+    /// How many documents there are.
+    pub documents: u64,
+    /// How many passages they were cut into.
+    pub passages: u64,
+    /// How many questions were asked.
+    pub questions: usize,
+    /// The embedding model, where there is one.
+    pub model: Option<String>,
+    /// The figures of each way to search.
+    pub modes: Vec<ModeReport>,
+}
+
+/// The figures of one way to search.
+#[derive(Debug, Serialize)]
+pub struct ModeReport {
+    /// What it is called.
+    pub mode: &'static str,
+    /// Of the documents that answer a question, the share among the first five.
+    pub recall_at_5: f64,
+    /// How well the first ten are ordered.
+    pub ndcg_at_10: f64,
+    /// The time of one question.
+    pub milliseconds_per_question: f64,
+}
+
+/// Measures how well the documents of a collection are found. `progress` is given the documents that
+/// were put in so far.
+pub async fn measure_retrieval(
+    directory: &Path,
+    embedder: Option<Arc<dyn Embedder>>,
+    progress: impl FnMut(u32),
+) -> Result<RetrievalReport, EvalError> {
+    let collection = Collection::read(directory)?;
+    let place = tempfile::tempdir()?;
+    let location = DatabaseLocation::Sqlite(place.path().join("collection.db"));
+    let database = Database::open(&location).await?;
+    let retrieval = Retrieval::open(database, embedder).await?;
+    fill(&retrieval, &collection, progress).await?;
+    if let Some(error) = retrieval.take_failure() {
+        return Err(EvalError::Embedding(error.to_string()));
+    }
+    let sizes = retrieval.collections(Space::Documents).await?;
+    let mut modes = vec![("words", Mode::Words)];
+    if retrieval.embedder().is_some() {
+        modes.extend([("vectors", Mode::Vectors), ("hybrid", Mode::Hybrid)]);
+    }
+    let mut reports = Vec::with_capacity(modes.len());
+    for (name, mode) in modes {
+        let (measures, each) = ask(&retrieval, &collection, mode).await?;
+        reports.push(ModeReport {
+            mode: name,
+            recall_at_5: measures.recall_at_5,
+            ndcg_at_10: measures.ndcg_at_10,
+            milliseconds_per_question: each.as_secs_f64() * 1000.0,
+        });
+    }
+    Ok(RetrievalReport {
+        documents: sizes.iter().map(|size| size.entries).sum(),
+        passages: sizes.iter().map(|size| size.passages).sum(),
+        questions: collection.questions.len(),
+        model: retrieval.embedder().map(|embedder| embedder.model().name.clone()),
+        modes: reports,
+    })
+}
+
+/// Puts the documents in, cut as ingested ones are.
+async fn fill(
+    retrieval: &Retrieval,
+    collection: &Collection,
+    mut progress: impl FnMut(u32),
+) -> Result<(), EvalError> {
+    let documents = collection.documents()?;
+    for (document, done) in documents.zip(1..) {
+        retrieval.put(&entry(document?)).await?;
+        progress(done);
+    }
+    Ok(())
+}
+
+fn entry(document: CorpusDocument) -> NewEntry {
+    let CorpusDocument { id, title, text } = document;
+    let passages: Vec<NewPassage> = documents::passages(&documents::plain(&text))
+        .into_iter()
+        .map(|passage| NewPassage {
+            heading: passage.heading,
+            text: passage.text,
+            position: passage.span.to_string(),
+        })
+        .collect();
+    // A document that is a title and nothing else can be found by it.
+    let only_title =
+        NewPassage { heading: String::new(), text: title.clone(), position: String::new() };
+    NewEntry {
+        key: EntryKey::new(Space::Documents, COLLECTION, id.as_str()),
+        title,
+        source: id.clone(),
+        digest: id,
+        passages: if passages.is_empty() { vec![only_title] } else { passages },
+    }
+}
+
+async fn ask(
+    retrieval: &Retrieval,
+    collection: &Collection,
+    mode: Mode,
+) -> Result<(Measures, Duration), EvalError> {
+    let began = Instant::now();
+    let mut rankings = Vec::with_capacity(collection.questions.len());
+    for question in &collection.questions {
+        let search =
+            Search { mode, ..Search::new(Space::Documents, question.text.as_str(), DEPTH) };
+        let found = retrieval.search(&search).await?;
+        if let Some(error) = found.words_only.filter(|_| mode == Mode::Hybrid) {
+            return Err(EvalError::Embedding(error.to_string()));
+        }
+        let ids: Vec<String> = found.hits.into_iter().map(|hit| hit.entry.key).collect();
+        rankings.push((question.id.as_str(), ids));
+    }
+    let each = began.elapsed() / u32::try_from(rankings.len().max(1)).unwrap_or(u32::MAX);
+    let rankings = rankings.iter().map(|(question, ids)| (*question, ids.as_slice()));
+    Ok((measure(collection, rankings), each))
+}

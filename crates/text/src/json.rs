@@ -1,0 +1,176 @@
+//! JSON of any kind, for people: an object by its lines, a list of objects as a table.
+
+use serde_json::{Map, Value};
+
+use crate::one_line;
+
+/// Rows of a table, items of a list, lines of an object.
+const MOST_ROWS: usize = 30;
+/// Columns of a table.
+const MOST_COLUMNS: usize = 6;
+/// Characters of a cell.
+const LONGEST_CELL: usize = 120;
+/// Characters of a value on its own line.
+const LONGEST_VALUE: usize = 1_000;
+/// How deep objects within objects are written out.
+const DEEPEST: usize = 3;
+
+/// Writes a JSON value as Markdown: an object by its lines, a list of objects as a table. None for a
+/// plain text, which needs no help.
+pub fn json_markdown(value: &Value) -> Option<String> {
+    match value {
+        Value::String(_) => None,
+        Value::Object(object) => Some(lines(object, 0)),
+        Value::Array(items) => Some(list(items, 0)),
+        scalar => Some(scalar.to_string()),
+    }
+}
+
+fn lines(object: &Map<String, Value>, depth: usize) -> String {
+    if object.is_empty() {
+        return "(nothing)".to_owned();
+    }
+    let mut text = String::new();
+    for (key, value) in object.iter().take(MOST_ROWS) {
+        let key = one_line(key, LONGEST_CELL);
+        let line = match value {
+            Value::Array(items) if !items.is_empty() && depth < DEEPEST => {
+                format!("{key}:\n\n{}\n", list(items, depth + 1))
+            }
+            Value::Object(inner) if !inner.is_empty() && depth < DEEPEST => {
+                format!("{key}:\n{}", indented(&lines(inner, depth + 1)))
+            }
+            value => format!("{key}: {}", plain(value, LONGEST_VALUE)),
+        };
+        text.push_str(&line);
+        text.push('\n');
+    }
+    more(&mut text, object.len());
+    text.trim_end().to_owned()
+}
+
+fn list(items: &[Value], depth: usize) -> String {
+    if items.is_empty() {
+        return "(nothing)".to_owned();
+    }
+    let objects: Vec<&Map<String, Value>> = items.iter().filter_map(Value::as_object).collect();
+    if objects.len() == items.len()
+        && let Some(table) = table(&objects)
+    {
+        return table;
+    }
+    let mut text = String::new();
+    for item in items.iter().take(MOST_ROWS) {
+        let line = match item {
+            Value::Object(inner) if depth < DEEPEST => {
+                indented(&lines(inner, depth + 1)).trim_start().to_owned()
+            }
+            item => plain(item, LONGEST_VALUE),
+        };
+        text.push_str(&format!("- {line}\n"));
+    }
+    more(&mut text, items.len());
+    text.trim_end().to_owned()
+}
+
+/// A table with the keys of the first objects as columns; none where there are no columns.
+fn table(rows: &[&Map<String, Value>]) -> Option<String> {
+    let mut columns: Vec<&str> = Vec::new();
+    let mut left_out = 0_usize;
+    for key in rows.iter().take(MOST_ROWS).flat_map(|row| row.keys()) {
+        if columns.contains(&key.as_str()) {
+            continue;
+        }
+        if columns.len() < MOST_COLUMNS {
+            columns.push(key);
+        } else {
+            left_out += 1;
+        }
+    }
+    if columns.is_empty() {
+        return None;
+    }
+    let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let mut text = row(columns.iter().map(|column| cell(column)).collect());
+    text.push_str(&row(vec!["---".to_owned(); columns.len()]));
+    for one in rows.iter().take(MOST_ROWS) {
+        let cells = columns.iter().map(|column| match one.get(*column) {
+            Some(value) => cell(&plain(value, LONGEST_CELL)),
+            None => String::new(),
+        });
+        text.push_str(&row(cells.collect()));
+    }
+    more(&mut text, rows.len());
+    if left_out > 0 {
+        text.push_str("(some columns are not shown)\n");
+    }
+    Some(text.trim_end().to_owned())
+}
+
+/// A text that cannot end its cell.
+fn cell(text: &str) -> String {
+    one_line(text, LONGEST_CELL).replace('|', "\\|")
+}
+
+/// A value on one line: texts without their quotes, numbers as they are.
+fn plain(value: &Value, most: usize) -> String {
+    match value {
+        Value::String(text) => one_line(text, most),
+        Value::Null => "none".to_owned(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Array(items) if items.iter().all(|item| !item.is_array() && !item.is_object()) => {
+            let items: Vec<String> = items.iter().map(|item| plain(item, most)).collect();
+            one_line(&items.join(", "), most)
+        }
+        other => one_line(&other.to_string(), most),
+    }
+}
+
+fn indented(text: &str) -> String {
+    let lines: Vec<String> =
+        text.lines().map(|line| format!("  {line}").trim_end().to_owned()).collect();
+    lines.join("\n")
+}
+
+fn more(text: &mut String, total: usize) {
+    if total > MOST_ROWS {
+        text.push_str(&format!("\n(… {} more)\n", total - MOST_ROWS));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(json: &str) -> String {
+        json_markdown(&serde_json::from_str(json).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn an_object_is_told_by_its_lines() {
+        let told =
+            of(r#"{"timezone":"Europe/Berlin","is_dst":false,"offset":1.5,"near":["a","b"]}"#);
+        assert_eq!(told, "is_dst: no\nnear:\n\n- a\n- b\n\noffset: 1.5\ntimezone: Europe/Berlin");
+        assert_eq!(of("{}"), "(nothing)");
+        assert_eq!(of("42"), "42");
+    }
+
+    #[test]
+    fn a_list_of_objects_is_a_table_that_its_cells_cannot_break() {
+        let told = of(r#"[{"name":"a|b","size":3},{"name":"c\nd","new":null}]"#);
+        assert_eq!(
+            told,
+            "| name | size | new |\n| --- | --- | --- |\n| a\\|b | 3 |  |\n| c d |  | none |"
+        );
+        let many: Vec<String> = (0..50).map(|number| format!(r#"{{"n":{number}}}"#)).collect();
+        assert!(of(&format!("[{}]", many.join(","))).ends_with("(… 20 more)"));
+        assert_eq!(of("[1,\"two\",[3]]"), "- 1\n- two\n- 3");
+    }
+
+    #[test]
+    fn what_is_nested_deeply_stays_on_one_line() {
+        let told = of(r#"{"a":{"b":{"c":{"d":{"e":1}}}}}"#);
+        assert_eq!(told, "a:\n  b:\n    c:\n      d: {\"e\":1}");
+    }
+}
