@@ -16,6 +16,8 @@ pub struct Home {
     pub config_directory: PathBuf,
     /// Where everything that is kept lies.
     pub data: PathBuf,
+    /// Where logs lie.
+    pub state: PathBuf,
 }
 
 impl Home {
@@ -32,12 +34,21 @@ impl Home {
             let given = env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
             Ok(given.map_or_else(|| user().map(|home| home.join(below)), Ok)?.join("lango"))
         };
-        let (config_directory, data) = match own {
-            Some(home) => (home.clone(), home),
-            None => (xdg("XDG_CONFIG_HOME", ".config")?, xdg("XDG_DATA_HOME", ".local/share")?),
+        let (config_directory, data, state) = match own {
+            Some(home) => (home.clone(), home.clone(), home),
+            None => (
+                xdg("XDG_CONFIG_HOME", ".config")?,
+                xdg("XDG_DATA_HOME", ".local/share")?,
+                xdg("XDG_STATE_HOME", ".local/state")?,
+            ),
         };
         let config_file = config.unwrap_or_else(|| config_directory.join("config.toml"));
-        Ok(Self { config_file, config_directory, data })
+        Ok(Self { config_file, config_directory, data, state })
+    }
+
+    /// Returns the log file of `lango serve`.
+    pub fn log_file(&self) -> PathBuf {
+        self.state.join("logs/serve.log")
     }
 
     /// The database, where no other is configured.

@@ -12,6 +12,7 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use lango_app::LogOptions;
 
 use arguments::{Arguments, ChatArguments, Command};
 use commands::{CommandContext, Printer};
@@ -48,7 +49,11 @@ fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
     // One TLS implementation for everything; a second call finds it installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let context = CommandContext::load(arguments.config.clone());
+    let log = LogOptions {
+        verbosity: arguments.verbose,
+        to_file: matches!(arguments.command, Some(Command::Serve { command: None, .. })),
+    };
+    let context = CommandContext::load(arguments.config.clone(), log);
     match arguments.command {
         None if io::stdin().is_terminal() => {
             commands::chat::chat(&context?, ChatArguments::default()).await

@@ -75,6 +75,20 @@ pub struct Outcome {
     pub work: WorkDone,
 }
 
+impl OutcomeStatus {
+    /// Returns the name of the status, as in `stream-json`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::NeedsInput => "needs_input",
+            Self::Rejected { .. } => "rejected",
+            Self::Failed { .. } => "failed",
+            Self::TimedOut => "timed_out",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 impl Outcome {
     /// Whether the user got an answer, be it a question.
     pub fn is_done(&self) -> bool {

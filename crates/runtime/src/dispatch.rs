@@ -13,6 +13,7 @@ use lango_store::Durability;
 use lango_text::one_line;
 use lango_tool::{Prepared, RegisteredTool, ToolContext, ToolError, ToolOutput};
 use tokio_util::task::AbortOnDropHandle;
+use tracing::Instrument as _;
 
 use crate::call_report::{Refusal, Subject};
 use crate::output::{Bounded, bound};
@@ -177,7 +178,9 @@ impl Turn {
         };
         let subject = Subject::new(prepared.describe(), &call.tool);
         let began = Instant::now();
-        let mut task = AbortOnDropHandle::new(tokio::spawn(prepared.run(context)));
+        let span = tracing::info_span!("tool_call", agent = %voice.agent, tool = %call.tool, call = %call.call);
+        let running = prepared.run(context).instrument(span.clone());
+        let mut task = AbortOnDropHandle::new(tokio::spawn(running));
         let result = tokio::select! {
             result = &mut task => Some(result),
             () = self.cancel.cancelled() => tokio::time::timeout(GRACE, &mut task).await.ok(),
@@ -200,6 +203,7 @@ impl Turn {
                 (CallStatus::Error, output, Some(subject.broken(&error.to_string())))
             }
         };
+        span.in_scope(|| tracing::debug!(%status, milliseconds, "tool call ended"));
         Finished { status, output, report, milliseconds }
     }
 

@@ -63,6 +63,8 @@ impl Afterwards {
         self.tasks.spawn(async move {
             for observer in observers {
                 if let Err(trouble) = observer.finished(&session, turn).await {
+                    tracing::warn!(%session, %turn, "an observer could not finish");
+                    tracing::debug!(reason = trouble, "why it could not");
                     let mut troubles = troubles.lock().unwrap_or_else(PoisonError::into_inner);
                     if troubles.len() < MOST_TROUBLES {
                         troubles.push(trouble);

@@ -16,6 +16,7 @@ use lango_store::{Claim, Journal, StoredOutput};
 use lango_tool::RegisteredTool;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::context::ContextSource;
 use crate::events_adapter::EventsAdapter;
@@ -273,12 +274,30 @@ impl Runtime {
         let cancel = CancellationToken::new();
         let (listener, lives) = self.shared.live.begin(turn, starter, cancel.clone());
         let running = run(Arc::clone(&self.shared), listener, cancel.clone());
-        let task = tokio::spawn(async move {
+        let span = tracing::info_span!("turn", %session, %turn);
+        let logged = async move {
             let outcome = running.await;
             drop(lives);
+            log_end(&outcome);
             outcome
-        });
+        };
+        let task = tokio::spawn(logged.instrument(span));
         TurnHandle { session, turn, events, cancel, task }
+    }
+}
+
+/// Logs how a turn ended: figures, and no words.
+fn log_end(outcome: &Result<Outcome, TurnError>) {
+    match outcome {
+        Ok(Outcome { status, work }) => tracing::info!(
+            status = status.name(),
+            milliseconds = work.milliseconds,
+            model_calls = work.spent.model_calls,
+            tool_calls = work.spent.tool_calls,
+            tokens = work.spent.tokens,
+            "turn finished"
+        ),
+        Err(error) => tracing::error!(%error, "turn could not be run"),
     }
 }
 

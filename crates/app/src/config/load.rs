@@ -97,6 +97,7 @@ pub struct Loaded {
 const OTHER_VARIABLES: &[&str] = &[
     "LANGO_HOME",
     "LANGO_CONFIG",
+    "LANGO_LOG",
     // A secret, which is not kept in a file that people show to each other.
     "LANGO_SERVER_TOKEN",
     "LANGO_TEST_POSTGRES",

@@ -35,7 +35,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use lango_app::config::Config;
-use lango_app::{App, LoadOptions};
+use lango_app::{App, LoadOptions, LogOptions, start_logging};
 
 use crate::failure::Failure;
 pub(crate) use crate::printer::Printer;
@@ -48,8 +48,9 @@ pub(crate) struct CommandContext {
 }
 
 impl CommandContext {
-    pub(crate) fn load(config_file: Option<PathBuf>) -> Result<Self, Failure> {
+    pub(crate) fn load(config_file: Option<PathBuf>, log: LogOptions) -> Result<Self, Failure> {
         let app = App::load(LoadOptions { config_file })?;
+        start_logging(&app.home, log)?;
         Ok(Self { app, printer: Printer::new() })
     }
 

@@ -8,6 +8,7 @@ use lango_model::{
 };
 use lango_protocol::marker::DeltaFilter;
 use lango_protocol::{EventBody, Usage, WarningCode};
+use tracing::Instrument as _;
 
 use super::think::ends_turn;
 use super::{Role, Stop, Turn};
@@ -46,10 +47,12 @@ impl Turn {
         step: u32,
         request: ModelRequest,
     ) -> Result<Heard, Stop> {
+        let span = tracing::info_span!("model_call", agent = %agent.name, step);
+        let heard = self.listen(agent, voice, role, step, request).instrument(span);
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(Stop::Interrupted),
-            heard = self.listen(agent, voice, role, step, request) => heard,
+            heard = heard => heard,
         }
     }
 
@@ -96,11 +99,14 @@ impl Turn {
         let id = answering.as_ref().unwrap_or_else(|| agent.model.model.id());
         heard.account(id, &request_size);
         heard.by = id.to_string();
+        tracing::debug!(model = %heard.by, calls = heard.calls.len(), "model answered");
         Ok(heard)
     }
 
     fn setback(&self, agent: &Agent, setback: &Setback) -> EventBody {
         let model = setback.error.model().unwrap_or_else(|| agent.model.model.id());
+        let fault = setback.error.fault.name();
+        tracing::warn!(%model, fault, next = %setback.next, wait = ?setback.wait, "model call failed");
         EventBody::Setback {
             model: model.to_string(),
             fault: setback.error.fault.name().to_owned(),

@@ -174,7 +174,9 @@ impl Turn {
                 }
                 _ = renew.tick() => {
                     // A session that was lost shows at the next write, which then fails.
-                    let _ = self.recorder.renew().await;
+                    if let Err(error) = self.recorder.renew().await {
+                        tracing::warn!(%error, "the lease of the session was not renewed");
+                    }
                 }
             }
         }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use lango_protocol::{AgentName, DelegationStatus, EventBody, marker};
 use tokio::sync::mpsc;
+use tracing::Instrument as _;
 
 use super::think::{ends_turn, hand_back};
 use super::{Flow, Role, Stop, Turn};
@@ -42,7 +43,9 @@ impl Turn {
             words,
             cancel: self.cancel.child_token(),
         };
-        let reply = self.hear_remote(agent, request, pieces, &voice, role, step).await?;
+        let span = tracing::info_span!("remote_call", agent = %name);
+        let reply = self.hear_remote(agent, request, pieces, &voice, role, step);
+        let reply = reply.instrument(span).await?;
         let of = |body| Draft::of(&voice, step, body);
         match reply {
             RemoteReply::Answered { text } => {

@@ -10,6 +10,7 @@ mod ingest;
 mod input;
 mod interruption;
 mod knowledge;
+mod logging;
 mod memory;
 mod notices;
 mod output;

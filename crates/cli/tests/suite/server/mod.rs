@@ -9,6 +9,7 @@ mod ending;
 pub(crate) mod http;
 mod idempotency;
 mod limits;
+mod logging;
 mod mcp;
 mod openai;
 

@@ -1,0 +1,161 @@
+//! What the program says about itself: nothing, unless it is asked to.
+//!
+//! Spans and events come from `tracing` calls in every crate. They carry names, ids, counts and
+//! times. What a user, a model or a tool said is logged at `debug` at the earliest, and a secret
+//! never. Exporters for metrics and traces are further layers of the same registry.
+
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, IsTerminal as _, Write};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _, fmt};
+
+use crate::{AppError, Home};
+
+/// Names the variable with the filter, in the syntax of `tracing_subscriber::EnvFilter`.
+pub const LOG_VARIABLE: &str = "LANGO_LOG";
+
+/// Limits a log file, in bytes.
+const MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
+/// Limits the log files that are kept beside the current one.
+const MAX_OLD_FILES: u32 = 4;
+
+/// Says what is logged, and where.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LogOptions {
+    /// How often `-v` was given: 0 for silence, 1 for `info`, 2 for `debug`, more for `trace`.
+    pub verbosity: u8,
+    /// Whether to log to a rotating file in the state directory, too.
+    pub to_file: bool,
+}
+
+/// Starts logging. Without `-v`, a filter in the environment or a file nothing is set up, so that
+/// spans and events cost next to nothing.
+pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
+    let from_environment = env::var(LOG_VARIABLE).ok().filter(|filter| !filter.trim().is_empty());
+    let shows = options.verbosity > 0 || from_environment.is_some();
+    if !shows && !options.to_file {
+        return Ok(());
+    }
+    let filter = |usual: &str| {
+        let text = from_environment.as_deref().unwrap_or(usual);
+        EnvFilter::try_new(text).map_err(|error| {
+            AppError::usage(format!(
+                "{LOG_VARIABLE} is {text:?}, which is no filter: {error}. Examples: debug, \
+                 lango_runtime=debug, info,lango_mcp=trace"
+            ))
+        })
+    };
+    let shown = if shows {
+        let level = match options.verbosity {
+            0 | 1 => "lango=info",
+            2 => "lango=debug",
+            _ => "lango=trace",
+        };
+        let layer = fmt::layer().with_writer(io::stderr).with_ansi(io::stderr().is_terminal());
+        Some(layer.with_filter(filter(level)?))
+    } else {
+        None
+    };
+    let kept = if options.to_file {
+        let file = RotatingFile::open(&home.log_file(), MAX_FILE_BYTES).map_err(|error| {
+            let path = home.log_file();
+            AppError::usage(format!("the log file {} cannot be opened: {error}", path.display()))
+        })?;
+        let layer = fmt::layer().with_writer(Mutex::new(file)).with_ansi(false);
+        Some(layer.with_filter(filter("lango=info")?))
+    } else {
+        None
+    };
+    // A second start in one process, as in tests, finds the first.
+    let _ = tracing_subscriber::registry().with(shown).with(kept).try_init();
+    Ok(())
+}
+
+/// A file that is renamed when it is full. The newest lines are in the file of the given name, older
+/// ones in `NAME.1` to `NAME.4`. Only its owner can read it.
+#[derive(Debug)]
+struct RotatingFile {
+    path: PathBuf,
+    file: File,
+    written: u64,
+    max_bytes: u64,
+}
+
+impl RotatingFile {
+    fn open(path: &Path, max_bytes: u64) -> io::Result<Self> {
+        if let Some(directory) = path.parent() {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        }
+        let file = append_to(path)?;
+        let written = file.metadata()?.len();
+        Ok(Self { path: path.to_owned(), file, written, max_bytes })
+    }
+
+    fn rotate(&mut self) -> io::Result<()> {
+        let old = |number: u32| {
+            let mut name = self.path.clone().into_os_string();
+            name.push(format!(".{number}"));
+            PathBuf::from(name)
+        };
+        for number in (1..MAX_OLD_FILES).rev() {
+            match fs::rename(old(number), old(number + 1)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        fs::rename(&self.path, old(1))?;
+        self.file = append_to(&self.path)?;
+        self.written = 0;
+        Ok(())
+    }
+}
+
+fn append_to(path: &Path) -> io::Result<File> {
+    fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path)
+}
+
+impl Write for RotatingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.written > 0 && self.written + bytes.len() as u64 > self.max_bytes {
+            self.rotate()?;
+        }
+        let written = self.file.write(bytes)?;
+        self.written += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_full_file_is_renamed_and_old_ones_go() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("logs/serve.log");
+        let mut file = RotatingFile::open(&path, 20).unwrap();
+        for number in 0..12 {
+            writeln!(file, "line number {number:02}").unwrap();
+        }
+        let read = |name: &str| fs::read_to_string(directory.path().join("logs").join(name));
+        assert_eq!(read("serve.log").unwrap(), "line number 11\n");
+        assert_eq!(read("serve.log.1").unwrap(), "line number 10\n");
+        assert_eq!(read("serve.log.4").unwrap(), "line number 07\n");
+        assert!(read("serve.log.5").is_err());
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        let again = RotatingFile::open(&path, 20).unwrap();
+        assert_eq!(again.written, 15);
+    }
+}

@@ -1,0 +1,22 @@
+//! The log file of a server.
+
+use std::os::unix::fs::MetadataExt as _;
+
+use serde_json::json;
+
+use super::{ECHO, Server, user};
+use crate::fixture::Lango;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_keeps_a_log_that_only_its_owner_reads_and_that_has_no_words() {
+    let lango = Lango::playing(&[ECHO]).await;
+    let server = Server::start(&lango, &[]).await;
+    let body = json!({ "model": "lango", "messages": [user("zebra-question")] });
+    let answer = server.owner("POST", "/v1/chat/completions").json(&body).send().await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let file = lango.home().join("logs/serve.log");
+    assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+    let log = std::fs::read_to_string(&file).unwrap();
+    assert!(log.contains("turn finished"), "{log}");
+    assert!(!log.contains("zebra") && !log.contains(&server.token), "{log}");
+}
