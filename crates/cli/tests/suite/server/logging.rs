@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{ECHO, Server, user};
 use crate::fixture::Lango;
+use crate::invocation::until;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_keeps_a_log_that_only_its_owner_reads_and_that_has_no_words() {
@@ -16,7 +17,9 @@ async fn a_server_keeps_a_log_that_only_its_owner_reads_and_that_has_no_words() 
     assert_eq!(answer.status, 200, "{answer:?}");
     let file = lango.home().join("logs/serve.log");
     assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
-    let log = std::fs::read_to_string(&file).unwrap();
-    assert!(log.contains("turn finished"), "{log}");
+    // The answer is there some moments before the turn is logged as finished.
+    let read = || std::fs::read_to_string(&file).unwrap();
+    until("the turn is logged", || read().contains("turn finished")).await;
+    let log = read();
     assert!(!log.contains("zebra") && !log.contains(&server.token), "{log}");
 }
