@@ -9,8 +9,8 @@ use bytes::Bytes;
 use lango_model::{Image, Model, Options, UserMessage};
 use lango_orchestration::AgentTree;
 use lango_protocol::{
-    AgentName, DirectCall, Event, EventBody, ImageReference, Origin, Outcome, Sender, SessionId,
-    Timestamp, TurnId, WarningCode,
+    AgentName, DirectCall, Event, EventBody, ImageReference, Outcome, SessionId, Timestamp, TurnId,
+    WarningCode,
 };
 use lango_store::{Claim, Journal, StoredOutput};
 use lango_tool::RegisteredTool;
@@ -26,6 +26,7 @@ use crate::output::OutputRead;
 use crate::record::TurnRecord;
 use crate::recorder::{Along, Draft, Recorder};
 use crate::remote::RemoteAgent;
+use crate::request::{TurnInput, TurnRequest};
 use crate::session::{self, Memory, Sessions};
 use crate::team::{Makings, Team};
 use crate::turn::Turn;
@@ -68,61 +69,6 @@ pub struct AgentModel {
     pub model: Arc<dyn Model>,
     /// How it should answer.
     pub options: Options,
-}
-
-/// Asks for a turn.
-#[derive(Debug, Clone)]
-pub struct TurnRequest {
-    /// What the turn will be called; [`TurnId::generate`], unless somebody has to know it before.
-    pub turn: TurnId,
-    /// The conversation it belongs to.
-    pub session: SessionId,
-    /// What the turn is about.
-    pub input: TurnInput,
-    /// Through which API it came.
-    pub origin: Origin,
-    /// Who sent it, where it was not the user.
-    pub sender: Option<Sender>,
-}
-
-/// Says what a turn is about.
-#[derive(Debug, Clone)]
-pub enum TurnInput {
-    /// Somebody says something, and the team answers.
-    Message(UserMessage),
-    /// A program wants one tool call and its result. No model is asked.
-    Call(DirectCall),
-}
-
-impl From<UserMessage> for TurnInput {
-    fn from(message: UserMessage) -> Self {
-        Self::Message(message)
-    }
-}
-
-impl From<String> for TurnInput {
-    fn from(text: String) -> Self {
-        Self::Message(UserMessage::new(text))
-    }
-}
-
-impl From<&str> for TurnInput {
-    fn from(text: &str) -> Self {
-        Self::Message(UserMessage::new(text))
-    }
-}
-
-impl From<DirectCall> for TurnInput {
-    fn from(call: DirectCall) -> Self {
-        Self::Call(call)
-    }
-}
-
-impl TurnRequest {
-    /// Makes a request of the user.
-    pub fn new(session: SessionId, input: impl Into<TurnInput>, origin: Origin) -> Self {
-        Self { turn: TurnId::generate(), session, input: input.into(), origin, sender: None }
-    }
 }
 
 /// Runs turns. Clones share everything.

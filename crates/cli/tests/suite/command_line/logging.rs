@@ -42,7 +42,8 @@ async fn a_log_has_names_and_figures_and_no_words() {
     }
     let debug = run(&["-vv"]).run().await;
     let lines = log_lines(&debug.stderr).join("\n");
-    for expected in ["model_call{agent=operator", "tool_call{agent=operator tool=fs_read", "ended"] {
+    for expected in ["model_call{agent=operator", "tool_call{agent=operator tool=fs_read", "ended"]
+    {
         assert!(lines.contains(expected), "{expected}: {lines}");
     }
     assert!(!lines.contains("sk-zebra-key"), "{lines}");
