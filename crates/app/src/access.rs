@@ -111,11 +111,11 @@ impl ServedTeams {
     /// Waits for what follows from the turns so far, and says what could not be done.
     pub async fn settled(&self) -> Vec<String> {
         let runtimes: Vec<Runtime> = self.state().runtimes.values().cloned().collect();
-        let mut troubles = Vec::new();
+        let mut errors = Vec::new();
         for runtime in runtimes {
-            troubles.extend(runtime.settled().await);
+            errors.extend(runtime.settled().await);
         }
-        troubles
+        errors
     }
 
     /// The agents that a caller reaches. The outer none: it is not let in.
@@ -214,7 +214,7 @@ impl Offers for ServedTeams {
     }
 }
 
-/// Refuses names that nobody has.
+/// Refuses names of agents that do not exist.
 pub fn check_agents(roster: &Roster, agents: &[AgentName]) -> Result<(), AppError> {
     let known: Vec<&str> =
         roster.tree.sub_agents().iter().map(|agent| agent.name.as_str()).collect();

@@ -39,7 +39,7 @@ pub enum AppError {
     /// The user or the operator of the machine: the database cannot be opened, and nothing has begun.
     #[error(transparent)]
     Database(StoreError),
-    /// The provider of a model, or whoever has to set one up.
+    /// The provider of a model, or the user by setting one up.
     #[error("{0}")]
     Provider(String),
     /// The database, while it is used.
@@ -90,7 +90,7 @@ pub enum ErrorKind {
     Usage,
     /// The provider of a model, or the user by naming another one.
     Provider,
-    /// A retry, the operator of the machine, or nobody.
+    /// A retry, the operator of the machine, or the developers of this program.
     Failure,
 }
 

@@ -61,8 +61,8 @@ impl HttpServer {
     pub fn new(config: &ServerConfig, options: HttpServerOptions) -> Result<Self, AppError> {
         let address = address(config, &options)?;
         let configured_token = OwnerToken::configured(config, options.owner)?;
-        let expose = named(&options.expose, &config.expose, "server.expose")?;
-        let tools = named(&options.tools, &config.tools, "server.tools")?;
+        let expose = named(options.expose, &config.expose, "server.expose")?;
+        let tools = named(options.tools, &config.tools, "server.tools")?;
         let options = HttpServerOptions { expose, tools, ..options };
         Ok(Self { address, configured_token, options })
     }
@@ -191,12 +191,12 @@ fn signer(config: &ServerConfig) -> Result<Option<CardSigner>, AppError> {
 
 /// Returns the agents that a client named, or else the configuration.
 fn named(
-    given: &[AgentName],
+    given: Vec<AgentName>,
     configured: &[String],
     key: &str,
 ) -> Result<Vec<AgentName>, AppError> {
     if !given.is_empty() {
-        return Ok(given.to_vec());
+        return Ok(given);
     }
     let names = configured.iter().map(|name| name.parse());
     names

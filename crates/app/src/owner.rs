@@ -69,7 +69,7 @@ impl OwnerToken {
     }
 }
 
-/// Reads the token in a file that nobody else can read. Also returns where it comes from.
+/// Reads the token in a file that only its owner can read. Also returns where it comes from.
 fn read_token(path: &str) -> Result<(String, String), AppError> {
     let wrong = |why: String| AppError::usage(format!("server.tokenFile {path}: {why}"));
     let file = expand_path(path).map_err(wrong)?;

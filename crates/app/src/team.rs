@@ -45,7 +45,7 @@ impl TeamParts {
     }
 }
 
-/// The agents and tools of a team. Clones share what is kept.
+/// The agents and tools of a team. Clones share the agents' stores.
 #[derive(Clone)]
 pub struct Roster {
     /// All tools.

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 /// Prints for a command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
-    /// Whether somebody reads what is said around an answer.
+    /// Whether what surrounds an answer is printed.
     introduces: bool,
 }
 
@@ -43,11 +43,11 @@ impl Printer {
 
     /// Says something beside the result, on standard error.
     pub(crate) fn note(self, text: &str) {
-        // With standard error gone there is nobody left to tell.
+        // With standard error gone there is no reader left.
         let _ = writeln!(io::stderr(), "lango: {text}");
     }
 
-    /// Says something around the answer of a turn, where somebody reads it.
+    /// Says something around the answer of a turn, unless the answer alone is wanted.
     pub(crate) fn introduce(self, line: &str) {
         if self.introduces {
             let style = Style::of(&io::stderr());
@@ -55,7 +55,7 @@ impl Printer {
         }
     }
 
-    /// Returns whether somebody reads what is said around an answer.
+    /// Returns whether what surrounds an answer is printed.
     pub(crate) fn introduces(self) -> bool {
         self.introduces
     }

@@ -27,7 +27,7 @@ pub struct Memory {
 pub struct MemoryResources {
     /// Where conversations are read from.
     pub journal: Journal,
-    /// The index of memories, in the database that everything is kept in.
+    /// The index of memories, whose database the other tables are in too.
     pub retrieval: Retrieval,
     /// The model that writes observations and reflections. Without one they are extractive.
     pub observer: Option<Arc<dyn Model>>,

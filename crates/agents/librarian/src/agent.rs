@@ -32,7 +32,7 @@ const CONTEXT_TOOL: &str = "save_knowledge";
 /// Which of the librarian's subsystems are used. A tool without its store is not offered.
 #[derive(Debug, Clone, Default)]
 pub struct LibrarianSettings {
-    /// Whether relations are kept.
+    /// Whether relations are stored.
     pub graph: bool,
     /// Knowledge, lessons and open questions; none where they are switched off.
     pub knowledge: Option<KnowledgeSettings>,
@@ -68,7 +68,7 @@ pub struct DocumentSettings {
 pub struct LibrarianResources {
     /// Where turns are read from.
     pub journal: Journal,
-    /// The index, in the database that everything is kept in.
+    /// The index, whose database the other stores use too.
     pub retrieval: Retrieval,
 }
 

@@ -49,7 +49,7 @@ pub(crate) async fn run(
     Ok(followed.status)
 }
 
-/// Opens the team for somebody at this terminal. Also returns where answers to approvals come from.
+/// Opens the team for the user of this terminal. Also returns where answers to approvals come from.
 pub(super) async fn open(
     context: &CommandContext,
     team: TeamArguments,

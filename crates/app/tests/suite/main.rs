@@ -1,0 +1,98 @@
+//! The application as a client sees it: load, open, run; or load and look.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use lango_app::config::{Config, Loaded};
+use lango_app::provider::ModelOptions;
+use lango_app::{App, AppError, ErrorKind, Home, InspectOptions, OpenOptions, TeamOptions};
+use lango_protocol::{EventBody, Origin, SessionId};
+use lango_runtime::{NobodyToAsk, TurnRequest};
+
+fn app(directory: &Path, config: Config) -> App {
+    let home = Home {
+        config_file: directory.join("config.toml"),
+        config_directory: directory.to_owned(),
+        data: directory.join("data"),
+    };
+    App { home, loaded: Loaded { config, origins: BTreeMap::new() } }
+}
+
+fn team(directory: &Path) -> TeamOptions {
+    let workspace = directory.join("workspace");
+    std::fs::create_dir_all(&workspace).unwrap();
+    TeamOptions { workspace: Some(workspace), ..TeamOptions::default() }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_client_loads_opens_and_runs_a_turn() {
+    let directory = tempfile::tempdir().unwrap();
+    let app = app(directory.path(), Config::default());
+    let team = team(directory.path());
+    std::fs::write(directory.path().join("workspace/notes.txt"), "one\n").unwrap();
+    let models = ModelOptions::Choose { wanted: Some("embedded".to_owned()), record: None };
+    let assembly = app.open(OpenOptions::new(team, models)).await.unwrap();
+    let running = assembly.runtime(Arc::new(NobodyToAsk));
+    let session = SessionId::generate();
+    let request = TurnRequest::new(session.clone(), "list the files here", Origin::Library);
+    let outcome = running.runtime.start_turn(request).outcome().await.unwrap();
+    assert!(outcome.is_done(), "{outcome:?}");
+    assert_eq!(running.settle().await, Vec::<String>::new());
+    let events = running.runtime.journal().events(&session, 0, 100).await.unwrap();
+    let answer = events.iter().find_map(|event| match &event.body {
+        EventBody::Message { text, answer: true } => Some(text.clone()),
+        _ => None,
+    });
+    assert!(answer.unwrap().contains("notes.txt"));
+    assert!(running.notices().await.unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn looking_needs_no_model_and_sees_the_same_team() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.model.discover = false;
+    config.model.provider = Some("nobody-knows-it".to_owned());
+    let app = app(directory.path(), config);
+    let options = InspectOptions { team: team(directory.path()), ..InspectOptions::default() };
+    let inspection = app.inspect(options).await.unwrap();
+    let roster = &inspection.roster;
+    for tool in ["exec_shell", "browser_navigate", "save_knowledge", "memory_store"] {
+        assert!(roster.tools.get(tool).is_some(), "{tool}");
+    }
+    let agents: Vec<&str> = roster.tree.sub_agents().iter().map(|a| a.name.as_str()).collect();
+    assert_eq!(agents, ["operator", "navigator", "librarian", "planner", "chronicler"]);
+    assert!(roster.unmatched_tools().is_empty());
+    let taken = roster.check_remote_name(&"operator".parse().unwrap()).unwrap_err();
+    assert_eq!(taken.kind(), ErrorKind::Usage, "{taken}");
+    roster.check_remote_name(&"weather".parse().unwrap()).unwrap();
+    let models = ModelOptions::Choose { wanted: None, record: None };
+    let options = OpenOptions::new(team(directory.path()), models);
+    let unknown = app.open(options).await.err().unwrap();
+    assert!(unknown.to_string().contains("nobody-knows-it"), "{unknown}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_model_that_cannot_be_had_leaves_no_database_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let app = app(directory.path(), Config::default());
+    let models = ModelOptions::Choose { wanted: Some("nowhere/model".to_owned()), record: None };
+    let mut config = OpenOptions::new(team(directory.path()), models);
+    config.team.topology = Some("compact".to_owned());
+    assert!(app.open(config).await.is_err());
+    assert!(!app.home.database().exists());
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_database_that_cannot_be_opened_is_told_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("data"), "not a directory").unwrap();
+    let app = app(directory.path(), Config::default());
+    let options = InspectOptions { team: team(directory.path()), ..InspectOptions::default() };
+    let error = app.inspect(options).await.err().unwrap();
+    assert!(matches!(error, AppError::Database(_)), "{error}");
+    assert_eq!(error.kind(), ErrorKind::Usage);
+}
