@@ -33,6 +33,7 @@ enum Place {
 /// Every crate that is not an agent. Agents are recognised by their folder.
 const PLACES: &[(&str, Place)] = &[
     ("lango-protocol", Place::In(Layer::Vocabulary)),
+    ("lango-text", Place::In(Layer::Vocabulary)),
     ("lango-egress", Place::In(Layer::Ground)),
     ("lango-encoder", Place::In(Layer::Ground)),
     ("lango-sandbox", Place::In(Layer::Ground)),

@@ -11,12 +11,11 @@ mod erased;
 mod error;
 mod proposal;
 mod registry;
-mod visible;
 
 pub use context::ToolContext;
 pub use declaration::{SafetyLevel, ToolDeclaration};
 pub use erased::{AnyTool, Prepared, PreparedCall, RegisteredTool, Tool, ToolFuture};
 pub use error::ToolError;
+pub use lango_text::{visible, visible_lines, visible_short};
 pub use proposal::{Bound, Proposal, Step};
 pub use registry::{DuplicateTool, ToolRegistry};
-pub use visible::{visible, visible_lines, visible_short};
