@@ -6,7 +6,6 @@
 
 mod blocking;
 mod changes;
-pub mod command;
 mod digest;
 mod files;
 mod records;

@@ -10,8 +10,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lango_operator::command::{Reading, read};
-use lango_tool::Step;
+use lango_shell_command::{CommandStep, Reading, read};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use tempfile::TempDir;
@@ -130,7 +129,7 @@ impl Range {
 
 /// Whether a step is this call: the words that the program gets are the same, where file names
 /// are filled in any number of them.
-fn is_call(step: &Step, call: &[String]) -> bool {
+fn is_call(step: &CommandStep, call: &[String]) -> bool {
     let is_operator = |word: &String| {
         let operator =
             word.trim_start_matches(|first: char| first.is_ascii_digit() || first == '&');
