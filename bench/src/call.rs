@@ -9,18 +9,12 @@ use lango_model::{
     Chain, Endpoint, Facts, Link, Message, Model, ModelEvent, ModelId, ModelRequest, RemoteModel,
     RetryPolicy, Wire,
 };
+use lango_scripted::{Framing, WireProfile, profile};
 use lango_tool::ToolDeclaration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::worker::{cpu, per, since};
-
-pub(crate) const WIRES: [(&str, Wire); 4] = [
-    ("openai", Wire::OpenAi),
-    ("anthropic", Wire::Anthropic),
-    ("gemini", Wire::Gemini),
-    ("ollama", Wire::Ollama),
-];
 
 const CALLS: u32 = 1500;
 const WARM_UP: u32 = 100;
@@ -73,24 +67,19 @@ async fn talk(mut socket: TcpStream) -> Result<()> {
 
 fn wire_of(head: &str) -> Option<Wire> {
     let path = head.split(' ').nth(1)?;
-    let ends = [
-        ("/chat/completions", Wire::OpenAi),
-        ("/messages", Wire::Anthropic),
-        (":streamGenerateContent?alt=sse", Wire::Gemini),
-        ("/api/chat", Wire::Ollama),
-    ];
-    ends.iter().find(|(end, _)| path.ends_with(end)).map(|(_, wire)| *wire)
+    Wire::ALL.into_iter().find(|wire| path.ends_with(profile(*wire).request_path))
 }
 
 /// A whole response, each event a chunk of its own, as servers stream them.
 fn response(wire: Wire) -> Vec<u8> {
-    let kind = if wire == Wire::Ollama { "application/x-ndjson" } else { "text/event-stream" };
+    let framing = profile(wire).framing;
+    let kind = framing.content_type();
     let mut text =
         format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n");
     for event in events(wire) {
-        let event = match wire {
-            Wire::Ollama => format!("{event}\n"),
-            _ => format!("data: {event}\n\n"),
+        let event = match framing {
+            Framing::Lines => format!("{event}\n"),
+            Framing::Events => format!("data: {event}\n\n"),
         };
         // Writing to a string cannot fail.
         let _ = write!(text, "{:x}\r\n{event}\r\n", event.len());
@@ -154,11 +143,8 @@ fn events(wire: Wire) -> Vec<String> {
 
 /// CPU time of one call over the bare client, subtracted from that of one through the chain.
 pub(crate) async fn overhead(wire: Wire, address: &str) -> Result<(f64, f64)> {
-    let url = match wire {
-        Wire::OpenAi => format!("http://{address}/v1"),
-        Wire::Gemini => format!("http://{address}/v1beta"),
-        Wire::Anthropic | Wire::Ollama => format!("http://{address}"),
-    };
+    let WireProfile { base_path, request_path, .. } = profile(wire);
+    let url = format!("http://{address}{base_path}");
     let id = ModelId::new("bench", "model");
     let remote = RemoteModel::new(Endpoint::new(id, wire, url.clone()))?;
     let facts = Facts { window: Some(400_000), max_output: Some(128_000), ..Facts::default() };
@@ -182,13 +168,7 @@ pub(crate) async fn overhead(wire: Wire, address: &str) -> Result<(f64, f64)> {
     };
     let body = sent(wire, &request).await?;
     let client = reqwest::Client::builder().no_proxy().tcp_nodelay(true).build()?;
-    let path = match wire {
-        Wire::OpenAi => "/chat/completions",
-        Wire::Anthropic => "/v1/messages",
-        Wire::Gemini => "/models/model:streamGenerateContent?alt=sse",
-        Wire::Ollama => "/api/chat",
-    };
-    let address = format!("{url}{path}");
+    let address = format!("{url}{request_path}");
     let bare = async || -> Result<()> {
         let post = client.post(&address).header("content-type", "application/json");
         let mut response = post.body(body.clone()).send().await?;

@@ -22,6 +22,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use lango_model::Wire;
 use lango_scripted::{Script, ScriptedServer};
 
 /// Runs of each figure.
@@ -100,9 +101,8 @@ async fn serve_calls() -> Result<()> {
 }
 
 async fn overhead(wire: &str, address: &str) -> Result<()> {
-    let known = call::WIRES.iter().find(|(name, _)| *name == wire);
-    let (_, wire) = known.context("there is no such wire")?;
-    let (bare, model) = call::overhead(*wire, address).await?;
+    let known = Wire::ALL.into_iter().find(|known| known.name() == wire);
+    let (bare, model) = call::overhead(known.context("there is no such wire")?, address).await?;
     writeln!(std::io::stdout(), "{bare} {model}")?;
     Ok(())
 }
@@ -110,7 +110,7 @@ async fn overhead(wire: &str, address: &str) -> Result<()> {
 /// The cost of a call on each wire, as a difference within one process.
 fn measure_calls(own: &std::path::Path, address: &str) -> Result<()> {
     let mut table = figures::Table::default();
-    for (wire, _) in call::WIRES {
+    for wire in Wire::ALL.map(Wire::name) {
         let (mut floors, mut over) = (Vec::new(), Vec::new());
         for _ in 0..REPEATS {
             let output = Command::new(own).args(["overhead", wire, address]).output()?;

@@ -38,6 +38,7 @@ const PLACES: &[(&str, Place)] = &[
     ("lango-egress", Place::In(Layer::Ground)),
     ("lango-encoder", Place::In(Layer::Ground)),
     ("lango-sandbox", Place::In(Layer::Ground)),
+    ("lango-shell-command", Place::In(Layer::Ground)),
     ("lango-store", Place::In(Layer::Ground)),
     ("lango-tool", Place::In(Layer::Means)),
     ("lango-model", Place::In(Layer::Means)),

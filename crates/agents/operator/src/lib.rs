@@ -7,7 +7,6 @@
 mod agent;
 mod blocking;
 mod changes;
-pub mod command;
 mod digest;
 mod files;
 mod records;

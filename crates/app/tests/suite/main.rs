@@ -16,6 +16,7 @@ fn app(directory: &Path, config: Config) -> App {
     let home = Home {
         config_file: directory.join("config.toml"),
         config_directory: directory.to_owned(),
+        state: directory.join("data"),
         data: directory.join("data"),
     };
     App { home, loaded: Loaded { config, origins: BTreeMap::new() } }

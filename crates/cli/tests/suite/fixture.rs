@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lango_model::Wire;
-use lango_scripted::{ReceivedRequest, Script, ScriptedServer};
+use lango_scripted::{ReceivedRequest, Script, ScriptedServer, profile};
 use tempfile::TempDir;
 
 use crate::invocation::Invocation;
@@ -154,18 +154,10 @@ impl Lango {
     pub(crate) fn ask_over<'a>(&'a self, wire: Wire, text: &str) -> Invocation<'a> {
         let invocation = self.bare(&["run", "--output-format", "stream-json", text]);
         let url = self.base_url(wire);
-        match wire {
-            Wire::OpenAi => invocation.set("OPENAI_BASE_URL", url),
-            Wire::Anthropic => invocation
-                .set("ANTHROPIC_BASE_URL", url)
-                .set("ANTHROPIC_API_KEY", "sk-ant-canary-1")
-                .set("LANGO_MODEL_NAME", "anthropic/claude-sonnet-5-5"),
-            Wire::Gemini => invocation
-                .set("GEMINI_BASE_URL", url)
-                .set("GEMINI_API_KEY", "AIza-canary-2")
-                .set("LANGO_MODEL_NAME", "gemini/gemini-3.8-flash"),
-            Wire::Ollama => invocation.set("OLLAMA_HOST", url),
-        }
+        let variables = profile(wire).environment.iter();
+        variables.fold(invocation, |invocation, (name, value)| {
+            invocation.set(name, value.replace("{url}", &url))
+        })
     }
 
     /// A command of the binary.

@@ -10,6 +10,7 @@ mod preview;
 mod process_log;
 mod processes;
 mod program;
+mod scripts;
 mod tail;
 
 pub(crate) use background::{ProcessStatus, StartProcess, StopProcess};

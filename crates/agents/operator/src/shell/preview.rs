@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use lango_tool::{Proposal, visible, visible_lines};
+use lango_shell_command::{CommandStep, read};
+use lango_tool::{Proposal, Step, visible, visible_lines};
 
 use super::launch::Launcher;
+use super::scripts::{Content, Script, look};
 use crate::Workspace;
-use crate::command::{self, Content, Script};
 
 /// Bytes of a script that are shown whole. A longer one is named, with its digest.
 const SHOWN: usize = 4 * 1024;
@@ -27,8 +28,8 @@ pub(super) fn proposal(
         Ok(path) => visible(&path.to_string_lossy()),
         Err(error) => format!("{} (will be refused: {error})", visible(cwd.unwrap_or("."))),
     };
-    let reading = command::read(command);
-    let look = |directory: PathBuf| command::look(&directory, &reading.scripts);
+    let reading = read(command);
+    let look = |directory: PathBuf| look(&directory, &reading.scripts);
     // Without a directory nothing will run.
     let scripts = directory.map(look).unwrap_or_default();
     let summary = format!(
@@ -40,7 +41,13 @@ pub(super) fn proposal(
     );
     let unreadable = reading.unreadable.or_else(|| scripts.iter().find_map(Script::unreadable));
     let bound = scripts.iter().map(Script::bound).collect();
-    Proposal { summary, steps: reading.steps, unreadable, bound, always_ask: None }
+    let steps = reading.steps.into_iter().map(step).collect();
+    Proposal { summary, steps, unreadable, bound, always_ask: None }
+}
+
+/// A step of a command as rules and people look at it.
+fn step(CommandStep { words, exact_only }: CommandStep) -> Step {
+    Step { words, exact_only }
 }
 
 /// The scripts as a person sees them, each on lines of its own.

@@ -1,11 +1,11 @@
 //! The operator's tools through their front door: arguments in, text out.
 #![expect(clippy::unwrap_used, reason = "clippy knows tests by their attribute, not their helpers")]
 
-mod command;
 mod confinement;
 mod edit;
 mod list;
 mod never_outside;
+mod proposal;
 mod read;
 mod report;
 mod search;

@@ -23,7 +23,8 @@ async fn the_answer_is_alone_on_standard_output_and_progress_is_on_standard_erro
     assert!(lines[0].contains("OPENAI_BASE_URL") && lines[0].contains("session"), "{lines:?}");
     assert_eq!(lines[1], "→ operator  Do it.");
     assert_eq!(lines[2], r#"  fs_stat  {"path":"README.md"}"#);
-    assert!(lines[3].contains(" ok ") && lines[3].ends_with(" ms"), "{lines:?}");
+    assert!(lines[3].contains(" ok ") && lines[3].contains(" ms "), "{lines:?}");
+    assert!(lines[3].contains("`README.md` is a file: 23 bytes"), "{lines:?}");
     assert_eq!(lines[4], "operator:");
     assert!(lines[5].starts_with("done · 3 model calls · 1 tool call · "), "{lines:?}");
     assert!(!finished.stderr.contains('\u{1b}'), "no colour in a pipe: {lines:?}");

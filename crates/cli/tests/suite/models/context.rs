@@ -1,8 +1,8 @@
 //! Conversations that are longer than a model takes.
 
+use lango_model::Wire;
 use lango_protocol::WarningCode;
 
-use super::WIRES;
 use crate::fixture::Lango;
 
 fn long(turn: usize) -> String {
@@ -11,7 +11,7 @@ fn long(turn: usize) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_conversation_is_cut_before_the_provider_complains() {
-    for wire in WIRES {
+    for wire in Wire::ALL {
         // About ten thousand tokens of bytes; the server refuses more than its window.
         let script = "[[reply]]\nlonger_than = 40000\nerror = \"context_too_long\"\n\
                       [[reply]]\nsay = \"I see.\"\n";
@@ -21,7 +21,7 @@ async fn a_long_conversation_is_cut_before_the_provider_complains() {
         std::fs::write(lango.config_file(), config).unwrap();
         let mut warned = false;
         for turn in 0..16 {
-            let model = format!("{}/{name}", format!("{wire:?}").to_lowercase());
+            let model = format!("{}/{name}", wire.name());
             let ask = lango.ask_over(wire, &long(turn)).with(&["--session", "long"]);
             let turn = ask.with(&["--model", &model]).turn().await;
             assert_eq!((turn.code, turn.answer()), (0, "I see."), "{wire:?}");
@@ -36,7 +36,7 @@ async fn a_long_conversation_is_cut_before_the_provider_complains() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn too_long_is_answered_by_a_shorter_request_once() {
-    for wire in WIRES {
+    for wire in Wire::ALL {
         let script = "[[reply]]\nlonger_than = 20000\nerror = \"context_too_long\"\n\
                       [[reply]]\nsay = \"I see.\"\n";
         let lango = Lango::playing(&[script]).await;

@@ -10,7 +10,3 @@ mod reports;
 mod tls;
 mod trouble;
 mod wires;
-
-use lango_model::Wire;
-
-const WIRES: [Wire; 4] = [Wire::OpenAi, Wire::Anthropic, Wire::Gemini, Wire::Ollama];

@@ -3,7 +3,6 @@
 use lango_model::Wire;
 use lango_scripted::ReceivedRequest;
 
-use super::WIRES;
 use crate::fixture::{Lango, TO_OPERATOR};
 
 const WORK: &str = r#"
@@ -44,7 +43,7 @@ fn of_agent<'a>(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_bytes_before_the_newest_user_message_do_not_change() {
-    for wire in WIRES {
+    for wire in Wire::ALL {
         let lango = Lango::playing(&[TO_OPERATOR, WORK]).await;
         let mut earlier: Vec<(String, String)> = Vec::new();
         let mut seen = 0;
@@ -80,7 +79,7 @@ async fn the_bytes_before_the_newest_user_message_do_not_change() {
 /// Within a turn each request also begins with everything the one before it had.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_only_adds_to_what_was_sent() {
-    for wire in WIRES {
+    for wire in Wire::ALL {
         let lango = Lango::playing(&[TO_OPERATOR, WORK]).await;
         assert_eq!(lango.ask_over(wire, "one question").turn().await.code, 0);
         let requests = lango.received();

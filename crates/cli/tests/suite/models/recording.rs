@@ -1,8 +1,8 @@
 //! Recording what was said, and playing it again.
 
+use lango_model::Wire;
 use lango_protocol::CallStatus;
 
-use super::WIRES;
 use crate::fixture::{Lango, TO_OPERATOR};
 use crate::journal::Turn;
 
@@ -40,7 +40,7 @@ fn story(turn: &Turn) -> (Vec<&'static str>, String, usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_recording_plays_the_same_turn_again_without_the_provider() {
-    for wire in WIRES {
+    for wire in Wire::ALL {
         let lango = Lango::playing(&[WORK, TO_OPERATOR, MORE]).await;
         let tape = lango.path("tape.jsonl");
         let tape = tape.to_str().unwrap();

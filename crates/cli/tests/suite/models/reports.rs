@@ -3,7 +3,6 @@
 use lango_model::Wire;
 use serde_json::Value;
 
-use super::WIRES;
 use crate::fixture::{Lango, TO_OPERATOR};
 
 const WORK: &str = r#"
@@ -58,9 +57,9 @@ async fn a_price_that_is_not_known_is_said_to_be_unknown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn models_are_listed_from_every_kind_of_server() {
-    for wire in WIRES {
+    for wire in Wire::ALL {
         let lango = Lango::silent().await;
-        let kind = format!("{wire:?}").to_lowercase();
+        let kind = wire.name();
         let config = format!(
             "[providers.mine]\ntype = \"{kind}\"\nbaseUrl = \"{}\"\n",
             lango.base_url(wire)
@@ -116,9 +115,9 @@ say = "one, two, three, four, five, six, seven, eight, nine, ten"
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_says_what_works_over_every_wire() {
-    for wire in WIRES {
+    for wire in Wire::ALL {
         let lango = Lango::playing(&[ABLE]).await;
-        let kind = format!("{wire:?}").to_lowercase();
+        let kind = wire.name();
         let config = format!(
             "[providers.mine]\ntype = \"{kind}\"\nbaseUrl = \"{}\"\n",
             lango.base_url(wire)
@@ -151,7 +150,7 @@ async fn a_test_says_what_does_not_work() {
                   [[reply]]\nsay = \"one, two, three, four\"\n";
     for wire in [Wire::OpenAi, Wire::Ollama] {
         let lango = Lango::playing(&[script]).await;
-        let kind = format!("{wire:?}").to_lowercase();
+        let kind = wire.name();
         let config = format!(
             "[providers.mine]\ntype = \"{kind}\"\nbaseUrl = \"{}\"\n",
             lango.base_url(wire)

@@ -12,7 +12,6 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-use super::WIRES;
 use crate::fixture::Lango;
 use crate::invocation::Invocation;
 use crate::journal::Turn;
@@ -65,7 +64,7 @@ const WORK: &str = "[[reply]]\nsay = \"Über TLS 🔒\"\n";
 
 /// `lango run` through the front, with nothing else set up.
 fn ask<'a>(lango: &'a Lango, front: &Front, wire: Wire) -> Invocation<'a> {
-    let kind = format!("{wire:?}").to_lowercase();
+    let kind = wire.name();
     let plain = lango.base_url(wire);
     let path = plain.split_once("://").unwrap().1.split_once('/').map_or("", |(_, path)| path);
     let config = format!(
@@ -79,7 +78,7 @@ fn ask<'a>(lango: &'a Lango, front: &Front, wire: Wire) -> Invocation<'a> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_provider_with_a_trusted_certificate_is_reached_on_every_wire() {
-    for wire in WIRES {
+    for wire in Wire::ALL {
         let lango = Lango::playing(&[WORK]).await;
         let behind = lango.base_url(Wire::Ollama).replace("http://", "");
         let front = front(&behind).await;

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use lango_model::Wire;
 use lango_protocol::EventBody;
+use lango_scripted::profile;
 
-use super::WIRES;
 use crate::fixture::{Lango, TO_OPERATOR};
 use crate::journal::Turn;
 
@@ -39,7 +39,7 @@ say = "It is done."
 }
 
 async fn recovers(trouble: &str, fault: &str, idle_seconds: &str) {
-    for wire in WIRES {
+    for wire in Wire::ALL {
         let lango = Lango::playing(&[&effect_then(trouble)]).await;
         let ask = lango.ask_over(wire, "do it").with(&["--approve", "all"]);
         let turn = ask.set("LANGO_MODEL_IDLESECONDS", idle_seconds).turn().await;
@@ -116,14 +116,13 @@ async fn a_wait_that_is_too_long_is_not_waited_for() {
 
 /// Two providers at the same server, told apart by their models.
 fn two_providers(lango: &Lango, first: Wire, second: Wire) {
-    let kind = |wire: Wire| format!("{wire:?}").to_lowercase();
     let config = format!(
         "[model]\nprovider = \"first\"\nname = \"one\"\nfallbacks = [\"second/two\"]\n\
          [providers.first]\ntype = \"{}\"\nbaseUrl = \"{}\"\n\
          [providers.second]\ntype = \"{}\"\nbaseUrl = \"{}\"\n",
-        kind(first),
+        first.name(),
         lango.base_url(first),
-        kind(second),
+        second.name(),
         lango.base_url(second),
     );
     std::fs::write(lango.config_file(), config).unwrap();
@@ -131,7 +130,7 @@ fn two_providers(lango: &Lango, first: Wire, second: Wire) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_second_model_of_the_chain_answers_whatever_wire_it_speaks() {
-    for (first, second) in WIRES.iter().zip(WIRES.iter().cycle().skip(1)) {
+    for (first, second) in Wire::ALL.iter().zip(Wire::ALL.iter().cycle().skip(1)) {
         for error in ["quota", "auth", "unknown_model", "no_tools", "overloaded"] {
             let script = format!(
                 "[[reply]]\nmodel = \"one\"\nerror = \"{error}\"\n\
@@ -180,8 +179,8 @@ call = [{ name = "fs_stat", arguments = { path = "src/main.rs" } }]
 model = "two"
 say = "Both worked on it."
 "#;
-    for first in WIRES {
-        for second in WIRES {
+    for first in Wire::ALL {
+        for second in Wire::ALL {
             let lango = Lango::playing(&[script]).await;
             two_providers(&lango, first, second);
             let ask = lango.bare(&["run", "--output-format", "stream-json", "do it"]);
@@ -252,7 +251,7 @@ async fn a_provider_that_keeps_failing_is_left_alone_and_the_second_answers_at_o
 
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_key_unknown_model_and_no_tools_say_who_what_and_what_to_type() {
-    for wire in WIRES {
+    for wire in Wire::ALL {
         for (error, words, type_this) in [
             ("auth", "refused the key", "key"),
             ("unknown_model", "does not have this model", "lango models list "),
@@ -265,7 +264,7 @@ async fn wrong_key_unknown_model_and_no_tools_say_who_what_and_what_to_type() {
             assert_eq!((turn.code, turn.class().as_str()), (4, "provider"), "{told}");
             assert!(turn.answer().contains(words), "{told}");
             assert!(turn.answer().contains(type_this), "{told}");
-            let provider = format!("{wire:?}").to_lowercase();
+            let provider = wire.name();
             assert!(turn.answer().contains(&format!("{provider}/")), "{told}");
             assert!(turn.answer().contains("HTTP 4"), "what it answered: {told}");
             assert_eq!(lango.received().len(), 1, "{told}");
@@ -275,7 +274,7 @@ async fn wrong_key_unknown_model_and_no_tools_say_who_what_and_what_to_type() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_is_the_models_and_not_the_providers() {
-    for wire in WIRES.into_iter().filter(|wire| *wire != Wire::Ollama) {
+    for wire in Wire::ALL.into_iter().filter(|wire| profile(*wire).refuses_content) {
         let lango = Lango::playing(&["[[reply]]\nerror = \"content_refused\"\n"]).await;
         let turn = lango.ask_over(wire, "hello").turn().await;
         assert_eq!((turn.code, turn.class().as_str()), (1, "model"), "{wire:?} {}", turn.answer());

@@ -4,7 +4,7 @@
 //! arguments listed here it does not hold; only a rule for exactly these words does. What a build
 //! tool runs is the project's own code, which whoever allows the tool has in mind.
 
-use lango_tool::visible_short;
+use lango_text::visible_short;
 
 use super::invocation::Invocation;
 use super::word::Word;

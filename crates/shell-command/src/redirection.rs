@@ -1,6 +1,6 @@
 //! Redirections: where input comes from and output goes to.
 
-use lango_tool::visible_short;
+use lango_text::visible_short;
 
 use super::carried::Carried;
 use super::parser::{Parser, Stop};

@@ -3,7 +3,7 @@
 //! An option that is not listed makes the reading incomplete: how many words belong to it is
 //! never guessed.
 
-use lango_tool::visible_short;
+use lango_text::visible_short;
 
 use super::invocation::Invocation;
 use super::word::Word;

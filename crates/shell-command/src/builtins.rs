@@ -94,7 +94,7 @@ impl Invocation<'_> {
                 self.step(words, None);
             }
             Builtin::Redefines => {
-                let name = lango_tool::visible_short(&words[0].text);
+                let name = lango_text::visible_short(&words[0].text);
                 self.unsure(words, format!("{name} can change what later commands mean"));
             }
             Builtin::Sets => {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::generate::{any_text, composition};
-use lango_operator::command::read;
+use lango_shell_command::read;
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]

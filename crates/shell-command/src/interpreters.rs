@@ -1,6 +1,6 @@
 //! Programs that run code from a file, from their arguments or from their input.
 
-use lango_tool::visible_short;
+use lango_text::visible_short;
 
 use super::invocation::Invocation;
 use super::word::Word;

@@ -1,6 +1,6 @@
 //! Commands that run other commands, and files that are run.
 
-use lango_operator::command::read;
+use lango_shell_command::read;
 
 use super::{gives_up, reads};
 

@@ -1,6 +1,6 @@
 //! Hostile texts: too long, too deep, not closed.
 
-use lango_operator::command::read;
+use lango_shell_command::read;
 
 use super::{gives_up, reason};
 

@@ -2,20 +2,19 @@
 //!
 //! In the tables a step is its words with blanks between them, behind `=` where only a rule for
 //! exactly these words may allow it.
+#![expect(clippy::unwrap_used, reason = "clippy knows tests by their attribute, not their helpers")]
 
 mod generate;
 mod language;
 mod limits;
 mod programs;
 mod properties;
-mod proposal;
 mod real_shell;
 mod wrappers;
 
-use lango_operator::command::read;
-use lango_tool::Step;
+use lango_shell_command::{CommandStep, read};
 
-fn shown(step: &Step) -> String {
+fn shown(step: &CommandStep) -> String {
     let exact = if step.exact_only.is_some() { "=" } else { "" };
     format!("{exact}{}", step.words.join(" "))
 }

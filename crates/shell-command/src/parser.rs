@@ -292,7 +292,7 @@ impl<'text, 'run> Parser<'text, 'run> {
             return Stop::because("it ends in the middle of a command");
         }
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len()).max(1);
-        let word = lango_tool::visible_short(&rest[..rest.floor_char_boundary(end.min(20))]);
+        let word = lango_text::visible_short(&rest[..rest.floor_char_boundary(end.min(20))]);
         Stop::because(format!("{word} stands at an odd place"))
     }
 }

@@ -1,10 +1,10 @@
 //! Where everything that was read comes together.
 
-use lango_tool::{Step, visible_short};
+use lango_text::visible_short;
 
-use super::Reading;
 use super::carried::Carried;
 use super::mark;
+use super::reading::{CommandStep, Reading};
 use super::word::Word;
 
 /// Bytes of words that are kept. Wrappers repeat words, so this is more than a command has; it is
@@ -16,7 +16,7 @@ const SCRIPTS: usize = 32;
 /// The reading while it is made.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
-    steps: Vec<Step>,
+    steps: Vec<CommandStep>,
     unreadable: Option<String>,
     scripts: Vec<String>,
     /// Files that a program looks for by itself, and may not find.
@@ -64,7 +64,7 @@ impl Collector {
         all.extend(carried.redirections.iter().cloned());
         let exact_only = reason.or_else(|| carried.exact_only.clone()).or(pattern);
         if self.keep(all.iter().map(String::len).sum()) {
-            self.steps.push(Step { words: all, exact_only });
+            self.steps.push(CommandStep { words: all, exact_only });
         }
     }
 

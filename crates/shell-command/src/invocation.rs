@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use lango_tool::visible_short;
+use lango_text::visible_short;
 
 use super::builtins::{BUILTINS, Builtin};
 use super::carried::Carried;
@@ -126,7 +126,7 @@ impl<'run> Invocation<'run> {
 
     /// Reads a text that a shell would.
     pub(super) fn read_text(&mut self, text: &str) {
-        super::Parser::read(self.collector, text, self.carried, self.depth + 1);
+        super::parser::Parser::read(self.collector, text, self.carried, self.depth + 1);
     }
 
     /// Adds the command as a step, as it stands.

@@ -1,6 +1,6 @@
 //! Shells, and commands that read their arguments as a shell would.
 
-use lango_tool::visible_short;
+use lango_text::visible_short;
 
 use super::invocation::Invocation;
 use super::word::Word;

@@ -17,15 +17,15 @@ const MISSING: &str = "missing";
 
 /// A file that a command would run.
 #[derive(Debug)]
-pub(crate) struct Script {
+pub(super) struct Script {
     /// The path as written in the command.
-    pub(crate) path: String,
-    pub(crate) content: Content,
+    pub(super) path: String,
+    pub(super) content: Content,
 }
 
 /// What is in a file.
 #[derive(Debug)]
-pub(crate) enum Content {
+pub(super) enum Content {
     Read(Vec<u8>),
     Missing,
     /// It is there and was not read, for this reason.
@@ -33,8 +33,9 @@ pub(crate) enum Content {
 }
 
 impl Script {
-    /// The SHA-256 of the content, or what there is to say instead.
-    pub(crate) fn digest(&self) -> String {
+    /// The SHA-256 of the content. A file that is not there has the digest `missing`; one that is not
+    /// read, for its size or its kind, has `not read: ` and the reason, which is no content to decide on.
+    pub(super) fn digest(&self) -> String {
         match &self.content {
             Content::Read(bytes) => digest::of(bytes),
             Content::Missing => MISSING.to_owned(),
@@ -43,7 +44,7 @@ impl Script {
     }
 
     /// Why nobody can know what would run.
-    pub(crate) fn unreadable(&self) -> Option<String> {
+    pub(super) fn unreadable(&self) -> Option<String> {
         match &self.content {
             Content::NotRead(reason) => Some(format!("{} {reason}", visible(&self.path))),
             Content::Read(_) | Content::Missing => None,
@@ -51,20 +52,14 @@ impl Script {
     }
 
     /// As something that a decision rests on.
-    pub(crate) fn bound(&self) -> Bound {
+    pub(super) fn bound(&self) -> Bound {
         Bound { what: visible(&self.path), digest: self.digest() }
     }
 }
 
-/// What the content of scripts is when a command runs in `directory`, by SHA-256. A link counts by
-/// what it leads to. A file that is not there has the digest `missing`; one that is not read, for
-/// its size or its kind, has `not read: ` and the reason, which is no content to decide on.
-pub fn bound(directory: &Path, scripts: &[String]) -> Vec<Bound> {
-    look(directory, scripts).iter().map(Script::bound).collect()
-}
-
-/// The files of a reading, as they are now.
-pub(crate) fn look(directory: &Path, scripts: &[String]) -> Vec<Script> {
+/// The files of a reading, as they are now, when a command runs in `directory`. A link counts by what
+/// it leads to.
+pub(super) fn look(directory: &Path, scripts: &[String]) -> Vec<Script> {
     let script =
         |path: &String| Script { path: path.clone(), content: content(&directory.join(path)) };
     scripts.iter().map(script).collect()
@@ -95,4 +90,19 @@ fn read(path: &Path) -> io::Result<Content> {
         return Ok(Content::NotRead(format!("is larger than {} KiB", LARGEST / 1024)));
     }
     Ok(Content::Read(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_special_file_is_not_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let scripts = look(directory.path(), &["pipe".to_owned(), "pipe/x".to_owned()]);
+        assert_eq!(scripts[0].bound().digest, "not read: is not a regular file");
+        assert_eq!(scripts[1].bound().digest, "missing");
+    }
 }

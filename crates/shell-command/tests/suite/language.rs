@@ -1,6 +1,6 @@
 //! The language: words, lists, compound commands, redirections, here-documents.
 
-use lango_operator::command::read;
+use lango_shell_command::read;
 
 use super::{gives_up, reads};
 

@@ -42,7 +42,7 @@ impl Parser<'_, '_> {
                 let length = rest.find(|part| !is_part(part)).unwrap_or(rest.len());
                 self.collector.note(format!(
                     "it has the value of a variable in it, ${}",
-                    lango_tool::visible_short(&rest[..length])
+                    lango_text::visible_short(&rest[..length])
                 ));
                 self.cursor.skip(length);
             }
