@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use lango_runtime::{ApprovalPolicy, Case, Effect, Rule, Verdict, Words, decide};
+use lango_runtime::{ApprovalPolicy, Case, Effect, Rule, StepPattern, Verdict, decide};
 
 use crate::{REPEATS, block_on, figures, finish};
 
@@ -70,7 +70,7 @@ fn rule(number: usize, directory: &Path) -> Rule {
         tool: Some("exec_*".to_owned()),
         agent: None,
         directory: Some(directory.to_owned()),
-        words: Words::Pattern(words.into()),
+        words: StepPattern::Pattern(words.into()),
         bound: None,
     }
 }

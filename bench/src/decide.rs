@@ -1,4 +1,4 @@
-//! What a decision of the model in the box costs: making ready, one call of an orchestrator or of a
+//! What a decision of the embedded model costs: making ready, one call of an orchestrator or of a
 //! specialist, memory, size.
 
 use std::io::Write as _;
@@ -74,7 +74,7 @@ pub(crate) fn work() -> Result<()> {
     let memory = resident()?;
     let model = Embedded::new();
     let before = cpu();
-    model.make_ready();
+    model.load();
     let mut figures = vec![milliseconds(since(before))];
     let team: Vec<Arc<Colleague>> = known_team().into_iter().map(Arc::new).collect();
     let orchestrator: Vec<Arc<ModelRequest>> = REQUESTS

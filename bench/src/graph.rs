@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use lango_librarian::Provenance;
-use lango_librarian::graph::{Direction, Graph, Limits, Name, NewTriple, Reach};
+use lango_librarian::graph::{Direction, Graph, Limits, Name, NewTriple, TraversalRequest};
 use lango_store::{Database, DatabaseLocation};
 use tokio_util::sync::CancellationToken;
 
@@ -86,7 +86,7 @@ async fn follow(
     limits: Limits,
     direction: Direction,
 ) -> Result<usize> {
-    let reach = Reach {
+    let reach = TraversalRequest {
         start: name(start)?,
         depth: DEPTH,
         predicates: Vec::new(),

@@ -71,7 +71,7 @@ fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 
 /// Serves the script until the other end of standard input closes.
 async fn serve() -> Result<()> {
-    let server = ScriptedServer::start_forgetful(Script::parse("turn.toml", SCRIPT)?).await?;
+    let server = ScriptedServer::start_without_history(Script::parse("turn.toml", SCRIPT)?).await?;
     until_input_ends(&server.base_url()).await
 }
 

@@ -1,4 +1,4 @@
-//! What a turn with an agent elsewhere costs here. The agent and the model are processes of their own,
+//! What a turn with a remote agent costs here. The agent and the model are processes of their own,
 //! so that their work is not counted.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,8 @@ use lango_model::Options;
 use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
 use lango_protocol::{Origin, SessionId};
 use lango_runtime::{
-    AgentModel, NobodyToAsk, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
+    AgentModel, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
+    UnattendedApprover,
 };
 use lango_scripted::{Script, ScriptedServer};
 use lango_store::{Database, DatabaseLocation, Journal};
@@ -70,8 +71,8 @@ fn measure_with(own: &Path, model: &str, agent: &str) -> Result<()> {
     let mut table = figures::Table::default();
     table.add("turn that is answered at once, 64 at once, CPU-ms", None, direct);
     table.add("turn with an agent of this process, 64 at once, CPU-ms", None, local);
-    table.add("turn with an agent elsewhere, 64 at once, CPU-ms", None, remote);
-    table.add("what the agent elsewhere adds, CPU-ms", Some(1.0), added);
+    table.add("turn with a remote agent, 64 at once, CPU-ms", None, remote);
+    table.add("what the remote agent adds, CPU-ms", Some(1.0), added);
     finish(&table)
 }
 
@@ -93,11 +94,11 @@ pub(crate) async fn work(kind: &str, model: &str, agent: &str) -> Result<()> {
     };
     let patience = Duration::from_secs(5);
     let elsewhere = Directory::open(database.clone(), vec![config], patience).await?;
-    let standings = elsewhere.look().await;
-    if let Some(warning) = standings.iter().find_map(lango_a2a::remote::Standing::warning) {
+    let statuses = elsewhere.check_agents().await;
+    if let Some(warning) = statuses.iter().find_map(lango_a2a::remote::RemoteStatus::warning) {
         bail!("{warning}");
     }
-    let (specs, remote_agents) = team(&standings);
+    let (specs, remote_agents) = team(&statuses);
     let tree = build_agent_tree(Config {
         multi_agent: true,
         topology: &Topology::standard()?,
@@ -112,7 +113,7 @@ pub(crate) async fn work(kind: &str, model: &str, agent: &str) -> Result<()> {
         model: AgentModel { model: Arc::new(chain(model)?), options: Options::default() },
         agent_models: BTreeMap::new(),
         journal: Journal::open(database).await?,
-        approver: Arc::new(NobodyToAsk),
+        approver: Arc::new(UnattendedApprover),
         rules: RuleBook::default(),
         context: Vec::new(),
         observers: Vec::new(),
@@ -149,7 +150,7 @@ async fn all(runtime: &Runtime, kind: &str, turns: u32) -> Result<()> {
 
 /// Serves the model until the other end of standard input closes.
 pub(crate) async fn serve_model() -> Result<()> {
-    let server = ScriptedServer::start_forgetful(Script::parse("remote", SCRIPT)?).await?;
+    let server = ScriptedServer::start_without_history(Script::parse("remote", SCRIPT)?).await?;
     until_input_ends(&server.base_url()).await
 }
 

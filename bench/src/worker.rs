@@ -15,7 +15,8 @@ use lango_model::{
 use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
 use lango_protocol::{Origin, SessionId};
 use lango_runtime::{
-    AgentModel, NobodyToAsk, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
+    AgentModel, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
+    UnattendedApprover,
 };
 use lango_store::{Database, DatabaseLocation, Journal};
 
@@ -90,7 +91,7 @@ impl Bench {
             model: AgentModel { model: Arc::new(chain(url)?), options: Options::default() },
             agent_models: BTreeMap::new(),
             journal,
-            approver: Arc::new(NobodyToAsk),
+            approver: Arc::new(UnattendedApprover),
             rules: RuleBook::default(),
             context: Vec::new(),
             observers: Vec::new(),

@@ -1,8 +1,10 @@
-//! Agents elsewhere, and this team for agents elsewhere: the A2A protocol in both directions.
+//! Implements the A2A protocol in both directions: remote agents as members of this team, and this
+//! team as a server for remote agents.
 //!
-//! [`server`] opens this team to others, [`remote`] takes others into this team, [`wire`] is what both
-//! directions say on the wire beside the official types, [`signature`] signs and checks agent cards.
-//! Listening, authentication and configuration belong to those who use this crate.
+//! [`server`] exposes this team to clients, [`remote`] adds remote agents to this team, [`wire`]
+//! holds what both directions need on the wire in addition to the official types, and [`signature`]
+//! signs and verifies agent cards. Listening, authentication and configuration are left to the
+//! users of this crate.
 
 pub mod remote;
 pub mod server;

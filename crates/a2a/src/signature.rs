@@ -1,5 +1,5 @@
-//! Signatures of agent cards: JSON Web Signatures over the card's canonical form, with the payload
-//! left out because it is the card itself.
+//! Signs and verifies agent cards: JSON Web Signatures over the card's canonical form, with the
+//! payload detached because it is the card itself.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -17,32 +17,32 @@ use sha2::{Digest, Sha256};
 
 use crate::wire::canonical::{canonical, without_empty};
 
-/// Why there is no signature, or none that counts.
+/// Describes why a card cannot be signed or verified.
 #[derive(Debug, thiserror::Error)]
 pub enum SignatureError {
     /// The user: the key cannot be read or written.
-    #[error("cannot use the key {path}: {reason}. Name another file, or let a new one be made")]
+    #[error("cannot use the key {path}: {reason}. Name another file, or let a new one be generated")]
     Key {
         /// The file.
         path: String,
-        /// What is wrong.
+        /// The cause.
         reason: String,
     },
-    /// The card says nothing that could be checked.
+    /// The card has no signature.
     #[error("the card has no signature")]
     Missing,
-    /// None of the signatures was made with a key that is trusted.
+    /// No signature was made with a trusted key.
     #[error("no signature of the card was made with a trusted key")]
     Untrusted,
-    /// Something was changed after it was signed.
+    /// The card was changed after it was signed.
     #[error("the card is not what was signed: its signature by {0:?} does not fit")]
     Wrong(String),
-    /// A key that is none.
-    #[error("not a public key that is understood here: {0}")]
+    /// The text is not a supported public key.
+    #[error("not a supported public key: {0}")]
     NotAKey(String),
 }
 
-/// The algorithms that are understood. No secret that both sides share, and never none.
+/// The supported algorithms: none with a shared secret, and never `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Algorithm {
     /// ECDSA on P-256 with SHA-256.
@@ -56,7 +56,7 @@ pub enum Algorithm {
 /// A key that cards may be signed with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustedKey {
-    /// Its name in signatures.
+    /// Its id in signatures.
     pub key_id: String,
     algorithm: Algorithm,
     public: Vec<u8>,
@@ -74,7 +74,7 @@ struct Jwk {
 }
 
 impl TrustedKey {
-    /// Reads a JSON Web Key. Without a `kid`, its thumbprint is its name.
+    /// Reads a JSON Web Key. Without a `kid`, its thumbprint is its id.
     pub fn from_jwk(text: &str) -> Result<Self, SignatureError> {
         let wrong = |reason: &dyn std::fmt::Display| SignatureError::NotAKey(reason.to_string());
         let jwk: Jwk = serde_json::from_str(text).map_err(|error| wrong(&error))?;
@@ -97,7 +97,7 @@ impl TrustedKey {
         Ok(key)
     }
 
-    /// The key as a JSON Web Key, for others to trust.
+    /// Returns the public key as a JSON Web Key that others can trust.
     pub fn to_jwk(&self) -> String {
         let mut jwk = self.members();
         jwk["kid"] = json!(self.key_id);
@@ -118,7 +118,7 @@ impl TrustedKey {
         }
     }
 
-    /// The thumbprint of RFC 7638.
+    /// Returns the thumbprint of RFC 7638.
     fn thumbprint(&self) -> String {
         BASE64.encode(Sha256::digest(canonical(&self.members()).as_bytes()))
     }
@@ -140,7 +140,8 @@ pub struct CardSigner {
 }
 
 impl CardSigner {
-    /// Makes a new key and keeps it in a file that its owner alone can read. Never overwrites one.
+    /// Generates a key and saves it in a file that only its owner can read. Never overwrites a
+    /// file.
     pub fn generate(path: &Path) -> Result<Self, SignatureError> {
         let random = SystemRandom::new();
         let document = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random)
@@ -156,7 +157,7 @@ impl CardSigner {
         Self::of(document.as_ref(), path)
     }
 
-    /// Takes the key of a file: PKCS#8, as [`CardSigner::generate`] writes it.
+    /// Opens a key file in PKCS#8, as [`CardSigner::generate`] writes it.
     pub fn open(path: &Path) -> Result<Self, SignatureError> {
         let document = std::fs::read(path).map_err(|error| wrong_key(path, &error))?;
         Self::of(&document, path)
@@ -172,13 +173,13 @@ impl CardSigner {
         Ok(Self { pair, random, key })
     }
 
-    /// What others need to check its signatures.
+    /// Returns the public key that verifies its signatures.
     pub fn key(&self) -> &TrustedKey {
         &self.key
     }
 
-    /// The signatures of a card, as they stand in the card's `signatures`: one, or two where
-    /// something in it is empty, because those who check do not agree on what to leave out.
+    /// Returns the entries for the card's `signatures`: one, or two if the card has empty members,
+    /// because verifiers do not agree on whether to leave them out.
     pub fn sign(&self, card: &Value) -> Result<Vec<Value>, SignatureError> {
         let header =
             json!({ "alg": self.key.algorithm, "kid": self.key.key_id, "typ": "JOSE" }).to_string();
@@ -203,7 +204,8 @@ struct Header {
     kid: Option<String>,
 }
 
-/// Checks the signatures of a card as it was received; the name of the key that made one of them.
+/// Verifies the signatures of a card as it was received. Returns the id of the key that made one of
+/// them.
 pub fn verify_card(card: &Value, keys: &[TrustedKey]) -> Result<String, SignatureError> {
     let signatures = card.get("signatures").and_then(Value::as_array);
     let signatures = signatures.filter(|all| !all.is_empty()).ok_or(SignatureError::Missing)?;
@@ -216,7 +218,7 @@ pub fn verify_card(card: &Value, keys: &[TrustedKey]) -> Result<String, Signatur
         let header = BASE64.decode(protected).ok();
         let header = header.and_then(|bytes| serde_json::from_slice::<Header>(&bytes).ok());
         let (Some(header), Ok(signature)) = (header, BASE64.decode(signature)) else { continue };
-        // The key says which algorithm it is for; the header has to agree.
+        // The key determines the algorithm; the header has to agree.
         let trusted = keys.iter().find(|key| {
             header.kid.as_ref() == Some(&key.key_id) && header.alg == json!(key.algorithm)
         });
@@ -231,8 +233,8 @@ pub fn verify_card(card: &Value, keys: &[TrustedKey]) -> Result<String, Signatur
     Err(wrong.map_or(SignatureError::Untrusted, SignatureError::Wrong))
 }
 
-/// The forms a card may have been signed in: as it is, and with the members of this version only,
-/// which is what a program sees that read it into types.
+/// Returns the forms in which a card may have been signed: as received, and reduced to the members
+/// of this version, which is what a program sees that parsed it into types.
 fn payloads(card: &Value) -> impl Iterator<Item = String> {
     let typed = serde_json::from_value::<a2a::AgentCard>(card.clone()).ok();
     let typed = typed.and_then(|card| serde_json::to_value(card).ok());
@@ -240,7 +242,7 @@ fn payloads(card: &Value) -> impl Iterator<Item = String> {
     payload(card).collect::<Vec<_>>().into_iter().chain(typed)
 }
 
-/// Without its signatures; first without what is empty, then with it.
+/// Returns the card without its signatures: first without empty members, then with them.
 fn payload(card: &Value) -> impl Iterator<Item = String> {
     let mut card = card.clone();
     if let Value::Object(members) = &mut card {
@@ -317,7 +319,7 @@ mod tests {
         }
     }
 
-    /// RFC 8037, appendix A: a signature of Ed25519 and the thumbprint of its key.
+    /// Uses RFC 8037, appendix A: a signature of Ed25519 and the thumbprint of its key.
     #[test]
     fn ed25519_is_understood() {
         let jwk =

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lango_a2a::server::{CardAgent, Exposed};
-use lango_mcp::server::{Offered, Offers};
+use lango_a2a::server::{CardAgent, ExposedAgents};
+use lango_mcp::server::{OfferedTool, OfferedTools};
 use lango_orchestration::AgentTree;
 use lango_protocol::{AgentName, Caller};
 use lango_runtime::{Approver, OWNER, Runtime, Teams};
@@ -123,7 +123,7 @@ impl ServedTeams {
         if caller.as_str() == OWNER {
             return Some(self.exposed.clone());
         }
-        let own = self.callers.known(caller)?.agents;
+        let own = self.callers.cached(caller)?.agents;
         Some(match (own, &self.exposed) {
             (Some(own), Some(exposed)) => Some(own.intersection(exposed).cloned().collect()),
             (Some(own), None) => Some(own),
@@ -161,7 +161,7 @@ impl Teams for ServedTeams {
         if let Some(runtime) = state.runtimes.get(&reach) {
             return Some(runtime.clone());
         }
-        // An empty set, or agents that are gone: there is nobody to talk to.
+        // An empty set, or agents that are gone: there is no agent to talk to.
         let runtime = self.make(&state, &reach).ok()?;
         state.runtimes.insert(reach, runtime.clone());
         Some(runtime)
@@ -194,21 +194,21 @@ impl TeamListener for ServedTeams {
     }
 }
 
-impl Exposed for ServedTeams {
+impl ExposedAgents for ServedTeams {
     fn exposed(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
         self.described(caller)
     }
 }
 
-impl Offers for ServedTeams {
-    fn tools(&self, caller: &Caller) -> Vec<Offered> {
+impl OfferedTools for ServedTeams {
+    fn tools(&self, caller: &Caller) -> Vec<OfferedTool> {
         let state = self.state();
         let agents = state.roster.tree.sub_agents().iter();
         agents
             .filter(|agent| self.offers(caller, &agent.name))
             .flat_map(|agent| {
                 let owned = agent.tools().iter().cloned();
-                owned.map(|tool| Offered { agent: agent.name.clone(), tool })
+                owned.map(|tool| OfferedTool { agent: agent.name.clone(), tool })
             })
             .collect()
     }

@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use lango_chronicler::{ChroniclerAgent, MemoryResources, MemorySettings};
 use lango_librarian::inquiries::InquirySettings;
-use lango_librarian::skills::{ListedSkill, SkillShelf};
+use lango_librarian::skills::{ListedSkill, SkillSources};
 use lango_librarian::{
     DocumentSettings, KnowledgeSettings, LibrarianAgent, LibrarianResources, LibrarianSettings,
 };
 use lango_model::Model;
 use lango_navigator::{NavigatorAgent, NavigatorSettings};
 use lango_operator::{
-    OperatorAgent, OperatorResources, OperatorSettings, Processes, Skills, Workspace, skill_places,
+    OperatorAgent, OperatorResources, OperatorSettings, Processes, Skills, Workspace,
+    skill_directories,
 };
 use lango_runtime::AgentParts;
 
@@ -88,7 +89,7 @@ impl AgentSettings {
 pub fn find_skills(config: &Config, workspace: &Path) -> Skills {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let project = is_trusted(config, workspace).then(|| workspace.to_owned());
-    Skills::discover(&skill_places(home, project))
+    Skills::discover(&skill_directories(home, project))
 }
 
 /// Returns the settings of memory; none where it is not enabled.
@@ -135,7 +136,7 @@ fn skill_shelf(
     home: &Home,
     operator: &OperatorAgent,
     skills: Skills,
-) -> Option<SkillShelf> {
+) -> Option<SkillSources> {
     let drafts = knowledge::drafts(home).ok().filter(|_| config.librarian.enabled)?;
     let records = operator.records().clone();
     let usable = move || {
@@ -148,5 +149,5 @@ fn skill_shelf(
         };
         skills.found.iter().map(listed).collect()
     };
-    Some(SkillShelf { drafts, usable: Arc::new(usable) })
+    Some(SkillSources { drafts, usable: Arc::new(usable) })
 }

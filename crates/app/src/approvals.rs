@@ -1,7 +1,7 @@
 //! From the configuration to the rules of approvals.
 
 use lango_protocol::InvalidName;
-use lango_runtime::{ApprovalPolicy, Effect, Rule, RuleBook, Words};
+use lango_runtime::{ApprovalPolicy, Effect, Rule, RuleBook, StepPattern};
 use lango_store::Database;
 
 use crate::config::{Config, EffectName, PolicyName, RuleConfig};
@@ -45,9 +45,9 @@ fn configured_rule(rule: &RuleConfig, number: usize) -> Result<Rule, AppError> {
             .transpose()
             .map_err(|error| wrong("directory", error))?,
         words: match &rule.words {
-            None => Words::Any,
-            Some(words) if rule.exact => Words::Exact(words.clone()),
-            Some(words) => Words::Pattern(words.clone()),
+            None => StepPattern::Any,
+            Some(words) if rule.exact => StepPattern::Exact(words.clone()),
+            Some(words) => StepPattern::Pattern(words.clone()),
         },
         bound: None,
     })

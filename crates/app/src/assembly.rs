@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lango_mcp::client::{Nobody, Person, Servers};
+use lango_mcp::client::{NoPerson, Person, Servers};
 use lango_operator::Processes;
 use lango_runtime::{AgentParts, ContextSource, RuleBook};
 use lango_tool::RegisteredTool;
@@ -33,7 +33,7 @@ pub struct OpenOptions {
 impl OpenOptions {
     /// Returns options for a client without a person at it.
     pub fn new(team: TeamOptions, models: ModelOptions) -> Self {
-        Self { team, models, person: Arc::new(Nobody), isolated: false }
+        Self { team, models, person: Arc::new(NoPerson), isolated: false }
     }
 }
 

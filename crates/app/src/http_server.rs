@@ -5,13 +5,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_a2a::server::{A2aDoor, CardSettings, DoorParts, Settings};
+use lango_a2a::server::{A2aEndpoint, A2aEndpointParts, CardSettings, Settings};
 use lango_a2a::signature::CardSigner;
 use lango_egress::Guard;
-use lango_mcp::server::{McpDoor, McpParts};
+use lango_mcp::server::{McpEndpoint, McpParts};
 use lango_protocol::AgentName;
 use lango_server::{
-    Access, AccessParts, Doors, Gate, Listener, OpenAiDoor, OpenAiParts, Token, routes,
+    Access, AccessParts, Endpoints, Gate, Listener, OpenAiEndpoint, OpenAiParts, Token, routes,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -120,24 +120,24 @@ impl HttpServer {
 /// Returns all endpoints of the server.
 async fn endpoints(
     serving: &Serving,
-    a2a: &A2aDoor,
+    a2a: &A2aEndpoint,
     closing: &CancellationToken,
     version: &'static str,
-) -> Result<Doors, AppError> {
-    let openai = OpenAiDoor::open(OpenAiParts {
+) -> Result<Endpoints, AppError> {
+    let openai = OpenAiEndpoint::open(OpenAiParts {
         teams: serving.teams.clone(),
         database: serving.database.clone(),
         journal: serving.journal.clone(),
         closing: closing.clone(),
     })
     .await?;
-    let mcp = McpDoor::new(McpParts {
+    let mcp = McpEndpoint::new(McpParts {
         teams: serving.teams.clone(),
         offers: serving.teams.clone(),
         closing: closing.clone(),
     });
     let teams = Arc::clone(&serving.teams);
-    Ok(Doors {
+    Ok(Endpoints {
         openai: Some(openai),
         others: vec![mcp.router(), a2a.router()],
         database: serving.database.clone(),
@@ -152,13 +152,13 @@ async fn a2a_endpoint(
     serving: &Serving,
     address: SocketAddr,
     options: &HttpServerOptions,
-) -> Result<A2aDoor, AppError> {
+) -> Result<A2aEndpoint, AppError> {
     let config = app.config();
     let open = options.owner.open;
     let rules = web::rules(config)?;
     let settings = Settings { callers_are_known: !open, ..Settings::default() };
     let server = &config.server;
-    let endpoint = A2aDoor::open(DoorParts {
+    let endpoint = A2aEndpoint::open(A2aEndpointParts {
         database: serving.database.clone(),
         teams: serving.teams.clone(),
         exposed: serving.teams.clone(),

@@ -1,9 +1,11 @@
-//! From the configuration to the agents elsewhere.
+//! From the configuration to the remote agents.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_a2a::remote::{Directory, OpenQuestions, RemoteConfig, RemoteLimits, Standing, card_url};
+use lango_a2a::remote::{
+    Directory, OpenQuestions, RemoteConfig, RemoteLimits, RemoteStatus, card_url,
+};
 use lango_a2a::signature::TrustedKey;
 use lango_egress::{HeaderValue, Rules};
 use lango_runtime::ContextSource;
@@ -15,18 +17,18 @@ use crate::config::{Config, RemoteAgentConfig};
 use crate::home;
 use crate::team::{RemoteTeam, TeamWatcher};
 
-/// More agents elsewhere than a team can use.
-const MOST_AGENTS: usize = 64;
-/// News that may wait to be shown.
+/// Limits the remote agents of a team.
+const MAX_REMOTE_AGENT_COUNT: usize = 64;
+/// TurnUpdate that may wait to be shown.
 const NEWS: usize = 16;
 
-/// The agents elsewhere, and how they were found.
+/// The remote agents, and how they were found.
 #[derive(Clone)]
 pub struct Remotes {
     /// Where they are looked for.
     pub(crate) directory: Arc<Directory>,
     /// How each of them was found.
-    pub standings: Vec<Standing>,
+    pub statuses: Vec<RemoteStatus>,
 }
 
 impl Remotes {
@@ -37,41 +39,41 @@ impl Remotes {
             return Ok(None);
         }
         let directory = Arc::new(open_directory(config, database).await?);
-        let standings = directory.look().await;
-        Ok(Some(Self { directory, standings }))
+        let statuses = directory.check_agents().await;
+        Ok(Some(Self { directory, statuses }))
     }
 
     /// Returns those that are there.
     pub(crate) fn team(&self) -> RemoteTeam {
-        RemoteTeam::of(&self.standings)
+        RemoteTeam::of(&self.statuses)
     }
 
     /// One line for each that is not there.
     pub fn warnings(&self) -> Vec<String> {
-        self.standings.iter().filter_map(Standing::warning).collect()
+        self.statuses.iter().filter_map(RemoteStatus::warning).collect()
     }
 
     pub(crate) fn open_questions(&self) -> Box<dyn ContextSource> {
         Box::new(OpenQuestions::of(&self.directory))
     }
 
-    /// Looks again as long as the program runs: the team has whoever is there. Who comes is told
+    /// Looks again as long as the program runs: the team has the agents that are there. Who comes is told
     /// through the channel, who goes with the next turn.
     pub(crate) fn watch(self, watcher: TeamWatcher) -> mpsc::Receiver<String> {
         let (news, told) = mpsc::channel(NEWS);
-        let changed = move |standings: &[Standing], changes: &[Standing]| {
-            if let Err(error) = watcher.meet(RemoteTeam::of(standings)) {
+        let changed = move |statuses: &[RemoteStatus], changes: &[RemoteStatus]| {
+            if let Err(error) = watcher.meet(RemoteTeam::of(statuses)) {
                 watcher.tell_absence(error.to_string());
             }
             for change in changes {
                 match change.warning() {
                     Some(warning) => watcher.tell_absence(warning),
-                    // Nobody reads: then nobody misses it.
+                    // The receiver is gone, and with it the need to tell.
                     None => _ = news.try_send(format!("{} is in the team now", change.name)),
                 }
             }
         };
-        tokio::spawn(self.directory.watch(self.standings, changed));
+        tokio::spawn(self.directory.watch(self.statuses, changed));
         told
     }
 }
@@ -79,16 +81,16 @@ impl Remotes {
 /// Everybody who is configured.
 pub async fn open_directory(config: &Config, database: &Database) -> Result<Directory, AppError> {
     let given = &config.a2a.remote_agents;
-    if given.len() > MOST_AGENTS {
+    if given.len() > MAX_REMOTE_AGENT_COUNT {
         return Err(AppError::usage(format!(
-            "a2a.remoteAgents has {} agents; at most {MOST_AGENTS} are used",
+            "a2a.remoteAgents has {} agents; at most {MAX_REMOTE_AGENT_COUNT} are used",
             given.len()
         )));
     }
     let configs: Result<Vec<_>, _> =
         given.iter().map(|agent| remote_config(config, agent)).collect();
-    let patience = Duration::from_secs(config.a2a.timeout_seconds.clamp(1, 60));
-    Ok(Directory::open(database.clone(), configs?, patience).await?)
+    let timeout = Duration::from_secs(config.a2a.timeout_seconds.clamp(1, 60));
+    Ok(Directory::open(database.clone(), configs?, timeout).await?)
 }
 
 /// One agent, as the protocol's room wants it.

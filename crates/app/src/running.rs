@@ -92,7 +92,7 @@ impl RunningTeam {
         settled.unwrap_or_default()
     }
 
-    /// Ends the programs of the MCP servers.
+    /// ConnectionEnds the programs of the MCP servers.
     pub async fn stop_servers(&self) {
         if let Some(servers) = self.watcher.servers() {
             servers.stop().await;

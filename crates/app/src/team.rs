@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lango_a2a::remote::{Standing, team};
+use lango_a2a::remote::{RemoteStatus, team};
 use lango_mcp::client::Servers;
 use lango_orchestration::{AgentTree, Config as TreeConfig, RemoteAgentSpec, Root, Topology};
 use lango_protocol::AgentName;
@@ -132,8 +132,8 @@ pub(crate) struct RemoteTeam {
 }
 
 impl RemoteTeam {
-    pub(crate) fn of(standings: &[Standing]) -> Self {
-        let (specs, agents) = team(standings);
+    pub(crate) fn of(statuses: &[RemoteStatus]) -> Self {
+        let (specs, agents) = team(statuses);
         Self { specs, agents }
     }
 }

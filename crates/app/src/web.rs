@@ -1,4 +1,4 @@
-//! From the configuration to the way out and the browser.
+//! From the configuration to the outbound network policy and the browser.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub fn guard(config: &Config, agent: &str) -> Result<Guard, AppError> {
     }))
 }
 
-/// Where everybody may go, whoever asks.
+/// Returns the policy that holds for every agent.
 pub fn rules(config: &Config) -> Result<Rules, AppError> {
     Ok(Rules {
         allow_private: patterns("egress.allow", &config.egress.allow)?,

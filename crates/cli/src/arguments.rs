@@ -43,7 +43,7 @@ pub(crate) use views::{
 #[command(name = "lango", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = "Examples:
   lango demo                                   see a whole turn, played by a script
-  lango run \"list the files here\"              without a key the small model in the box answers
+  lango run \"list the files here\"              without a key the small embedded model answers
   lango run \"how many lines has README.md?\"    one question, one answer
   git diff | lango run \"review this\"           standard input goes along, to a bigger model
   lango chat --last                            go on with the last conversation
@@ -77,7 +77,7 @@ pub(crate) enum Command {
   lango run --output-format stream-json \"list the files\" | jq -r .type
   lango run --model script:conversation.toml \"hello\"
 
-Without a key or a server here the small model in the box answers (--model embedded). It finds,
+Without a key or a server here the small embedded model answers (--model embedded). It finds,
 reads, writes down and runs what you name; to explain, sum up or write, it needs a bigger one:
 lango models --help")]
     Run(RunArguments),
@@ -102,7 +102,7 @@ In the chat: /help, /new, /session, /quit. Ctrl-C stops the turn; at the prompt 
         after_help = "Examples:
   lango serve                                  for programs on this machine
   lango serve --port 0 --expose librarian      any free port, one agent alone
-  lango serve callers add laptop               a token for somebody else, printed once
+  lango serve callers add laptop               a token for another client, printed once
   curl http://127.0.0.1:8787/health
 
 Any OpenAI client: base URL http://127.0.0.1:8787/v1, model lango, the token as its key. Calls that
@@ -115,7 +115,7 @@ to end, and the rest can be gone on with: lango resume."
         #[command(flatten)]
         arguments: ServeArguments,
     },
-    /// Who is in the team, and who owns which tool.
+    /// Show the team: its agents, and which agent owns which tool.
     Agents {
         #[command(subcommand)]
         command: AgentsCommand,
@@ -125,7 +125,7 @@ to end, and the rest can be gone on with: lango resume."
         #[command(subcommand)]
         command: ToolsCommand,
     },
-    /// What an agent's model is told.
+    /// Show what an agent's model is told.
     Prompt {
         #[command(subcommand)]
         command: PromptCommand,
@@ -135,12 +135,12 @@ to end, and the rest can be gone on with: lango resume."
         #[command(subcommand)]
         command: SessionsCommand,
     },
-    /// What was saved as known, in versions.
+    /// Show and change what was saved as known, in versions.
     Knowledge {
         #[command(subcommand)]
         command: KnowledgeCommand,
     },
-    /// How things relate, with where each relation came from and when it held.
+    /// Show and change relations, with the source and the time of each.
     Graph {
         #[command(subcommand)]
         command: GraphCommand,
@@ -156,12 +156,12 @@ Text, Markdown, HTML, PDF, DOCX and source code are read, up to 32 MiB each. In 
 files and what .gitignore names are left out, and links are not followed. Of a directory, documents
 go when their files have gone. An ingest that was stopped goes on with the same command.")]
     Ingest(IngestArguments),
-    /// What is remembered about you.
+    /// Show and change what is remembered about you.
     Memory {
         #[command(subcommand)]
         command: MemoryCommand,
     },
-    /// What was ingested.
+    /// Show, search and remove what was ingested.
     #[command(after_help = "Examples:
   lango documents list
   lango documents show docs/guide.md
@@ -170,7 +170,7 @@ go when their files have gone. An ingest that was stopped goes on with the same 
         #[command(subcommand)]
         command: DocumentsCommand,
     },
-    /// What the operator was taught: directories with a SKILL.md.
+    /// Manage the operator's skills: directories with a SKILL.md.
     Skills {
         #[command(subcommand)]
         command: SkillsCommand,
@@ -183,7 +183,7 @@ go when their files have gone. An ingest that was stopped goes on with the same 
     Trust(TrustArguments),
     /// Commands that run in the background.
     Ps {
-        /// Those that have ended too, for seven days.
+        /// Include commands that have ended, for seven days.
         #[arg(long, short)]
         all: bool,
         /// Print JSON.
@@ -197,9 +197,9 @@ go when their files have gone. An ingest that was stopped goes on with the same 
   lango undo --list       the turns that changed files, for 30 days
   lango undo TURN
 
-What somebody changed since is left alone. Changes made by commands are not known and stay.")]
+What was changed since is left alone. Changes made by commands are not known and stay.")]
     Undo(UndoArguments),
-    /// What waits for an answer, and what is allowed without one.
+    /// Answer open questions, and manage the rules that decide without one.
     #[command(after_help = "Examples:
   lango approvals list                          questions that wait, and the rules
   lango approvals show 7f3                      one question or rule, whole
@@ -215,7 +215,7 @@ over allow; what no rule decides, approvals.policy does.")]
         #[command(subcommand)]
         command: ApprovalsCommand,
     },
-    /// MCP servers: tools, resources and prompts from elsewhere.
+    /// MCP servers: external servers with tools, resources and prompts.
     #[command(after_help = "Examples:
   lango mcp add time --agent operator -- uvx mcp-server-time
   lango mcp add docs --url https://example.org/mcp
@@ -230,7 +230,7 @@ Every call of its tools is asked about, unless mcp_servers.NAME.safety or a rule
         #[command(subcommand)]
         command: McpCommand,
     },
-    /// Agents elsewhere, reached over A2A.
+    /// Remote agents, reached over A2A.
     #[command(after_help = "Examples:
   lango a2a card https://agent.example.org            who is that?
   lango a2a add weather https://agent.example.org     take it into the team
@@ -243,11 +243,11 @@ Every call of its tools is asked about, unless mcp_servers.NAME.safety or a rule
     },
     /// The models that can be used.
     #[command(after_help = "Examples:
-  lango models list                          of everybody who is set up, and the one in the box
+  lango models list                          of every provider that is set up, and the embedded model
   lango models test                          the one that `lango run` would use
-  lango models test embedded                 the one in the box, with its figures on this machine
+  lango models test embedded                 the embedded model, with its figures on this machine
 
-With nothing set up the small model in the box answers (embedded): it puts requests to work, but
+With nothing set up the small embedded model answers (embedded): it puts requests to work, but
 cannot chat, write or answer from knowledge. To connect a bigger one:
   export ANTHROPIC_API_KEY=…                 or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY
   export OPENAI_BASE_URL=http://127.0.0.1:1234/v1     any server that speaks OpenAI's wire
@@ -257,7 +257,7 @@ cannot chat, write or answer from knowledge. To connect a bigger one:
         #[command(subcommand)]
         command: ModelsCommand,
     },
-    /// What the models cost.
+    /// Show what the models cost.
     #[command(after_help = "Examples:
   lango usage                     the last 30 days, by model
   lango usage --by agent --days 1
@@ -267,7 +267,7 @@ Prices come from a table; add or correct one, in dollars for a million tokens:
   lango config set 'models.\"my-model\".inputPrice' 0.25
   lango config set 'models.\"my-model\".outputPrice' 2")]
     Usage(UsageArguments),
-    /// How good it is, measured.
+    /// Measure how well models and search work.
     Eval {
         #[command(subcommand)]
         command: EvalCommand,

@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     if let Some(code) = lango_sandbox::helper_requested() {
         return code;
     }
-    if let Some(code) = lango_librarian::documents::reader_requested() {
+    if let Some(code) = lango_librarian::documents::run_reader_if_requested() {
         return code;
     }
     let arguments = Arguments::parse();

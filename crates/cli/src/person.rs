@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
-use lango_mcp::client::{AnswerFuture, Filled, Form, Nobody, Person};
+use lango_mcp::client::{AnswerFuture, FormAnswers, Form, NoPerson, Person};
 use lango_tool::{visible, visible_lines, visible_short};
 
 use crate::arguments::Approve;
@@ -14,7 +14,7 @@ pub(crate) fn person(approve: Approve, terminal: Option<Terminal>) -> Arc<dyn Pe
     match (approve, terminal) {
         (Approve::Ask, Some(terminal)) => Arc::new(AtTerminal { terminal }),
         (Approve::All, terminal) => Arc::new(Agreeing { terminal }),
-        _ => Arc::new(Nobody),
+        _ => Arc::new(NoPerson),
     }
 }
 
@@ -23,7 +23,7 @@ struct AtTerminal {
 }
 
 impl Person for AtTerminal {
-    fn fill(&self, form: Form) -> AnswerFuture<Option<Filled>> {
+    fn fill(&self, form: Form) -> AnswerFuture<Option<FormAnswers>> {
         Box::pin(fill(self.terminal.clone(), form))
     }
 
@@ -42,10 +42,10 @@ struct Agreeing {
 }
 
 impl Person for Agreeing {
-    fn fill(&self, form: Form) -> AnswerFuture<Option<Filled>> {
+    fn fill(&self, form: Form) -> AnswerFuture<Option<FormAnswers>> {
         match self.terminal.clone() {
             Some(terminal) => Box::pin(fill(terminal, form)),
-            None => Nobody.fill(form),
+            None => NoPerson.fill(form),
         }
     }
 
@@ -60,7 +60,7 @@ async fn asked(terminal: &Terminal, question: &str) -> bool {
     matches!(answer.as_deref().map(str::trim), Some("y" | "Y" | "yes"))
 }
 
-async fn fill(terminal: Terminal, form: Form) -> Option<Filled> {
+async fn fill(terminal: Terminal, form: Form) -> Option<FormAnswers> {
     let _floor = terminal.floor().await;
     let question = format!(
         "The MCP server {} asks you (never type a password or a key here):\n{}\nAnswer it? [y/N] ",
@@ -70,7 +70,7 @@ async fn fill(terminal: Terminal, form: Form) -> Option<Filled> {
     if !asked(&terminal, &question).await {
         return None;
     }
-    let mut filled = Filled::new();
+    let mut filled = FormAnswers::new();
     for field in &form.fields {
         let mut line = visible(&field.name);
         if !field.description.is_empty() {
@@ -91,7 +91,7 @@ async fn fill(terminal: Terminal, form: Form) -> Option<Filled> {
 }
 
 fn show(text: &str) {
-    // With standard error gone there is nobody to ask, and the input will have ended too.
+    // With standard error closed nothing can be asked, and the input will have ended too.
     let _ = io::stderr().write_all(text.as_bytes());
     let _ = io::stderr().flush();
 }

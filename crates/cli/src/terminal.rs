@@ -16,12 +16,12 @@ use crate::display::ask;
 #[derive(Debug, Clone)]
 pub(crate) struct Terminal {
     requests: blocking::Sender<Request>,
-    /// Held by whoever has asked and waits: what is typed answers the question that was shown last,
+    /// Held by the task that has asked and waits: what is typed answers the question that was shown last,
     /// and no other.
     floor: Arc<Mutex<()>>,
 }
 
-/// Somebody who wants a line.
+/// A task that wants a line.
 #[derive(Debug)]
 struct Request {
     /// Whether it is the answer to a question, and not a message.
@@ -35,7 +35,7 @@ impl Terminal {
         Self::reading(BufReader::new(io::stdin()))
     }
 
-    /// Whoever sees standard error and can type: none in scripts and services.
+    /// Returns the person at the terminal: none in scripts and services.
     pub(crate) fn person() -> Option<Self> {
         if !io::stderr().is_terminal() {
             return None;
@@ -52,7 +52,7 @@ impl Terminal {
             let mut left_over: Option<String> = None;
             for Request { is_answer, reply } in queue {
                 let line = match left_over.take() {
-                    // Typed for a question that had been answered elsewhere. It never answers
+                    // Typed for a question that another process had answered. It never answers
                     // another one.
                     Some(line) if !is_answer => Some(line),
                     _ => {
@@ -61,7 +61,7 @@ impl Terminal {
                         (read > 0).then_some(line)
                     }
                 };
-                // Whoever asked may have been cancelled since.
+                // The task that asked may have been cancelled since.
                 if let Err(Some(line)) = reply.send(line)
                     && !matches!(line.trim(), "" | "y" | "Y" | "yes" | "n" | "N" | "no" | "a" | "A")
                 {
@@ -77,7 +77,7 @@ impl Terminal {
         self.next(false).await
     }
 
-    /// Waits until nobody else asks. Nobody else does, as long as what is returned is kept.
+    /// Waits until no other task asks. None does, as long as the returned guard lives.
     pub(crate) async fn floor(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.floor).lock_owned().await
     }
@@ -100,7 +100,7 @@ pub(crate) enum Answers {
     /// A person at this terminal.
     Here,
     /// Another process.
-    Elsewhere,
+    OtherProcess,
     /// It is known already.
     Beforehand,
 }
@@ -116,7 +116,7 @@ impl TerminalApprover {
     pub(crate) fn answers(&self) -> Answers {
         match self.mode {
             Approve::Ask if self.person.is_some() => Answers::Here,
-            Approve::Wait => Answers::Elsewhere,
+            Approve::Wait => Answers::OtherProcess,
             _ => Answers::Beforehand,
         }
     }
@@ -134,16 +134,16 @@ impl Approver for TerminalApprover {
                 let by = "--approve all".to_owned();
                 return Box::pin(async { ApprovalAnswer::Approved { by, always: false } });
             }
-            // Somebody else answers, through the journal, or the question expires.
+            // Another process answers, through the journal, or the question expires.
             (Approve::Wait, _) => return Box::pin(std::future::pending()),
             (Approve::None, _) => {
                 let by = "--approve none".to_owned();
                 return Box::pin(async { ApprovalAnswer::Denied { by } });
             }
-            (Approve::Ask, None) => return lango_runtime::NobodyToAsk.ask(request),
+            (Approve::Ask, None) => return lango_runtime::UnattendedApprover.ask(request),
             (Approve::Ask, Some(person)) => person.clone(),
         };
-        // The display shows the question: it knows what else has to be shown first. Where somebody
+        // The display shows the question: it knows what else has to be shown first. Where another process
         // else is asking, it is shown again when it is its turn.
         let can_be_remembered = !request.always.is_empty();
         Box::pin(async move {
@@ -152,7 +152,7 @@ impl Approver for TerminalApprover {
                 floor
             } else {
                 let floor = person.floor().await;
-                // With standard error gone there is nobody to ask, and the input will have ended too.
+                // With standard error closed nothing can be asked, and the input will have ended too.
                 let _ =
                     ask(request.agent.as_str(), &request.tool, &request.summary, &request.always);
                 floor
@@ -163,7 +163,7 @@ impl Approver for TerminalApprover {
                     ApprovalAnswer::Approved { by, always: true }
                 }
                 Some(_) => ApprovalAnswer::Denied { by },
-                None => ApprovalAnswer::Nobody { why: "the input ended".to_owned() },
+                None => ApprovalAnswer::Unavailable { why: "the input ended".to_owned() },
             }
         })
     }
@@ -180,7 +180,7 @@ mod tests {
         for (typed, message) in [("hello\n", "hello\n"), ("y\n", "next\n")] {
             let (input, mut keys) = std::io::pipe().unwrap();
             let terminal = Terminal::reading(BufReader::new(input));
-            // Asked, and answered elsewhere before anything was typed.
+            // Asked, and answered by another process before anything was typed.
             let asked = tokio::time::timeout(std::time::Duration::ZERO, terminal.answer()).await;
             assert!(asked.is_err());
             keys.write_all(typed.as_bytes()).unwrap();

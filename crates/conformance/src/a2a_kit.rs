@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Result;
-use lango_a2a::server::{A2aDoor, CardAgent, CardSettings, DoorParts, Settings};
+use lango_a2a::server::{A2aEndpoint, A2aEndpointParts, CardAgent, CardSettings, Settings};
 use lango_egress::{Guard, Rules};
 use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
 use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
-use lango_runtime::{AgentModel, NobodyToAsk, RuleBook, Runtime, RuntimeParts, Scrubber};
+use lango_runtime::{AgentModel, RuleBook, Runtime, RuntimeParts, Scrubber, UnattendedApprover};
 use lango_scripted::{Script, ScriptedServer};
 use lango_store::{Database, DatabaseLocation, Journal};
 use lango_tool::ToolRegistry;
@@ -30,10 +30,10 @@ pub async fn serve_a2a_kit(port: u16) -> Result<()> {
     let directory = tempfile::tempdir()?;
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
     let database = Database::open(&location).await?;
-    let model = ScriptedServer::start_forgetful(Script::parse("a2a_kit.toml", SCRIPT)?).await?;
+    let model = ScriptedServer::start_without_history(Script::parse("a2a_kit.toml", SCRIPT)?).await?;
     let (runtime, agents) = team(&database, &model).await?;
     let listener = listen(port).await?;
-    let endpoint = A2aDoor::open(DoorParts {
+    let endpoint = A2aEndpoint::open(A2aEndpointParts {
         database: database.clone(),
         teams: Arc::new(runtime),
         exposed: Arc::new(agents),
@@ -93,7 +93,7 @@ async fn team(database: &Database, model: &ScriptedServer) -> Result<(Runtime, V
         model: AgentModel { model: Arc::new(model), options: Options::default() },
         agent_models: BTreeMap::new(),
         journal: Journal::open(database.clone()).await?,
-        approver: Arc::new(NobodyToAsk),
+        approver: Arc::new(UnattendedApprover),
         rules: RuleBook::default(),
         context: Vec::new(),
         observers: Vec::new(),

@@ -10,8 +10,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use lango_egress::{ClientLimits, Guard, GuardedClient, Rules, Url};
 use lango_mcp::client::{
-    AnswerFuture, Catalogue, ClientError, Filled, Form, HttpConfig, Login, OauthConfig, Outside,
-    Person, Server, ServerConfig, Servers, Surroundings, TransportConfig,
+    AnswerFuture, Catalogue, ClientError, FormAnswers, Form, HttpConfig, Login, OauthConfig, ClientEnvironment,
+    Person, Server, ServerConfig, Servers, ProcessEnvironment, TransportConfig,
 };
 use lango_sandbox::{Policy, Sandbox};
 use lango_store::{Database, DatabaseLocation};
@@ -36,8 +36,8 @@ struct Given {
 struct Content;
 
 impl Person for Content {
-    fn fill(&self, _: Form) -> AnswerFuture<Option<Filled>> {
-        Box::pin(async { Some(Filled::new()) })
+    fn fill(&self, _: Form) -> AnswerFuture<Option<FormAnswers>> {
+        Box::pin(async { Some(FormAnswers::new()) })
     }
 
     fn agree(&self, _: String) -> AnswerFuture<bool> {
@@ -78,9 +78,9 @@ fn config(url: &str, given: &Given) -> Result<ServerConfig> {
     Ok(ServerConfig::new("conformance".parse()?, TransportConfig::Http(address)))
 }
 
-fn outside(directory: &std::path::Path) -> Outside {
-    Outside {
-        surroundings: Surroundings {
+fn outside(directory: &std::path::Path) -> ClientEnvironment {
+    ClientEnvironment {
+        process_environment: ProcessEnvironment {
             workspace: directory.to_owned(),
             sandbox: Sandbox::default(),
             policy: Policy::default(),
@@ -93,7 +93,7 @@ fn outside(directory: &std::path::Path) -> Outside {
 }
 
 /// Connects, lists, and calls every tool once, signing in where that is asked for.
-async fn play(server: &Arc<Server>, outside: &Outside, scenario: &str) -> Result<()> {
+async fn play(server: &Arc<Server>, outside: &ClientEnvironment, scenario: &str) -> Result<()> {
     let mut logins = 0;
     loop {
         match visit(server, scenario).await {
@@ -135,7 +135,7 @@ fn sample(schema: &str) -> Map<String, Value> {
 }
 
 /// Signs in, with a request in the place of a browser.
-async fn sign_in(server: &Server, outside: &Outside, challenge: &str) -> Result<()> {
+async fn sign_in(server: &Server, outside: &ClientEnvironment, challenge: &str) -> Result<()> {
     let challenge = Some(challenge).filter(|challenge| !challenge.is_empty());
     let login = Login::begin(&server.config, outside, challenge, &[]).await?;
     let here = ["127.0.0.1".to_owned(), "localhost".to_owned()];

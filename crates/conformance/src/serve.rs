@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use axum::Router;
-use lango_server::{Access, AccessParts, Callers, Doors, Gate, Listener, routes};
+use lango_server::{Access, AccessParts, Callers, Endpoints, Gate, Listener, routes};
 use lango_store::Database;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -32,7 +32,7 @@ pub(crate) async fn serve(
         open: true,
         notice: Arc::new(|_| ()),
     })?;
-    let doors = Doors {
+    let doors = Endpoints {
         openai: None,
         others: vec![endpoint],
         database,

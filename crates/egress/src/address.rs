@@ -1,20 +1,20 @@
-//! What kind of address an address is. Knows numbers only: no names, no rules.
+//! Classifies addresses. This module knows numbers only: no names, no rules.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Why an address is not a place on the public internet.
+/// Says why an address is not on the public internet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AddressKind {
-    /// Where a cloud tells its machines their credentials.
+    /// A service that gives a cloud's machines their credentials.
     Metadata,
     /// `0.0.0.0` and `::`, which connect to this machine.
     Unspecified,
     /// This machine.
     Loopback,
-    /// A network at home or at work.
+    /// A private network.
     Private,
-    /// The same cable, without a router.
+    /// A link-local address, which no router forwards.
     LinkLocal,
     /// Shared between a provider and its customers.
     Shared,
@@ -48,7 +48,7 @@ impl fmt::Display for AddressKind {
     }
 }
 
-/// The kind of an address that is not public; `None` for one that is.
+/// Returns the kind of an address that is not public; `None` for one that is.
 pub fn kind_of(address: IpAddr) -> Option<AddressKind> {
     match address {
         IpAddr::V4(address) => kind_of_v4(address),
@@ -56,7 +56,7 @@ pub fn kind_of(address: IpAddr) -> Option<AddressKind> {
     }
 }
 
-/// Credential services of clouds. One of them lies in public space.
+/// Lists the credential services of clouds. One of them is a public address.
 const METADATA_V4: [Ipv4Addr; 6] = [
     Ipv4Addr::new(169, 254, 169, 254),
     Ipv4Addr::new(169, 254, 170, 2),
@@ -118,7 +118,7 @@ fn kind_of_v6(address: Ipv6Addr) -> Option<AddressKind> {
     own.or_else(|| embedded.into_iter().flatten().find_map(kind_of_v4))
 }
 
-/// The IPv4 addresses that a translator or tunnel would make of an IPv6 address.
+/// Returns the IPv4 addresses that a translator or tunnel would make of an IPv6 address.
 fn embedded_in(segments: [u16; 8]) -> [Option<Ipv4Addr>; 2] {
     let at = |index: usize| {
         let [a, b] = segments[index].to_be_bytes();

@@ -1,4 +1,4 @@
-//! Requests to one origin, over connections that are kept open between them.
+//! Sends requests to one origin, over connections that stay open between them.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -11,17 +11,17 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode, redirect};
 use url::Url;
 
-use crate::client::{FetchError, chain, trusting_nobody};
+use crate::client::{FetchError, chain, tls_without_roots};
 use crate::destination::Destination;
 use crate::error::{EgressError, Refusal};
 use crate::guard::Guard;
 
-/// Connections that wait for a further request.
-const IDLE_CONNECTIONS: usize = 4;
-const IDLE_TIME: Duration = Duration::from_secs(30);
+/// Limits the connections that wait for a further request.
+const MAX_IDLE_CONNECTION_COUNT: usize = 4;
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A way to one origin, which the guard is asked about whenever a connection is made. Nothing is ever
-/// sent to another origin: a redirect is an error. Cheap to clone.
+/// Connects to one origin; the guard checks each connection when it is made. Nothing is ever sent
+/// to another origin: a redirect is an error. It is cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Channel {
     guard: Guard,
@@ -31,8 +31,8 @@ pub struct Channel {
     client: Arc<OnceLock<reqwest::Client>>,
 }
 
-/// An answer whose body is still coming.
-pub struct Answer {
+/// Is a response whose body is still coming.
+pub struct StreamedResponse {
     /// The status.
     pub status: StatusCode,
     /// The headers.
@@ -42,7 +42,7 @@ pub struct Answer {
 }
 
 impl Channel {
-    /// To the origin of `url`. Nothing is connected yet.
+    /// Makes a channel to the origin of `url`. Nothing is connected yet.
     pub fn new(guard: Guard, url: &str) -> Result<Self, FetchError> {
         let (origin, destination) = Destination::of_url(url).map_err(EgressError::from)?;
         if !matches!(origin.scheme(), "http" | "https") {
@@ -57,38 +57,38 @@ impl Channel {
             return Ok(client.clone());
         }
         let broken = |reason: String| FetchError::Broken { url: self.origin.clone(), reason };
-        let checking =
-            Checking { guard: self.guard.clone(), destination: self.destination.clone() };
+        let resolver =
+            GuardedResolver { guard: self.guard.clone(), destination: self.destination.clone() };
         let mut builder = reqwest::Client::builder()
             .redirect(redirect::Policy::none())
             .no_proxy()
-            .dns_resolver(Arc::new(checking))
-            .pool_max_idle_per_host(IDLE_CONNECTIONS)
-            .pool_idle_timeout(IDLE_TIME)
+            .dns_resolver(Arc::new(resolver))
+            .pool_max_idle_per_host(MAX_IDLE_CONNECTION_COUNT)
+            .pool_idle_timeout(IDLE_TIMEOUT)
             .connect_timeout(Duration::from_secs(10))
             .user_agent(concat!("lango/", env!("CARGO_PKG_VERSION")));
         if self.origin.scheme() == "http" {
             // Without TLS, the system's certificates need not be read.
-            let nobody = trusting_nobody().map_err(|error| broken(error.to_string()))?;
-            builder = builder.tls_backend_preconfigured(nobody);
+            let tls = tls_without_roots().map_err(|error| broken(error.to_string()))?;
+            builder = builder.tls_backend_preconfigured(tls);
         }
         let client = builder.build().map_err(|error| broken(chain(&error)))?;
         // Of two that were made at once, the first one stays.
         Ok(self.client.get_or_init(|| client).clone())
     }
 
-    /// Sends a request and waits for the beginning of its answer. Has no limit of time but that of
-    /// connecting: whoever waits knows for how long.
+    /// Sends a request and waits for the head of its response. It has no timeout but that of
+    /// connecting: the caller knows how long to wait.
     pub async fn open(
         &self,
         method: Method,
         url: &Url,
         headers: HeaderMap,
         body: Vec<u8>,
-    ) -> Result<Answer, FetchError> {
+    ) -> Result<StreamedResponse, FetchError> {
         if url.origin() != self.origin.origin() {
             let from = self.origin.clone();
-            let reason = format!("{url} is another place than this way leads to");
+            let reason = format!("{url} is not on the origin of this connection");
             return Err(FetchError::Redirect { from, reason });
         }
         // An address that is written as such is not resolved, so it is checked here.
@@ -104,15 +104,15 @@ impl Channel {
             .map_err(|error| FetchError::Broken { url: url.clone(), reason: chain(&error) })?;
         let (status, headers) = (response.status(), response.headers().clone());
         if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
-            let reason = "and is not followed: what is sent here is for this place only".to_owned();
+            let reason = "and is not followed: what is sent here is for this origin only".to_owned();
             return Err(FetchError::Redirect { from: url.clone(), reason });
         }
-        Ok(Answer { status, headers, url: url.clone(), body: response.bytes_stream().boxed() })
+        Ok(StreamedResponse { status, headers, url: url.clone(), body: response.bytes_stream().boxed() })
     }
 }
 
-impl Answer {
-    /// The next piece of the body; none at its end.
+impl StreamedResponse {
+    /// Returns the next piece of the body, or `None` at its end.
     pub async fn piece(&mut self) -> Result<Option<Bytes>, FetchError> {
         let broken = |error: reqwest::Error| FetchError::Broken {
             url: self.url.clone(),
@@ -121,12 +121,12 @@ impl Answer {
         self.body.next().await.transpose().map_err(broken)
     }
 
-    /// The whole body, if it is no longer than `most`.
-    pub async fn collect(mut self, most: usize) -> Result<Vec<u8>, FetchError> {
+    /// Returns the whole body, if it is no longer than `max_bytes`.
+    pub async fn collect(mut self, max_bytes: usize) -> Result<Vec<u8>, FetchError> {
         let mut body = Vec::new();
         while let Some(piece) = self.piece().await? {
-            if body.len() + piece.len() > most {
-                return Err(FetchError::TooLong { url: self.url, most });
+            if body.len() + piece.len() > max_bytes {
+                return Err(FetchError::TooLong { url: self.url, max_bytes });
             }
             body.extend_from_slice(&piece);
         }
@@ -134,19 +134,19 @@ impl Answer {
     }
 }
 
-impl std::fmt::Debug for Answer {
+impl std::fmt::Debug for StreamedResponse {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Answer").field("status", &self.status).finish_non_exhaustive()
+        f.debug_struct("StreamedResponse").field("status", &self.status).finish_non_exhaustive()
     }
 }
 
 /// Asks the guard for the addresses of the one name, each time a connection is made.
-struct Checking {
+struct GuardedResolver {
     guard: Guard,
     destination: Destination,
 }
 
-impl ReqwestResolve for Checking {
+impl ReqwestResolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let known = self.destination.name() == Some(name.as_str());
         let (guard, destination) = (self.guard.clone(), self.destination.clone());

@@ -1,4 +1,4 @@
-//! Requests of our own, to places that the guard lets through, at every step of the way.
+//! Sends our own requests, to destinations that the guard allows, at every redirect.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::destination::Destination;
 use crate::error::{EgressError, Refusal};
 use crate::guard::Guard;
 
-/// How much one fetch may take.
+/// Limits one fetch.
 #[derive(Debug, Clone)]
 pub struct ClientLimits {
     /// Bytes of a body.
@@ -31,10 +31,10 @@ impl Default for ClientLimits {
     }
 }
 
-/// What was fetched.
+/// Is the response of a fetch.
 #[derive(Debug, Clone)]
-pub struct Fetched {
-    /// Where it came from, after redirects.
+pub struct FetchedResponse {
+    /// The address of the response, after redirects.
     pub url: Url,
     /// The status.
     pub status: StatusCode,
@@ -44,10 +44,10 @@ pub struct Fetched {
     pub body: Vec<u8>,
 }
 
-/// Why nothing was fetched.
+/// Says why a fetch failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The place may not be reached, or cannot be.
+    /// The destination may not be reached, or cannot be.
     #[error(transparent)]
     Egress(#[from] EgressError),
     /// A redirect that is not followed.
@@ -55,21 +55,21 @@ pub enum FetchError {
     Redirect {
         /// The address that answered with it.
         from: Url,
-        /// Why it is not followed.
+        /// The reason why it is not followed.
         reason: String,
     },
     /// The body is too long.
-    #[error("the answer of {url} is longer than {most} bytes")]
+    #[error("the answer of {url} is longer than {max_bytes} bytes")]
     TooLong {
-        /// Whose.
+        /// The address of the response.
         url: Url,
         /// The limit.
-        most: usize,
+        max_bytes: usize,
     },
     /// It took too long. A retry may help.
     #[error("{url} did not answer within {seconds} s")]
     TooSlow {
-        /// What was asked for.
+        /// The requested address.
         url: String,
         /// The limit.
         seconds: u64,
@@ -77,9 +77,9 @@ pub enum FetchError {
     /// The connection, TLS or HTTP did not work.
     #[error("cannot fetch {url}: {reason}")]
     Broken {
-        /// What was asked for.
+        /// The requested address.
         url: Url,
-        /// What went wrong.
+        /// The error.
         reason: String,
     },
 }
@@ -92,13 +92,13 @@ pub struct GuardedClient {
 }
 
 impl GuardedClient {
-    /// A client that goes where `guard` lets it.
+    /// Makes a client that reaches only what `guard` allows.
     pub fn new(guard: Guard, limits: ClientLimits) -> Self {
         Self { guard, limits }
     }
 
     /// Fetches an address.
-    pub async fn get(&self, url: &str) -> Result<Fetched, FetchError> {
+    pub async fn get(&self, url: &str) -> Result<FetchedResponse, FetchError> {
         self.send(Method::GET, url, HeaderMap::new(), Vec::new()).await
     }
 
@@ -110,7 +110,7 @@ impl GuardedClient {
         url: &str,
         headers: HeaderMap,
         body: Vec<u8>,
-    ) -> Result<Fetched, FetchError> {
+    ) -> Result<FetchedResponse, FetchError> {
         let too_slow =
             || FetchError::TooSlow { url: url.to_owned(), seconds: self.limits.time.as_secs() };
         let hops = self.follow(method, url, headers, body);
@@ -123,7 +123,7 @@ impl GuardedClient {
         url: &str,
         mut headers: HeaderMap,
         body: Vec<u8>,
-    ) -> Result<Fetched, FetchError> {
+    ) -> Result<FetchedResponse, FetchError> {
         let (mut url, mut destination) = Destination::of_url(url).map_err(EgressError::from)?;
         let may_follow = method == Method::GET || method == Method::HEAD;
         let mut hops = 0;
@@ -142,7 +142,7 @@ impl GuardedClient {
             };
             let refuse = |reason: String| FetchError::Redirect { from: url.clone(), reason };
             if !may_follow {
-                return Err(refuse(format!("a {method} is not sent elsewhere")));
+                return Err(refuse(format!("a {method} is not sent to another address")));
             }
             if hops == self.limits.redirects {
                 return Err(refuse(format!("more than {} redirects", self.limits.redirects)));
@@ -177,7 +177,7 @@ impl GuardedClient {
         if let Some(name) = destination.name() {
             let _ = url.set_host(Some(name));
         }
-        let checked = Checked { name: destination.name().map(str::to_owned), addresses };
+        let checked = CheckedAddresses { name: destination.name().map(str::to_owned), addresses };
         // A client for each hop: its connections belong to the addresses that were checked for it.
         let mut builder = reqwest::Client::builder()
             .redirect(redirect::Policy::none())
@@ -188,7 +188,7 @@ impl GuardedClient {
             .user_agent(concat!("lango/", env!("CARGO_PKG_VERSION")));
         if url.scheme() == "http" {
             // Without TLS, the system's certificates need not be read.
-            builder = builder.tls_backend_preconfigured(trusting_nobody().map_err(|error| {
+            builder = builder.tls_backend_preconfigured(tls_without_roots().map_err(|error| {
                 FetchError::Broken { url: url.clone(), reason: error.to_string() }
             })?);
         }
@@ -197,7 +197,7 @@ impl GuardedClient {
         request.headers(headers.clone()).body(body).send().await.map_err(broken)
     }
 
-    async fn collect(&self, url: Url, response: reqwest::Response) -> Result<Fetched, FetchError> {
+    async fn collect(&self, url: Url, response: reqwest::Response) -> Result<FetchedResponse, FetchError> {
         let (status, headers) = (response.status(), response.headers().clone());
         let mut body = Vec::new();
         let mut pieces = response.bytes_stream();
@@ -205,22 +205,22 @@ impl GuardedClient {
             let piece = piece
                 .map_err(|error| FetchError::Broken { url: url.clone(), reason: chain(&error) })?;
             if body.len() + piece.len() > self.limits.bytes {
-                return Err(FetchError::TooLong { url, most: self.limits.bytes });
+                return Err(FetchError::TooLong { url, max_bytes: self.limits.bytes });
             }
             body.extend_from_slice(&piece);
         }
-        Ok(Fetched { url, status, headers, body })
+        Ok(FetchedResponse { url, status, headers, body })
     }
 }
 
-pub(crate) fn trusting_nobody() -> Result<rustls::ClientConfig, rustls::Error> {
+pub(crate) fn tls_without_roots() -> Result<rustls::ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = rustls::ClientConfig::builder_with_provider(provider);
     let builder = builder.with_safe_default_protocol_versions()?;
     Ok(builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth())
 }
 
-/// An error with its causes, which is where the reason stands.
+/// Returns an error with its causes, which hold the reason.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -232,12 +232,12 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 }
 
 /// Answers for the one name that was checked, with the addresses that were checked.
-struct Checked {
+struct CheckedAddresses {
     name: Option<String>,
     addresses: Vec<SocketAddr>,
 }
 
-impl ReqwestResolve for Checked {
+impl ReqwestResolve for CheckedAddresses {
     fn resolve(&self, name: Name) -> Resolving {
         let known = self.name.as_deref() == Some(name.as_str());
         let addresses = self.addresses.clone();

@@ -1,4 +1,4 @@
-//! Where somebody wants to go: scheme, host and port, read as browsers read them.
+//! Parses a destination: scheme, host and port, as browsers read them.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -7,7 +7,7 @@ use url::{Host, Url};
 
 use crate::error::Refusal;
 
-/// The schemes that lead to the network.
+/// Lists the schemes that use the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// `http:`
@@ -39,7 +39,7 @@ impl Scheme {
     }
 }
 
-/// A host and a port to connect to. The host has its one canonical spelling: an address that was
+/// Is a host and a port to connect to. The host has its one canonical spelling: an address that was
 /// written as a decimal, octal, hexadecimal or short number is an address here, and a name is in
 /// lower case, in ASCII and without a dot at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Of a URL, with the URL as it will be requested.
+    /// Returns the destination of a URL, with the URL as it will be requested.
     pub fn of_url(text: &str) -> Result<(Url, Self), Refusal> {
         let url = Url::parse(text.trim()).map_err(|error| Refusal::NotAnAddress {
             text: text.to_owned(),
@@ -59,7 +59,7 @@ impl Destination {
         Ok((url, destination))
     }
 
-    /// Of a URL that was parsed.
+    /// Returns the destination of a parsed URL.
     pub fn of_parsed(url: &Url) -> Result<Self, Refusal> {
         let scheme = Scheme::of(url.scheme())
             .ok_or_else(|| Refusal::Scheme { scheme: url.scheme().to_owned() })?;
@@ -72,7 +72,7 @@ impl Destination {
         Ok(Self { host, port: url.port().unwrap_or(scheme.default_port()) })
     }
 
-    /// Of `host:port`, as a proxy is asked for it.
+    /// Returns the destination of `host:port`, as a proxy is asked for it.
     pub fn of_authority(text: &str) -> Result<Self, Refusal> {
         let wrong = |reason: &str| Refusal::NotAnAddress {
             text: text.to_owned(),
@@ -84,7 +84,7 @@ impl Destination {
         Ok(Self { host, port })
     }
 
-    /// The address, where it is one and not a name.
+    /// Returns the address, where the host is not a name.
     pub fn address(&self) -> Option<IpAddr> {
         match self.host {
             Host::Ipv4(address) => Some(address.into()),
@@ -93,7 +93,7 @@ impl Destination {
         }
     }
 
-    /// The name, where it is one and not an address.
+    /// Returns the name, where the host is not an address.
     pub fn name(&self) -> Option<&str> {
         match &self.host {
             Host::Domain(name) => Some(name),
@@ -101,7 +101,7 @@ impl Destination {
         }
     }
 
-    /// The port.
+    /// Returns the port.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -116,7 +116,7 @@ impl fmt::Display for Destination {
     }
 }
 
-/// A host in its canonical spelling; `None` for what is none.
+/// Returns a host in its canonical spelling; `None` where the text is no host.
 pub(crate) fn canonical_host(text: &str) -> Option<Host<String>> {
     let Host::Domain(name) = Host::parse(text).ok()? else { return Host::parse(text).ok() };
     let name = name.strip_suffix('.').unwrap_or(&name);

@@ -1,10 +1,10 @@
-//! Why something was not reached, and who can act.
+//! Defines why a destination was not reached, and who can act.
 
 use std::net::IpAddr;
 
 use crate::address::AddressKind;
 
-/// Why a place may not be reached. The user can change most of these.
+/// Says why a destination may not be reached. The user can change most of these.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// It is no address at all.
@@ -14,7 +14,7 @@ pub enum Refusal {
     NotAnAddress {
         /// As given.
         text: String,
-        /// What is wrong with it.
+        /// The error in it.
         reason: String,
     },
     /// A scheme other than http and https.
@@ -33,7 +33,7 @@ pub enum Refusal {
     Name {
         /// The host and port.
         destination: String,
-        /// What the name stands for.
+        /// The kind of address that the name resolves to.
         kind: AddressKind,
     },
     /// An address that is not public.
@@ -43,7 +43,7 @@ pub enum Refusal {
         destination: String,
         /// The address that it is or resolves to.
         address: IpAddr,
-        /// What kind of address that is.
+        /// The kind of that address.
         kind: AddressKind,
         /// The pattern that would allow it.
         allow: String,
@@ -77,8 +77,8 @@ fn describe(destination: &str, address: IpAddr, kind: AddressKind) -> String {
 }
 
 impl Refusal {
-    /// The reason in two words, for lists.
-    pub fn in_short(&self) -> String {
+    /// Returns the reason in two words, for lists.
+    pub fn short_reason(&self) -> String {
         match self {
             Self::NotAnAddress { .. } => "not a web address".to_owned(),
             Self::Scheme { scheme } => format!("{scheme}: is not opened"),
@@ -90,7 +90,7 @@ impl Refusal {
     }
 }
 
-/// Why there is no connection.
+/// Says why there is no connection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EgressError {
     /// It is not allowed.
@@ -101,15 +101,15 @@ pub enum EgressError {
     Unresolved {
         /// The host.
         name: String,
-        /// What the resolver said.
+        /// The resolver's error.
         reason: String,
     },
-    /// Nobody answers there.
+    /// No server answers there.
     #[error("cannot connect to {destination}: {reason}")]
     Unreachable {
         /// The host and port.
         destination: String,
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
 }

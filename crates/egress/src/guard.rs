@@ -1,4 +1,4 @@
-//! The decision: may this place be reached, and at which addresses.
+//! Decides whether a destination may be reached, and at which addresses.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use crate::error::{EgressError, Refusal};
 use crate::resolve::{Resolve, SystemResolver};
 use crate::rules::Rules;
 
-const RESOLVE_TIME: Duration = Duration::from_secs(10);
-const CONNECT_TIME: Duration = Duration::from_secs(10);
+const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// More addresses than any honest name has.
-const MOST_ADDRESSES: usize = 64;
+/// Limits the addresses of a name; no honest name has more.
+const MAX_ADDRESS_COUNT: usize = 64;
 
-/// Names that mean this machine, or a cloud's credential service, whatever a resolver says.
+/// Lists the names of clouds' credential services, refused whatever a resolver returns.
 const METADATA_NAMES: [&str; 3] = ["metadata.google.internal", "metadata.goog", "metadata"];
 
-/// Decides where may be gone. Cheap to clone.
+/// Decides which destinations may be reached. It is cheap to clone.
 #[derive(Clone)]
 pub struct Guard {
     rules: Arc<Rules>,
@@ -29,18 +29,18 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// With the resolver of this machine.
+    /// Makes a guard with the resolver of this machine.
     pub fn new(rules: Rules) -> Self {
         Self::with_resolver(rules, Arc::new(SystemResolver))
     }
 
-    /// With another resolver.
+    /// Makes a guard with another resolver.
     pub fn with_resolver(rules: Rules, resolver: Arc<dyn Resolve>) -> Self {
         Self { rules: Arc::new(rules), resolver }
     }
 
-    /// Whether a place may be asked for at all, as far as can be said before its name is resolved.
-    /// Enough for an early, clear refusal; never enough to connect.
+    /// Checks a destination as far as possible before its name is resolved. This is enough for an
+    /// early, clear refusal; it is never enough to connect.
     pub fn check(&self, destination: &Destination) -> Result<(), Refusal> {
         let port = destination.port();
         if let Some(address) = destination.address() {
@@ -63,8 +63,8 @@ impl Guard {
         Err(Refusal::Name { destination: destination.to_string(), kind })
     }
 
-    /// The addresses of a place, every one of them checked. Connect to these and ask no resolver
-    /// again.
+    /// Returns the addresses of a destination, every one of them checked. Connect to these and do
+    /// not resolve the name again.
     pub async fn resolve(&self, destination: &Destination) -> Result<Vec<SocketAddr>, EgressError> {
         self.check(destination)?;
         let port = destination.port();
@@ -76,11 +76,11 @@ impl Guard {
                 .collect());
         };
         let unresolved = |reason: String| EgressError::Unresolved { name: name.to_owned(), reason };
-        let addresses = tokio::time::timeout(RESOLVE_TIME, self.resolver.resolve(name))
+        let addresses = tokio::time::timeout(RESOLVE_TIMEOUT, self.resolver.resolve(name))
             .await
-            .map_err(|_| unresolved(format!("no answer within {} s", RESOLVE_TIME.as_secs())))?
+            .map_err(|_| unresolved(format!("no answer within {} s", RESOLVE_TIMEOUT.as_secs())))?
             .map_err(|error| unresolved(error.to_string()))?;
-        if addresses.is_empty() || addresses.len() > MOST_ADDRESSES {
+        if addresses.is_empty() || addresses.len() > MAX_ADDRESS_COUNT {
             return Err(unresolved(format!("it has {} addresses", addresses.len())));
         }
         let addresses: Vec<IpAddr> = addresses.into_iter().map(|ip| ip.to_canonical()).collect();
@@ -92,10 +92,10 @@ impl Guard {
         Ok(addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect())
     }
 
-    /// Connects to a place, at an address that was checked.
+    /// Connects to a destination, at an address that was checked.
     pub async fn connect(&self, destination: &Destination) -> Result<TcpStream, EgressError> {
         let addresses = self.resolve(destination).await?;
-        let mut reason = format!("no answer within {} s", CONNECT_TIME.as_secs());
+        let mut reason = format!("no answer within {} s", CONNECT_TIMEOUT.as_secs());
         let attempts = async {
             for address in addresses {
                 match TcpStream::connect(address).await {
@@ -105,7 +105,7 @@ impl Guard {
             }
             None
         };
-        let connected = tokio::time::timeout(CONNECT_TIME, attempts).await.ok().flatten();
+        let connected = tokio::time::timeout(CONNECT_TIMEOUT, attempts).await.ok().flatten();
         let stream = connected.ok_or_else(|| EgressError::Unreachable {
             destination: destination.to_string(),
             reason,
@@ -128,8 +128,8 @@ impl Guard {
                 pattern: pattern.to_string(),
             });
         }
-        // The agent's list speaks of what is asked for: a name that leads to a listed address is
-        // not that address.
+        // The agent's list holds for the requested host: a name that resolves to a listed address
+        // is not that address.
         let literal = destination.address();
         let is_listed = self.rules.only.is_empty()
             || self.rules.only.iter().any(|pattern| {

@@ -1,13 +1,13 @@
-//! The one way out to the network.
+//! Is the only path of this program to the network.
 //!
 //! A [`Guard`] decides which addresses may be reached. It decides on the addresses that a
 //! connection is really made to, after the name was resolved and without a second lookup, so that
-//! neither a spelling of an address nor a name server can go round it. Whoever reaches out does so
+//! neither a spelling of an address nor a name server can bypass it. Code reaches the network
 //! through one of its two users: [`GuardedClient`] for requests of our own, [`Proxy`] for programs
 //! that make connections themselves, such as a browser.
 //!
-//! What is fetched, and what becomes of it, is nobody's concern here. Model providers are not
-//! reached through this crate: the user configured their addresses.
+//! This crate does not interpret what is fetched. Model providers are not reached through it: the
+//! user configured their addresses.
 
 mod address;
 mod channel;
@@ -21,13 +21,13 @@ mod resolve;
 mod rules;
 
 pub use address::{AddressKind, kind_of};
-pub use channel::{Answer, Channel};
-pub use client::{ClientLimits, FetchError, Fetched, GuardedClient};
+pub use channel::{StreamedResponse, Channel};
+pub use client::{ClientLimits, FetchError, FetchedResponse, GuardedClient};
 pub use destination::{Destination, Scheme};
 pub use error::{EgressError, Refusal};
 pub use guard::Guard;
 pub use pattern::{Pattern, PatternError};
-pub use proxy::{Blocked, Proxy, ProxyCredentials, ProxyLimits};
+pub use proxy::{BlockedRequest, Proxy, ProxyCredentials, ProxyLimits};
 pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 pub use reqwest::{Method, StatusCode};
 pub use resolve::{Addresses, Resolve, SystemResolver};

@@ -1,4 +1,4 @@
-//! How places are written in rules: a name, an address, a range, each with or without a port.
+//! Parses the destinations of rules: a name, an address, a range, each with or without a port.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,16 +9,16 @@ use url::Host;
 
 use crate::destination::canonical_host;
 
-/// A place or several, as a person writes them: `example.org`, `*.example.org`, `127.0.0.1:8080`,
-/// `10.0.0.0/8`, `[::1]:443`.
+/// Matches one or several destinations, as a person writes them: `example.org`, `*.example.org`,
+/// `127.0.0.1:8080`, `10.0.0.0/8`, `[::1]:443`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
-    place: Place,
+    target: Target,
     port: Option<u16>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
+enum Target {
     Name(String),
     /// The names below this one, and not the name itself.
     Below(String),
@@ -26,40 +26,40 @@ enum Place {
     Range(IpNet),
 }
 
-/// A pattern that is none.
+/// Describes a text that is not a valid pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is not a place. Write a name (example.org, *.example.org), an address (127.0.0.1) or a \
+    "{0:?} is not a destination. Write a name (example.org, *.example.org), an address (127.0.0.1) or a \
      range (10.0.0.0/8), with a port after it where only that one is meant (127.0.0.1:8080)"
 )]
 pub struct PatternError(String);
 
 impl Pattern {
-    /// Whether it stands for this name and port.
+    /// Tells whether it matches this name and port.
     pub(crate) fn matches_name(&self, name: &str, port: u16) -> bool {
-        let place = match &self.place {
-            Place::Name(own) => own == name,
-            Place::Below(own) => {
+        let target = match &self.target {
+            Target::Name(own) => own == name,
+            Target::Below(own) => {
                 name.strip_suffix(own.as_str()).is_some_and(|below| below.ends_with('.'))
             }
-            Place::Address(_) | Place::Range(_) => false,
+            Target::Address(_) | Target::Range(_) => false,
         };
-        place && self.has_port(port)
+        target && self.has_port(port)
     }
 
-    /// Whether it stands for this address and port, by number.
+    /// Tells whether it matches this address and port, by number.
     pub(crate) fn matches_address(&self, address: IpAddr, port: u16) -> bool {
-        let place = match &self.place {
-            Place::Address(own) => *own == address,
-            Place::Range(range) => range.contains(&address),
-            Place::Name(_) | Place::Below(_) => false,
+        let target = match &self.target {
+            Target::Address(own) => *own == address,
+            Target::Range(range) => range.contains(&address),
+            Target::Name(_) | Target::Below(_) => false,
         };
-        place && self.has_port(port)
+        target && self.has_port(port)
     }
 
-    /// Whether it names exactly one address.
+    /// Tells whether it names exactly one address.
     pub(crate) fn is_one_address(&self) -> bool {
-        matches!(self.place, Place::Address(_))
+        matches!(self.target, Target::Address(_))
     }
 
     fn has_port(&self, port: u16) -> bool {
@@ -73,11 +73,11 @@ impl FromStr for Pattern {
     fn from_str(text: &str) -> Result<Self, PatternError> {
         let wrong = || PatternError(text.to_owned());
         if let Ok(range) = text.parse::<IpNet>() {
-            return Ok(Self { place: Place::Range(range.trunc()), port: None });
+            return Ok(Self { target: Target::Range(range.trunc()), port: None });
         }
         // An IPv6 address without brackets has colons, and none of them is before a port.
         if let Ok(address) = text.parse::<IpAddr>() {
-            return Ok(Self { place: Place::Address(address.to_canonical()), port: None });
+            return Ok(Self { target: Target::Address(address.to_canonical()), port: None });
         }
         let (host, port) = match text.rsplit_once(':') {
             Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
@@ -89,25 +89,25 @@ impl FromStr for Pattern {
             Some(rest) => (rest, true),
             None => (host, false),
         };
-        let place = match (canonical_host(host).ok_or_else(wrong)?, below) {
-            (Host::Domain(name), false) => Place::Name(name),
-            (Host::Domain(name), true) => Place::Below(name),
-            (Host::Ipv4(address), false) => Place::Address(address.into()),
-            (Host::Ipv6(address), false) => Place::Address(IpAddr::V6(address).to_canonical()),
+        let target = match (canonical_host(host).ok_or_else(wrong)?, below) {
+            (Host::Domain(name), false) => Target::Name(name),
+            (Host::Domain(name), true) => Target::Below(name),
+            (Host::Ipv4(address), false) => Target::Address(address.into()),
+            (Host::Ipv6(address), false) => Target::Address(IpAddr::V6(address).to_canonical()),
             (_, true) => return Err(wrong()),
         };
-        Ok(Self { place, port })
+        Ok(Self { target, port })
     }
 }
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.place, self.port) {
-            (Place::Name(name), _) => f.write_str(name)?,
-            (Place::Below(name), _) => write!(f, "*.{name}")?,
-            (Place::Address(IpAddr::V6(address)), Some(_)) => write!(f, "[{address}]")?,
-            (Place::Address(address), _) => write!(f, "{address}")?,
-            (Place::Range(range), _) => write!(f, "{range}")?,
+        match (&self.target, self.port) {
+            (Target::Name(name), _) => f.write_str(name)?,
+            (Target::Below(name), _) => write!(f, "*.{name}")?,
+            (Target::Address(IpAddr::V6(address)), Some(_)) => write!(f, "[{address}]")?,
+            (Target::Address(address), _) => write!(f, "{address}")?,
+            (Target::Range(range), _) => write!(f, "{range}")?,
         }
         self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
     }

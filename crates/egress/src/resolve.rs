@@ -1,20 +1,20 @@
-//! From names to addresses.
+//! Resolves names to addresses.
 
 use std::future::Future;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 
-/// The addresses of a name, or why there are none.
+/// Resolves to the addresses of a name, or to the error.
 pub type Addresses = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
 /// Answers where a name leads. Asked once for each connection.
 pub trait Resolve: Send + Sync {
-    /// The addresses of `name`.
+    /// Returns the addresses of `name`.
     fn resolve(&self, name: &str) -> Addresses;
 }
 
-/// What this machine's resolver says.
+/// Uses this machine's resolver.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 

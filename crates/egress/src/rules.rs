@@ -1,8 +1,8 @@
-//! What a person allowed and denied.
+//! Holds the destinations that the user allowed and denied.
 
 use crate::pattern::Pattern;
 
-/// Where may be gone. The default: everywhere on the public internet, nowhere else.
+/// Says what may be reached. The default is everything on the public internet, and nothing else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
     /// Places that may be reached although their addresses are not public. A metadata address is

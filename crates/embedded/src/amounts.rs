@@ -1,5 +1,5 @@
-//! Numbers and durations in a text, by rules and never by the model. `training/amounts.py` has the
-//! same rules, and a test compares the two.
+//! Finds numbers and durations in a text, by rules and never by the model. `training/amounts.py`
+//! has the same rules, and a test compares the two.
 
 use std::ops::Range;
 
@@ -28,41 +28,41 @@ const UNITS: [&str; 20] = [
 const TENS: [&str; 8] =
     ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 
-/// A number in a text.
+/// Is a number in a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Amount {
-    /// Where it stands, with its unit.
-    pub(crate) place: Range<usize>,
+    /// The range of the number with its unit.
+    pub(crate) range: Range<usize>,
     /// The number as it stands; none that counts if it was put together from several units.
     value: f64,
-    /// How long it is in milliseconds, if it has a unit of time. A month has no length.
+    /// The length in milliseconds, if it has a unit of time. A month has no length.
     length: Option<f64>,
     /// The smallest unit in it.
     unit: f64,
 }
 
 impl Amount {
-    /// What it means for a parameter of this name: a duration is counted in what the name says. What
-    /// cannot be said is no number (NaN).
+    /// Returns the value for a parameter of this name: a duration is converted to the unit in the
+    /// name. The result is NaN where that is not possible.
     pub(crate) fn for_parameter(&self, name: &str) -> f64 {
-        match (self.length, counted_in(name)) {
+        match (self.length, unit_of_parameter(name)) {
             (Some(length), Some(unit)) => length / unit,
             _ => self.value,
         }
     }
 
-    /// The duration with a smaller one right after it.
+    /// Adds a smaller duration that follows right after this one.
     fn and(&self, smaller: &Self) -> Option<Self> {
         let length = self.length? + smaller.length?;
-        let place = self.place.start..smaller.place.end;
-        // Also for what has no length: comparisons with it are false.
+        let range = self.range.start..smaller.range.end;
+        // This also holds for NaN: comparisons with it are false.
         let fits = smaller.unit < self.unit && smaller.value >= 0.0;
-        fits.then_some(Self { place, value: f64::NAN, length: Some(length), unit: smaller.unit })
+        fits.then_some(Self { range, value: f64::NAN, length: Some(length), unit: smaller.unit })
     }
 }
 
-/// The unit of time, in milliseconds, that a parameter's name says: its last word that is one.
-fn counted_in(name: &str) -> Option<f64> {
+/// Returns the unit of time, in milliseconds, of a parameter's name: its last word that is a unit.
+fn unit_of_parameter(name: &str) -> Option<f64> {
     let mut words = vec![String::new()];
     let mut was_small = false;
     for character in name.chars() {
@@ -80,7 +80,7 @@ fn counted_in(name: &str) -> Option<f64> {
     }
     let last = words.len() - 1;
     let unit = |(at, word): (usize, &String)| match word.as_str() {
-        // Alone, these are as likely something else.
+        // Without a number these are as likely to mean something else.
         "min" | "m" | "h" => None,
         "s" if at < last || at == 0 => None,
         "millis" => Some(1.0),
@@ -89,13 +89,13 @@ fn counted_in(name: &str) -> Option<f64> {
     words.iter().enumerate().rev().find_map(unit)
 }
 
-/// A run of digits or of letters.
+/// Is a run of digits or of letters.
 struct Token {
     text: String,
-    place: Range<usize>,
+    range: Range<usize>,
 }
 
-/// Every number in the text, in its order.
+/// Returns every number in the text, in its order.
 pub(crate) fn amounts(text: &str) -> Vec<Amount> {
     let tokens = Tokens { text, all: tokens(text) };
     let mut found: Vec<Amount> = Vec::new();
@@ -115,23 +115,23 @@ pub(crate) fn amounts(text: &str) -> Vec<Amount> {
             }
             (length, unit) = (Some(value * found), found);
         }
-        // An article alone is no number.
+        // An article by itself is no number.
         if matches!(first.text.as_str(), "a" | "an") && next == at + 1 {
             at += 1;
             continue;
         }
-        let mut start = first.place.start;
+        let mut start = first.range.start;
         if is_negative(&text[..start]) && text[start..].starts_with(|c: char| c.is_ascii_digit()) {
             start -= 1;
             value = -value;
             length = length.map(|length| -length);
         }
-        let place = start..tokens.all[next - 1].place.end;
-        let amount = Amount { place, value, length, unit };
+        let range = start..tokens.all[next - 1].range.end;
+        let amount = Amount { range, value, length, unit };
         at = next;
         // "1 minute 30 seconds" is one duration.
         if let Some(before) = found.last_mut()
-            && matches!(&text[before.place.end..start], "" | " " | ", " | " and " | ", and ")
+            && matches!(&text[before.range.end..start], "" | " " | ", " | " and " | ", and ")
             && let Some(both) = before.and(&amount)
         {
             *before = both;
@@ -142,14 +142,14 @@ pub(crate) fn amounts(text: &str) -> Vec<Amount> {
     found
 }
 
-/// Whether what stands before digits is a minus sign: a dash that nothing stands before.
+/// Tells whether the text before digits ends with a minus sign: a dash that follows nothing.
 fn is_negative(before: &str) -> bool {
     before.strip_suffix('-').is_some_and(|before| {
         before.chars().next_back().is_none_or(|c| matches!(c, ' ' | '\n' | '\t' | '(' | '=' | ':'))
     })
 }
 
-/// The runs of a text.
+/// Holds the runs of a text.
 struct Tokens<'a> {
     text: &'a str,
     all: Vec<Token>,
@@ -160,19 +160,19 @@ impl Tokens<'_> {
         self.all.get(at).map_or("", |token| &token.text)
     }
 
-    /// What stands before a token.
+    /// Returns the text between a token and the one before it.
     fn gap(&self, at: usize) -> Option<&str> {
-        let start = self.all.get(at)?.place.start;
-        let end = at.checked_sub(1).map_or(0, |before| self.all[before].place.end);
+        let start = self.all.get(at)?.range.start;
+        let end = at.checked_sub(1).map_or(0, |before| self.all[before].range.end);
         Some(&self.text[end..start])
     }
 
-    /// Whether a token stands right after the one before it.
+    /// Tells whether a token follows right after the one before it.
     fn is_close(&self, at: usize) -> bool {
         matches!(self.gap(at), Some("" | " " | "-"))
     }
 
-    /// The value of digits or of words, and the token after it.
+    /// Returns the value of digits or of number words, and the token after it.
     fn number(&self, at: usize) -> Option<(f64, usize)> {
         let (mut current, mut next) = self.beginning(at)?;
         if let Some(after) = self.and_a_half(next) {
@@ -186,7 +186,7 @@ impl Tokens<'_> {
                 next += between;
             }
         }
-        // What is done with; below which factor the next has to be; what may still be added.
+        // The finished sum; the factor that the next has to be below; the part that may still grow.
         let (mut total, mut below, mut room) = (0.0, f64::INFINITY, 0.0);
         loop {
             if self.is_close(next)
@@ -220,7 +220,7 @@ impl Tokens<'_> {
         Some((total + current, next))
     }
 
-    /// The value of digits or of one word, and the token after it.
+    /// Returns the value of digits or of one number word, and the token after it.
     fn beginning(&self, at: usize) -> Option<(f64, usize)> {
         let token = self.all.get(at)?;
         if token.text.starts_with(|first: char| first.is_ascii_digit()) {
@@ -236,7 +236,7 @@ impl Tokens<'_> {
         Some((value, at + 1))
     }
 
-    /// What may follow "hundred": "twenty", "and twenty-five".
+    /// Returns the value of what may follow "hundred": "twenty", "and twenty-five".
     fn more(&self, at: usize) -> Option<(f64, usize)> {
         let and = usize::from(self.word(at) == "and" && self.gap(at) == Some(" "));
         let is_counted =
@@ -244,7 +244,7 @@ impl Tokens<'_> {
         (is_counted && self.gap(at + and) == Some(" ")).then(|| self.beginning(at + and)).flatten()
     }
 
-    /// The token after "and a half".
+    /// Returns the token after "and a half".
     fn and_a_half(&self, at: usize) -> Option<usize> {
         let mut said = ["and", "a", "half"].into_iter().zip(at..);
         let is_said = said.all(|(word, at)| self.word(at) == word && self.is_close(at));
@@ -255,17 +255,17 @@ impl Tokens<'_> {
         (at..at + 2).take_while(|at| matches!(self.word(*at), "of" | "a" | "an")).count()
     }
 
-    /// A unit of time right after a number, as in "a couple of minutes" and "half an hour".
+    /// Returns a unit of time right after a number, as in "a couple of minutes" and "half an hour".
     fn unit_after(&self, next: usize) -> Option<(usize, f64)> {
         let position = next + self.small_words(next);
         let length = length_of(self.word(position))?;
-        let gap = &self.text[self.all[next - 1].place.end..self.all[position].place.start];
+        let gap = &self.text[self.all[next - 1].range.end..self.all[position].range.start];
         let close = gap.chars().all(|c| matches!(c, ' ' | '-' | 'o' | 'f' | 'a' | 'n'));
         close.then_some((position, length))
     }
 }
 
-/// The milliseconds of a unit of time.
+/// Returns the milliseconds of a unit of time.
 fn length_of(unit: &str) -> Option<f64> {
     Some(match unit {
         "ms" | "msec" | "msecs" | "millisecond" | "milliseconds" => 1.0,
@@ -274,13 +274,14 @@ fn length_of(unit: &str) -> Option<f64> {
         "h" | "hr" | "hrs" | "hour" | "hours" => 3_600_000.0,
         "day" | "days" => 86_400_000.0,
         "week" | "weeks" => 604_800_000.0,
-        // How many days these are is not said.
+        // The number of days is not fixed.
         "month" | "months" | "year" | "years" => f64::NAN,
         _ => return None,
     })
 }
 
-/// A comma stands before thousands if three digits follow each, and else before a fraction.
+/// Parses digits. A comma separates thousands if three digits follow each, and a fraction
+/// otherwise.
 fn digits(text: &str) -> Option<f64> {
     let groups: Vec<&str> = text.split(',').collect();
     let thousands = groups.len() > 1
@@ -339,7 +340,7 @@ fn tokens(text: &str) -> Vec<Token> {
                 continue;
             }
         };
-        tokens.push(Token { text: text[at..end].to_ascii_lowercase(), place: at..end });
+        tokens.push(Token { text: text[at..end].to_ascii_lowercase(), range: at..end });
         at = end;
     }
     tokens
@@ -412,7 +413,7 @@ mod tests {
         // These are two: the second is no part of the first.
         assert_eq!(values("30 seconds and 5 minutes", "seconds"), [30.0, 300.0]);
         assert_eq!(values("5 minutes\n30 seconds", "seconds"), [300.0, 30.0]);
-        // How many minutes or how many seconds it is cannot be told.
+        // It could be minutes or seconds.
         assert!(values("1 minute 30 seconds", "limit")[0].is_nan());
         assert!(values("2 months", "retention_days")[0].is_nan());
         assert_eq!(values("2 months", "count"), [2.0]);
@@ -462,13 +463,14 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_what_was_written() {
+    fn a_range_is_what_was_written() {
         let text = "wait ten minutes, then 3";
-        let places: Vec<&str> = amounts(text).iter().map(|a| &text[a.place.clone()]).collect();
-        assert_eq!(places, ["ten minutes", "3"]);
+        let ranges: Vec<&str> = amounts(text).iter().map(|a| &text[a.range.clone()]).collect();
+        assert_eq!(ranges, ["ten minutes", "3"]);
     }
 
-    /// `training/amounts.py` wrote this down: texts of the training, with what it found.
+    /// `training/amounts.py` wrote the expected file: texts of the training with the numbers it
+    /// found.
     #[test]
     fn training_and_program_read_the_same_numbers() {
         let lines = include_str!("../tests/data/amounts.jsonl").lines();
@@ -478,7 +480,7 @@ mod tests {
                 serde_json::from_str(line).unwrap();
             let found: Vec<_> = amounts(&text)
                 .iter()
-                .map(|a| (a.place.start, a.place.end, Some(a.for_parameter("seconds"))))
+                .map(|a| (a.range.start, a.range.end, Some(a.for_parameter("seconds"))))
                 .map(|(start, end, value)| (start, end, value.filter(|value| value.is_finite())))
                 .collect();
             assert_eq!(found, expected, "{text}");

@@ -1,5 +1,5 @@
-//! The arguments of a call: parts of the user's own words, numbers that stand in them, and choices.
-//! Nothing else can become one.
+//! Finds the arguments of a call: parts of the user's own text, numbers in it, and choices. Nothing
+//! else can become an argument.
 
 mod place;
 mod quotations;
@@ -8,43 +8,43 @@ use lango_tool::ToolDeclaration;
 use serde_json::{Map, Value};
 
 use super::amounts::{Amount, amounts};
-use super::question::{Question, asked_name, human};
+use super::question::{Question, question_name, as_words};
 use super::reading::{Answer, Reader};
 use super::schema::{Kind, Parameter, parameters};
-pub(crate) use place::cleaned;
-use place::{Shortened, place};
+pub(crate) use place::clean_span;
+use place::{ShortenedText, locate_value};
 
-/// What was found for a call.
+/// Holds the arguments that were found for a call.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Filled {
+pub(crate) struct FilledArguments {
     pub(crate) arguments: Map<String, Value>,
-    /// Required parameters that the words do not give.
+    /// Required parameters that the text does not give.
     pub(crate) missing: Vec<Parameter>,
 }
 
-/// Finds the arguments of a call in the user's words. `given` were told in answer to a question; of
-/// several answers about a parameter the last counts.
+/// Finds the arguments of a call in the user's text. `given` holds answers to earlier questions; of
+/// several answers about a parameter the last one counts.
 pub(crate) fn fill(
     reader: &Reader,
     tool: &ToolDeclaration,
     words: &str,
     given: &[(String, String)],
-) -> Filled {
+) -> FilledArguments {
     let asked: Vec<Parameter> = parameters(tool)
         .into_iter()
         .filter(|parameter| parameter.kind != Kind::Other || parameter.required)
         .collect();
     let has_numbers = !amounts(words).is_empty();
     let asked_about = |parameter: &Parameter| {
-        // Without a number in the words there is none to be found.
+        // A text without a number has no value for these.
         has_numbers || !matches!(parameter.kind, Kind::Integer | Kind::Number)
     };
     let question = |parameter: &Parameter| {
-        Question::about(asked_name(tool), &as_trained(reader, tool, parameter))
+        Question::about(question_name(tool), &as_trained(reader, tool, parameter))
     };
     let questions: Vec<Question> =
         asked.iter().filter(|parameter| asked_about(parameter)).map(question).collect();
-    let said = Said::of(reader, words);
+    let said = UserText::of(reader, words);
     let mut answers = said.answers(reader, &questions).into_iter();
     let mut arguments = Map::new();
     let mut missing = Vec::new();
@@ -54,56 +54,56 @@ pub(crate) fn fill(
         let told = given.iter().rev().find(|(name, _)| *name == parameter.name);
         let found = match told {
             Some((_, text)) if parameter.kind == Kind::Text => {
-                Found::of(told_text(reader, &question(&parameter), text))
+                ParameterValue::of(extract_text(reader, &question(&parameter), text))
             }
-            Some((_, text)) => Found::of(value(&parameter, &Answer::Span(0..text.len()), text)),
-            None => said.found(&parameter, &answer),
+            Some((_, text)) => ParameterValue::of(value(&parameter, &Answer::Span(0..text.len()), text)),
+            None => said.find_value(&parameter, &answer),
         };
         match found {
-            Found::Value(value) => {
+            ParameterValue::Value(value) => {
                 arguments.insert(parameter.name, value);
             }
-            Found::Half => missing.push(parameter),
-            Found::Nothing if parameter.required => missing.push(parameter),
-            Found::Nothing => {}
+            ParameterValue::Half => missing.push(parameter),
+            ParameterValue::Nothing if parameter.required => missing.push(parameter),
+            ParameterValue::Nothing => {}
         }
     }
-    Filled { arguments, missing }
+    FilledArguments { arguments, missing }
 }
 
-/// What the words give for a parameter.
-enum Found {
+/// Says what the text gives for a parameter.
+enum ParameterValue {
     Value(Value),
     /// Something, but it may be only a part of what was meant.
     Half,
     Nothing,
 }
 
-impl Found {
+impl ParameterValue {
     fn of(value: Option<Value>) -> Self {
         value.map_or(Self::Nothing, Self::Value)
     }
 }
 
-/// The user's words, as the model can read them.
-struct Said<'a> {
+/// Holds the user's text, as far as the model can read it.
+struct UserText<'a> {
     words: &'a str,
-    read: Shortened,
-    /// Whether something was not read.
+    read: ShortenedText,
+    /// True if a part of the text was not read.
     is_long: bool,
 }
 
-impl<'a> Said<'a> {
+impl<'a> UserText<'a> {
     fn of(reader: &Reader, words: &'a str) -> Self {
         if reader.reads_all(words) {
-            return Self { words, read: Shortened::whole(words), is_long: false };
+            return Self { words, read: ShortenedText::unchanged(words), is_long: false };
         }
-        let read = Shortened::of(words);
+        let read = ShortenedText::of(words);
         let is_long = !reader.reads_all(&read.text);
         Self { words, read, is_long }
     }
 
-    /// The answers to questions, as parts of the words.
+    /// Returns the answers to questions, as parts of the original text.
     fn answers(&self, reader: &Reader, questions: &[Question]) -> Vec<Answer> {
         let original = |answer| match answer {
             Answer::Span(span) => Answer::Span(self.read.original(&span)),
@@ -113,45 +113,45 @@ impl<'a> Said<'a> {
         reader.answers(&self.read.text, questions).into_iter().map(original).collect()
     }
 
-    fn found(&self, parameter: &Parameter, answer: &Answer) -> Found {
+    fn find_value(&self, parameter: &Parameter, answer: &Answer) -> ParameterValue {
         if matches!(parameter.kind, Kind::Text | Kind::List)
             && let Answer::Span(span) | Answer::Cut(span) = answer
         {
             let is_cut = matches!(answer, Answer::Cut(_));
             let is_quoted =
-                parameter.kind == Kind::Text && place(self.words, span.clone()).is_quoted;
-            // What was not read may be more of it, or what is really meant.
+                parameter.kind == Kind::Text && locate_value(self.words, span.clone()).is_quoted;
+            // The unread part may continue the value, or hold the real one.
             if !is_quoted && (is_cut || self.is_long && parameter.required) {
-                return Found::Half;
+                return ParameterValue::Half;
             }
-            return Found::of(value(parameter, &Answer::Span(span.clone()), self.words));
+            return ParameterValue::of(value(parameter, &Answer::Span(span.clone()), self.words));
         }
-        Found::of(value(parameter, answer, self.words))
+        ParameterValue::of(value(parameter, answer, self.words))
     }
 }
 
-/// A text out of an answer: "it's notes.txt please" says more than the name.
-fn told_text(reader: &Reader, question: &Question, answer: &str) -> Option<Value> {
+/// Extracts a text from an answer: "it's notes.txt please" is more than the name.
+fn extract_text(reader: &Reader, question: &Question, answer: &str) -> Option<Value> {
     let is_sentence = answer.contains(' ') && !answer.contains('\n') && reader.reads_all(answer);
     let found = is_sentence.then(|| reader.answers(answer, std::slice::from_ref(question)).pop());
     let range = match found.flatten() {
-        Some(Answer::Span(span)) => place(answer, span).range,
+        Some(Answer::Span(span)) => locate_value(answer, span).range,
         _ => 0..0,
     };
     let text = match answer[range].trim() {
-        "" => &answer[cleaned(answer, 0..answer.len())],
+        "" => &answer[clean_span(answer, 0..answer.len())],
         found => found,
     };
     (!text.is_empty()).then(|| Value::String(text.to_owned()))
 }
 
-/// The parameter with the words of the training, where the tool is a known one.
+/// Returns the parameter as it was in the training, where the tool is a known one.
 fn as_trained(reader: &Reader, tool: &ToolDeclaration, parameter: &Parameter) -> Parameter {
     let known = reader
         .catalogue
         .find(&tool.name)
         .and_then(|(_, known)| known.parameters.iter().find(|known| known.name == parameter.name));
-    // What can be chosen is decided by what is offered now.
+    // The choices are those that the tool offers now.
     match known {
         Some(known) if !matches!(known.kind, Kind::Choice(_)) => known.clone(),
         Some(known) => Parameter { kind: parameter.kind.clone(), ..known.clone() },
@@ -159,31 +159,32 @@ fn as_trained(reader: &Reader, tool: &ToolDeclaration, parameter: &Parameter) ->
     }
 }
 
-/// A value of the parameter's kind. Everything comes from `words`, except for the offered choices.
+/// Returns a value of the parameter's kind. Everything comes from `words`, except for the offered
+/// choices.
 fn value(parameter: &Parameter, answer: &Answer, words: &str) -> Option<Value> {
     match (&parameter.kind, answer) {
         (Kind::Choice(choices), Answer::Choice(at)) => choices.get(*at).cloned().map(Value::String),
         (Kind::Choice(choices), Answer::Span(span)) => {
             let said = &words[span.clone()];
-            let whole = &words[cleaned(words, span.clone())];
-            chosen(choices, whole).or_else(|| mentioned(choices, said)).map(Value::String)
+            let whole = &words[clean_span(words, span.clone())];
+            match_choice(choices, whole).or_else(|| find_choice(choices, said)).map(Value::String)
         }
-        (Kind::Choice(choices), Answer::Unread) => mentioned(choices, words).map(Value::String),
+        (Kind::Choice(choices), Answer::Unread) => find_choice(choices, words).map(Value::String),
         (Kind::Boolean, Answer::Choice(_)) => Some(Value::Bool(true)),
         (Kind::Boolean, Answer::Span(span)) => {
-            yes_or_no(&words[cleaned(words, span.clone())]).map(Value::Bool)
+            yes_or_no(&words[clean_span(words, span.clone())]).map(Value::Bool)
         }
         (Kind::Integer | Kind::Number, Answer::Span(span)) => {
-            let inside = |a: &Amount| a.place.start < span.end && a.place.end > span.start;
+            let inside = |a: &Amount| a.range.start < span.end && a.range.end > span.start;
             let amount = amounts(words).into_iter().find(inside)?;
             number(amount.for_parameter(&parameter.name), parameter.kind == Kind::Integer)
         }
         (Kind::Text, Answer::Span(span)) => {
-            let text = &words[place(words, span.clone()).range];
+            let text = &words[locate_value(words, span.clone()).range];
             (!text.trim().is_empty()).then(|| Value::String(text.to_owned()))
         }
         (Kind::List, Answer::Span(span)) => {
-            let parts = listed(&words[cleaned(words, span.clone())]);
+            let parts = split_list(&words[clean_span(words, span.clone())]);
             (!parts.is_empty()).then(|| parts.into_iter().map(Value::String).collect())
         }
         _ => None,
@@ -191,8 +192,8 @@ fn value(parameter: &Parameter, answer: &Answer, words: &str) -> Option<Value> {
 }
 
 fn number(value: f64, whole: bool) -> Option<Value> {
-    const LARGEST: f64 = 9e15;
-    if value.fract() == 0.0 && value.abs() < LARGEST {
+    const MAX_INTEGER: f64 = 9e15;
+    if value.fract() == 0.0 && value.abs() < MAX_INTEGER {
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
         return Some(Value::from(value as i64));
     }
@@ -210,28 +211,28 @@ fn yes_or_no(said: &str) -> Option<bool> {
     }
 }
 
-/// A name as it may be said: without case, and with blanks.
-fn spoken(name: &str) -> String {
-    human(name).to_lowercase()
+/// Returns a name as it may be spoken: in lower case, and with blanks.
+fn spoken_form(name: &str) -> String {
+    as_words(name).to_lowercase()
 }
 
-/// The choice that is said, and nothing else. Of two that are said alike, the one that is written so.
-fn chosen(choices: &[String], said: &str) -> Option<String> {
-    let alike = || choices.iter().find(|choice| spoken(choice) == spoken(said));
+/// Returns the choice that equals the text. Of two that differ in case alone, the exact one wins.
+fn match_choice(choices: &[String], said: &str) -> Option<String> {
+    let alike = || choices.iter().find(|choice| spoken_form(choice) == spoken_form(said));
     choices.iter().find(|choice| *choice == said).or_else(alike).cloned()
 }
 
-/// The only choice that stands in the words, as whole words. A longer one counts more than a part of
-/// it.
-fn mentioned(choices: &[String], words: &str) -> Option<String> {
-    let words = spoken(words);
+/// Returns the only choice that occurs in the text as whole words. A longer one counts more than a
+/// part of it.
+fn find_choice(choices: &[String], words: &str) -> Option<String> {
+    let words = spoken_form(words);
     let is_alone = |start: usize, end: usize| {
         !words[..start].ends_with(char::is_alphanumeric)
             && !words[end..].starts_with(char::is_alphanumeric)
     };
     let mut found: Vec<(&String, usize, usize)> = Vec::new();
     for choice in choices {
-        let said = spoken(choice);
+        let said = spoken_form(choice);
         let places =
             words.match_indices(said.as_str()).map(|(at, _)| (choice, at, at + said.len()));
         found
@@ -245,8 +246,8 @@ fn mentioned(choices: &[String], words: &str) -> Option<String> {
     whole.all(|other| other == first).then(|| first.clone())
 }
 
-/// The parts of "a, b and c".
-fn listed(text: &str) -> Vec<String> {
+/// Splits "a, b and c" into its parts.
+fn split_list(text: &str) -> Vec<String> {
     let text = text.replace(" and ", ",").replace(" or ", ",");
     let parts = text.split(',').map(|part| part.trim_matches([' ', '"', '\'', '`']));
     parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
@@ -263,7 +264,7 @@ mod tests {
 
     #[test]
     fn lists_are_taken_apart() {
-        assert_eq!(listed("a, `b` and c"), ["a", "b", "c"]);
+        assert_eq!(split_list("a, `b` and c"), ["a", "b", "c"]);
     }
 
     fn tool(name: &str, schema: &str) -> ToolDeclaration {
@@ -280,12 +281,12 @@ mod tests {
         tools.find(|tool| *tool.name == *name).unwrap()
     }
 
-    fn filled(tool: &ToolDeclaration, words: &str, given: &[(&str, &str)]) -> Filled {
+    fn filled(tool: &ToolDeclaration, words: &str, given: &[(&str, &str)]) -> FilledArguments {
         let given: Vec<_> = given.iter().map(|(a, b)| ((*a).into(), (*b).into())).collect();
         fill(Reader::shared(), tool, words, &given)
     }
 
-    fn names(filled: &Filled) -> Vec<&str> {
+    fn names(filled: &FilledArguments) -> Vec<&str> {
         filled.missing.iter().map(|parameter| parameter.name.as_str()).collect()
     }
 
@@ -309,7 +310,7 @@ mod tests {
         let clauses = "the neighbour plays the trumpet, the dog barks and it rains, ".repeat(20);
         let long = filled(&known("fs_write"), &format!("write {clauses} into noise.txt"), &[]);
         assert!(names(&long).contains(&"content"), "{:?}", long.arguments);
-        // And what is told then is taken as it is.
+        // The answer to the question is then taken as it is.
         let told = [("content", clauses.as_str()), ("path", "noise.txt")];
         let told = filled(&known("fs_write"), &format!("write {clauses} into noise.txt"), &told);
         assert_eq!(told.arguments["content"], clauses.trim().trim_end_matches(','));
@@ -401,7 +402,7 @@ mod tests {
         assert_eq!(found.arguments["colour"], "red");
     }
 
-    /// A word for a number.
+    /// Returns a word for a number.
     fn spelled(number: u32) -> String {
         (0..6).map(|bit| if number >> bit & 1 == 1 { 'b' } else { 'a' }).collect()
     }

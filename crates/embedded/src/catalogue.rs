@@ -1,7 +1,7 @@
-//! The tools that the model was trained on, as the training knows them.
+//! Holds the tools that the model was trained on, as the training described them.
 //!
-//! A tool of one of these names is read with the words of the training, whatever its declaration
-//! says: that is what the figures were measured with. All other tools are read as they describe
+//! A tool of one of these names is read with its text of the training, whatever its declaration
+//! says: the figures were measured with that text. All other tools are read as they describe
 //! themselves.
 
 use std::collections::BTreeMap;
@@ -15,18 +15,19 @@ use serde_json::value::RawValue;
 use super::schema::{Kind, Parameter};
 use super::weights::AGENTS;
 
-/// In the file of weights, the cards of small talk and of a plan come after those of the tools.
+/// Is the position of the card for small talk; the cards of small talk and of a plan follow those
+/// of the tools in the file of weights.
 pub(crate) const SMALL_TALK_CARD: usize = 80;
 pub(crate) const PLAN_CARD: usize = 81;
 
-/// The known tools, in the order of their cards.
+/// Holds the known tools, in the order of their cards.
 #[derive(Debug)]
 pub(crate) struct Catalogue {
     tools: Vec<KnownTool>,
     by_name: BTreeMap<String, usize>,
 }
 
-/// A tool of the training.
+/// Describes a tool of the training.
 #[derive(Debug)]
 pub(crate) struct KnownTool {
     pub(crate) name: String,
@@ -55,7 +56,7 @@ struct ParameterEntry {
     required: bool,
 }
 
-/// The class of an agent.
+/// Is the class of an agent.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct AgentName(usize);
@@ -93,7 +94,7 @@ impl Catalogue {
         let text = include_str!("../weights/tools.json");
         let entries = match serde_json::from_str::<Ordered>(text) {
             Ok(entries) => entries.0,
-            // With fewer tools, cards would be those of others.
+            // With another number of tools, cards would belong to other tools.
             Err(error) => unreachable!("a test reads this file of the program: {error}"),
         };
         let tools: Vec<KnownTool> = entries.into_iter().map(KnownTool::of).collect();
@@ -101,25 +102,25 @@ impl Catalogue {
         Self { by_name: names.collect(), tools }
     }
 
-    /// The tool of this name, and the number of its card.
+    /// Returns the tool of this name, and the number of its card.
     pub(crate) fn find(&self, name: &str) -> Option<(usize, &KnownTool)> {
         let card = *self.by_name.get(name)?;
         Some((card, &self.tools[card]))
     }
 
-    /// All of them, in the order of their cards.
+    /// Returns all tools, in the order of their cards.
     pub(crate) fn tools(&self) -> &[KnownTool] {
         &self.tools
     }
 }
 
-/// The agents and tools that the model in the box was trained on, as colleagues of an orchestrator:
-/// the team that labelled requests are about. The planner has no tools.
+/// Returns the agents and tools that the embedded model was trained on, as colleagues of an
+/// orchestrator: the team that labelled requests are about. The planner has no tools.
 pub fn known_team() -> Vec<Colleague> {
     let catalogue = Catalogue::load();
     let agent = |(class, name): (usize, &&str)| Colleague {
         name: (*name).to_owned(),
-        description: super::orchestrator::job(name).to_owned(),
+        description: super::orchestrator::agent_purpose(name).to_owned(),
         tools: catalogue
             .tools()
             .iter()
@@ -131,7 +132,7 @@ pub fn known_team() -> Vec<Colleague> {
 }
 
 impl KnownTool {
-    /// The tool as it would be offered.
+    /// Returns the tool's declaration as a request would have it.
     fn declaration(&self) -> ToolDeclaration {
         let property = |parameter: &Parameter| {
             let (name, values) = match &parameter.kind {
@@ -216,7 +217,7 @@ struct ItemSchema {
     r#type: &'static str,
 }
 
-/// An object whose order counts.
+/// Is an object whose order counts.
 struct Ordered(Vec<(String, Entry)>);
 
 impl<'de> Deserialize<'de> for Ordered {

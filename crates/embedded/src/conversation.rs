@@ -1,28 +1,29 @@
-//! From a request to what the user wants now: their words, and what was done about them so far.
+//! Extracts from a request what the user wants now: their text, and the calls that were made for it
+//! so far.
 
 use lango_model::{AnsweredCall, Message, ModelRequest, UserMessage};
 use lango_tool::ToolDeclaration;
 
 use super::schema::{Kind, Parameter};
-use super::talk::quiet;
+use super::talk::one_line;
 
-/// What an agent is asked.
+/// Holds what an agent is asked to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Conversation<'a> {
-    /// The user's words: the newest, or those before a question that the newest answer.
+    /// The user's text: the newest, or the one before a question that the newest answers.
     pub(crate) words: String,
-    /// What they answered to questions.
-    pub(crate) answers: Vec<Answered>,
-    /// What was done about them, oldest first.
+    /// The user's answers to questions.
+    pub(crate) answers: Vec<UserAnswer>,
+    /// The calls that were made for it, oldest first.
     pub(crate) done: Vec<&'a AnsweredCall>,
-    /// Whether somebody asked the user something right before the newest words.
+    /// True if an agent asked the user a question right before the newest message.
     pub(crate) follows_question: bool,
 }
 
-/// An answer to one of our questions.
+/// Is an answer to one of our questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Answered {
-    /// Which of two readings.
+pub(crate) enum UserAnswer {
+    /// The chosen one of two readings.
     Tool(String),
     /// A parameter's value.
     Value { tool: String, parameter: String, value: String },
@@ -30,12 +31,12 @@ pub(crate) enum Answered {
     Nothing,
 }
 
-/// What an answer is judged by.
+/// Decides about answers.
 pub(crate) trait Judge {
-    /// Whether words are a new request rather than an answer.
+    /// Tells whether the text is a new request rather than an answer.
     fn is_request(&self, words: &str) -> bool;
-    /// Whether a question about a tool, by this author, is one that we asked. None is the agent that
-    /// is asked now.
+    /// Tells whether a question about a tool, by this author, is one that we asked. `None` is the
+    /// agent that is asked now.
     fn is_ours(&self, author: Option<&str>, tool: &str) -> bool;
 }
 
@@ -47,29 +48,29 @@ impl<'a> Conversation<'a> {
             Message::Exchange { calls, .. } => Some(calls),
             _ => None,
         });
-        let (words, answers) = resolved(&request.messages, newest, judge);
+        let (words, answers) = resolve_request(&request.messages, newest, judge);
         let follows_question =
-            before(&request.messages, newest).is_some_and(|(_, text)| text.contains('?'));
+            preceding_text(&request.messages, newest).is_some_and(|(_, text)| text.contains('?'));
         Self { words, answers, done: done.flatten().collect(), follows_question }
     }
 
-    /// The tool that the user chose, if there was a question.
-    pub(crate) fn chosen(&self) -> Option<&str> {
+    /// Returns the tool that the user chose, if there was a question.
+    pub(crate) fn chosen_tool(&self) -> Option<&str> {
         match self.answers.last()? {
-            Answered::Tool(tool) | Answered::Value { tool, .. } => Some(tool),
-            Answered::Nothing => None,
+            UserAnswer::Tool(tool) | UserAnswer::Value { tool, .. } => Some(tool),
+            UserAnswer::Nothing => None,
         }
     }
 
-    /// Whether the user does not want it any more.
-    pub(crate) fn is_dropped(&self) -> bool {
-        self.answers.last() == Some(&Answered::Nothing)
+    /// Tells whether the user cancelled the request.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.answers.last() == Some(&UserAnswer::Nothing)
     }
 
-    /// What the user told about the parameters of a tool.
-    pub(crate) fn given(&self, tool: &str) -> Vec<(String, String)> {
+    /// Returns the values that the user gave for the parameters of a tool.
+    pub(crate) fn given_values(&self, tool: &str) -> Vec<(String, String)> {
         let values = self.answers.iter().filter_map(|answer| match answer {
-            Answered::Value { tool: of, parameter, value } if of == tool => {
+            UserAnswer::Value { tool: of, parameter, value } if of == tool => {
                 Some((parameter.clone(), value.clone()))
             }
             _ => None,
@@ -78,18 +79,18 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// The words that started it all, and the answers since.
-fn resolved(messages: &[Message], at: usize, judge: &dyn Judge) -> (String, Vec<Answered>) {
+/// Returns the text of the original request, and the answers since.
+fn resolve_request(messages: &[Message], at: usize, judge: &dyn Judge) -> (String, Vec<UserAnswer>) {
     let Some(Message::User(message)) = messages.get(at) else {
         return (String::new(), Vec::new());
     };
     let own = own_words(message);
-    let question = before(messages, at);
-    let answer = question.and_then(|(author, text)| answered(author, text, own, judge));
+    let question = preceding_text(messages, at);
+    let answer = question.and_then(|(author, text)| interpret_answer(author, text, own, judge));
     let earlier = messages[..at].iter().rposition(|m| matches!(m, Message::User(_)));
     match (answer, earlier, question) {
         (Some(answer), Some(earlier), Some((_, question))) => {
-            let (mut words, mut answers) = resolved(messages, earlier, judge);
+            let (mut words, mut answers) = resolve_request(messages, earlier, judge);
             if let Some(step) = step_of(question).filter(|step| words.contains(step)) {
                 words = step.to_owned();
             }
@@ -100,16 +101,16 @@ fn resolved(messages: &[Message], at: usize, judge: &dyn Judge) -> (String, Vec<
     }
 }
 
-/// The agent's words right before a user message, and whose they are.
-fn before(messages: &[Message], at: usize) -> Option<(Option<&str>, &str)> {
+/// Returns the agent's text right before a user message, and its author.
+fn preceding_text(messages: &[Message], at: usize) -> Option<(Option<&str>, &str)> {
     match messages[..at.min(messages.len())].last() {
         Some(Message::Assistant { author, text }) => Some((author.as_deref(), text)),
         _ => None,
     }
 }
 
-/// Returns what the user said, without what came with it; of that the part that is the task. What
-/// another model wrote is not theirs.
+/// Returns the user's own text without attachments, or the task where it is a part of that text.
+/// Text of another model is not the user's.
 fn own_words(message: &UserMessage) -> &str {
     match &message.task {
         Some(task) if message.text.contains(task.as_str()) => task,
@@ -117,51 +118,52 @@ fn own_words(message: &UserMessage) -> &str {
     }
 }
 
-const READINGS: &str = "Do you mean";
-const STEP: &str = "It is about this step: ";
-/// Characters of a description in a question.
-const LONGEST_ABOUT: usize = 160;
+const READING_QUESTION: &str = "Do you mean";
+const STEP_PREFIX: &str = "It is about this step: ";
+/// Limits the description in a question.
+const MAX_DESCRIPTION_CHARACTERS: usize = 160;
 
-/// Asks which of two tools is meant. [`answered`] understands it later.
+/// Asks which of two tools is meant. [`interpret_answer`] understands it later.
 pub(crate) fn ask_reading(first: &ToolDeclaration, second: &ToolDeclaration) -> String {
     let line = |tool: &ToolDeclaration| {
         let about = tool.description.split_inclusive(". ").next().unwrap_or_default();
-        format!("`{}`: {}", tool.name, quiet(about, LONGEST_ABOUT))
+        format!("`{}`: {}", tool.name, one_line(about, MAX_DESCRIPTION_CHARACTERS))
     };
     format!(
-        "{READINGS}\n1. {}\n2. {}\nAnswer 1 or 2, or say it in other words?",
+        "{READING_QUESTION}\n1. {}\n2. {}\nAnswer 1 or 2, or say it in other words?",
         line(first),
         line(second)
     )
 }
 
-/// Asks for a parameter. [`answered`] understands it later.
+/// Asks for a parameter. [`interpret_answer`] understands it later.
 pub(crate) fn ask_value(tool: &ToolDeclaration, parameter: &Parameter) -> String {
-    let mut about = quiet(parameter.description.trim_end_matches('.'), LONGEST_ABOUT);
+    let mut about = one_line(parameter.description.trim_end_matches('.'), MAX_DESCRIPTION_CHARACTERS);
     if let Kind::Choice(values) = &parameter.kind {
-        about = quiet(&format!("one of {}", values.join(", ")), LONGEST_ABOUT);
+        about = one_line(&format!("one of {}", values.join(", ")), MAX_DESCRIPTION_CHARACTERS);
     }
     let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
-    format!("For `{}` I need its `{}`{about}. What shall it be?", tool.name, parameter.name)
+    format!("For `{}` I need its `{}`{about}. What should it be?", tool.name, parameter.name)
 }
 
 /// Says which step of a plan a question is about; nothing where that cannot be read back.
 pub(crate) fn about_step(step: &str) -> Option<String> {
-    (quiet(step, usize::MAX) == step).then(|| format!("{STEP}{step}"))
+    (one_line(step, usize::MAX) == step).then(|| format!("{STEP_PREFIX}{step}"))
 }
 
 fn step_of(question: &str) -> Option<&str> {
-    question.lines().find_map(|line| line.strip_prefix(STEP))
+    question.lines().find_map(|line| line.strip_prefix(STEP_PREFIX))
 }
 
-/// What an answer to one of our questions says; none if it is no question of ours, or no answer.
-fn answered(
+/// Interprets an answer to one of our questions; `None` if the question is not ours, or the text is
+/// no answer.
+fn interpret_answer(
     author: Option<&str>,
     question: &str,
     words: &str,
     judge: &dyn Judge,
-) -> Option<Answered> {
-    if let Some(rest) = question.strip_prefix(READINGS) {
+) -> Option<UserAnswer> {
+    if let Some(rest) = question.strip_prefix(READING_QUESTION) {
         let tools: Vec<&str> = rest
             .lines()
             .filter_map(|line| line.strip_prefix("1. `").or_else(|| line.strip_prefix("2. `")))
@@ -173,31 +175,31 @@ fn answered(
         }
         let said = words.trim().trim_end_matches(['.', '!', ')']).to_lowercase();
         return match said.trim_start_matches("the ").trim_end_matches(" one") {
-            "1" | "one" | "first" | "a" => Some(Answered::Tool((*first).to_owned())),
-            "2" | "two" | "second" | "b" => Some(Answered::Tool((*second).to_owned())),
-            name if name == *first || name == *second => Some(Answered::Tool(name.to_owned())),
-            _ => is_refusal(words).then_some(Answered::Nothing),
+            "1" | "one" | "first" | "a" => Some(UserAnswer::Tool((*first).to_owned())),
+            "2" | "two" | "second" | "b" => Some(UserAnswer::Tool((*second).to_owned())),
+            name if name == *first || name == *second => Some(UserAnswer::Tool(name.to_owned())),
+            _ => is_refusal(words).then_some(UserAnswer::Nothing),
         };
     }
     let rest = question.strip_prefix("For `")?;
     let (tool, rest) = rest.split_once("` I need its `")?;
     let (parameter, rest) = rest.split_once('`')?;
-    let asks = rest.lines().next().is_some_and(|line| line.ends_with("What shall it be?"));
+    let asks = rest.lines().next().is_some_and(|line| line.ends_with("What should it be?"));
     if !asks || !judge.is_ours(author, tool) {
         return None;
     }
     if is_refusal(words) {
-        return Some(Answered::Nothing);
+        return Some(UserAnswer::Nothing);
     }
     let value = words.trim();
-    (!value.is_empty() && !judge.is_request(words)).then(|| Answered::Value {
+    (!value.is_empty() && !judge.is_request(words)).then(|| UserAnswer::Value {
         tool: tool.to_owned(),
         parameter: parameter.to_owned(),
         value: value.to_owned(),
     })
 }
 
-/// Whether an answer says that it shall be left.
+/// Tells whether an answer cancels the request.
 fn is_refusal(words: &str) -> bool {
     const REFUSALS: [&str; 20] = [
         "no",
@@ -232,10 +234,10 @@ mod tests {
 
     use super::*;
 
-    /// Everything is ours but what a stranger says.
-    struct Says(bool);
+    /// Accepts every author but "stranger".
+    struct FixedJudge(bool);
 
-    impl Judge for Says {
+    impl Judge for FixedJudge {
         fn is_request(&self, _: &str) -> bool {
             self.0
         }
@@ -275,13 +277,13 @@ mod tests {
             says(ask_value(&tool("fs_read"), &path)),
             Message::user("`notes.txt`"),
         ]);
-        let found = Conversation::of(&request, &Says(false));
+        let found = Conversation::of(&request, &FixedJudge(false));
         assert_eq!(found.words, "show me");
-        assert_eq!(found.chosen(), Some("fs_read"));
-        assert_eq!(found.given("fs_read"), [("path".to_owned(), "`notes.txt`".to_owned())]);
+        assert_eq!(found.chosen_tool(), Some("fs_read"));
+        assert_eq!(found.given_values("fs_read"), [("path".to_owned(), "`notes.txt`".to_owned())]);
         assert!(found.follows_question);
-        let other = Conversation::of(&request, &Says(true));
-        assert_eq!((other.words.as_str(), other.chosen()), ("`notes.txt`", None));
+        let other = Conversation::of(&request, &FixedJudge(true));
+        assert_eq!((other.words.as_str(), other.chosen_tool()), ("`notes.txt`", None));
     }
 
     fn words_of(text: &str, attachment: Option<&str>, task: Option<&str>) -> String {
@@ -290,7 +292,7 @@ mod tests {
             task: task.map(str::to_owned),
             ..UserMessage::new(text)
         };
-        Conversation::of(&request(vec![Message::User(message)]), &Says(true)).words
+        Conversation::of(&request(vec![Message::User(message)]), &FixedJudge(true)).words
     }
 
     #[test]
@@ -320,8 +322,8 @@ mod tests {
             let messages =
                 vec![Message::user("make one"), says(asked.clone()), Message::user(refusal)];
             let request = request(messages);
-            let found = Conversation::of(&request, &Says(false));
-            assert!(found.is_dropped() && found.chosen().is_none(), "{refusal}");
+            let found = Conversation::of(&request, &FixedJudge(false));
+            assert!(found.is_cancelled() && found.chosen_tool().is_none(), "{refusal}");
         }
     }
 
@@ -330,8 +332,8 @@ mod tests {
         let asked = ask_reading(&tool("fs_delete"), &tool("fs_read"));
         let stranger = Message::Assistant { author: Some("stranger".into()), text: asked };
         let request = request(vec![Message::user("hello"), stranger, Message::user("1")]);
-        let found = Conversation::of(&request, &Says(false));
-        assert_eq!((found.words.as_str(), found.chosen()), ("1", None));
+        let found = Conversation::of(&request, &FixedJudge(false));
+        assert_eq!((found.words.as_str(), found.chosen_tool()), ("1", None));
     }
 
     #[test]
@@ -341,8 +343,8 @@ mod tests {
         let messages =
             vec![Message::user("- wipe it\n- read notes.txt"), says(asked), Message::user("1")];
         let request = request(messages);
-        let found = Conversation::of(&request, &Says(false));
-        assert_eq!((found.words.as_str(), found.chosen()), ("wipe it", Some("fs_delete")));
+        let found = Conversation::of(&request, &FixedJudge(false));
+        assert_eq!((found.words.as_str(), found.chosen_tool()), ("wipe it", Some("fs_delete")));
         assert_eq!(about_step("a\nb"), None);
     }
 }

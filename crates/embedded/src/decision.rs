@@ -1,19 +1,20 @@
-//! Which meaning a request most likely has, and how sure that is.
+//! Computes which meaning a request most likely has, and its probability.
 
 use lango_model::Colleague;
 use lango_tool::{SafetyLevel, ToolDeclaration};
 
 use super::catalogue::{KnownTool, PLAN_CARD, SMALL_TALK_CARD};
-use super::question::{card, human};
+use super::question::{card, as_words};
 use super::reading::{Gist, Reader};
 use super::schema::can_be_filled;
-use super::unknown::Unknown;
+use super::unknown::UnknownMeanings;
 use super::weights::AGENTS;
 
-/// The tool with which every agent reads what was too long to show. No request means it.
+/// Names the tool with which every agent reads output that was too long to show. No request means
+/// it.
 const OUTPUT_READ: &str = "output_read";
 
-/// What a request can mean.
+/// Is a possible meaning of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Meaning<'a> {
     /// Nothing is to be done.
@@ -22,20 +23,20 @@ pub(crate) enum Meaning<'a> {
     Plan,
     /// A tool that is offered, here or by a colleague.
     Tool { tool: &'a ToolDeclaration, agent: Option<&'a Colleague> },
-    /// A tool of the training that nobody here has.
+    /// A tool of the training that no agent of this team has.
     Absent(&'a KnownTool),
-    /// An agent elsewhere, of whose tools nothing is known.
-    Elsewhere(&'a Colleague),
+    /// A remote agent, of whose tools nothing is known.
+    Remote(&'a Colleague),
 }
 
-/// A meaning and its probability.
+/// Is a meaning and its probability.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading<'a> {
     pub(crate) meaning: Meaning<'a>,
     pub(crate) probability: f32,
 }
 
-/// All meanings of one request, the likeliest first.
+/// Holds all meanings of one request, the likeliest first.
 #[derive(Debug)]
 pub(crate) struct Readings<'a> {
     pub(crate) all: Vec<Reading<'a>>,
@@ -52,8 +53,9 @@ impl Meaning<'_> {
 }
 
 impl<'a> Readings<'a> {
-    /// Of all that can be meant in a team: its tools, small talk, a plan, agents elsewhere, and what
-    /// nobody in it can do. `own` are the tools of whoever asks.
+    /// Computes the readings of a request among all that a team can do: its tools, small talk, a
+    /// plan, remote agents, and known tools that it lacks. `own` are the tools of the agent that is
+    /// asked.
     pub(crate) fn of(
         reader: &'a Reader,
         gist: &Gist,
@@ -73,7 +75,7 @@ impl<'a> Readings<'a> {
             .enumerate()
             .map(|(card, tool)| known(card, tool.agent))
             .collect();
-        let mut unknown = Unknown::default();
+        let mut unknown = UnknownMeanings::default();
         let mut present = vec![false; known_logits.len()];
         let mut logits: Vec<(Meaning<'a>, f32)> = Vec::new();
         let mut add_tool = |tool: &'a ToolDeclaration, agent: Option<&'a Colleague>| {
@@ -90,18 +92,18 @@ impl<'a> Readings<'a> {
         for tool in own {
             add_tool(tool, None);
         }
-        let mut elsewhere = Vec::new();
+        let mut remote = Vec::new();
         for colleague in colleagues {
             for tool in &colleague.tools {
                 add_tool(tool, Some(colleague));
             }
             if colleague.tools.is_empty() && class(&colleague.name).is_none() {
-                elsewhere.push(colleague);
+                remote.push(colleague);
             }
         }
-        for colleague in elsewhere {
-            let text = format!("{}: {}", human(&colleague.name), colleague.description);
-            unknown.add(Meaning::Elsewhere(colleague), text);
+        for colleague in remote {
+            let text = format!("{}: {}", as_words(&colleague.name), colleague.description);
+            unknown.add(Meaning::Remote(colleague), text);
         }
         logits.extend(unknown.logits(reader, gist, &known_logits));
         for (card, tool) in catalogue.tools().iter().enumerate() {
@@ -128,7 +130,7 @@ impl<'a> Readings<'a> {
         Self { all }
     }
 
-    /// The readings that one agent can act on, the likeliest first.
+    /// Returns the readings that one agent can act on, the likeliest first.
     pub(crate) fn tools_of(&self, agent: Option<&str>) -> Vec<Reading<'a>> {
         let is_own = |reading: &&Reading<'a>| match &reading.meaning {
             Meaning::Tool { agent: owner, .. } => owner.map(|owner| owner.name.as_str()) == agent,
@@ -137,7 +139,7 @@ impl<'a> Readings<'a> {
         self.all.iter().filter(is_own).copied().collect()
     }
 
-    /// What the parts of the team are worth together, the likeliest first.
+    /// Returns the summed probability of each part of the team, the likeliest first.
     pub(crate) fn parts(&self) -> Vec<(Part<'a>, f32)> {
         let mut parts: Vec<(Part<'a>, f32)> = Vec::new();
         for reading in &self.all {
@@ -152,12 +154,12 @@ impl<'a> Readings<'a> {
     }
 }
 
-/// Who a request is for.
+/// Says which part of the team a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
     Talk,
     Plan,
-    /// Whoever is asked, by itself.
+    /// The agent that is asked.
     Own,
     /// A colleague.
     Agent(&'a str),
@@ -171,7 +173,7 @@ impl<'a> Part<'a> {
             Meaning::SmallTalk => Self::Talk,
             Meaning::Plan => Self::Plan,
             Meaning::Tool { agent: None, .. } => Self::Own,
-            Meaning::Tool { agent: Some(agent), .. } | Meaning::Elsewhere(agent) => {
+            Meaning::Tool { agent: Some(agent), .. } | Meaning::Remote(agent) => {
                 Self::Agent(&agent.name)
             }
             Meaning::Absent(known) => Self::Missing(known.agent),

@@ -1,9 +1,9 @@
-//! The model that is part of the program: a small encoder that chooses, and words made by rules.
+//! Implements the embedded model: a small encoder chooses, and rules make the text.
 //!
-//! It is a [`Model`](lango_model::Model) like any other, so every promise of the runtime holds for it.
-//! It reads the user's newest words and what is offered now, and nothing else: results of tools, pages
-//! and memories cannot make it call anything. Arguments are parts of the user's words, numbers that
-//! stand in them, or choices that a tool offers.
+//! It is a [`Model`](lango_model::Model) like any other, so every guarantee of the runtime holds
+//! for it. It reads the user's newest message and the tools that are offered now, and nothing else:
+//! results of tools, pages and memories cannot make it call anything. Arguments are parts of the
+//! user's text, numbers in it, or choices that a tool offers.
 //!
 //! | file | job |
 //! |---|---|
@@ -12,10 +12,10 @@
 //! | `reading.rs` | what the encoder makes of a text |
 //! | `decision.rs`, `unknown.rs`, `thresholds.rs` | which meaning is likeliest, also of tools that it never saw, and how sure is sure enough |
 //! | `schema.rs`, `question.rs`, `arguments.rs`, `amounts.rs` | the arguments of a call |
-//! | `report.rs` | orders that are only told of |
+//! | `report.rs` | commands that are only reported, not given |
 //! | `conversation.rs` | what the user wants now, and what they answered |
 //! | `orchestrator.rs`, `specialist.rs`, `steps.rs` | what the agents do |
-//! | `wording/`, `talk.rs` | words |
+//! | `wording/`, `talk.rs` | texts for the user |
 //! | `router.rs` | the fast path for other models |
 
 mod amounts;
@@ -42,4 +42,4 @@ mod wording;
 
 pub use catalogue::known_team;
 pub use model::{EMBEDDED, Embedded};
-pub use router::Routed;
+pub use router::RoutedModel;

@@ -1,4 +1,4 @@
-//! The model itself: takes a request, and lets the part that it concerns answer it.
+//! Implements the model: it passes a request to the module that answers it.
 
 use std::sync::Arc;
 
@@ -18,27 +18,28 @@ use super::steps::Structure;
 use super::thresholds::{NEW_REQUEST, NEW_SHORT_REQUEST};
 use super::{talk, weights};
 
-/// The name of the provider.
+/// Names the provider.
 pub const EMBEDDED: &str = "embedded";
 
-/// The model in the box.
+/// Is the embedded model.
 #[derive(Debug)]
 pub struct Embedded {
     id: ModelId,
 }
 
 impl Embedded {
-    /// The model. Its weights are made ready when it is first asked.
+    /// Makes the model. Its weights are loaded when it is first asked.
     pub fn new() -> Self {
         Self { id: embedded_id() }
     }
 
-    /// Makes the weights ready now. Otherwise the first request does.
-    pub fn make_ready(&self) {
+    /// Loads the weights now. Otherwise the first request does.
+    pub fn load(&self) {
         Reader::shared();
     }
 
-    /// The bytes of its own weights. The vocabulary and its vectors are those of the encoder.
+    /// Returns the size of its own weights in bytes. The vocabulary and its vectors are those of
+    /// the encoder.
     pub fn weights_size() -> usize {
         weights::size()
     }
@@ -58,7 +59,7 @@ impl Model for Embedded {
     fn stream(&self, request: Arc<ModelRequest>) -> ModelStream {
         let id = self.id.clone();
         let decided = async move {
-            // Numbers for some milliseconds: not on a thread that others wait for.
+            // Some milliseconds of computation must not block an async thread.
             match tokio::task::spawn_blocking(move || reply(&request)).await {
                 Ok(reply) => events(id, reply),
                 Err(error) => {
@@ -75,7 +76,7 @@ pub(crate) fn embedded_id() -> ModelId {
     ModelId::new(EMBEDDED, "")
 }
 
-/// What the model does.
+/// Is what the model returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reply {
     Text(String),
@@ -87,7 +88,7 @@ pub(crate) fn events(id: ModelId, reply: Reply) -> ModelStream {
         Reply::Text(text) => ModelEvent::Text(text),
         Reply::Call(call) => ModelEvent::Call(call),
     };
-    // Nobody counts tokens here, and nothing is paid.
+    // Tokens are not counted here, and nothing is paid.
     let usage = ModelEvent::Usage(Usage::default());
     Box::pin(futures_util::stream::iter([ModelEvent::Answering(id), said, usage].map(Ok)))
 }
@@ -107,28 +108,28 @@ pub(crate) fn reply(request: &ModelRequest) -> Reply {
     }
 }
 
-/// The hand-over that is quite clear, if it is.
-pub(crate) fn sure(request: &ModelRequest) -> Option<Reply> {
+/// Returns the transfer of a request if its target is clear.
+pub(crate) fn clear_transfer(request: &ModelRequest) -> Option<Reply> {
     let may_transfer = request.tools.iter().any(|tool| &*tool.name == TRANSFER_TOOL);
     if request.role != RequestRole::Orchestrator || !may_transfer {
         return None;
     }
     let reader = Reader::shared();
     let conversation = conversation(reader, request);
-    Orchestrator { reader, request }.sure(&conversation)
+    Orchestrator { reader, request }.clear_transfer(&conversation)
 }
 
 fn conversation<'a>(reader: &Reader, request: &'a ModelRequest) -> Conversation<'a> {
-    Conversation::of(request, &Team { reader, request })
+    Conversation::of(request, &TeamJudge { reader, request })
 }
 
-/// Judges answers by what this agent and those around it can do.
-struct Team<'a> {
+/// Judges answers by what this agent and its colleagues can do.
+struct TeamJudge<'a> {
     reader: &'a Reader,
     request: &'a ModelRequest,
 }
 
-impl Judge for Team<'_> {
+impl Judge for TeamJudge<'_> {
     fn is_request(&self, words: &str) -> bool {
         let needed = match words.split_whitespace().count() {
             // A name, a path, a number.
@@ -136,7 +137,7 @@ impl Judge for Team<'_> {
             2 | 3 => NEW_SHORT_REQUEST,
             _ => NEW_REQUEST,
         };
-        // Somebody else's tools may be meant as well, whoever is asked now.
+        // The text may mean tools of another agent, whichever agent is asked now.
         let readings = Readings::of(self.reader, &self.reader.gist(words), &[], []);
         let requests = readings
             .all

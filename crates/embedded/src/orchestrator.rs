@@ -1,4 +1,4 @@
-//! The orchestrator: hands a request over, talks, asks, or goes through a plan step by step.
+//! Answers as the orchestrator: it transfers a request, talks, asks, or runs a plan step by step.
 
 use lango_model::{AnsweredCall, CallOutcome, Colleague, Message, ModelRequest, RequestedCall};
 use lango_protocol::{DelegationStatus, PLANNER, TRANSFER_TOOL, TransferArguments, marker};
@@ -9,30 +9,30 @@ use super::conversation::{Conversation, about_step, ask_reading};
 use super::decision::{Meaning, Part, Readings};
 use super::model::Reply;
 use super::reading::Reader;
-use super::steps::{Structure, is_against};
-use super::thresholds::{FAST_PATH, HAND_OVER, STEP};
+use super::steps::{Structure, is_negated};
+use super::thresholds::{FAST_PATH, STEP, TRANSFER};
 use super::weights::AGENTS;
 use super::{talk, wording};
 
-/// What an orchestrator is asked, and what it knows.
+/// Holds the request to an orchestrator and the reader.
 pub(crate) struct Orchestrator<'a> {
     pub(crate) reader: &'a Reader,
     pub(crate) request: &'a ModelRequest,
 }
 
-/// What is to be done about some words.
-enum Next<'a> {
+/// Says what to do about a text.
+enum NextAction<'a> {
     Talk,
     Plan,
-    HandOver(&'a str),
+    Transfer(&'a str),
     Say(String),
 }
 
-/// What parts of a sentence with words such as "then" between them are.
+/// Classifies the parts of a sentence with words such as "then" between them.
 enum Sequence<'w> {
     /// Each a request.
     Steps,
-    /// One request, in which somebody says "then".
+    /// One request, in which the word "then" occurs.
     One,
     /// Several, of which this one is not clear.
     Unclear(&'w str),
@@ -42,12 +42,12 @@ impl<'a> Orchestrator<'a> {
     pub(crate) fn reply(&self, conversation: &Conversation<'_>) -> Reply {
         match conversation.done.as_slice() {
             [] => self.begin(conversation),
-            done => self.go_on(conversation, done),
+            done => self.continue_turn(conversation, done),
         }
     }
 
-    /// The hand-over of a request, if it is quite clear who it is for.
-    pub(crate) fn sure(&self, conversation: &Conversation<'_>) -> Option<Reply> {
+    /// Returns the transfer of a request, if its target is clear.
+    pub(crate) fn clear_transfer(&self, conversation: &Conversation<'_>) -> Option<Reply> {
         let words = conversation.words.as_str();
         let is_first = conversation.done.is_empty() && conversation.answers.is_empty();
         if !is_first
@@ -60,7 +60,7 @@ impl<'a> Orchestrator<'a> {
         let readings = self.readings(words);
         match readings.parts().first() {
             Some((Part::Agent(agent), probability)) if *probability >= FAST_PATH => {
-                Some(hand_over(agent, words, false))
+                Some(transfer(agent, words, false))
             }
             _ => None,
         }
@@ -77,15 +77,15 @@ impl<'a> Orchestrator<'a> {
 
     fn begin(&self, conversation: &Conversation<'_>) -> Reply {
         let words = conversation.words.as_str();
-        if conversation.is_dropped() {
-            return Reply::Text(talk::dropped().to_owned());
+        if conversation.is_cancelled() {
+            return Reply::Text(talk::cancelled().to_owned());
         }
-        if let Some(tool) = conversation.chosen()
+        if let Some(tool) = conversation.chosen_tool()
             && let Some(owner) =
                 self.colleagues().find(|c| c.tools.iter().any(|t| *t.name == *tool))
         {
             // The agent sees the same conversation, and finds the answers in it.
-            return hand_over(&owner.name, self.newest_words(), false);
+            return transfer(&owner.name, self.newest_words(), false);
         }
         match Structure::of(words) {
             Structure::List(_) => return self.plan(words),
@@ -94,27 +94,27 @@ impl<'a> Orchestrator<'a> {
                 Sequence::Unclear(step) => return Reply::Text(talk::unclear_step(step)),
                 Sequence::One => {}
             },
-            Structure::OtherList if is_against(words) => {
+            Structure::OtherList if is_negated(words) => {
                 return Reply::Text(talk::other_list().to_owned());
             }
             Structure::OtherList | Structure::One => {}
         }
         match self.next(words) {
-            Next::Talk if self.has_images() => Reply::Text(talk::needs_bigger_model().to_owned()),
-            Next::Talk => {
+            NextAction::Talk if self.has_images() => Reply::Text(talk::needs_bigger_model().to_owned()),
+            NextAction::Talk => {
                 let agents: Vec<(&str, &str)> = self
                     .colleagues()
                     .map(|colleague| (colleague.name.as_str(), colleague.description.as_str()))
                     .collect();
                 Reply::Text(talk::reply(words, &agents))
             }
-            Next::Plan => self.plan(words),
-            Next::HandOver(agent) => hand_over(agent, words, false),
-            Next::Say(text) => Reply::Text(text),
+            NextAction::Plan => self.plan(words),
+            NextAction::Transfer(agent) => transfer(agent, words, false),
+            NextAction::Say(text) => Reply::Text(text),
         }
     }
 
-    /// What the newest message says, word for word: then nothing of it is handed over twice.
+    /// Returns the newest message verbatim, so that no part of it is transferred twice.
     fn newest_words(&self) -> &'a str {
         match self.request.newest_user().and_then(|at| self.request.messages.get(at)) {
             Some(Message::User(message)) => &message.text,
@@ -122,25 +122,25 @@ impl<'a> Orchestrator<'a> {
         }
     }
 
-    fn next(&self, words: &str) -> Next<'a> {
+    fn next(&self, words: &str) -> NextAction<'a> {
         let readings = self.readings(words);
         let parts = readings.parts();
         let Some((part, probability)) = parts.first() else {
-            return Next::Say(talk::needs_bigger_model().to_owned());
+            return NextAction::Say(talk::needs_bigger_model().to_owned());
         };
         match part {
-            Part::Talk if *probability >= HAND_OVER => Next::Talk,
-            Part::Plan if *probability >= HAND_OVER => Next::Plan,
-            Part::Agent(agent) if *probability >= HAND_OVER => Next::HandOver(agent),
-            Part::Missing(class) if *probability >= HAND_OVER => {
-                Next::Say(self.missing(*class, &readings))
+            Part::Talk if *probability >= TRANSFER => NextAction::Talk,
+            Part::Plan if *probability >= TRANSFER => NextAction::Plan,
+            Part::Agent(agent) if *probability >= TRANSFER => NextAction::Transfer(agent),
+            Part::Missing(class) if *probability >= TRANSFER => {
+                NextAction::Say(self.explain_missing(*class, &readings))
             }
-            _ => Next::Say(unsure(&readings)),
+            _ => NextAction::Say(ask_which_reading(&readings)),
         }
     }
 
-    /// Somebody who is not here, or who cannot do it.
-    fn missing(&self, class: usize, readings: &Readings<'_>) -> String {
+    /// Explains that an agent is missing, or lacks the tool.
+    fn explain_missing(&self, class: usize, readings: &Readings<'_>) -> String {
         let name = AGENTS.get(class).copied().unwrap_or_default();
         if self.colleagues().any(|colleague| colleague.name == name) {
             let absent = readings.all.iter().find_map(|reading| match reading.meaning {
@@ -149,7 +149,7 @@ impl<'a> Orchestrator<'a> {
             });
             return talk::no_such_tool(name, absent.unwrap_or_default());
         }
-        talk::no_such_agent(name, job(name))
+        talk::no_such_agent(name, agent_purpose(name))
     }
 
     fn has_images(&self) -> bool {
@@ -157,8 +157,8 @@ impl<'a> Orchestrator<'a> {
         matches!(newest, Some(Message::User(message)) if !message.images.is_empty())
     }
 
-    /// What parts with "then" between them are. Where one is a request and others are not, the whole
-    /// may still be one request, but not one that can do harm.
+    /// Classifies parts with "then" between them. Where one is a request and others are not, the
+    /// whole may still be one request, but not a dangerous one.
     fn sequence<'w>(&self, words: &str, steps: &[&'w str]) -> Sequence<'w> {
         let alone: Vec<bool> = steps.iter().map(|step| self.stands_alone(step)).collect();
         let Some(unclear) = alone.iter().position(|alone| !alone) else { return Sequence::Steps };
@@ -171,8 +171,8 @@ impl<'a> Orchestrator<'a> {
         Sequence::One
     }
 
-    /// Whether a part of a sentence is a request of its own: clear by itself, and with all that its
-    /// tool needs.
+    /// Tells whether a part of a sentence is a request of its own: clear by itself, and with all
+    /// that its tool needs.
     fn stands_alone(&self, step: &str) -> bool {
         let Some(agent) = self.agent_for(step) else { return false };
         let readings = self.readings(step);
@@ -182,7 +182,7 @@ impl<'a> Orchestrator<'a> {
             return false;
         };
         let filled = fill(self.reader, tool, step, &[]);
-        // The same words for two things are words that were not understood.
+        // Two arguments with the same text mean that it was not understood.
         let mut values: Vec<&str> = filled.arguments.values().filter_map(Value::as_str).collect();
         let count = values.len();
         values.sort_unstable();
@@ -190,7 +190,7 @@ impl<'a> Orchestrator<'a> {
         filled.missing.is_empty() && values.len() == count
     }
 
-    /// Who a step is for, if that is clear.
+    /// Returns the agent that a step is for, if that is clear.
     fn agent_for(&self, step: &str) -> Option<&'a str> {
         match self.readings(step).parts().first() {
             Some((Part::Agent(agent), probability)) if *probability >= STEP => Some(agent),
@@ -200,7 +200,7 @@ impl<'a> Orchestrator<'a> {
 
     fn plan(&self, words: &str) -> Reply {
         if self.colleagues().any(|colleague| colleague.name == PLANNER) {
-            return hand_over(PLANNER, words, true);
+            return transfer(PLANNER, words, true);
         }
         match Structure::of(words).steps().as_slice() {
             [] => Reply::Text(talk::cannot_split().to_owned()),
@@ -208,8 +208,8 @@ impl<'a> Orchestrator<'a> {
         }
     }
 
-    /// After hand-overs.
-    fn go_on(&self, conversation: &Conversation<'_>, done: &[&AnsweredCall]) -> Reply {
+    /// Continues after transfers.
+    fn continue_turn(&self, conversation: &Conversation<'_>, done: &[&AnsweredCall]) -> Reply {
         let words = conversation.words.as_str();
         let planned = done.first().is_some_and(|call| transferred_to(call) == PLANNER);
         let (plan, made) = if planned { done.split_at(1) } else { (&done[..0], done) };
@@ -217,16 +217,16 @@ impl<'a> Orchestrator<'a> {
             [plan] => planned_steps(plan, words),
             _ => Structure::of(words).steps(),
         };
-        // Whoever handed over before, maybe another model, took these very steps.
+        // An earlier model may have made the transfers; they have to be these very steps.
         let as_planned = made.len() <= steps.len()
             && made.iter().zip(&steps).all(|(call, step)| is_step(call, step));
         if steps.is_empty() || !as_planned {
-            return Reply::Text(told(if planned { made_or(plan, made) } else { made }));
+            return Reply::Text(report_results(if planned { made_or(plan, made) } else { made }));
         }
         self.step(&steps, made)
     }
 
-    /// The next step of a plan, or its end.
+    /// Returns the next step of a plan, or its end.
     fn step(&self, steps: &[&str], made: &[&AnsweredCall]) -> Reply {
         if made.is_empty()
             && let Some(unclear) = steps.iter().find(|step| self.agent_for(step).is_none())
@@ -239,17 +239,17 @@ impl<'a> Orchestrator<'a> {
             let rest = steps.get(made.len()..).unwrap_or_default();
             let step = steps.get(before.len()).copied().unwrap_or_default();
             let ours = self.has_tools(&transferred_to(last));
-            return Reply::Text(interrupted(last, ours.then_some(step), before, rest));
+            return Reply::Text(report_interrupted(last, ours.then_some(step), before, rest));
         }
         match steps.get(made.len()) {
-            Some(step) if self.can_hand_over() => match self.agent_for(step) {
-                Some(agent) => hand_over(agent, step, true),
-                None => Reply::Text(format!("{}\n\n{}", told(made), talk::unclear_step(step))),
+            Some(step) if self.can_transfer() => match self.agent_for(step) {
+                Some(agent) => transfer(agent, step, true),
+                None => Reply::Text(format!("{}\n\n{}", report_results(made), talk::unclear_step(step))),
             },
             Some(_) => {
-                Reply::Text(format!("{}\n\n{}", told(made), talk::left(&steps[made.len()..])))
+                Reply::Text(format!("{}\n\n{}", report_results(made), talk::not_allowed(&steps[made.len()..])))
             }
-            None => Reply::Text(told(made)),
+            None => Reply::Text(report_results(made)),
         }
     }
 
@@ -270,21 +270,21 @@ impl<'a> Orchestrator<'a> {
         self.colleagues().any(|colleague| colleague.name == agent && !colleague.tools.is_empty())
     }
 
-    fn can_hand_over(&self) -> bool {
+    fn can_transfer(&self) -> bool {
         self.request.tools.iter().any(|tool| &*tool.name == TRANSFER_TOOL)
     }
 }
 
-/// Hands a task to an agent.
-fn hand_over(agent: &str, task: &str, returns: bool) -> Reply {
+/// Transfers a task to an agent.
+fn transfer(agent: &str, task: &str, returns: bool) -> Reply {
     Reply::Call(RequestedCall {
         name: TRANSFER_TOOL.to_owned(),
         arguments: TransferArguments::new(agent, task.trim(), returns).to_json(),
     })
 }
 
-/// The steps that a planner found, if they are the user's words. What another model planned is not
-/// followed.
+/// Returns the steps that a planner found, if they are parts of the user's text. A plan of another
+/// model is not followed.
 fn planned_steps<'w>(plan: &AnsweredCall, words: &'w str) -> Vec<&'w str> {
     let CallOutcome::Transfer { text, .. } = &plan.outcome else { return Vec::new() };
     let lines: Vec<&str> = text
@@ -301,13 +301,13 @@ fn transferred_to(call: &AnsweredCall) -> String {
     TransferArguments::from_json(&call.arguments).unwrap_or_default().agent_name
 }
 
-/// Whether a hand-over was this step of a plan.
+/// Tells whether a transfer was this step of a plan.
 fn is_step(call: &AnsweredCall, step: &str) -> bool {
     let transfer = TransferArguments::from_json(&call.arguments);
     transfer.is_ok_and(|transfer| transfer.returns && transfer.task == step)
 }
 
-/// What was made, or the plan if there is nothing else.
+/// Returns the transfers that were made, or the plan if there are none.
 fn made_or<'c>(
     plan: &'c [&'c AnsweredCall],
     made: &'c [&'c AnsweredCall],
@@ -315,9 +315,9 @@ fn made_or<'c>(
     if made.is_empty() { plan } else { made }
 }
 
-/// A plan whose last step did not go well, with the steps before and after it. A question comes
-/// first, so that its answer can be understood; of an agent elsewhere it is only told.
-fn interrupted(
+/// Reports a plan whose last step failed, with the steps before and after it. A question comes
+/// first, so that its answer can be understood; a question of a remote agent is only reported.
+fn report_interrupted(
     last: &AnsweredCall,
     own_step: Option<&str>,
     before: &[&AnsweredCall],
@@ -327,10 +327,10 @@ fn interrupted(
     if let (Some(question), Some(step)) = (wording::question(last), own_step) {
         parts.push(marker::ask(question));
         parts.extend(about_step(step));
-        parts.push(told(before));
+        parts.push(report_results(before));
     } else {
-        parts.push(told(before));
-        parts.push(wording::tell(last));
+        parts.push(report_results(before));
+        parts.push(wording::render_result(last));
     }
     if !rest.is_empty() {
         parts.push(talk::not_done(rest));
@@ -339,14 +339,14 @@ fn interrupted(
     parts.join("\n\n")
 }
 
-/// What came out of hand-overs.
-fn told(made: &[&AnsweredCall]) -> String {
-    let parts: Vec<String> = made.iter().map(|call| wording::tell(call)).collect();
+/// Reports the results of transfers.
+fn report_results(made: &[&AnsweredCall]) -> String {
+    let parts: Vec<String> = made.iter().map(|call| wording::render_result(call)).collect();
     parts.join("\n\n")
 }
 
-/// One question with the two likeliest readings.
-fn unsure(readings: &Readings<'_>) -> String {
+/// Asks which of the two likeliest readings is meant.
+fn ask_which_reading(readings: &Readings<'_>) -> String {
     let mut tools = readings.all.iter().filter_map(|reading| match reading.meaning {
         Meaning::Tool { tool, .. } => Some(tool),
         _ => None,
@@ -357,8 +357,8 @@ fn unsure(readings: &Readings<'_>) -> String {
     }
 }
 
-/// What an agent of the training is for.
-pub(crate) fn job(name: &str) -> &'static str {
+/// Returns the purpose of an agent of the training.
+pub(crate) fn agent_purpose(name: &str) -> &'static str {
     match name {
         "operator" => "shell commands, files and skills",
         "navigator" => "web pages",

@@ -1,5 +1,5 @@
-//! The texts that the model reads beside a request: the card of a tool, and the question about a
-//! parameter. `training/words.py` makes the same ones.
+//! Makes the texts that the model reads beside a request: the card of a tool, and the question
+//! about a parameter. `training/words.py` makes the same ones.
 
 use std::ops::Range;
 
@@ -7,19 +7,19 @@ use lango_tool::ToolDeclaration;
 
 use super::schema::{Kind, Parameter, parameters};
 
-/// A question about a parameter.
+/// Is a question about a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Question {
     pub(crate) text: String,
-    /// Where the choices stand in it, if there are some.
+    /// The ranges of the choices in it, if there are some.
     pub(crate) choices: Vec<Range<usize>>,
-    /// Where the description stands, with what leads to it.
+    /// The range of the description, with the text that leads to it.
     description: Range<usize>,
 }
 
 impl Question {
     pub(crate) fn about(tool: &str, parameter: &Parameter) -> Self {
-        let mut text = format!("{}, {}", human(tool), human(&parameter.name));
+        let mut text = format!("{}, {}", as_words(tool), as_words(&parameter.name));
         if matches!(parameter.kind, Kind::Integer | Kind::Number) {
             text.push_str(", number");
         }
@@ -42,13 +42,13 @@ impl Question {
         for value in offered {
             text.push(' ');
             let start = text.len();
-            text.push_str(&human(value));
+            text.push_str(&as_words(value));
             choices.push(start..text.len());
         }
         Self { text, choices, description }
     }
 
-    /// The question with its names and choices alone.
+    /// Returns the question with its names and choices only.
     pub(crate) fn without_description(&self) -> Self {
         let Range { start, end } = self.description;
         let text = format!("{}{}", &self.text[..start], &self.text[end..]);
@@ -58,11 +58,11 @@ impl Question {
     }
 }
 
-/// What a tool says about itself.
+/// Returns the card of a tool: its name and its description.
 pub(crate) fn card(tool: &ToolDeclaration) -> String {
-    let (server, description) = described(&tool.description);
-    let mut text = format!("{}: {description}", human(own_name(&tool.name, server)));
-    let names: Vec<String> = parameters(tool).iter().map(|p| human(&p.name)).collect();
+    let (server, description) = split_note(&tool.description);
+    let mut text = format!("{}: {description}", as_words(own_name(&tool.name, server)));
+    let names: Vec<String> = parameters(tool).iter().map(|p| as_words(&p.name)).collect();
     if !names.is_empty() {
         text.push_str(" (");
         text.push_str(&names.join(", "));
@@ -71,31 +71,32 @@ pub(crate) fn card(tool: &ToolDeclaration) -> String {
     text
 }
 
-/// A description without the note about whose words it is, and the server of that note.
-fn described(description: &str) -> (Option<&str>, &str) {
+/// Returns a description without the note about its author, and the server in that note.
+fn split_note(description: &str) -> (Option<&str>, &str) {
     match description.strip_prefix("[MCP server ").and_then(|rest| rest.split_once("] ")) {
         Some((server, own)) => (Some(server), own),
         None => (None, description),
     }
 }
 
-/// The name that a server gave its tool: what stands before it says nothing about what it does.
+/// Returns the name that a server gave its tool: the prefix before it says nothing about its
+/// purpose.
 fn own_name<'a>(name: &'a str, server: Option<&str>) -> &'a str {
     let own = server.and_then(|server| name.strip_prefix("mcp_")?.strip_prefix(server));
     own.and_then(|own| own.strip_prefix('_')).unwrap_or(name)
 }
 
-/// The tool's name as questions have it.
-pub(crate) fn asked_name(tool: &ToolDeclaration) -> &str {
-    own_name(&tool.name, described(&tool.description).0)
+/// Returns the tool's name as questions have it.
+pub(crate) fn question_name(tool: &ToolDeclaration) -> &str {
+    own_name(&tool.name, split_note(&tool.description).0)
 }
 
-/// The words of the tool's own name.
+/// Returns the words of the tool's own name.
 pub(crate) fn words(tool: &ToolDeclaration) -> impl Iterator<Item = &str> {
-    asked_name(tool).split(['_', '-', '.', ' '])
+    question_name(tool).split(['_', '-', '.', ' '])
 }
 
-/// A name as words.
-pub(crate) fn human(name: &str) -> String {
+/// Returns a name as words.
+pub(crate) fn as_words(name: &str) -> String {
     name.replace(['_', '-'], " ")
 }

@@ -1,5 +1,5 @@
-//! What the encoder makes of a text: which agent, how near to which tool, and which part of it answers
-//! a question. No decision is made here.
+//! Runs the encoder on a text: which agent, how near to which tool, and which part of it answers a
+//! question. No decision is made here.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -11,39 +11,39 @@ use super::catalogue::Catalogue;
 use super::question::Question;
 use super::weights::{AGENTS, HIDDEN, Weights, product};
 
-/// Tokens of a request that answers are looked for in.
-const LONGEST_TEXT: usize = 200;
-/// Tokens of a question. What is longer loses its middle, for choices stand at the end.
-const LONGEST_QUESTION: usize = 48;
-/// Of these, tokens that are kept at its beginning.
-const QUESTION_HEAD: usize = 8;
-/// Tokens that an answer can have.
-const LONGEST_ANSWER: usize = 90;
-/// Cards of unknown tools whose vectors are kept; more than a team has.
-const KEPT_CARDS: usize = 2048;
+/// Limits the tokens of a request in which answers are searched.
+const MAX_TEXT_TOKENS: usize = 200;
+/// Limits the tokens of a question. A longer one loses its middle, because choices are at the end.
+const MAX_QUESTION_TOKENS: usize = 48;
+/// Is how many of these tokens are at the beginning.
+const QUESTION_HEAD_TOKENS: usize = 8;
+/// Limits the tokens of an answer.
+const MAX_ANSWER_TOKENS: usize = 90;
+/// Limits the cached vectors of unknown tools' cards; a team has fewer.
+const MAX_CACHED_CARD_COUNT: usize = 2048;
 
-/// Requests that are kept.
-const KEPT_GISTS: usize = 4;
+/// Limits the cached requests.
+const MAX_CACHED_GIST_COUNT: usize = 4;
 
-const FIRST: u32 = 101;
-const SEPARATOR: u32 = 102;
+const START_TOKEN: u32 = 101;
+const SEPARATOR_TOKEN: u32 = 102;
 
-/// The encoder with its trained layers.
+/// Is the encoder with its trained layers.
 #[derive(Debug)]
 pub(crate) struct Reader {
     encoder: &'static Encoder,
     weights: Weights,
     pub(crate) catalogue: Catalogue,
     /// Vectors of cards that are not in the file.
-    cards: Kept,
+    cards: VectorCache,
     /// Vectors of cards from the layers that were not trained on tools.
-    plain_cards: Kept,
+    plain_cards: VectorCache,
     /// The requests that were read last, newest at the end: the specialist reads what the
     /// orchestrator has just read. A lock that is held to look and to add.
     gists: Mutex<VecDeque<Arc<Gist>>>,
 }
 
-/// A request, read once for all comparisons.
+/// Is a request, read once for all comparisons.
 #[derive(Debug)]
 pub(crate) struct Gist {
     /// The logarithm of each agent's probability, in the order of [`AGENTS`].
@@ -55,27 +55,27 @@ pub(crate) struct Gist {
     plain: OnceLock<Vec<f32>>,
 }
 
-/// Vectors by their text. A lock that is held to look and to add.
+/// Caches vectors by their text. The lock is held to look and to add.
 #[derive(Debug, Default)]
-struct Kept(Mutex<HashMap<String, Arc<[f32]>>>);
+struct VectorCache(Mutex<HashMap<String, Arc<[f32]>>>);
 
-impl Kept {
+impl VectorCache {
     fn get(&self, text: String, make: impl FnOnce(&str) -> Vec<f32>) -> Arc<[f32]> {
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(vector) = kept().get(&text) {
+        let cached = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(vector) = cached().get(&text) {
             return Arc::clone(vector);
         }
         let vector: Arc<[f32]> = make(&text).into();
-        let mut kept = kept();
-        if kept.len() >= KEPT_CARDS {
-            kept.clear();
+        let mut cached = cached();
+        if cached.len() >= MAX_CACHED_CARD_COUNT {
+            cached.clear();
         }
-        kept.insert(text, Arc::clone(&vector));
+        cached.insert(text, Arc::clone(&vector));
         vector
     }
 }
 
-/// What was found for a question.
+/// Is the answer to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
     /// The request does not say.
@@ -91,76 +91,76 @@ pub(crate) enum Answer {
 }
 
 impl Reader {
-    /// The one that is part of the program, made ready by the first call.
+    /// Returns the instance of this process, which the first call loads.
     pub(crate) fn shared() -> &'static Self {
         static SHARED: OnceLock<Reader> = OnceLock::new();
         SHARED.get_or_init(|| Self {
             encoder: Encoder::shared(),
             weights: Weights::load(),
             catalogue: Catalogue::load(),
-            cards: Kept::default(),
-            plain_cards: Kept::default(),
+            cards: VectorCache::default(),
+            plain_cards: VectorCache::default(),
             gists: Mutex::default(),
         })
     }
 
-    /// How much the two kinds of evidence count: of tools, and of agents.
+    /// Returns the weights of the two kinds of evidence: of tools, and of agents.
     pub(crate) fn decision_weights(&self) -> (f32, f32) {
         (self.weights.tool_weight, self.weights.agent_weight)
     }
 
     /// Reads a request.
     pub(crate) fn gist(&self, text: &str) -> Arc<Gist> {
-        let kept = || self.gists.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(gist) = kept().iter().find(|gist| gist.text == text) {
+        let cached = || self.gists.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(gist) = cached().iter().find(|gist| gist.text == text) {
             return Arc::clone(gist);
         }
         let gist = Arc::new(self.read(text));
-        let mut kept = kept();
-        if kept.len() >= KEPT_GISTS {
-            kept.pop_front();
+        let mut cached = cached();
+        if cached.len() >= MAX_CACHED_GIST_COUNT {
+            cached.pop_front();
         }
-        kept.push_back(Arc::clone(&gist));
+        cached.push_back(Arc::clone(&gist));
         gist
     }
 
     fn read(&self, text: &str) -> Gist {
         let mean = self.mean(text);
         let logits = self.weights.agent.apply(&mean);
-        let most = logits.iter().copied().fold(f32::MIN, f32::max);
-        let sum: f32 = logits.iter().map(|logit| (logit - most).exp()).sum();
+        let max = logits.iter().copied().fold(f32::MIN, f32::max);
+        let sum: f32 = logits.iter().map(|logit| (logit - max).exp()).sum();
         let mut agents = [0.0; AGENTS.len()];
         for (agent, logit) in agents.iter_mut().zip(&logits) {
-            *agent = logit - most - sum.ln();
+            *agent = logit - max - sum.ln();
         }
-        let ask = unit(self.weights.ask.apply(&mean));
+        let ask = normalise(self.weights.ask.apply(&mean));
         Gist { agents, ask, text: text.to_owned(), plain: OnceLock::new() }
     }
 
-    /// How near a request is to a card of the file.
+    /// Returns how near a request is to a card of the file.
     pub(crate) fn nearness_to_card(&self, gist: &Gist, card: usize) -> f32 {
         self.weights.sharpness * product(&gist.ask, &self.weights.cards[card])
     }
 
-    /// How near a request is to what a text offers.
+    /// Returns how near a request is to the text of an offer.
     pub(crate) fn nearness_to_text(&self, gist: &Gist, text: String) -> f32 {
-        let make = |text: &str| unit(self.weights.offer.apply(&self.mean(text)));
+        let make = |text: &str| normalise(self.weights.offer.apply(&self.mean(text)));
         self.weights.sharpness * product(&gist.ask, &self.cards.get(text, make))
     }
 
-    /// How like a request is to a text for the encoder as it was before it learned our tools: between
-    /// -1 and 1.
+    /// Returns how similar a request is to a text for the encoder without the layers that were
+    /// trained on tools: between -1 and 1.
     pub(crate) fn likeness(&self, gist: &Gist, text: String) -> f32 {
         let make = |text: &str| self.encoder.encode(&[text]).pop().unwrap_or_default();
         let plain = gist.plain.get_or_init(|| make(&gist.text));
         product(plain, &self.plain_cards.get(text, make))
     }
 
-    /// The mean of a text's vectors.
+    /// Returns the mean of a text's vectors.
     fn mean(&self, text: &str) -> Vec<f32> {
         let ids: Vec<u32> = self.encoder.tokens(text).iter().map(|token| token.id).collect();
         let count = ids.len();
-        let rows = self.encoder.through(&self.weights.layers, &[ids]);
+        let rows = self.encoder.run_layers(&self.weights.layers, &[ids]);
         let mut mean = vec![0.0; HIDDEN];
         for row in rows.chunks_exact(HIDDEN) {
             for (sum, number) in mean.iter_mut().zip(row) {
@@ -175,18 +175,18 @@ impl Reader {
         mean
     }
 
-    /// Whether answers are looked for in all of a text.
+    /// Tells whether answers are searched in all of a text.
     pub(crate) fn reads_all(&self, text: &str) -> bool {
-        self.encoder.token_count(text) <= LONGEST_TEXT + 2
+        self.encoder.token_count(text) <= MAX_TEXT_TOKENS + 2
     }
 
-    /// The answers to questions about a text, in their order.
+    /// Answers questions about a text, in their order.
     pub(crate) fn answers(&self, text: &str, questions: &[Question]) -> Vec<Answer> {
-        let words = inner(self.encoder.tokens(text), LONGEST_TEXT);
+        let words = without_markers(self.encoder.tokens(text), MAX_TEXT_TOKENS);
         let pairs: Vec<Pair> =
             questions.iter().map(|question| Pair::of(self.encoder, question, &words)).collect();
         let ids: Vec<Vec<u32>> = pairs.iter().map(|pair| pair.ids.clone()).collect();
-        let rows = self.encoder.through(&self.weights.layers, &ids);
+        let rows = self.encoder.run_layers(&self.weights.layers, &ids);
         let mut rows = rows.chunks_exact(HIDDEN);
         let read = |pair: &Pair| {
             let rows = rows.by_ref().take(pair.ids.len());
@@ -202,30 +202,30 @@ impl Reader {
     }
 }
 
-/// A question in front of the request, as tokens.
+/// Is a question followed by the request, as tokens.
 struct Pair {
     ids: Vec<u32>,
-    /// Where the request begins.
+    /// The position at which the request begins.
     first: usize,
     /// The first and the last token of each choice.
     choices: Vec<(usize, usize)>,
-    /// Whether all choices are in it.
+    /// True if all choices are in it.
     is_whole: bool,
 }
 
-/// A question, as tokens.
+/// Is a question, as tokens.
 #[derive(Default)]
-struct Asked {
+struct QuestionTokens {
     tokens: Vec<Token>,
     choices: Vec<(usize, usize)>,
 }
 
-impl Asked {
+impl QuestionTokens {
     fn of(encoder: &Encoder, question: &Question) -> Self {
-        let mut tokens = inner(encoder.tokens(&question.text), usize::MAX);
-        if tokens.len() > LONGEST_QUESTION {
-            let cut = tokens.len() - LONGEST_QUESTION;
-            tokens.drain(QUESTION_HEAD..QUESTION_HEAD + cut);
+        let mut tokens = without_markers(encoder.tokens(&question.text), usize::MAX);
+        if tokens.len() > MAX_QUESTION_TOKENS {
+            let cut = tokens.len() - MAX_QUESTION_TOKENS;
+            tokens.drain(QUESTION_HEAD_TOKENS..QUESTION_HEAD_TOKENS + cut);
         }
         let choices = question.choices.iter().filter_map(|place| {
             let inside = |token: &Token| token.start < place.end && token.end > place.start;
@@ -237,7 +237,7 @@ impl Asked {
         Self { choices: choices.collect(), tokens }
     }
 
-    /// Whether no choice was lost.
+    /// Tells whether no choice was lost.
     fn is_whole(&self, question: &Question) -> bool {
         self.choices.len() == question.choices.len()
     }
@@ -245,27 +245,27 @@ impl Asked {
 
 impl Pair {
     fn of(encoder: &Encoder, question: &Question, words: &[Token]) -> Self {
-        let asked = Asked::of(encoder, question);
-        // The choices count more than what is said about them.
+        let asked = QuestionTokens::of(encoder, question);
+        // The choices count more than their description.
         let asked = if asked.is_whole(question) {
             Some(asked)
         } else {
             let question = question.without_description();
-            Some(Asked::of(encoder, &question)).filter(|asked| asked.is_whole(&question))
+            Some(QuestionTokens::of(encoder, &question)).filter(|asked| asked.is_whole(&question))
         };
         let is_whole = asked.is_some();
-        let Asked { tokens, choices } = asked.unwrap_or_default();
-        let mut ids = vec![FIRST];
+        let QuestionTokens { tokens, choices } = asked.unwrap_or_default();
+        let mut ids = vec![START_TOKEN];
         ids.extend(tokens.iter().map(|token| token.id));
-        ids.push(SEPARATOR);
+        ids.push(SEPARATOR_TOKEN);
         let first = ids.len();
         ids.extend(words.iter().map(|token| token.id));
-        ids.push(SEPARATOR);
+        ids.push(SEPARATOR_TOKEN);
         Self { ids, first, choices, is_whole }
     }
 
-    /// `ends`: for each token how likely an answer begins and ends there. "Nothing" is an answer at
-    /// the very first.
+    /// Finds the best answer. `ends` says for each token how likely an answer begins and ends
+    /// there. "Nothing" is an answer at the very first.
     fn read(&self, ends: &[[f32; 2]], words: &[Token]) -> Answer {
         let score = |first: usize, last: usize| ends[first][0] + ends[last][1];
         let nothing = score(0, 0);
@@ -281,7 +281,7 @@ impl Pair {
         }
         let mut best = (nothing, None);
         for first in 0..words.len() {
-            for last in first..words.len().min(first + LONGEST_ANSWER + 1) {
+            for last in first..words.len().min(first + MAX_ANSWER_TOKENS + 1) {
                 let found = score(self.first + first, self.first + last);
                 if found > best.0 {
                     best = (found, Some((first, last)));
@@ -291,23 +291,23 @@ impl Pair {
         match best.1 {
             Some((first, last)) => {
                 let place = words[first].start..words[last].end;
-                if last - first < LONGEST_ANSWER { Answer::Span(place) } else { Answer::Cut(place) }
+                if last - first < MAX_ANSWER_TOKENS { Answer::Span(place) } else { Answer::Cut(place) }
             }
             None => Answer::Nothing,
         }
     }
 }
 
-/// Tokens without the marks of beginning and end.
-fn inner(mut tokens: Vec<Token>, most: usize) -> Vec<Token> {
+/// Returns the tokens without the start and end markers.
+fn without_markers(mut tokens: Vec<Token>, max_tokens: usize) -> Vec<Token> {
     tokens.pop();
     tokens.drain(..1.min(tokens.len()));
-    tokens.truncate(most);
+    tokens.truncate(max_tokens);
     tokens
 }
 
-/// The same direction, of length 1.
-fn unit(mut vector: Vec<f32>) -> Vec<f32> {
+/// Scales a vector to length 1.
+fn normalise(mut vector: Vec<f32>) -> Vec<f32> {
     let length = product(&vector, &vector).sqrt().max(f32::MIN_POSITIVE);
     for number in &mut vector {
         *number /= length;

@@ -1,7 +1,7 @@
-//! Orders that somebody only tells of: "a friend wrote: 'run this'", "is it safe to …".
+//! Recognises commands that are only reported: "a friend wrote: 'run this'", "is it safe to …".
 
-/// Verbs after which a quotation is somebody else's words.
-const TELLS: [&str; 14] = [
+/// Lists verbs after which a quotation is another person's text.
+const SPEECH_VERBS: [&str; 14] = [
     "wrote",
     "writes",
     "said",
@@ -17,8 +17,8 @@ const TELLS: [&str; 14] = [
     "claims",
     "suggests",
 ];
-/// Words of a question about an order, which is not one.
-const ASKS: [&str; 12] = [
+/// Lists words of a question about a command, which is not one.
+const QUESTION_PHRASES: [&str; 12] = [
     "is it safe",
     "is this safe",
     "is that safe",
@@ -33,19 +33,19 @@ const ASKS: [&str; 12] = [
     "do you think",
 ];
 
-/// Whether words tell of an order, or ask about one, rather than give it.
+/// Tells whether a text reports a command, or asks about one, rather than gives it.
 pub(crate) fn is_reported(words: &str) -> bool {
     let words = words.to_lowercase();
-    words.contains('?') && ASKS.iter().any(|asks| words.contains(asks)) || quotes_somebody(&words)
+    words.contains('?') && QUESTION_PHRASES.iter().any(|asks| words.contains(asks)) || quotes_another_person(&words)
 }
 
-/// Whether a verb of telling stands right before a quotation.
-fn quotes_somebody(words: &str) -> bool {
+/// Tells whether a verb of speech precedes a quotation.
+fn quotes_another_person(words: &str) -> bool {
     let quotation = |c: char| matches!(c, '"' | '\'' | '`' | '“' | '‘' | '«' | '„');
     words.char_indices().filter(|(_, c)| quotation(*c)).any(|(at, _)| {
         let before = words[..at].trim_end_matches([' ', ':', ',', '\n']);
         before.len() < at
-            && TELLS.iter().any(|tells| {
+            && SPEECH_VERBS.iter().any(|tells| {
                 let rest = before.strip_suffix(tells);
                 rest.is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
             })

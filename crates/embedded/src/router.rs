@@ -1,26 +1,26 @@
-//! The fast path: the encoder makes the orchestrator's choice when it is sure, and the model is asked
-//! otherwise.
+//! Implements the fast path: the encoder makes the orchestrator's choice when it is clear;
+//! otherwise the model is asked.
 
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use lango_model::{Model, ModelId, ModelRequest, ModelStream};
 
-use super::model::{embedded_id, events, sure};
+use super::model::{embedded_id, events, clear_transfer};
 
-/// A model of an orchestrator with the encoder in front of it.
-pub struct Routed {
+/// Puts the encoder in front of the model of an orchestrator.
+pub struct RoutedModel {
     model: Arc<dyn Model>,
 }
 
-impl Routed {
+impl RoutedModel {
     /// Puts the encoder in front of a model.
     pub fn new(model: Arc<dyn Model>) -> Self {
         Self { model }
     }
 }
 
-impl Model for Routed {
+impl Model for RoutedModel {
     fn id(&self) -> &ModelId {
         self.model.id()
     }
@@ -29,10 +29,10 @@ impl Model for Routed {
         let model = Arc::clone(&self.model);
         let decided = async move {
             let asked = Arc::clone(&request);
-            // Numbers for some milliseconds: not on a thread that others wait for. Should that fail,
+            // Some milliseconds of computation must not block an async thread. If it fails,
             // the model is asked.
-            let sure = tokio::task::spawn_blocking(move || sure(&asked)).await.ok().flatten();
-            match sure {
+            let transfer = tokio::task::spawn_blocking(move || clear_transfer(&asked)).await.ok().flatten();
+            match transfer {
                 Some(reply) => events(embedded_id(), reply),
                 None => model.stream(request),
             }

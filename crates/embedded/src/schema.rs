@@ -1,7 +1,7 @@
-//! The parameters of a tool, from its JSON Schema.
+//! Reads the parameters of a tool from its JSON Schema.
 //!
-//! Servers write these as they like. What is odd in one place says nothing about the others, so every
-//! field is read by itself.
+//! Servers write these as they like. What is odd in one place says nothing about the others, so
+//! every field is read by itself.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use lango_tool::ToolDeclaration;
 use serde_json::{Map, Value};
 
-/// How far a part of a schema may lie within others, references included.
-const DEEPEST: usize = 6;
-/// Parts of a schema that are looked at for one parameter.
-const MOST_PARTS: usize = 512;
+/// Limits the nesting of a schema, references included.
+const MAX_DEPTH: usize = 6;
+/// Limits the parts of a schema that are read for one parameter.
+const MAX_PART_COUNT: usize = 512;
 
-/// A parameter as questions are asked about it.
+/// Is a parameter as questions are asked about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
@@ -23,7 +23,7 @@ pub(crate) struct Parameter {
     pub(crate) required: bool,
 }
 
-/// What a value of it can be.
+/// Is the kind of a parameter's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -33,29 +33,29 @@ pub(crate) enum Kind {
     Choice(Vec<String>),
     /// Several texts.
     List,
-    /// An object, or what else no words of a request can be.
+    /// An object, or another value that a text cannot give.
     Other,
 }
 
-/// The parameters that a declaration has.
+/// Returns the parameters of a declaration.
 pub(crate) fn parameters(tool: &ToolDeclaration) -> Vec<Parameter> {
-    // What cannot be read has no parameters that could be asked about.
+    // A schema that cannot be read has no parameters to ask about.
     read(tool.parameters.get()).unwrap_or_default()
 }
 
-/// Whether words can be all that a tool needs. Of one that they cannot, no answer to a question would
-/// ever be enough.
+/// Tells whether text can give all that a tool needs. For a tool where it cannot, no answer to a
+/// question would ever be enough.
 pub(crate) fn can_be_filled(tool: &ToolDeclaration) -> bool {
     let is_possible = |parameter: &Parameter| !parameter.required || parameter.kind != Kind::Other;
     read(tool.parameters.get()).is_some_and(|parameters| parameters.iter().all(is_possible))
 }
 
-/// None where it says that there are parameters, but not which.
+/// Reads the parameters of a schema; `None` where it has parameters that cannot be read.
 fn read(text: &str) -> Option<Vec<Parameter>> {
     let document: Value = serde_json::from_str(text).ok()?;
-    let left = Cell::new(MOST_PARTS);
+    let left = Cell::new(MAX_PART_COUNT);
     let root = Part { schema: &document, document: &document, depth: 0, left: &left };
-    let schema = match root.meant().schema {
+    let schema = match root.resolve_reference().schema {
         Value::Object(schema) => schema,
         // Nothing is asked for.
         Value::Null | Value::Bool(true) => return Some(Vec::new()),
@@ -68,7 +68,7 @@ fn read(text: &str) -> Option<Vec<Parameter>> {
     };
     let required = Required::of(schema.get("required"));
     let parameter = |(name, schema): (&String, &Value)| {
-        let left = Cell::new(MOST_PARTS);
+        let left = Cell::new(MAX_PART_COUNT);
         let part = Part { schema, document: &document, depth: 0, left: &left };
         let parameter = Parameter {
             kind: part.kind(),
@@ -81,7 +81,7 @@ fn read(text: &str) -> Option<Vec<Parameter>> {
     let mut all: BTreeMap<String, Parameter> = properties.iter().map(parameter).collect();
     if let Required::These(names) = required {
         for name in names {
-            // It is needed, and nothing is known of it.
+            // It is required but not described.
             let unknown = || Parameter {
                 name: name.to_owned(),
                 kind: Kind::Other,
@@ -94,7 +94,7 @@ fn read(text: &str) -> Option<Vec<Parameter>> {
     Some(all.into_values().collect())
 }
 
-/// What a schema says about which parameters it needs.
+/// Says which parameters a schema requires.
 enum Required<'a> {
     These(Vec<&'a str>),
     /// It says something that is not understood: better asked too much than called without.
@@ -120,14 +120,14 @@ impl<'a> Required<'a> {
     }
 }
 
-/// A part of a schema.
+/// Is a part of a schema.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     schema: &'a Value,
-    /// What references point into.
+    /// The document that references point into.
     document: &'a Value,
     depth: usize,
-    /// How many parts may still be looked at: references can make few words mean very much.
+    /// The number of parts that may still be read: references can make a small schema very large.
     left: &'a Cell<usize>,
 }
 
@@ -135,28 +135,28 @@ impl<'a> Part<'a> {
     fn within(self, schema: &'a Value) -> Option<Self> {
         let left = self.left.get().checked_sub(1)?;
         self.left.set(left);
-        (self.depth < DEEPEST).then_some(Self { schema, depth: self.depth + 1, ..self })
+        (self.depth < MAX_DEPTH).then_some(Self { schema, depth: self.depth + 1, ..self })
     }
 
-    /// The part itself, or what it refers to.
-    fn meant(self) -> Self {
+    /// Returns the part itself, or the part that it refers to.
+    fn resolve_reference(self) -> Self {
         let referred = self.schema.get("$ref").and_then(Value::as_str).and_then(|reference| {
             let place = reference.strip_prefix('#')?;
             let is_definition = place.starts_with("/$defs/") || place.starts_with("/definitions/");
             self.within(self.document.pointer(place).filter(|_| is_definition)?)
         });
-        referred.map_or(self, Self::meant)
+        referred.map_or(self, Self::resolve_reference)
     }
 
     fn description(self) -> String {
         let own = |part: Self| part.schema.get("description").and_then(Value::as_str);
-        own(self).or_else(|| own(self.meant())).unwrap_or_default().to_owned()
+        own(self).or_else(|| own(self.resolve_reference())).unwrap_or_default().to_owned()
     }
 
     fn alternatives(self) -> Vec<Self> {
         let several = ["anyOf", "oneOf", "allOf"].into_iter();
         let several = several.filter_map(|name| self.schema.get(name)?.as_array());
-        several.flatten().filter_map(|schema| self.within(schema)).map(Self::meant).collect()
+        several.flatten().filter_map(|schema| self.within(schema)).map(Self::resolve_reference).collect()
     }
 
     fn choices(self, alternatives: &[Self]) -> Vec<String> {
@@ -178,7 +178,7 @@ impl<'a> Part<'a> {
     }
 
     fn kind(self) -> Kind {
-        let part = self.meant();
+        let part = self.resolve_reference();
         let alternatives = part.alternatives();
         let choices = part.choices(&alternatives);
         if !choices.is_empty() {
@@ -304,7 +304,7 @@ mod tests {
                 expect("e", Kind::Other, false),
             ]
         );
-        // Whatever it means, a call without it would be a guess.
+        // Whatever it means, a call without the parameter would be a guess.
         let all = kinds(r#"{"required":true,"properties":{"a":{"type":"string"}}}"#);
         assert_eq!(all, [expect("a", Kind::Text, true)]);
     }

@@ -1,4 +1,4 @@
-//! A specialist: one call with the user's words, and then words about what came out.
+//! Answers as a specialist: one call with the user's text, and then a report of its result.
 
 use lango_model::{ModelRequest, RequestRole, RequestedCall};
 use lango_protocol::marker;
@@ -16,7 +16,7 @@ use super::thresholds::{CALL, CALL_DANGEROUS, CALL_UNKNOWN};
 use super::unknown::is_final;
 use super::{talk, wording};
 
-/// What a specialist is asked, and what it can do.
+/// Holds the request to a specialist and the reader.
 pub(crate) struct Specialist<'a> {
     pub(crate) reader: &'a Reader,
     pub(crate) request: &'a ModelRequest,
@@ -24,23 +24,23 @@ pub(crate) struct Specialist<'a> {
 
 impl Specialist<'_> {
     pub(crate) fn reply(&self, conversation: &Conversation<'_>) -> Reply {
-        if conversation.is_dropped() {
-            return Reply::Text(talk::dropped().to_owned());
+        if conversation.is_cancelled() {
+            return Reply::Text(talk::cancelled().to_owned());
         }
         if !conversation.done.is_empty() {
-            let parts: Vec<String> = conversation.done.iter().map(|c| wording::tell(c)).collect();
+            let parts: Vec<String> = conversation.done.iter().map(|c| wording::render_result(c)).collect();
             return Reply::Text(parts.join("\n\n"));
         }
-        if let Some(chosen) = conversation.chosen()
+        if let Some(chosen) = conversation.chosen_tool()
             && let Some(tool) = self.request.tools.iter().find(|tool| *tool.name == *chosen)
         {
             return self.call(tool, conversation);
         }
         let gist = self.reader.gist(&conversation.words);
         let readings = Readings::of(self.reader, &gist, &self.request.tools, []);
-        // The only agent is the one whom the user also talks to.
+        // A single agent also talks with the user.
         if self.request.role == RequestRole::Single
-            && let Some(text) = unfit(&conversation.words, &readings)
+            && let Some(text) = answer_without_tool(&conversation.words, &readings)
         {
             return Reply::Text(text);
         }
@@ -51,10 +51,10 @@ impl Specialist<'_> {
         let Meaning::Tool { tool, .. } = first.meaning else {
             return Reply::Text(talk::needs_bigger_model().to_owned());
         };
-        // Among its own tools: somebody has decided already that the request is for this agent.
+        // Compared among its own tools: the request has already been transferred to this agent.
         let among: f32 = own.iter().map(|reading| reading.probability).sum();
         let sure = if first.meaning.is_dangerous() {
-            first.probability >= self.needed(tool) && !is_reported(&conversation.words)
+            first.probability >= self.required_probability(tool) && !is_reported(&conversation.words)
         } else {
             first.probability / among.max(f32::MIN_POSITIVE) >= CALL
         };
@@ -67,14 +67,14 @@ impl Specialist<'_> {
         }
     }
 
-    /// How likely a dangerous tool has to be.
-    fn needed(&self, tool: &ToolDeclaration) -> f32 {
+    /// Returns the probability that a dangerous tool needs.
+    fn required_probability(&self, tool: &ToolDeclaration) -> f32 {
         let known = self.reader.catalogue.find(&tool.name).is_some();
         if known || is_final(tool) { CALL_DANGEROUS } else { CALL_UNKNOWN }
     }
 
     fn call(&self, tool: &ToolDeclaration, conversation: &Conversation<'_>) -> Reply {
-        let given = conversation.given(&tool.name);
+        let given = conversation.given_values(&tool.name);
         let filled = fill(self.reader, tool, &conversation.words, &given);
         match filled.missing.first() {
             Some(parameter) => Reply::Text(marker::ask(&ask_value(tool, parameter))),
@@ -86,8 +86,8 @@ impl Specialist<'_> {
     }
 }
 
-/// What an agent without others says to what none of its tools is for.
-fn unfit(words: &str, readings: &Readings<'_>) -> Option<String> {
+/// Returns the answer of a single agent to a request that none of its tools is for.
+fn answer_without_tool(words: &str, readings: &Readings<'_>) -> Option<String> {
     if Structure::of(words) != Structure::One {
         return Some(talk::one_at_a_time().to_owned());
     }
@@ -95,6 +95,6 @@ fn unfit(words: &str, readings: &Readings<'_>) -> Option<String> {
         Meaning::SmallTalk => Some(talk::reply(words, &[])),
         Meaning::Plan => Some(talk::cannot_split().to_owned()),
         Meaning::Absent(known) => Some(talk::no_tool(&known.name)),
-        Meaning::Tool { .. } | Meaning::Elsewhere(_) => None,
+        Meaning::Tool { .. } | Meaning::Remote(_) => None,
     }
 }

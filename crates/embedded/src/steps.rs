@@ -1,9 +1,9 @@
-//! What can be split by structure: lists, and words such as "and then".
+//! Splits a request by its structure: lists, and words such as "and then".
 
-/// A plan that is longer is not one that was written as a list of things to do now.
-const MOST_STEPS: usize = 12;
+/// Limits the steps of a plan; a longer list is not one of things to do now.
+const MAX_STEP_COUNT: usize = 12;
 
-/// What separates two steps of a sentence, longest first.
+/// Lists the separators of two steps in a sentence, longest first.
 const SEPARATORS: [&str; 14] = [
     ", and after that ",
     " and after that ",
@@ -21,34 +21,34 @@ const SEPARATORS: [&str; 14] = [
     ". finally ",
 ];
 
-/// How a request is built.
+/// Classifies the structure of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Structure<'a> {
     /// One request, as far as can be seen.
     One,
     /// A numbered or bulleted list of things to do.
     List(Vec<&'a str>),
-    /// Parts with words such as "and then" between them. People say "then" for much else.
+    /// Parts with words such as "and then" between them. The word "then" has many other uses.
     Sequence(Vec<&'a str>),
-    /// A list, but what stands around it says something about it, or it is too long: not things to do
-    /// one after the other.
+    /// A list, but what stands around it says something about it, or it is too long: not things to
+    /// do one after the other.
     OtherList,
 }
 
 impl<'a> Structure<'a> {
-    /// How these words are built. Every step is a part of them.
+    /// Returns the structure of a text. Every step is a part of it.
     pub(crate) fn of(words: &'a str) -> Self {
-        let items = words.lines().filter_map(item).map(trimmed).filter(|step| !step.is_empty());
+        let items = words.lines().filter_map(item).map(strip_ordinal).filter(|step| !step.is_empty());
         let items: Vec<&str> = items.collect();
         if items.len() > 1 {
-            let plain = is_only_a_list(words) && items.len() <= MOST_STEPS;
+            let plain = is_only_a_list(words) && items.len() <= MAX_STEP_COUNT;
             return if plain { Self::List(items) } else { Self::OtherList };
         }
-        let parts = in_a_sentence(words);
-        if (2..=MOST_STEPS).contains(&parts.len()) { Self::Sequence(parts) } else { Self::One }
+        let parts = split_sentence(words);
+        if (2..=MAX_STEP_COUNT).contains(&parts.len()) { Self::Sequence(parts) } else { Self::One }
     }
 
-    /// The steps, if there are several.
+    /// Returns the steps, if there are several.
     pub(crate) fn steps(self) -> Vec<&'a str> {
         match self {
             Self::List(steps) | Self::Sequence(steps) => steps,
@@ -57,7 +57,7 @@ impl<'a> Structure<'a> {
     }
 }
 
-/// Whether nothing stands around a list that could say more than "do this".
+/// Tells whether the text around a list says no more than "do this".
 fn is_only_a_list(words: &str) -> bool {
     const NEUTRAL: [&str; 22] = [
         "please",
@@ -89,8 +89,8 @@ fn is_only_a_list(words: &str) -> bool {
     around.all(|word| word.is_empty() || neutral(word))
 }
 
-/// Whether the words before a list are against it.
-pub(crate) fn is_against(words: &str) -> bool {
+/// Tells whether the text before a list negates it.
+pub(crate) fn is_negated(words: &str) -> bool {
     let lead = words.lines().take_while(|line| item(line).is_none());
     let mut lead = lead.flat_map(|line| line.split(|c: char| c.is_whitespace() || c == ','));
     let against = ["not", "don't", "dont", "never", "without", "nothing", "none", "stop", "avoid"];
@@ -107,8 +107,8 @@ fn item(line: &str) -> Option<&str> {
     marked.filter(|_| rest.len() < line.len())
 }
 
-/// Steps with words between them. What stands in quotes is not looked into.
-fn in_a_sentence(words: &str) -> Vec<&str> {
+/// Splits a sentence into steps. Quotations are not split.
+fn split_sentence(words: &str) -> Vec<&str> {
     let lower = words.to_ascii_lowercase();
     let mut found = Vec::new();
     let (mut start, mut at) = (0, 0);
@@ -130,13 +130,13 @@ fn in_a_sentence(words: &str) -> Vec<&str> {
         at += c.len_utf8();
     }
     found.push(&words[start..]);
-    let steps: Vec<&str> = found.into_iter().map(trimmed).filter(|step| !step.is_empty()).collect();
-    let told = steps.iter().skip(1).any(|step| tells(step));
+    let steps: Vec<&str> = found.into_iter().map(strip_ordinal).filter(|step| !step.is_empty()).collect();
+    let told = steps.iter().skip(1).any(|step| is_narrative(step));
     if steps.len() > 1 && !told { steps } else { Vec::new() }
 }
 
-/// Whether words tell what happened rather than what to do: "…, then a cow came".
-fn tells(step: &str) -> bool {
+/// Tells whether a text reports events rather than asks for them: "…, then a cow came".
+fn is_narrative(step: &str) -> bool {
     const SUBJECTS: [&str; 18] = [
         "a", "an", "the", "i", "we", "you", "he", "she", "it", "they", "my", "our", "your", "his",
         "her", "their", "this", "there",
@@ -145,8 +145,8 @@ fn tells(step: &str) -> bool {
     SUBJECTS.iter().any(|subject| subject.eq_ignore_ascii_case(first))
 }
 
-/// A step without the words that only say which it is.
-fn trimmed(step: &str) -> &str {
+/// Returns a step without its ordinal words.
+fn strip_ordinal(step: &str) -> &str {
     let mut step = step.trim().trim_end_matches([',', ';']);
     for word in ["first", "second", "third", "then", "next", "finally", "please", "and"] {
         let begins = step.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
@@ -175,8 +175,8 @@ mod tests {
         ] {
             assert_eq!(Structure::of(words), Structure::OtherList, "{words}");
         }
-        assert!(is_against("Don't do any of these:\n- a\n- b"));
-        assert!(!is_against("Save as a rule:\n- never a\n- b"));
+        assert!(is_negated("Don't do any of these:\n- a\n- b"));
+        assert!(!is_negated("Save as a rule:\n- never a\n- b"));
         let many: String = (0..13).map(|_| "- a\n").collect();
         assert_eq!(Structure::of(&many), Structure::OtherList);
     }

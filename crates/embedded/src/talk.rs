@@ -1,17 +1,17 @@
-//! Small talk, and saying what cannot be done: short, honest, and never with the user's own words in
-//! it. Nothing here pretends to know or to feel anything.
+//! Answers small talk, and explains what cannot be done: short, honest, and never with the user's
+//! own text in it. No answer pretends to know or to feel anything.
 
 mod kind;
 mod phrases;
 
 use self::kind::{Kind, Language};
 
-/// Agents that are listed.
-const MOST_AGENTS: usize = 20;
-/// Characters of an agent's description.
-const LONGEST_DESCRIPTION: usize = 160;
+/// Limits the agents that are listed.
+const MAX_LISTED_AGENT_COUNT: usize = 20;
+/// Limits an agent's description.
+const MAX_DESCRIPTION_CHARACTERS: usize = 160;
 
-/// What the small model is.
+/// Describes the embedded model.
 macro_rules! small {
     () => {
         "this is the small model that is part of the program: it puts requests to work, but cannot \
@@ -19,14 +19,14 @@ macro_rules! small {
     };
 }
 
-/// How to get another one.
+/// Explains how to connect another model.
 macro_rules! connect {
     () => {
         "To connect a bigger one, type `export ANTHROPIC_API_KEY=…` (or start Ollama) and ask again."
     };
 }
 
-/// An answer to small talk. `agents` are the specialists of this team, each with what it is for.
+/// Answers small talk. `agents` are the specialists of this team, each with its purpose.
 pub(crate) fn reply(text: &str, agents: &[(&str, &str)]) -> String {
     match Kind::of(text) {
         Kind::Abilities => abilities(agents),
@@ -34,11 +34,11 @@ pub(crate) fn reply(text: &str, agents: &[(&str, &str)]) -> String {
     }
 }
 
-/// The line for a kind of small talk.
+/// Returns the line for a kind of small talk.
 fn line(kind: Kind) -> &'static str {
     match kind {
         Kind::Greeting(language) => match language {
-            Language::English => "Hello. What shall I do?",
+            Language::English => "Hello. What should I do?",
             Language::German => "Hallo. Was soll ich tun?",
             Language::French => "Bonjour. Que puis-je faire ?",
             Language::Spanish => "Hola. ¿Qué hago?",
@@ -54,7 +54,7 @@ fn line(kind: Kind) -> &'static str {
             Language::Portuguese => "De nada. Às ordens.",
         },
         Kind::Farewell => "Goodbye.",
-        Kind::Wellbeing => "I am a program, and I am running. What shall I do?",
+        Kind::Wellbeing => "I am a program, and I am running. What should I do?",
         Kind::Identity => concat!("I am Lango, and ", small!(), "."),
         Kind::Abilities => "I put requests to work. To see who does what: lango agents list",
         Kind::Compliment => "Thank you.",
@@ -82,32 +82,32 @@ fn abilities(agents: &[(&str, &str)]) -> String {
     if agents.is_empty() {
         return line(Kind::Abilities).to_owned();
     }
-    let mut text = "I hand requests to these specialists:".to_owned();
-    for (name, description) in agents.iter().take(MOST_AGENTS) {
-        text.push_str(&format!("\n- {name}: {}", short(description)));
+    let mut text = "I transfer requests to these specialists:".to_owned();
+    for (name, description) in agents.iter().take(MAX_LISTED_AGENT_COUNT) {
+        text.push_str(&format!("\n- {name}: {}", shorten(description)));
     }
-    if agents.len() > MOST_AGENTS {
-        text.push_str(&format!("\n(… {} more: lango agents list)", agents.len() - MOST_AGENTS));
+    if agents.len() > MAX_LISTED_AGENT_COUNT {
+        text.push_str(&format!("\n(… {} more: lango agents list)", agents.len() - MAX_LISTED_AGENT_COUNT));
     }
     text
 }
 
-/// One line, not too long.
-fn short(description: &str) -> String {
+/// Shortens a description to one line.
+fn shorten(description: &str) -> String {
     let words: Vec<&str> = description.split_whitespace().collect();
-    words.join(" ").chars().take(LONGEST_DESCRIPTION).collect()
+    words.join(" ").chars().take(MAX_DESCRIPTION_CHARACTERS).collect()
 }
 
-/// The work of an agent that this team does not have. `job` is what it is for.
+/// Reports a request for an agent that this team does not have. `job` is the agent's purpose.
 pub(crate) fn no_such_agent(name: &str, job: &str) -> String {
     format!(
         "That is work for the {name} ({}), which is not part of this team. To see who is: lango \
          agents list",
-        short(job)
+        shorten(job)
     )
 }
 
-/// An agent is here, but not with this tool.
+/// Reports that an agent lacks this tool.
 pub(crate) fn no_such_tool(agent: &str, tool: &str) -> String {
     format!(
         "That is work for the {agent}, with `{tool}`, which is not set up here. To see what is: \
@@ -115,17 +115,17 @@ pub(crate) fn no_such_tool(agent: &str, tool: &str) -> String {
     )
 }
 
-/// Somebody without others to hand over to.
+/// Reports a missing tool for an agent that cannot transfer.
 pub(crate) fn no_tool(tool: &str) -> String {
     format!("That would need `{tool}`, which is not set up here. To see what is: lango agents list")
 }
 
-/// Several steps, for an agent that has nobody to hand them over to.
+/// Asks for one step at a time, for an agent that cannot transfer.
 pub(crate) fn one_at_a_time() -> &'static str {
     "I did nothing: without a team I take one request at a time. Ask for the first step."
 }
 
-/// A step of a plan that nobody takes for sure. Nothing was done.
+/// Reports a step of a plan that no agent clearly fits. Nothing was done.
 pub(crate) fn unclear_step(step: &str) -> String {
     format!(
         "I did nothing, because one step is not clear to me: {}\nSay it in other words, or ask for \
@@ -134,41 +134,41 @@ pub(crate) fn unclear_step(step: &str) -> String {
     )
 }
 
-/// Steps that may not be taken any more.
-pub(crate) fn left(steps: &[&str]) -> String {
-    format!("I may not hand over any more in this turn. {}", not_done(steps))
+/// Lists steps that may not be run any more.
+pub(crate) fn not_allowed(steps: &[&str]) -> String {
+    format!("I may not transfer any more tasks in this turn. {}", not_done(steps))
 }
 
-/// Steps that come after one that did not go well.
+/// Lists the steps after one that failed.
 pub(crate) fn not_done(steps: &[&str]) -> String {
     let lines: Vec<String> = steps.iter().map(|step| format!("- {}", quoted(step))).collect();
     format!("These steps were not taken; ask for them again:\n{}", lines.join("\n"))
 }
 
-/// Words of the user, in which marks of agents mean nothing.
+/// Quotes the user's text without the markers of agents.
 fn quoted(words: &str) -> String {
-    quiet(words, LONGEST_DESCRIPTION)
+    one_line(words, MAX_DESCRIPTION_CHARACTERS)
 }
 
-/// One line of somebody's words, not too long, in which marks mean nothing.
-pub(crate) fn quiet(words: &str, most: usize) -> String {
+/// Returns one line of a text, shortened, without markers.
+pub(crate) fn one_line(words: &str, max_characters: usize) -> String {
     let words: Vec<&str> = words.split_whitespace().collect();
     let words = words.join(" ").replace('[', "(").replace(']', ")").replace('`', "'");
-    words.chars().take(most).collect()
+    words.chars().take(max_characters).collect()
 }
 
-/// The user does not want it any more.
-pub(crate) fn dropped() -> &'static str {
+/// Confirms that the request was cancelled.
+pub(crate) fn cancelled() -> &'static str {
     "All right, I leave it."
 }
 
-/// A list with words around it that say more than that its lines shall be done.
+/// Answers a list whose surrounding text says more than that its lines shall be done.
 pub(crate) fn other_list() -> &'static str {
     "I did nothing: I cannot tell what to do with this list. I take lists whose lines are things to \
      do, at most twelve, with nothing around them but a word such as \"please:\"."
 }
 
-/// A request of several steps that cannot be told apart by their words.
+/// Answers a request of several steps that cannot be separated.
 pub(crate) fn cannot_split() -> &'static str {
     concat!(
         "I cannot make a plan of that: I only take apart what is said step by step, such as \"first … \
@@ -177,7 +177,7 @@ pub(crate) fn cannot_split() -> &'static str {
     )
 }
 
-/// Something that only a bigger model can do.
+/// Answers a request that only a larger model can do.
 pub(crate) fn needs_bigger_model() -> &'static str {
     concat!("That needs a bigger model: ", small!(), ". ", connect!())
 }

@@ -1,27 +1,27 @@
-//! Tools and agents that the training never saw, compared with those that it did.
+//! Compares tools and agents that the training never saw with those that it did.
 //!
-//! The trained layers know our own tools well and see them in everything. The encoder as it was before
-//! does not, and so it has a say too: a tool that nobody trained on has to be more like the request
-//! than the known ones that it competes with.
+//! The trained layers know our own tools well and see them in everything. The encoder without them
+//! does not, and so its similarity counts too: a tool that was not in the training has to be more
+//! similar to the request than the known ones that it competes with.
 
 use lango_tool::ToolDeclaration;
 
 use super::decision::Meaning;
-use super::question::{human, words};
+use super::question::{as_words, words};
 use super::reading::{Gist, Reader};
 
-/// How much the likeness counts by which an unknown tool is ahead of the known ones. This and the
-/// rest were chosen by looking at requests to eight MCP servers.
+/// Is the weight of the similarity by which an unknown tool exceeds the known ones. This and the
+/// other constants were chosen on requests to eight MCP servers.
 const LIKENESS_WEIGHT: f32 = 18.0;
-/// How much nearer an unknown one has to be in the end.
+/// Is how much nearer an unknown tool has to be in the end.
 const PENALTY: f32 = 0.5;
-/// Of the unknown ones, how many are looked at closely. The others are not meant.
-const CLOSEST: usize = 8;
-/// Of the known ones, how many they are compared with: the likeliest.
-const RIVALS: usize = 3;
+/// Limits the unknown tools that are compared. The others are not considered.
+const MAX_CANDIDATE_COUNT: usize = 8;
+/// Limits the known tools that they are compared with: the likeliest.
+const MAX_RIVAL_COUNT: usize = 3;
 
-/// Words in a name that say that something cannot be taken back.
-const FINAL: [&str; 26] = [
+/// Lists words in a name that say that the effect cannot be undone.
+const FINAL_WORDS: [&str; 26] = [
     "delete",
     "remove",
     "drop",
@@ -50,18 +50,19 @@ const FINAL: [&str; 26] = [
     "archive",
 ];
 
-/// What can be meant, with the text that describes it.
+/// Holds unknown meanings, each with the text that describes it.
 #[derive(Default)]
-pub(crate) struct Unknown<'a> {
+pub(crate) struct UnknownMeanings<'a> {
     all: Vec<(Meaning<'a>, String)>,
 }
 
-impl<'a> Unknown<'a> {
+impl<'a> UnknownMeanings<'a> {
     pub(crate) fn add(&mut self, meaning: Meaning<'a>, text: String) {
         self.all.push((meaning, text));
     }
 
-    /// The closest ones. `known` are the logits of the known tools, in the order of their cards.
+    /// Returns the logits of the closest ones. `known` are the logits of the known tools, in the
+    /// order of their cards.
     pub(crate) fn logits(
         self,
         reader: &Reader,
@@ -80,9 +81,9 @@ impl<'a> Unknown<'a> {
             })
             .collect();
         near.sort_by(|a, b| b.2.total_cmp(&a.2));
-        near.truncate(CLOSEST);
+        near.truncate(MAX_CANDIDATE_COUNT);
         let (tool_weight, agent_weight) = reader.decision_weights();
-        // Nobody knows which of the trained agents it would be like, so that decides nothing.
+        // It is unknown which of the trained agents it would be like, so that decides nothing.
         let agent = gist.agents.iter().copied().fold(f32::MIN, f32::max);
         let rival = rival(reader, gist, known);
         let logit = |(meaning, text, nearness): (Meaning<'a>, String, f32)| {
@@ -94,18 +95,18 @@ impl<'a> Unknown<'a> {
     }
 }
 
-/// How like the request is to the known tools that it most likely means.
+/// Returns the similarity of the request to the known tools that it most likely means.
 fn rival(reader: &Reader, gist: &Gist, known: &[f32]) -> f32 {
     let mut cards: Vec<usize> = (0..known.len()).collect();
     cards.sort_by(|a, b| known[*b].total_cmp(&known[*a]));
     let likeness = |card: &usize| {
         let tool = &reader.catalogue.tools()[*card];
-        reader.likeness(gist, format!("{}: {}", human(&tool.name), tool.description))
+        reader.likeness(gist, format!("{}: {}", as_words(&tool.name), tool.description))
     };
-    cards.iter().take(RIVALS).map(likeness).fold(-1.0, f32::max)
+    cards.iter().take(MAX_RIVAL_COUNT).map(likeness).fold(-1.0, f32::max)
 }
 
-/// Whether the name of a tool says that what it does is final.
+/// Tells whether the name of a tool says that its effect is final.
 pub(crate) fn is_final(tool: &ToolDeclaration) -> bool {
     // Names are written `delete_file`, and `deleteFile` too.
     let begins = |word: &str, end: &str| {
@@ -114,7 +115,7 @@ pub(crate) fn is_final(tool: &ToolDeclaration) -> bool {
         begin.is_some_and(|begin| begin.eq_ignore_ascii_case(end))
             && rest.chars().next().is_none_or(char::is_uppercase)
     };
-    words(tool).any(|word| FINAL.iter().any(|end| begins(word, end)))
+    words(tool).any(|word| FINAL_WORDS.iter().any(|end| begins(word, end)))
 }
 
 #[cfg(test)]

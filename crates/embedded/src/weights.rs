@@ -1,21 +1,21 @@
-//! The trained layers and heads that are part of the program. `weights/README.md` says what is where
-//! in the file, and how it was made.
+//! Loads the trained layers and heads that are part of the program. `weights/README.md` describes
+//! the layout of the file, and how it was made.
 
 use lango_encoder::{Layers, Sections};
 
-/// Numbers for each token.
+/// Is the length of a token's vector.
 pub(crate) const HIDDEN: usize = 384;
-/// Classes of the first head: small talk and seven agents.
+/// Lists the classes of the first head: small talk and seven agents.
 pub(crate) const AGENTS: [&str; 8] =
     ["none", "operator", "navigator", "vault", "librarian", "automator", "planner", "chronicler"];
-/// Cards whose vectors are in the file: the known tools, small talk, and a plan.
+/// Is the number of cards whose vectors are in the file: the known tools, small talk, and a plan.
 pub(crate) const CARDS: usize = 82;
 
 const MAGIC: [u8; 8] = *b"LANGOBOX";
 const HEADER: usize = 8 + 6 * 4;
 const FILE_SIZE: usize = 12_143_872;
 
-/// Bytes that begin where a cache line does.
+/// Aligns bytes to a cache line.
 #[repr(C, align(64))]
 struct Aligned<T: ?Sized>(T);
 
@@ -39,12 +39,12 @@ const _: () = {
     }
 };
 
-/// The bytes of the file.
+/// Returns the size of the file in bytes.
 pub(crate) fn size() -> usize {
     FILE.0.len()
 }
 
-/// A small linear step, in full precision.
+/// Is a small linear layer, in full precision.
 #[derive(Debug)]
 pub(crate) struct Head {
     rows: Vec<f32>,
@@ -62,7 +62,7 @@ impl Head {
     }
 }
 
-/// The sum of products. In eight lanes, so that the compiler can keep them side by side.
+/// Returns the dot product. It is computed in eight lanes, so that the compiler can vectorise it.
 pub(crate) fn product(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0.0_f32; 8];
     for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
@@ -73,21 +73,21 @@ pub(crate) fn product(a: &[f32], b: &[f32]) -> f32 {
     lanes.iter().sum()
 }
 
-/// Everything in the file.
+/// Holds everything in the file.
 #[derive(Debug)]
 pub(crate) struct Weights {
     pub(crate) layers: Layers,
-    /// Which agent.
+    /// The classifier of agents.
     pub(crate) agent: Head,
     /// A request as tools are compared with it.
     pub(crate) ask: Head,
     /// A card as requests are compared with it.
     pub(crate) offer: Head,
-    /// Where an answer begins and ends.
+    /// The start and the end of an answer.
     pub(crate) span: Head,
-    /// How much a comparison counts.
+    /// The factor of a comparison.
     pub(crate) sharpness: f32,
-    /// How much tools and agents count in a decision.
+    /// The weight of tools and of agents in a decision.
     pub(crate) tool_weight: f32,
     pub(crate) agent_weight: f32,
     /// The cards' vectors, of length 1.

@@ -1,4 +1,4 @@
-//! Attention: each token of a text looks at all tokens of the same text.
+//! Computes the attention: each token of a text attends to all tokens of the same text.
 
 use std::ops::Range;
 
@@ -6,27 +6,27 @@ use crate::kernel::Kernel;
 use crate::math::{LANES, softmax};
 use crate::weights::{HEADS, HIDDEN};
 
-/// Numbers of a token in one head.
-const HEAD: usize = HIDDEN / HEADS;
-/// Rows that share a look at the keys.
-const BLOCK: usize = 4;
-/// A score that gets no share.
-const NOTHING: f32 = -1e30;
-/// One over the square root of a head's size, 32.
+/// Is the length of a token's vector in one head.
+const HEAD_SIZE: usize = HIDDEN / HEADS;
+/// Is the number of rows that share one pass over the keys.
+const BLOCK_ROWS: usize = 4;
+/// Is a score whose share is zero.
+const ZERO_SHARE_SCORE: f32 = -1e30;
+/// Is one over the square root of a head's size, 32.
 const SCALE: f32 = 0.176_776_69;
 
-/// Room for one head of one text, kept from one to the next.
+/// Holds the buffers for one head of one text, reused from one to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Attention {
-    /// Keys, sixteen tokens side by side: `[tokens / 16][HEAD][16]`.
+    /// Keys, sixteen tokens side by side: `[tokens / 16][HEAD_SIZE][16]`.
     keys: Vec<f32>,
-    values: Vec<[f32; HEAD]>,
+    values: Vec<[f32; HEAD_SIZE]>,
     /// Scores of a few tokens with all others.
-    scores: [Vec<f32>; BLOCK],
+    scores: [Vec<f32>; BLOCK_ROWS],
 }
 
 impl Attention {
-    /// From the rows of query, key and value of one text to what its tokens saw.
+    /// Computes the attention output from the rows of query, key and value of one text.
     #[inline(always)]
     pub(crate) fn attend<K: Kernel>(&mut self, kernel: K, rows: &[f32], output: &mut [f32]) {
         let tokens = rows.len() / (3 * HIDDEN);
@@ -38,7 +38,7 @@ impl Attention {
             self.gather(rows, head, padded);
             let mut token = 0;
             while token < tokens {
-                let count = BLOCK.min(tokens - token);
+                let count = BLOCK_ROWS.min(tokens - token);
                 self.block(kernel, rows, head, token..token + count, output);
                 token += count;
             }
@@ -48,19 +48,19 @@ impl Attention {
     #[inline(always)]
     fn gather(&mut self, rows: &[f32], head: usize, padded: usize) {
         self.keys.clear();
-        self.keys.resize(padded * HEAD, 0.0);
+        self.keys.resize(padded * HEAD_SIZE, 0.0);
         self.values.clear();
         for (token, row) in rows.chunks_exact(3 * HIDDEN).enumerate() {
-            let key = &row[HIDDEN + head * HEAD..][..HEAD];
-            let block = &mut self.keys[token / LANES * LANES * HEAD..][..LANES * HEAD];
+            let key = &row[HIDDEN + head * HEAD_SIZE..][..HEAD_SIZE];
+            let block = &mut self.keys[token / LANES * LANES * HEAD_SIZE..][..LANES * HEAD_SIZE];
             for (number, lanes) in key.iter().zip(block.chunks_exact_mut(LANES)) {
                 lanes[token % LANES] = *number;
             }
-            self.values.extend(row[2 * HIDDEN + head * HEAD..].first_chunk::<HEAD>());
+            self.values.extend(row[2 * HIDDEN + head * HEAD_SIZE..].first_chunk::<HEAD_SIZE>());
         }
     }
 
-    /// What up to four tokens see. Fewer are filled up with the last one.
+    /// Computes the output of up to four tokens. A shorter block is filled up with the last one.
     #[inline(always)]
     fn block<K: Kernel>(
         &mut self,
@@ -71,20 +71,20 @@ impl Attention {
         output: &mut [f32],
     ) {
         let tokens = self.values.len();
-        let mut queries = [[0_f32; HEAD]; BLOCK];
+        let mut queries = [[0_f32; HEAD_SIZE]; BLOCK_ROWS];
         for (index, query) in queries.iter_mut().enumerate() {
             let token = (block.start + index).min(block.end - 1);
-            let row = &rows[token * 3 * HIDDEN + head * HEAD..][..HEAD];
+            let row = &rows[token * 3 * HIDDEN + head * HEAD_SIZE..][..HEAD_SIZE];
             for (to, number) in query.iter_mut().zip(row) {
                 *to = number * SCALE;
             }
         }
-        for (group, keys) in self.keys.chunks_exact(LANES * HEAD).enumerate() {
-            let mut sums = [kernel.splat(0.0); BLOCK];
+        for (group, keys) in self.keys.chunks_exact(LANES * HEAD_SIZE).enumerate() {
+            let mut sums = [kernel.splat(0.0); BLOCK_ROWS];
             for (number, keys) in keys.as_chunks::<LANES>().0.iter().enumerate() {
                 let keys = kernel.load(keys);
-                for index in 0..BLOCK {
-                    let query = kernel.splat(queries[index][number % HEAD]);
+                for index in 0..BLOCK_ROWS {
+                    let query = kernel.splat(queries[index][number % HEAD_SIZE]);
                     sums[index] = kernel.plus(sums[index], kernel.times(query, keys));
                 }
             }
@@ -95,31 +95,31 @@ impl Attention {
             }
         }
         for scores in &mut self.scores {
-            scores[tokens..].fill(NOTHING);
+            scores[tokens..].fill(ZERO_SHARE_SCORE);
             softmax(scores);
         }
-        self.look(kernel, head, block, output);
+        self.sum_values(kernel, head, block, output);
     }
 
-    /// The values of all tokens, each with the share that it got.
+    /// Sums the values of all tokens, each with its share.
     #[inline(always)]
-    fn look<K: Kernel>(&self, kernel: K, head: usize, block: Range<usize>, output: &mut [f32]) {
-        let mut seen = [[kernel.splat(0.0); HEAD / LANES]; BLOCK];
+    fn sum_values<K: Kernel>(&self, kernel: K, head: usize, block: Range<usize>, output: &mut [f32]) {
+        let mut seen = [[kernel.splat(0.0); HEAD_SIZE / LANES]; BLOCK_ROWS];
         let tokens = self.values.len();
         let [first, second, third, fourth] = &self.scores;
         let scores = [&first[..tokens], &second[..tokens], &third[..tokens], &fourth[..tokens]];
         for (other, value) in self.values.iter().enumerate() {
             let (parts, _) = value.as_chunks::<LANES>();
-            for index in 0..BLOCK {
+            for index in 0..BLOCK_ROWS {
                 let share = kernel.splat(scores[index][other]);
-                for part in 0..HEAD / LANES {
+                for part in 0..HEAD_SIZE / LANES {
                     let product = kernel.times(share, kernel.load(&parts[part]));
                     seen[index][part] = kernel.plus(seen[index][part], product);
                 }
             }
         }
         for (token, seen) in block.zip(seen) {
-            let to = &mut output[token * HIDDEN + head * HEAD..][..HEAD];
+            let to = &mut output[token * HIDDEN + head * HEAD_SIZE..][..HEAD_SIZE];
             for (lanes, to) in seen.into_iter().zip(to.as_chunks_mut().0) {
                 kernel.store(lanes, to);
             }

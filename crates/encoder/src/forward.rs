@@ -1,4 +1,4 @@
-//! From token ids to the last layer's vectors.
+//! Runs the layers: from token ids to the last layer's vectors.
 //!
 //! Several texts are worked on as one list of rows, one for each token, without any padding: linear
 //! steps do not care where a text ends, and attention looks at one text at a time.
@@ -6,11 +6,11 @@
 use pulp::NullaryFnOnce;
 
 use crate::attention::Attention;
-use crate::kernel::{Kernel, Level, Rounded};
+use crate::kernel::{Kernel, Level, RoundedRows};
 use crate::math;
 use crate::weights::{HIDDEN, INTERMEDIATE, Layer, Layers, Linear, Norm, Words};
 
-/// The vectors of all tokens of some texts, one text after the other.
+/// Returns the vectors of all tokens of some texts, one text after the other.
 pub(crate) fn forward(
     level: Level,
     words: &Words,
@@ -29,14 +29,14 @@ pub(crate) fn forward(
 fn run<K: Kernel>(kernel: K, words: &Words, layers: &Layers, texts: &[Vec<u32>]) -> Vec<f32> {
     let tokens = texts.iter().map(Vec::len).sum::<usize>();
     let mut rows = vec![0.0; tokens * HIDDEN];
-    let places = texts.iter().flat_map(|ids| ids.iter().enumerate());
-    for (row, (place, id)) in rows.chunks_exact_mut(HIDDEN).zip(places) {
-        words.embed(*id as usize, place, row);
+    let positions = texts.iter().flat_map(|ids| ids.iter().enumerate());
+    for (row, (position, id)) in rows.chunks_exact_mut(HIDDEN).zip(positions) {
+        words.embed(*id as usize, position, row);
     }
     kernel.vectorize(Normalise { rows: &mut rows, norm: &words.embedding_norm });
     let mut pass = Pass {
         kernel,
-        rounded: Rounded::default(),
+        rounded: RoundedRows::default(),
         attention: Attention::default(),
         wide: vec![0.0; tokens * INTERMEDIATE],
         narrow: vec![0.0; tokens * HIDDEN],
@@ -48,10 +48,10 @@ fn run<K: Kernel>(kernel: K, words: &Words, layers: &Layers, texts: &[Vec<u32>])
     rows
 }
 
-/// What one pass through the layers works with.
+/// Holds the state of one pass through the layers.
 struct Pass<'a, K> {
     kernel: K,
-    rounded: Rounded,
+    rounded: RoundedRows,
     attention: Attention,
     /// Rows of a linear step that makes more numbers of each row than it had.
     wide: Vec<f32>,
@@ -67,7 +67,7 @@ impl<K: Kernel> Pass<'_, K> {
         linear(kernel, rounded, rows, &layer.attention, attention_rows);
         let seen = narrow.as_mut_slice();
         kernel.vectorize(Attend { kernel, attention, texts, rows: attention_rows, output: seen });
-        // The attention's rows are done with; the output goes where they were.
+        // The attention's rows are no longer needed; the output replaces them.
         let output = &mut wide[..rows.len()];
         linear(kernel, rounded, narrow, &layer.attention_output, output);
         kernel.vectorize(AddAndNormalise { rows, more: output, norm: &layer.attention_norm });
@@ -80,7 +80,7 @@ impl<K: Kernel> Pass<'_, K> {
 
 fn linear<K: Kernel>(
     kernel: K,
-    rounded: &mut Rounded,
+    rounded: &mut RoundedRows,
     rows: &[f32],
     linear: &Linear,
     output: &mut [f32],
@@ -90,7 +90,7 @@ fn linear<K: Kernel>(
 }
 
 struct Round<'a> {
-    rounded: &'a mut Rounded,
+    rounded: &'a mut RoundedRows,
     rows: &'a [f32],
     columns: usize,
 }

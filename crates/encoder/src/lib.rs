@@ -1,8 +1,8 @@
-//! Texts as vectors: a small sentence encoder that is part of the program.
+//! Encodes texts as vectors: a small sentence encoder that is part of the program.
 //!
-//! The model is all-MiniLM-L6-v2 with its matrices rounded to 8 bits; `weights/README.md` says where
-//! it comes from. It needs no network, no file and no thread of its own, and gives the same vector for
-//! the same text on every machine. What to do with vectors is for others to know.
+//! The model is all-MiniLM-L6-v2 with its matrices rounded to 8 bits; `weights/README.md` says
+//! where it comes from. It needs no network, no file and no thread of its own, and gives the same
+//! vector for the same text on every machine. It does not interpret the vectors.
 //!
 //! ```
 //! let encoder = lango_encoder::Encoder::shared();
@@ -32,18 +32,18 @@ use tokenizer::Tokenizer;
 use weights::{HIDDEN, Words};
 pub use weights::{Layers, Sections};
 
-/// The model's name. Vectors of another name are not to be compared with these.
+/// Names the model. Vectors of another name must not be compared with these.
 pub const NAME: &str = "all-minilm-l6-v2-q8";
 
-/// Tokens of a text that are looked at, with the marks of beginning and end. The model was trained
-/// for texts of this length; what comes later in a text does not change its vector.
-pub const MAXIMUM_TOKENS: usize = 256;
+/// Limits the tokens of a text that are read, with the start and end markers. The model was trained
+/// for texts of this length; a later part of a text does not change its vector.
+pub const MAX_TOKENS: usize = 256;
 
-/// Tokens that are worked on at once: enough that loading the matrices from memory does not count,
-/// and few enough that their vectors take some megabytes.
+/// Limits the tokens that are processed at once: enough that loading the matrices from memory does
+/// not count, and few enough that their vectors take some megabytes.
 const BATCH_TOKENS: usize = 512;
 
-/// The encoder.
+/// Is the encoder.
 #[derive(Debug)]
 pub struct Encoder {
     tokenizer: Tokenizer,
@@ -53,8 +53,8 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// The encoder that is part of the program. The first call makes it ready, which takes some
-    /// milliseconds; the matrices are used where they lie.
+    /// Returns the encoder that is part of the program. The first call loads it, which takes some
+    /// milliseconds; the matrices are used in place.
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Encoder> = OnceLock::new();
         SHARED.get_or_init(|| {
@@ -63,20 +63,21 @@ impl Encoder {
         })
     }
 
-    /// How many numbers a vector has.
+    /// Returns the number of dimensions of a vector.
     pub fn dimensions(&self) -> usize {
         HIDDEN
     }
 
-    /// The model's name, [`NAME`].
+    /// Returns the model's name, [`NAME`].
     pub fn name(&self) -> &'static str {
         NAME
     }
 
-    /// The vector of each text, of length 1, so that the product of two is their similarity.
+    /// Returns the vector of each text, of length 1, so that the product of two is their
+    /// similarity.
     ///
-    /// Runs on the caller's thread; many texts at once are faster than one after the other, and give
-    /// the same vectors. A text without words has a vector too, which means nothing.
+    /// It runs on the caller's thread; many texts at once are faster than one after the other, and
+    /// give the same vectors. A text without words has a vector too, which means nothing.
     pub fn encode(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         let mut vectors = Vec::with_capacity(texts.len());
         let mut batch: Vec<Vec<u32>> = Vec::new();
@@ -95,34 +96,35 @@ impl Encoder {
         vectors
     }
 
-    /// How many tokens a text has, with the marks of beginning and end, however long it is.
-    /// At most [`MAXIMUM_TOKENS`] means that nothing of it is left out.
+    /// Returns how many tokens a text has, with the start and end markers, however long it is. At
+    /// most [`MAX_TOKENS`] means that nothing of it is left out.
     pub fn token_count(&self, text: &str) -> usize {
         self.tokenizer.count(text)
     }
 
-    /// Whether a word, in lower case, is in the vocabulary as a whole.
+    /// Tells whether a word, in lower case, is in the vocabulary as a whole.
     pub fn is_known_word(&self, word: &str) -> bool {
         self.tokenizer.is_word(word)
     }
 
-    /// The tokens of a text that are looked at, with where they stand in it. The first and the last
-    /// are the marks of beginning and end.
+    /// Returns the tokens of a text that are read, with their positions in it. The first and the
+    /// last are the start and end markers.
     pub fn tokens(&self, text: &str) -> Vec<Token> {
-        self.tokenizer.tokens(text, MAXIMUM_TOKENS)
+        self.tokenizer.tokens(text, MAX_TOKENS)
     }
 
-    /// The last layer's vector of each token of [`tokens`](Self::tokens), in the same order. They
-    /// are not of length 1; their mean, brought to that length, is what [`encode`](Self::encode)
-    /// gives.
+    /// Returns the last layer's vector of each token of [`tokens`](Self::tokens), in the same
+    /// order. They are not of length 1; their mean, scaled to that length, is what
+    /// [`encode`](Self::encode) returns.
     pub fn hidden(&self, text: &str) -> Vec<Vec<f32>> {
-        let rows = self.through(&self.layers, &[self.ids(text)]);
+        let rows = self.run_layers(&self.layers, &[self.ids(text)]);
         rows.chunks_exact(HIDDEN).map(<[f32]>::to_vec).collect()
     }
 
-    /// The vectors of all tokens of some texts, one text after the other, from other layers that were
-    /// trained on the same words. The texts are token ids with the marks that these layers know.
-    pub fn through(&self, layers: &Layers, texts: &[Vec<u32>]) -> Vec<f32> {
+    /// Returns the vectors of all tokens of some texts, one text after the other, from other layers
+    /// that were trained on the same vocabulary. The texts are token ids with the markers that
+    /// these layers know.
+    pub fn run_layers(&self, layers: &Layers, texts: &[Vec<u32>]) -> Vec<f32> {
         forward::forward(self.level, &self.words, layers, texts)
     }
 
@@ -131,25 +133,25 @@ impl Encoder {
     }
 
     fn encode_batch(&self, batch: &[Vec<u32>], vectors: &mut Vec<Vec<f32>>) {
-        let rows = self.through(&self.layers, batch);
+        let rows = self.run_layers(&self.layers, batch);
         let mut rows = rows.as_slice();
         for ids in batch {
             let (own, rest) = rows.split_at(ids.len() * HIDDEN);
-            vectors.push(pooled(own));
+            vectors.push(mean_pool(own));
             rows = rest;
         }
     }
 }
 
-/// The mean of the tokens' vectors, brought to length 1.
-fn pooled(rows: &[f32]) -> Vec<f32> {
+/// Returns the mean of the tokens' vectors, scaled to length 1.
+fn mean_pool(rows: &[f32]) -> Vec<f32> {
     // The length of the mean does not matter, so a sum will do.
     let mut sum = vec![0.0; HIDDEN];
     for row in rows.chunks_exact(HIDDEN) {
         math::add(&mut sum, row);
     }
     let length = math::sum(&sum, |number| number * number).sqrt();
-    // No text of this model has a sum of zero, but nothing must become a vector that is no number.
+    // No text of this model has a sum of zero, but a vector must never be NaN.
     let factor = if length > 0.0 { 1.0 / length } else { 0.0 };
     sum.iter().map(|number| number * factor).collect()
 }

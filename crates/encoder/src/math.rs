@@ -1,20 +1,21 @@
-//! The steps between matrix products: normalisation, activation, exponentials.
+//! Computes the steps between matrix products: normalisation, activation, exponentials.
 //!
-//! Everything is written for sixteen numbers at a time in a fixed order, so that it takes whatever
-//! instructions its caller was compiled for and still gives the same bits with all of them.
+//! Everything is written for sixteen numbers at a time in a fixed order, so that it uses the
+//! instructions that its caller was compiled for and still gives the same bits with all of them.
 
-use crate::kernel::whole;
+use crate::kernel::round;
 use crate::weights::{EPSILON, Norm};
 
-/// Numbers that are worked on side by side.
+/// Is the number of values that are processed side by side.
 pub(crate) const LANES: usize = 16;
 
-/// e to the power of a number that is not above 88; below -87 it is as good as nothing.
+/// Returns e to the power of a number that is not above 88; below -87 the result is practically
+/// zero.
 #[inline(always)]
 pub(crate) fn exponential(number: f32) -> f32 {
     // e^x = 2^n · e^r, with n whole and r small; ln 2 in two parts, so that r keeps its digits.
     let number = if number > -87.0 { number } else { -87.0 };
-    let power = whole(number * std::f32::consts::LOG2_E);
+    let power = round(number * std::f32::consts::LOG2_E);
     let exact = to_float(power);
     let rest = number - exact * 0.693_359_4 - exact * -2.121_944_4e-4;
     let series = 1.0 / 720.0;
@@ -33,7 +34,7 @@ fn to_float(power: i32) -> f32 {
     power as f32
 }
 
-/// The activation of the model, half of `x · (1 + erf(x / √2))`.
+/// Is the activation function of the model, half of `x · (1 + erf(x / √2))`.
 ///
 /// The error function is the approximation 7.1.26 of Abramowitz and Stegun, right to 1.5 · 10⁻⁷.
 #[inline(always)]
@@ -83,7 +84,7 @@ pub(crate) fn add(to: &mut [f32], numbers: &[f32]) {
     }
 }
 
-/// The sum of a function over whole groups of lanes.
+/// Returns the sum of a function over whole groups of lanes.
 #[inline(always)]
 pub(crate) fn sum(numbers: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [0_f32; LANES];
@@ -95,7 +96,7 @@ pub(crate) fn sum(numbers: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     lanes.iter().sum()
 }
 
-/// Shares that sum up to one, in place of scores. The length is a multiple of the lanes.
+/// Replaces scores by shares that sum up to one. The length is a multiple of the lanes.
 #[inline(always)]
 pub(crate) fn softmax(scores: &mut [f32]) {
     let mut lanes = [f32::MIN; LANES];

@@ -1,24 +1,24 @@
-//! The weights that are part of the program: where each one is in the file.
+//! Locates the weights that are part of the program in their file.
 //!
 //! The sizes are constants, and the compiler checks the file's length and header against them, so
 //! reading cannot fail when the program runs. Matrices stay where they are in the program's image,
 //! which the system reads when they are first touched; small vectors are copied.
 
-/// Entries of the vocabulary.
+/// Is the number of entries of the vocabulary.
 pub(crate) const VOCABULARY: usize = 30_522;
-/// Tokens that the model has places for.
+/// Is the number of token positions that the model has.
 pub(crate) const POSITIONS: usize = 512;
-/// Numbers for each token between the layers.
+/// Is the length of a token's vector between the layers.
 pub(crate) const HIDDEN: usize = 384;
-/// Numbers for each token within a layer's second half.
+/// Is the length of a token's vector within a layer's second half.
 pub(crate) const INTERMEDIATE: usize = 1536;
-/// Layers, each with attention and two linear steps.
+/// Is the number of layers, each with attention and two linear steps.
 pub(crate) const LAYERS: usize = 6;
-/// Independent attentions in a layer.
+/// Is the number of attention heads in a layer.
 pub(crate) const HEADS: usize = 12;
-/// What keeps a normalisation from dividing by zero.
+/// Keeps a normalisation from dividing by zero.
 pub(crate) const EPSILON: f32 = 1e-12;
-/// Outputs that lie side by side in a panel of a matrix.
+/// Is the number of outputs that lie side by side in a panel of a matrix.
 pub(crate) const PANEL: usize = 16;
 
 const MAGIC: [u8; 8] = *b"LANGOENC";
@@ -26,17 +26,17 @@ const VERSION: u32 = 1;
 const ALIGNMENT: usize = 64;
 const FILE_SIZE: usize = 23_451_712;
 
-/// Bytes that begin where a cache line does.
+/// Aligns bytes to a cache line.
 #[repr(C, align(64))]
 struct Aligned<T: ?Sized>(T);
 
 static FILE: &Aligned<[u8; FILE_SIZE]> =
     &Aligned(*include_bytes!("../weights/all-minilm-l6-v2.q8"));
 
-/// The vocabulary, one token to a line, in the order of their ids.
+/// Holds the vocabulary, one token to a line, in the order of their ids.
 pub(crate) static VOCABULARY_TEXT: &str = include_str!("../weights/vocabulary.txt");
 
-/// The whole file, for a check of what is in it.
+/// Returns the whole file, for a check of its content.
 #[cfg(test)]
 pub(crate) fn file() -> &'static [u8] {
     &FILE.0
@@ -69,7 +69,7 @@ const _: () = {
     }
 };
 
-/// A linear step: a matrix of whole numbers with a scale and a bias for each output.
+/// Is a linear layer: a matrix of integers with a scale and a bias for each output.
 #[derive(Debug)]
 pub(crate) struct Linear {
     /// `[outputs / 16][inputs / 2][16][2]`, each an `i8`.
@@ -85,7 +85,7 @@ impl Linear {
     }
 }
 
-/// Factors and summands of a normalisation.
+/// Holds the factors and summands of a normalisation.
 #[derive(Debug)]
 pub(crate) struct Norm {
     pub(crate) factors: Vec<f32>,
@@ -103,13 +103,13 @@ pub(crate) struct Layer {
     pub(crate) output_norm: Norm,
 }
 
-/// All layers of a model, in their order.
+/// Holds all layers of a model, in their order.
 #[derive(Debug)]
 pub struct Layers {
     pub(crate) layers: Vec<Layer>,
 }
 
-/// What is known about words by themselves and about places: the same for all [`Layers`].
+/// Holds the embeddings of words and positions: the same for all [`Layers`].
 #[derive(Debug)]
 pub(crate) struct Words {
     scales: &'static [u8],
@@ -118,7 +118,7 @@ pub(crate) struct Words {
     pub(crate) embedding_norm: Norm,
 }
 
-/// The encoder's own weights.
+/// Loads the encoder's own weights.
 pub(crate) fn load() -> (Words, Layers) {
     let mut file = Sections::new(&FILE.0, MAGIC.len() + 4 * 8);
     let words = Words {
@@ -131,13 +131,13 @@ pub(crate) fn load() -> (Words, Layers) {
 }
 
 impl Words {
-    /// The sum of what is known about a token by itself and about its place.
-    pub(crate) fn embed(&self, id: usize, place: usize, row: &mut [f32]) {
+    /// Adds the embedding of a token and that of its position.
+    pub(crate) fn embed(&self, id: usize, position: usize, row: &mut [f32]) {
         let scale = float(&self.scales[4 * id..]);
         let word = &self.vectors[id * HIDDEN..(id + 1) * HIDDEN];
-        let place = &self.positions[4 * place * HIDDEN..4 * (place + 1) * HIDDEN];
-        for ((sum, word), place) in row.iter_mut().zip(word).zip(place.chunks_exact(4)) {
-            *sum = f32::from(word.cast_signed()) * scale + float(place);
+        let position = &self.positions[4 * position * HIDDEN..4 * (position + 1) * HIDDEN];
+        for ((sum, word), position) in row.iter_mut().zip(word).zip(position.chunks_exact(4)) {
+            *sum = f32::from(word.cast_signed()) * scale + float(position);
         }
     }
 }
@@ -145,8 +145,8 @@ impl Words {
 /// Walks through the sections of a file of weights that is part of the program. Each begins at a
 /// multiple of 64 bytes.
 ///
-/// Its length is known when the program is made, so a section that is not there is a mistake in the
-/// program, which a test of whoever has the file finds.
+/// Its length is known when the program is compiled, so a missing section is a bug in the program,
+/// which a test of the file's owner finds.
 #[derive(Debug)]
 pub struct Sections {
     file: &'static [u8],
@@ -154,29 +154,29 @@ pub struct Sections {
 }
 
 impl Sections {
-    /// From the first section at or after `at`.
+    /// Starts at the first section at or after `at`.
     pub fn new(file: &'static [u8], at: usize) -> Self {
         Self { file, at }
     }
 
-    /// Whether nothing comes any more.
+    /// Tells whether all sections have been read.
     pub fn is_at_end(&self) -> bool {
         self.at == self.file.len()
     }
 
-    /// The next section.
+    /// Returns the next section.
     pub fn section(&mut self, length: usize) -> &'static [u8] {
         let start = self.at.next_multiple_of(ALIGNMENT);
         self.at = start + length;
         &self.file[start..self.at]
     }
 
-    /// The next section, as numbers.
+    /// Returns the next section, as numbers.
     pub fn floats(&mut self, count: usize) -> Vec<f32> {
         self.section(4 * count).chunks_exact(4).map(float).collect()
     }
 
-    /// The sections of all layers.
+    /// Returns the sections of all layers.
     pub fn layers(&mut self) -> Layers {
         let layer = |file: &mut Self| Layer {
             attention: file.linear(HIDDEN, 3 * HIDDEN),
@@ -209,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    /// What `cargo xtask encoder-weights` prints; weights/README.md has the same.
+    /// `cargo xtask encoder-weights` prints these; weights/README.md has the same.
     #[test]
     fn the_shipped_files_are_the_documented_ones() {
         let readme = include_str!("../weights/README.md");

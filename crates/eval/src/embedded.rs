@@ -46,7 +46,7 @@ pub async fn measure_embedded(
     let requests = parse("the built-in requests", REQUESTS, &team)?;
     let resident_before = resident_bytes();
     let clock = Clock::start();
-    Embedded::new().make_ready();
+    Embedded::new().load();
     let load = clock.stop();
     let examiner = Examiner { team: &team, model, options, id };
     let mut tally = Tally::default();
@@ -126,7 +126,8 @@ pub fn findings(measured: &EmbeddedFigures) -> Vec<Finding> {
     findings
 }
 
-/// Whoever is wrong more often than right is broken; on few requests one more or less says little.
+/// A model that is wrong more often than right is broken; on few requests one more or less says
+/// little.
 fn accuracy(what: &'static str, share: &Share) -> Finding {
     let verdict = match share.percent.unwrap_or_default() {
         percent if percent < 50.0 => Verdict::Fails,

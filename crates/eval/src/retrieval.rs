@@ -103,7 +103,7 @@ async fn fill(
 
 fn entry(document: CorpusDocument) -> NewEntry {
     let CorpusDocument { id, title, text } = document;
-    let passages: Vec<NewPassage> = documents::passages(&documents::plain(&text))
+    let passages: Vec<NewPassage> = documents::passages(&documents::read_plain_text(&text))
         .into_iter()
         .map(|passage| NewPassage {
             heading: passage.heading,

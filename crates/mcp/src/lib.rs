@@ -1,4 +1,5 @@
-//! Tools elsewhere, and these agents as tools for others: the MCP protocol in both directions.
+//! Implements MCP in both directions: the client uses tools of MCP servers, the server offers this
+//! team to MCP clients.
 
 pub mod client;
 pub mod server;

@@ -1,4 +1,4 @@
-//! What can go wrong with a model, who can do something about it, and what.
+//! Defines the errors of a model call and what the user can do about each.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use crate::ModelId;
 
-/// A model call that did not work.
+/// Describes a model call that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelError {
-    /// What kind of trouble.
+    /// The kind of error.
     pub fault: Fault,
-    /// What the provider or the network said: bounded, one line, no secrets.
+    /// The message of the provider or the network: bounded, one line, no secrets.
     pub reason: String,
-    /// How long the provider asked to wait.
+    /// The wait that the provider asked for.
     pub retry_after: Option<Duration>,
-    /// Whom it happened with, where it is known.
+    /// The model that failed, where it is known.
     source: Option<Box<Source>>,
 }
 
-/// Whom an error happened with.
+/// Identifies the model that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Source {
     id: ModelId,
@@ -27,7 +27,7 @@ struct Source {
     key_variable: Option<String>,
 }
 
-/// Kinds of trouble, by who can act.
+/// Classifies errors by who can act on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
     /// The key is missing or wrong.
@@ -36,7 +36,7 @@ pub enum Fault {
     Quota,
     /// Too many requests.
     RateLimited,
-    /// The provider is in trouble.
+    /// The provider is overloaded or fails.
     Overloaded,
     /// The conversation does not fit the model.
     ContextTooLong,
@@ -60,15 +60,15 @@ pub enum Fault {
     Cut,
     /// The model ran into its output limit in the middle of a call.
     OutputLimit,
-    /// What came is not the protocol.
+    /// The reply does not follow the protocol.
     Malformed,
-    /// The provider failed so often that it is left alone for a while.
+    /// The provider failed so often that it is not asked for a while.
     Resting,
 }
 
 impl Fault {
-    /// Whether the same request may work with the same model a little later.
-    pub fn passes(self) -> bool {
+    /// Tells whether the same request may work with the same model a little later.
+    pub fn is_transient(self) -> bool {
         matches!(
             self,
             Self::RateLimited
@@ -80,13 +80,13 @@ impl Fault {
         )
     }
 
-    /// Whether another model may do better. A refusal is an answer, and stays one.
+    /// Tells whether another model may do better. A refusal is an answer, and stays one.
     pub fn is_worth_another_model(self) -> bool {
         self != Self::ContentRefused
     }
 
-    /// Whether it says something about the health of the provider.
-    pub fn is_sick(self) -> bool {
+    /// Tells whether the error counts against the health of the provider.
+    pub fn is_provider_failure(self) -> bool {
         matches!(
             self,
             Self::Overloaded
@@ -99,7 +99,7 @@ impl Fault {
         )
     }
 
-    /// The kind in events.
+    /// Returns the name of the kind in events.
     pub fn name(self) -> &'static str {
         match self {
             Self::Authentication => "authentication",
@@ -122,7 +122,7 @@ impl Fault {
         }
     }
 
-    pub(crate) fn happened(self) -> &'static str {
+    pub(crate) fn describe(self) -> &'static str {
         match self {
             Self::Authentication => "refused the key",
             Self::Quota => "has no quota left for this account",
@@ -140,13 +140,13 @@ impl Fault {
             Self::Cut => "broke off in the middle of its reply",
             Self::OutputLimit => "reached its output limit inside a tool call, which was not run",
             Self::Malformed => "sent something that is not understood",
-            Self::Resting => "failed too often and is left alone for a while",
+            Self::Resting => "failed too often and is not asked for a while",
         }
     }
 }
 
 impl ModelError {
-    /// An error that does not know yet whom it happened with.
+    /// Makes an error that does not name its model yet.
     pub fn new(fault: Fault, reason: impl AsRef<str>) -> Self {
         let reason = reason.as_ref().chars().map(|c| if c.is_control() { ' ' } else { c });
         let reason = reason.take(400).collect::<String>();
@@ -154,14 +154,14 @@ impl ModelError {
         Self { fault, reason, retry_after: None, source: None }
     }
 
-    /// The same, with the time the provider asked to wait.
+    /// Sets the wait that the provider asked for.
     #[must_use]
     pub fn retry_after(mut self, wait: Option<Duration>) -> Self {
         self.retry_after = wait;
         self
     }
 
-    /// Says whom it happened with; the first to say so is right.
+    /// Names the model that failed, unless the error already names one.
     #[must_use]
     pub(crate) fn with(mut self, id: &ModelId, endpoint: &str, key: Option<&str>) -> Self {
         self.source.get_or_insert_with(|| {
@@ -174,7 +174,7 @@ impl ModelError {
         self
     }
 
-    /// The same without a secret that the provider sent back.
+    /// Removes secrets that the provider echoed.
     #[must_use]
     pub(crate) fn without(mut self, secrets: &[&str]) -> Self {
         for secret in secrets.iter().filter(|secret| secret.len() >= 6) {
@@ -196,14 +196,14 @@ impl ModelError {
         self
     }
 
-    /// Whom it happened with.
+    /// Returns the model that failed.
     pub fn model(&self) -> Option<&ModelId> {
         self.source.as_ref().map(|source| &source.id)
     }
 
-    /// The case for an HTTP status that is not a success.
+    /// Makes an error of an HTTP status that is not a success.
     pub(crate) fn from_status(status: u16, body: &str, retry_after: Option<Duration>) -> Self {
-        let words = words_of(body);
+        let words = message_text(body);
         let reason = if words.is_empty() {
             format!("HTTP {status}")
         } else {
@@ -212,9 +212,10 @@ impl ModelError {
         Self::new(fault_of(status, &body.to_ascii_lowercase()), reason).retry_after(retry_after)
     }
 
-    /// The case for an error that came inside a stream: providers put the kind into the document.
+    /// Makes an error of an error document inside a stream: providers put the kind into the
+    /// document.
     pub(crate) fn from_document(document: &str) -> Self {
-        let words = words_of(document);
+        let words = message_text(document);
         let lower = document.to_ascii_lowercase();
         let fault = match fault_in(&lower) {
             Some(fault) => fault,
@@ -224,7 +225,7 @@ impl ModelError {
         Self::new(fault, words)
     }
 
-    /// What the user can do.
+    /// Returns the advice for the user.
     fn advice(&self) -> Cow<'static, str> {
         let id = self.source.as_ref().map(|source| source.id.to_string());
         let test = id
@@ -291,7 +292,7 @@ impl fmt::Display for ModelError {
             Some(source) => write!(f, "{} ", source.id)?,
             None => f.write_str("the model ")?,
         }
-        f.write_str(self.fault.happened())?;
+        f.write_str(self.fault.describe())?;
         let network = matches!(self.fault, Fault::Unreachable | Fault::Tls);
         match (&self.source, self.reason.as_str()) {
             (Some(source), reason) if network => write!(f, " at {}: {reason}", source.endpoint)?,
@@ -318,8 +319,8 @@ fn fault_of(status: u16, lower: &str) -> Fault {
     }
 }
 
-/// What a provider's words say, where the status alone does not: names of error types, and the
-/// phrases the common servers use.
+/// Classifies a provider's message where the status alone is not enough, by names of error types
+/// and by phrases that common servers use.
 fn fault_in(lower: &str) -> Option<Fault> {
     const PHRASES: [(Fault, &[&str]); 9] = [
         (
@@ -396,13 +397,13 @@ fn fault_in(lower: &str) -> Option<Fault> {
     PHRASES.iter().find(|(_, phrases)| says(phrases)).map(|(fault, _)| *fault)
 }
 
-/// The provider's own words, without the JSON around them.
-fn words_of(body: &str) -> String {
+/// Returns the provider's message without the JSON around it.
+fn message_text(body: &str) -> String {
     let words = serde_json::from_str(body).ok().and_then(|value| message_in(&value));
     words.unwrap_or_else(|| body.trim().to_owned())
 }
 
-/// `error.message`, `error`, `message` or `detail`; Google wraps the whole in a list.
+/// Returns `error.message`, `error`, `message` or `detail`; Google wraps the whole in a list.
 fn message_in(value: &serde_json::Value) -> Option<String> {
     match value {
         serde_json::Value::String(text) => Some(text.clone()),

@@ -1,7 +1,7 @@
-//! What is known about models: how much they read and write, what they can do, what they cost.
+//! Holds the properties of models: their limits, their capabilities and their prices.
 //!
 //! The table comes with the program (`models.toml`) and is extended by the user's configuration.
-//! What is not known stays unknown; nothing here guesses, and nothing here asks a provider.
+//! An unknown property stays unknown; this module neither guesses nor asks a provider.
 
 use std::{
     collections::BTreeMap,
@@ -15,25 +15,25 @@ use lango_protocol::Usage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is known about a model. Unknown is `None`, never a guess.
+/// Describes a model. An unknown property is `None`, never a guess.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Facts {
-    /// How many tokens it can hold, input and output together.
+    /// The tokens it can hold, input and output together.
     pub window: Option<u64>,
-    /// How many tokens one reply can have.
+    /// The tokens that one reply can have.
     pub max_output: Option<u64>,
-    /// Whether it can call tools.
+    /// Support for tool calls.
     pub tools: Option<bool>,
-    /// Whether it takes images.
+    /// Support for images.
     pub images: Option<bool>,
-    /// Whether it can think before it answers.
+    /// Support for reasoning before the answer.
     pub reasoning: Option<bool>,
-    /// What it costs.
+    /// Its prices.
     pub prices: Option<Prices>,
 }
 
-/// Prices in US dollars for a million tokens. Where a provider charges more for long prompts or at
-/// certain hours, these are the prices of an ordinary prompt at an ordinary hour.
+/// Holds prices in US dollars for a million tokens. Where a provider charges more for long prompts
+/// or at certain hours, these are the prices of an ordinary prompt at an ordinary hour.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prices {
     /// Input that was not cached.
@@ -47,7 +47,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// What a call with this usage costs. Unknown where it needs a price that is.
+    /// Returns the cost of a call with this usage; `None` where a price that it needs is unknown.
     pub fn cost(&self, usage: &Usage) -> Option<Cost> {
         let cached = usage.cached.min(usage.input);
         let written = usage.cache_write.min(usage.input - cached);
@@ -67,13 +67,13 @@ fn millions(tokens: u64) -> f64 {
     tokens as f64 / 1e6
 }
 
-/// An amount of US dollars.
+/// Is an amount of US dollars.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cost(f64);
 
 impl Cost {
-    /// The amount.
+    /// Returns the amount.
     pub fn dollars(self) -> f64 {
         self.0
     }
@@ -99,7 +99,7 @@ impl Sum for Cost {
     }
 }
 
-/// `$1.25`, and `$0.0042` below ten cents.
+/// Writes `$1.25`, and `$0.0042` below ten cents.
 impl fmt::Display for Cost {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == 0.0 || self.0 >= 0.1 {
@@ -110,24 +110,24 @@ impl fmt::Display for Cost {
     }
 }
 
-/// What is said about one model, in the program's own table or by the user. Prices are in US
+/// Describes one model, in the program's own table or in the configuration. Prices are in US
 /// dollars for a million tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ModelEntry {
-    /// How many tokens the model can hold, input and output together.
+    /// The tokens that the model can hold, input and output together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
-    /// How many tokens one reply can have.
+    /// The tokens that one reply can have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output: Option<u64>,
-    /// Whether the model can call tools.
+    /// Set to true if the model can call tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<bool>,
-    /// Whether the model takes images.
+    /// Set to true if the model takes images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<bool>,
-    /// Whether the model can think before it answers.
+    /// Set to true if the model can think before it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<bool>,
     /// The price of input that was not cached.
@@ -145,8 +145,8 @@ pub struct ModelEntry {
 }
 
 impl ModelEntry {
-    /// These fields, and those of `base` where they say nothing.
-    fn over(self, base: Self) -> Self {
+    /// Merges two entries: a field that is not set comes from `base`.
+    fn merge_over(self, base: Self) -> Self {
         Self {
             context_window: self.context_window.or(base.context_window),
             max_output: self.max_output.or(base.max_output),
@@ -176,7 +176,7 @@ impl ModelEntry {
     }
 }
 
-/// An entry of the configuration that cannot be right. The user can correct it.
+/// Describes an invalid entry of the configuration. The user can correct it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FactsError {
     /// A price that is negative or not a number.
@@ -197,28 +197,28 @@ pub enum FactsError {
     },
 }
 
-/// A row of the table.
+/// Is a row of the table.
 #[derive(Debug, Clone, Copy, Default)]
 struct Row {
     entry: ModelEntry,
-    /// Whether the user set the prices, which then hold for local servers too.
+    /// True if the user set the prices, which then hold for local servers too.
     own_prices: bool,
 }
 
-/// All that is known about models. Cheap to clone.
+/// Holds the properties of all known models. It is cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct FactsTable {
     rows: Arc<BTreeMap<String, Row>>,
 }
 
-/// The names and types of providers that run models on the user's own machines.
+/// Lists the names and types of providers that run models on the user's own machines.
 const LOCAL_PROVIDERS: [&str; 8] =
     ["ollama", "llamacpp", "llama.cpp", "lmstudio", "vllm", "local", "replay", "script"];
 
 impl FactsTable {
-    /// The table that comes with the program.
+    /// Returns the table that comes with the program.
     pub fn built_in() -> Self {
-        // A test parses the file, so that no user ever meets the empty table.
+        // A test parses the file, so that the empty table is never used.
         static TABLE: LazyLock<FactsTable> =
             LazyLock::new(|| FactsTable::parse(include_str!("../models.toml")).unwrap_or_default());
         TABLE.clone()
@@ -230,8 +230,9 @@ impl FactsTable {
         Ok(Self { rows: Arc::new(entries.into_iter().map(|(name, e)| (name, row(e))).collect()) })
     }
 
-    /// The table with the user's entries, which win field by field over what was known about the
-    /// same model. A name may carry its provider: `local/qwen3` holds for that provider only.
+    /// Returns the table with the user's entries, which win field by field over the built-in entry
+    /// of the same model. A name may carry its provider: `local/qwen3` holds for that provider
+    /// only.
     pub fn extended<I>(&self, entries: I) -> Result<Self, FactsError>
     where
         I: IntoIterator<Item = (String, ModelEntry)>,
@@ -239,7 +240,7 @@ impl FactsTable {
         let mut rows = BTreeMap::clone(&self.rows);
         for (name, own) in entries {
             let known = self.row("", &name).unwrap_or_default();
-            let entry = own.over(known.entry);
+            let entry = own.merge_over(known.entry);
             check(&name, &entry)?;
             let own_prices = own.has_price() || known.own_prices;
             rows.insert(name.to_lowercase(), Row { entry, own_prices });
@@ -247,18 +248,19 @@ impl FactsTable {
         Ok(Self { rows: Arc::new(rows) })
     }
 
-    /// What is known about `model` when `provider` runs it; `provider` is a name or a type.
+    /// Returns the properties of `model` when `provider` runs it; `provider` is a name or a type.
     ///
-    /// Taken is, in this order: the entry `provider/model`; the entry of this name; the entry of
-    /// the name without what routes it (`openai/`, `models/`); the longest entry that the name
+    /// It uses the first of these: the entry `provider/model`; the entry of this name; the entry of
+    /// the name without its routing prefix (`openai/`, `models/`); the longest entry that the name
     /// begins with, up to one of `-`, `:` and `@`, which also leaves out dates, `-latest` and
-    /// `-preview`. A number after that sign is another version, not a variant: `claude-opus-4`
-    /// says nothing about `claude-opus-4-9`.
+    /// `-preview`. A number after that sign is another version, not a variant: `claude-opus-4` says
+    /// nothing about `claude-opus-4-9`.
     pub fn find(&self, provider: &str, model: &str) -> Facts {
         let Some(Row { entry, own_prices }) = self.row(provider, model) else {
             return Facts::default();
         };
-        // What a hosted model costs says nothing about the same model at home or given away.
+        // The price of a hosted model says nothing about the same model on a local server or a free
+        // one.
         let local = LOCAL_PROVIDERS.iter().any(|local| provider.eq_ignore_ascii_case(local));
         let priced = own_prices || !(local || model.ends_with(":free"));
         Facts {
@@ -282,11 +284,11 @@ impl FactsTable {
         names
             .iter()
             .find_map(|name| self.rows.get(*name))
-            .or_else(|| names.iter().find_map(|name| self.longest_start(name)))
+            .or_else(|| names.iter().find_map(|name| self.longest_prefix(name)))
             .copied()
     }
 
-    fn longest_start(&self, name: &str) -> Option<&Row> {
+    fn longest_prefix(&self, name: &str) -> Option<&Row> {
         let boundaries = name.rmatch_indices(['-', ':', '@']);
         boundaries
             .filter(|(at, sign)| !is_version(&name[at + sign.len()..]))
@@ -294,7 +296,8 @@ impl FactsTable {
     }
 }
 
-/// Whether `rest` begins with a number of one or two digits, such as the `5` of `-5-20260101`.
+/// Tells whether `rest` begins with a number of one or two digits, such as the `5` of
+/// `-5-20260101`.
 fn is_version(rest: &str) -> bool {
     let part = rest.split(['-', ':', '@', '.']).next().unwrap_or_default();
     (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
@@ -336,7 +339,7 @@ mod tests {
 
     #[test]
     fn the_built_in_table_holds_nothing_absurd() {
-        // TOML refuses a name that is there twice.
+        // TOML refuses a duplicate name.
         let table = table();
         assert!(table.rows.len() > 60, "{}", table.rows.len());
         assert_eq!(FactsTable::built_in().rows.len(), table.rows.len());

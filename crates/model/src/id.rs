@@ -1,8 +1,8 @@
-//! Which model of which provider.
+//! Identifies a model of a provider.
 
 use std::fmt;
 
-/// A model as the user names it: `PROVIDER/NAME`, such as `openai/gpt-5-mini`.
+/// Identifies a model as the user names it: `PROVIDER/NAME`, such as `openai/gpt-5-mini`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelId {
     /// The provider's name in the configuration.

@@ -1,4 +1,4 @@
-//! Models: the stream-first [`Model`] trait, and the providers behind it.
+//! Defines models: the stream-first [`Model`] trait, and its providers.
 //!
 //! A request cannot hold a call without its result ([`Message::Exchange`]), so no history that
 //! reaches a provider can be refused for it. What a model says is only data here: whether a call
@@ -24,9 +24,9 @@ pub use facts::{Cost, Facts, FactsError, FactsTable, ModelEntry, Prices};
 pub use http::{ApiKey, Endpoint, ListedModel, RemoteModel, Wire, list_models};
 pub use id::ModelId;
 pub use request::{
-    AnsweredCall, CallOutcome, CallTally, Colleague, ContextBlock, Image, Keepsake, Message,
-    ModelRequest, Options, RequestRole, UserMessage,
+    AnsweredCall, CallOutcome, CallTally, Colleague, ContextBlock, Image, Message, ModelRequest,
+    Options, ProviderState, RequestRole, UserMessage,
 };
-pub use stream::{Model, ModelEvent, ModelStream, RequestedCall, Setback, Shortened};
+pub use stream::{Model, ModelEvent, ModelStream, RequestedCall, Setback, Shortening};
 pub use tape::{Exchange, ExchangeEnd, Recording, RecordingError, Tape};
 pub use tokens::estimate_tokens;

@@ -1,4 +1,4 @@
-//! What a model is asked.
+//! Defines a request to a model.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,31 +10,31 @@ use lango_tool::ToolDeclaration;
 
 use crate::ModelId;
 
-/// One request. Instruction and context are separate fields to the very end: nothing that is
-/// remembered or retrieved can take the place of what an agent is.
+/// Holds one request. Instruction and context are separate fields to the very end: no memory and no
+/// retrieved text can replace an agent's instruction.
 #[derive(Debug, Clone, Default)]
 pub struct ModelRequest {
-    /// Which part the agent plays in the turn. No provider is sent this: a language model reads it
-    /// in its instruction.
+    /// The agent's role in the turn. It is not sent to a provider: a language model reads it in its
+    /// instruction.
     pub role: RequestRole,
-    /// What the agent is and how it works.
+    /// The agent's identity and its way of working.
     pub instruction: Arc<str>,
-    /// What it should know now; rendered next to the newest user message.
+    /// Facts for this request; rendered next to the newest user message.
     pub context: Vec<ContextBlock>,
     /// The conversation it may see, oldest first.
     pub messages: Vec<Message>,
-    /// What it may call.
+    /// The tools it may call.
     pub tools: Vec<ToolDeclaration>,
-    /// Whom it may hand over to, with what they can do. No provider is sent this: a language model
-    /// reads about them in its instruction.
+    /// The agents it may transfer to, with their abilities. They are not sent to a provider: a
+    /// language model reads about them in its instruction.
     pub colleagues: Vec<Arc<Colleague>>,
-    /// How it should answer.
+    /// The options of the reply.
     pub options: Options,
 }
 
 impl ModelRequest {
-    /// Returns the position of the newest user message: everything before it stays the same from call to
-    /// call, and context goes into it.
+    /// Returns the position of the newest user message: everything before it stays the same from
+    /// call to call, and context goes into it.
     pub fn newest_user(&self) -> Option<usize> {
         self.messages.iter().rposition(|message| matches!(message, Message::User(_)))
     }
@@ -74,50 +74,50 @@ pub enum RequestRole {
     Single,
 }
 
-/// An agent that another may hand over to.
+/// Describes an agent that another may transfer to.
 #[derive(Debug, Clone)]
 pub struct Colleague {
     /// Its name.
     pub name: String,
-    /// What it is for, in a few words.
+    /// Its purpose, in a few words.
     pub description: String,
-    /// What it can call. Nothing is known of the tools of an agent elsewhere.
+    /// The tools it can call; empty for a remote agent, whose tools are not known.
     pub tools: Vec<ToolDeclaration>,
 }
 
-/// How a model should answer. What is absent is left to the provider.
+/// Sets the options of a reply. What is not set is left to the provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Options {
     /// Upper limit of the reply in tokens.
     pub max_output_tokens: Option<u32>,
-    /// Between 0 and 2.
+    /// The temperature, between 0 and 2.
     pub temperature: Option<f32>,
 }
 
-/// A picture.
+/// Is an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// Such as `image/png`.
+    /// The type, such as `image/png`.
     pub media_type: String,
     /// The file's bytes.
     pub data: Bytes,
 }
 
-/// A bounded piece of knowledge for one request.
+/// Holds a bounded piece of context for one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextBlock {
-    /// Where it comes from, such as `workspace` or `memory`.
+    /// The source, such as `workspace` or `memory`.
     pub source: &'static str,
     /// The text.
     pub text: String,
 }
 
-/// One entry of a conversation.
+/// Is one entry of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
     /// A person, and the task that an orchestrator made of it.
     User(UserMessage),
-    /// An agent's words.
+    /// An agent's text.
     Assistant {
         /// The agent, where it is not the one being asked.
         author: Option<String>,
@@ -127,30 +127,30 @@ pub enum Message {
     /// An agent's calls together with their results. There is no other way to put a call into a
     /// request.
     Exchange {
-        /// What it said along with the calls.
+        /// The text that came with the calls.
         text: String,
         /// The calls, each with its result.
         calls: Vec<AnsweredCall>,
-        /// What the provider of this reply wants to see again with it.
-        keepsake: Option<Keepsake>,
+        /// The provider state of this reply.
+        provider_state: Option<ProviderState>,
     },
 }
 
-/// Holds what the user said, what came with it, and what a specialist should do about it.
+/// Holds a user's text, what came with it, and the task that a specialist has to do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UserMessage {
-    /// The user's own words.
+    /// The user's own text.
     pub text: String,
-    /// Text that came with the words, such as standard input. It is data, not an instruction.
+    /// Text that came with the message, such as standard input. It is data, not an instruction.
     pub attachment: Option<String>,
-    /// The task in the orchestrator's words, where they say something else than the user's.
+    /// The task as the orchestrator worded it, where it differs from the user's text.
     pub task: Option<String>,
-    /// Pictures. A model that takes none is told that they are there.
+    /// Images. A model that accepts none gets a placeholder text for each.
     pub images: Vec<Image>,
 }
 
 impl UserMessage {
-    /// Makes a message of words alone.
+    /// Makes a message of text alone.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
@@ -184,43 +184,43 @@ impl UserMessage {
 }
 
 impl Image {
-    /// The bytes as every wire carries them.
+    /// Returns the bytes as every API carries them.
     pub(crate) fn base64(&self) -> String {
         base64::engine::general_purpose::STANDARD.encode(&self.data)
     }
 
-    /// For a model that takes none.
-    pub(crate) fn in_words(&self) -> String {
+    /// Returns a text in place of the image, for a model that accepts none.
+    pub(crate) fn placeholder(&self) -> String {
         let kilobytes = self.data.len().div_ceil(1024);
         format!("[an image ({}, {kilobytes} kB) that this model cannot see]", self.media_type)
     }
 }
 
 impl Message {
-    /// Words of the user, without images.
+    /// Makes a user message without images.
     pub fn user(text: impl Into<String>) -> Self {
         Self::User(UserMessage::new(text))
     }
 }
 
-/// Data of one provider about one of its own replies, such as a signature of its reasoning.
+/// Holds data of one provider about one of its own replies, such as a signature of its reasoning.
 /// It goes back to the model it came from and to no other.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Keepsake {
-    /// Whose it is.
+pub struct ProviderState {
+    /// The model that it came from.
     pub from: ModelId,
     /// JSON that only this provider understands.
     pub data: String,
 }
 
-impl Keepsake {
-    /// The data, if `id` is whose it is.
+impl ProviderState {
+    /// Returns the data, if it came from `id`.
     pub fn for_model(&self, id: &ModelId) -> Option<&str> {
         (self.from == *id).then_some(self.data.as_str())
     }
 }
 
-/// A call and its result.
+/// Holds a call and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnsweredCall {
     /// The id we gave it.
@@ -231,7 +231,7 @@ pub struct AnsweredCall {
     pub arguments: String,
     /// The result, as a language model reads it.
     pub result: String,
-    /// The same for programs.
+    /// The result, for programs.
     pub outcome: CallOutcome,
 }
 
@@ -240,18 +240,18 @@ pub struct AnsweredCall {
 pub enum CallOutcome {
     /// A tool was called.
     Tool {
-        /// How the call ended.
+        /// The status of the call.
         status: CallStatus,
-        /// What it did, for a person.
+        /// The report of its effects, for a person.
         report: Option<Arc<CallReport>>,
     },
     /// A task was transferred to a specialist.
     Transfer {
-        /// How the transfer ended.
+        /// The status of the transfer.
         status: DelegationStatus,
         /// The specialist's answer, question or reason.
         text: String,
-        /// What the specialist's own calls came to.
+        /// The outcomes of the specialist's own calls.
         calls: CallTally,
     },
 }
@@ -266,23 +266,24 @@ pub struct CallTally {
 }
 
 impl CallOutcome {
-    /// Makes the outcome of a tool that said nothing for a person.
+    /// Makes the outcome of a tool that reports nothing for a person.
     pub fn tool(status: CallStatus) -> Self {
         Self::Tool { status, report: None }
     }
 }
 
 impl AnsweredCall {
-    /// The name as every provider takes one. A model that invented another is told so by the
-    /// result; in the name it would fail every later request.
+    /// Returns the name if every provider accepts it, and a placeholder otherwise. A model that
+    /// invented a name learns it from the result; as a name it would fail every later request.
     pub fn valid_name(&self) -> &str {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let valid = (1..=64).contains(&self.name.len()) && self.name.bytes().all(allowed);
         if valid { &self.name } else { "not_a_tool" }
     }
 
-    /// The arguments as a JSON object, whatever the model wrote. Read as strictly as the strictest
-    /// provider does: a number out of range or half a surrogate would fail every later request.
+    /// Returns the arguments as a JSON object, even where the model wrote something else. They are
+    /// parsed as strictly as by the strictest provider: a number out of range or half a surrogate
+    /// would fail every later request.
     pub fn valid_arguments(&self) -> &str {
         type Object = serde_json::Map<String, serde_json::Value>;
         let valid = serde_json::from_str::<Object>(&self.arguments).is_ok();

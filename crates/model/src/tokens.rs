@@ -1,4 +1,4 @@
-//! Counting tokens without a vocabulary.
+//! Counts tokens without a vocabulary.
 //!
 //! The text is cut into pieces by the rule of the vocabulary o200k, which a test compares; then
 //! each piece is priced. The prices, in thirty-seconds of a token, were fitted to o200k by least
@@ -6,13 +6,13 @@
 //! texts that are not part of this repository. Han and Hangul were then rounded up by one step,
 //! because prose came out low.
 
-/// About how many tokens `text` is to a model of today.
+/// Estimates how many tokens `text` is to a current model.
 ///
-/// Against o200k, for texts of some hundred tokens and more, as the tests show: within five per
-/// cent on English, source code, JSON, configuration and prompts; within eight per cent on other
-/// languages, logs, HTML and tables; within ten per cent on base64 and hexadecimal digits. A single
-/// file full of rare words can be off by twice as much, and so can a language that is not among
-/// the tested ones: Italian and Swedish come out a good tenth too low, Ukrainian a fifth.
+/// Compared with o200k, for texts of some hundred tokens and more, as the tests show, it is within
+/// five per cent on English, source code, JSON, configuration and prompts; within eight per cent on
+/// other languages, logs, HTML and tables; within ten per cent on base64 and hexadecimal digits. A
+/// single file full of rare words can be off by twice as much, and so can a language that is not
+/// among the tested ones: Italian and Swedish come out a good tenth too low, Ukrainian a fifth.
 ///
 /// Other vocabularies count differently. The older cl100k agrees on English and code, counts a
 /// fifth more in German or French, and two to three times as much in Arabic or Hindi.
@@ -35,10 +35,10 @@ pub fn estimate_tokens(text: &str) -> u64 {
     (total + token / 2) / token
 }
 
-/// One token, in the unit of the prices.
+/// Is one token, in the unit of the prices.
 const TOKEN: i32 = 32;
 
-/// The kinds of pieces.
+/// Classifies the pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
     /// Letters, with the space or sign right before them.
@@ -51,7 +51,7 @@ enum Piece {
     Space,
 }
 
-/// What the cutting rule tells apart.
+/// Classifies the characters that the cutting rule distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Upper,
@@ -90,8 +90,8 @@ impl Class {
     }
 }
 
-/// The kind and the length of the piece that `text` begins with. The length is zero only if the
-/// text is empty.
+/// Returns the kind and the length of the piece that `text` begins with. The length is zero only if
+/// the text is empty.
 fn first_piece(text: &str) -> (Piece, usize) {
     let mut characters = text.chars();
     let Some(first) = characters.next() else { return (Piece::Space, 0) };
@@ -115,7 +115,7 @@ fn first_piece(text: &str) -> (Piece, usize) {
     }
 }
 
-/// Where the run of `wanted` classes that starts at `from` ends.
+/// Returns the end of the run of `wanted` classes that starts at `from`.
 fn run_end(text: &str, from: usize, wanted: impl Fn(Class) -> bool) -> usize {
     text[from..]
         .char_indices()
@@ -123,7 +123,7 @@ fn run_end(text: &str, from: usize, wanted: impl Fn(Class) -> bool) -> usize {
         .map_or(text.len(), |(at, _)| from + at)
 }
 
-/// Capitals, then small letters, then an English ending such as `'s`.
+/// Returns the end of a word: capitals, then small letters, then an English ending such as `'s`.
 fn word_end(text: &str, from: usize) -> usize {
     let capitals = run_end(text, from, |class| matches!(class, Class::Upper | Class::Uncased));
     let end = run_end(text, capitals, |class| matches!(class, Class::Lower | Class::Uncased));
@@ -141,7 +141,8 @@ fn signs_end(text: &str, from: usize) -> usize {
     end + rest.len() - rest.trim_start_matches(['\r', '\n', '/']).len()
 }
 
-/// Up to the last line end; without one, all but the last space, which goes to what follows.
+/// Returns the position after the last line end; without one, the position of the last space, which
+/// belongs to the next piece.
 fn space_end(text: &str) -> usize {
     let end = run_end(text, 0, |class| matches!(class, Class::Space | Class::LineEnd));
     if let Some(line_end) = text[..end].rfind(['\n', '\r']) {
@@ -153,8 +154,8 @@ fn space_end(text: &str) -> usize {
     }
 }
 
-/// The price of a word: in Latin letters by its pairs of letters, its length, its case and what is
-/// before it; in another script by its number of letters.
+/// Returns the price of a word: in Latin letters by its pairs of letters, its length, its case and
+/// the character before it; in another script by its number of letters.
 fn word_price(piece: &str) -> i32 {
     let mut letters = piece.chars();
     let before = match piece.chars().next().map(|first| (first, Class::of(first))) {
@@ -206,7 +207,7 @@ fn word_price(piece: &str) -> i32 {
     SCRIPT_START[with_kana(first_script.unwrap_or(0))] + other + han * SCRIPT_LETTER[with_kana(HAN)]
 }
 
-/// The price of signs, by their pairs; signs outside ASCII have a price each.
+/// Returns the price of signs, by their pairs; signs outside ASCII have a price each.
 fn sign_price(piece: &str) -> i32 {
     if piece.len() == 1 {
         return TOKEN;
@@ -229,12 +230,12 @@ fn sign_price(piece: &str) -> i32 {
     price
 }
 
-/// A price in a table of printable characters, where `P` is nothing.
+/// Decodes a price of a table of printable characters, where `P` is zero.
 fn printed(price: u8) -> i32 {
     i32::from(price) - i32::from(b'P')
 }
 
-/// The row or column of a letter in [`PAIRS`]; all letters with an accent share one.
+/// Returns the row or column of a letter in [`PAIRS`]; all letters with an accent share one.
 fn latin_index(letter: char) -> Option<usize> {
     match letter {
         'a'..='z' => Some(letter as usize - 'a' as usize),
@@ -245,10 +246,10 @@ fn latin_index(letter: char) -> Option<usize> {
     }
 }
 
-/// The row and column of the edges of a word.
+/// Is the row and column of the edges of a word.
 const EDGE: usize = 27;
 
-/// The index of a letter's script in [`SCRIPT_START`] and [`SCRIPT_LETTER`].
+/// Returns the index of a letter's script in [`SCRIPT_START`] and [`SCRIPT_LETTER`].
 fn script(letter: char) -> usize {
     match letter {
         '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => 1, // Greek
@@ -269,7 +270,7 @@ const KANA: usize = 8;
 const HAN: usize = 9;
 const HAN_WITH_KANA: usize = 11;
 
-/// The row or column of a sign in [`SIGN_PAIRS`], or the price of a sign outside ASCII.
+/// Returns the row or column of a sign in [`SIGN_PAIRS`], or the price of a sign outside ASCII.
 fn sign_index(sign: char) -> Result<usize, i32> {
     match sign {
         '\n' | '\r' => Ok(0),
@@ -300,11 +301,11 @@ fn sign_index(sign: char) -> Result<usize, i32> {
     }
 }
 
-/// The row of the start of a run of signs.
+/// Is the row of the start of a run of signs.
 const SIGN_EDGE: usize = 13;
 
-/// Two letters in a row: one row for each first letter, a column for each second, then accents and
-/// edges.
+/// Holds the prices of two letters in a row: one row for each first letter, a column for each
+/// second, then accents and edges.
 const PAIRS: [&[u8; 28]; 28] = [
     br"T_daze^xhkmbdfzenbkcqflfgrzg",
     br"Lefn\oojbWoZnz`qo^fl]xljasu\",
@@ -336,11 +337,11 @@ const PAIRS: [&[u8; 28]; 28] = [
     br">GJLOOSMPRSUPSVRWTQRTSSYUZdh",
 ];
 
-/// By what is before the word (nothing, a space, a sign) and its case (small, one capital first,
-/// other).
+/// Holds the prices by the character before the word (none, a space, a sign) and its case (small,
+/// one capital first, other).
 const CASES: [[i32; 3]; 3] = [[21, 22, 34], [16, 23, 34], [31, 42, 40]];
 
-/// By what is before the word and its number of letters.
+/// Holds the prices by the character before the word and its number of letters.
 const LENGTHS: [[i32; 24]; 3] = [
     [0, -9, -12, -3, -1, 0, -2, 1, 5, 4, 1, 6, 4, 10, 12, 17, 19, 37, 48, 39, 31, 28, 40, 90],
     [0, -9, -18, -10, -5, -2, -2, -3, -2, -1, -1, 0, 2, 2, 7, 6, 23, 25, 27, 34, 30, 42, 41, 56],
@@ -350,7 +351,7 @@ const LENGTHS: [[i32; 24]; 3] = [
 const SCRIPT_START: [i32; 12] = [47, 15, 16, 19, 15, 10, 19, 10, 12, 23, 20, 51];
 const SCRIPT_LETTER: [i32; 12] = [7, 11, 6, 11, 8, 9, 10, 13, 21, 22, 16, 22];
 
-/// Two different signs in a row, the last row for the first sign of a run.
+/// Holds the prices of two different signs in a row, the last row for the first sign of a run.
 const SIGN_PAIRS: [&[u8; 13]; 14] = [
     br"PPPPPPPPP`PPP",
     br"PPHPRKOFTXQCY",
@@ -368,14 +369,15 @@ const SIGN_PAIRS: [&[u8; 13]; 14] = [
     br"g_[Y\`N\_fjcf",
 ];
 
-/// A sign that repeats the one before it.
+/// Holds the prices of a sign that repeats the one before it.
 const REPEATS: [i32; 13] = [5, 0, 13, 18, 10, 28, 1, 4, 1, 5, 4, 14, 5];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Texts that the prices were not fitted to, and by how many per cent the estimate may be off.
+    /// Lists texts that the prices were not fitted to, and by how many per cent the estimate may be
+    /// off.
     const SAMPLES: [(&str, &str, u64); 29] = [
         ("prose", include_str!("../tests/data/tokens/prose.txt"), 5),
         ("readme", include_str!("../../../README.md"), 5),

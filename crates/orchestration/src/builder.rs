@@ -1,4 +1,4 @@
-//! From topology, tools and texts to the agent tree.
+//! Builds the agent tree from topology, tools and texts.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use crate::{
     SingleAgent, SubAgent, SubAgentKind, Topology, capability_description, partition_tools,
 };
 
-/// The delegation limit when none is configured.
+/// Is the delegation limit if none is configured.
 pub const DEFAULT_MAX_DELEGATION_ROUNDS: u32 = 5;
 
-/// Builds a sub-agent's prompt from its name and its spec's instruction. What it returns is the
-/// whole prompt, below the line that names the agent.
+/// Builds a sub-agent's prompt from its name and its spec's instruction. The result is the whole
+/// prompt, below the line that names the agent.
 pub type SubAgentPrompt<'a> = dyn Fn(&str, &str) -> String + 'a;
 
-/// What a tree is built from.
+/// Holds the inputs of a tree.
 pub struct Config<'a> {
     /// `agent.multiAgent`: a team, or one agent with every tool.
     pub multi_agent: bool,
@@ -27,30 +27,31 @@ pub struct Config<'a> {
     pub topology: &'a Topology,
     /// Every tool of the process.
     pub tools: &'a ToolRegistry,
-    /// How often the orchestrator may hand over in one turn; 0 stands for
+    /// The number of transfers that the orchestrator may make in one turn; 0 stands for
     /// [`DEFAULT_MAX_DELEGATION_ROUNDS`].
     pub max_delegation_rounds: u32,
-    /// Replaces how sub-agents' prompts are made. Without it: the spec's instruction and the
-    /// sections.
+    /// Replaces how sub-agents' prompts are built. If not set, a prompt consists of the spec's
+    /// instruction and the sections.
     pub sub_agent_prompt: Option<&'a SubAgentPrompt<'a>>,
-    /// Agents reached over the network, listed after the local ones.
+    /// The remote agents, listed after the local ones.
     pub remote_agents: Vec<RemoteAgentSpec>,
     /// The texts of the prompt sections.
     pub prompts: &'a PromptSections,
 }
 
-/// An agent that runs elsewhere.
+/// Describes a remote agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteAgentSpec {
-    /// Its name here.
+    /// Its local name.
     pub name: AgentName,
-    /// What its card says about it.
+    /// The description in its card.
     pub description: String,
-    /// What its card says that it can do.
+    /// The skills in its card.
     pub skills: Vec<String>,
 }
 
-/// Makes the agents: partitions the tools, leaves out who has nothing to do, writes the prompts.
+/// Builds the agents: partitions the tools, leaves out agents that have nothing to do, and writes
+/// the prompts.
 pub fn build_agent_tree(config: Config<'_>) -> Result<AgentTree, OrchestrationError> {
     let root = if config.multi_agent {
         Root::Team(orchestrator(config)?)
@@ -74,7 +75,7 @@ fn single_agent(config: &Config<'_>) -> Result<SingleAgent, OrchestrationError> 
 fn orchestrator(config: Config<'_>) -> Result<Orchestrator, OrchestrationError> {
     let name: AgentName = ORCHESTRATOR.parse()?;
     let partition = partition_tools(config.topology, config.tools);
-    let created: Vec<&AgentSpec> = created(config.topology, &partition).collect();
+    let created: Vec<&AgentSpec> = specs_to_create(config.topology, &partition).collect();
     check_remote_names(&config)?;
 
     let mut sub_agents: Vec<SubAgent> =
@@ -107,8 +108,8 @@ fn orchestrator(config: Config<'_>) -> Result<Orchestrator, OrchestrationError> 
     Ok(Orchestrator { name, system_prompt, sub_agents, unmatched, max_delegation_rounds })
 }
 
-/// The agents that have something to do, in registry order.
-fn created<'a>(
+/// Returns the agents that have something to do, in registry order.
+fn specs_to_create<'a>(
     topology: &'a Topology,
     partition: &'a Partition,
 ) -> impl Iterator<Item = &'a AgentSpec> {

@@ -1,14 +1,15 @@
-//! What tools can do, in words. Prompts and listings use these phrases instead of tool names,
-//! because a model that reads tool names takes them for agents.
+//! Describes in words what tools can do. Prompts and listings use these phrases instead of tool
+//! names, because a model that reads tool names takes them for agents.
 
 use std::sync::Arc;
 
 use lango_tool::RegisteredTool;
 
-/// The capability of a tool whose prefix is not in the map.
+/// Is the capability of a tool whose prefix is not in the map.
 pub const GENERAL_ACTIONS: &str = "general actions";
 
-/// Prefix and phrase. The order of the lines is the order of the phrases in every description.
+/// Maps prefixes to phrases. The order of the entries is the order of the phrases in every
+/// description.
 const CAPABILITY_MAP: &[(&str, &str)] = &[
     ("exec", "command execution"),
     ("fs_", "file operations"),
@@ -33,14 +34,14 @@ const CAPABILITY_MAP: &[(&str, &str)] = &[
     ("workflow_", "multi-step workflows"),
 ];
 
-/// The phrase for one tool. The longest matching prefix decides.
+/// Returns the phrase for one tool. The longest matching prefix decides.
 pub fn tool_capability(name: &str) -> &'static str {
     let matching = CAPABILITY_MAP.iter().filter(|(prefix, _)| name.starts_with(prefix));
     matching.max_by_key(|(prefix, _)| prefix.len()).map_or(GENERAL_ACTIONS, |(_, phrase)| phrase)
 }
 
-/// The phrases for a set of tools: each once, in the order of the map, then those that tools bring
-/// along, and "general actions" last.
+/// Returns the phrases for a set of tools: each once, in the order of the map, then the tools' own
+/// phrases, and "general actions" last.
 pub fn capability_description(tools: &[Arc<RegisteredTool>]) -> String {
     let plain = || tools.iter().filter(|tool| tool.capability.is_none());
     let has = |phrase: &str| plain().any(|tool| tool_capability(tool.name()) == phrase);

@@ -1,8 +1,9 @@
-//! Everything that can be wrong with a set of agents. All of it is found before the first turn.
+//! Defines the errors in a set of agents. All of them are found before the first turn.
 
 use lango_protocol::{AgentName, InvalidName};
 
-/// Why agents could not be read or put together. Each text names the file or agent to change.
+/// Is the reason why agents could not be read or combined. Each text names the file or agent to
+/// change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OrchestrationError {
     /// The file does not start with front matter.
@@ -32,17 +33,17 @@ pub enum OrchestrationError {
     InvalidFrontMatter {
         /// The file to change.
         file: String,
-        /// What the parser said.
+        /// The error of the parser.
         reason: String,
     },
-    /// A value that has the right kind and cannot be meant.
+    /// A value of the right kind that makes no sense.
     #[error("{file}: {field} {problem}")]
     InvalidValue {
         /// The file to change.
         file: String,
         /// The field to change.
         field: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// An agent without an instruction.
@@ -51,7 +52,7 @@ pub enum OrchestrationError {
         /// The file to change.
         file: String,
     },
-    /// A topology needs somebody.
+    /// A topology without agents.
     #[error("topology {topology:?} has no agents; add at least one agent file")]
     NoAgents {
         /// The topology.
@@ -76,7 +77,7 @@ pub enum OrchestrationError {
         topology: String,
         /// The header's field.
         field: &'static str,
-        /// The name that is not known.
+        /// The unknown name.
         name: AgentName,
     },
     /// A topology's header leaves out an agent that has a file.
@@ -95,12 +96,12 @@ pub enum OrchestrationError {
         /// The name both have.
         name: AgentName,
     },
-    /// A prompt file in a place where it would mean something else.
+    /// A prompt file in a directory where it would mean something else.
     #[error("{file}: not read from here; {advice}")]
     MisplacedPromptFile {
         /// The file, as given.
         file: String,
-        /// Where it belongs.
+        /// The right directory.
         advice: &'static str,
     },
     /// The folder of a per-agent prompt file is not an agent's name.
@@ -108,10 +109,10 @@ pub enum OrchestrationError {
     InvalidPromptFolder {
         /// The file, as given.
         file: String,
-        /// Which rule the name breaks.
+        /// The rule that the name breaks.
         problem: InvalidName,
     },
-    /// A root agent's name breaks the rule for names. Nobody can act on it: a bug.
+    /// A root agent's name breaks the rule for names, which is a bug.
     #[error("a bug in the names of the root agents: {0}")]
     RootName(#[from] InvalidName),
 }

@@ -1,4 +1,4 @@
-//! Markdown files whose first lines are data: YAML between two `---` lines, then a body.
+//! Parses Markdown files with front matter: YAML between two `---` lines, then a body.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ const FENCE: &str = "---";
 
 /// Reads the front matter of `text` as `T` and returns it with the trimmed body.
 ///
-/// Field names are checked against `known` before anything else, because a misspelt optional
-/// field would otherwise pass in silence.
+/// Field names are checked against `known` before anything else, because a misspelt optional field
+/// would otherwise be ignored.
 pub(crate) fn parse<T: DeserializeOwned>(
     file: &str,
     text: &str,

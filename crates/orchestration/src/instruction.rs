@@ -1,7 +1,7 @@
-//! What the orchestrator is told: who there is, how to choose, when not to.
+//! Writes the orchestrator's instruction: which agents exist, how to choose one, and when not to.
 //!
-//! Generated from the agents that were really created, so that it can name nobody else. Every
-//! promise in it (names, rounds, rejections) is kept by the runtime whatever a model does.
+//! It is generated from the agents that were created, so that it names no other. The runtime
+//! enforces every rule in it (names, rounds, rejections), whatever a model does.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,20 +12,22 @@ use lango_tool::RegisteredTool;
 use crate::spec::one_line;
 use crate::{AgentSpec, RemoteAgentSpec, capability_description};
 
-/// The orchestrator's identity, in place of the shared one.
+/// Is the orchestrator's identity, in place of the shared one.
 pub(crate) const DELEGATING_IDENTITY: &str = "You have no tools. Whatever needs one is done by a \
     specialist: hand it over with transfer_to_agent. Everything else you answer yourself.";
 
-/// What a remote agent says about itself is a stranger's text in our system prompt, so it is kept short.
-const REMOTE_DESCRIPTION_CHARACTERS: usize = 300;
-const REMOTE_SKILL_CHARACTERS: usize = 100;
-const REMOTE_SKILLS: usize = 8;
+/// Limits the description of a remote agent, which is untrusted text in the system prompt.
+const MAX_REMOTE_DESCRIPTION_CHARACTERS: usize = 300;
+/// Limits one skill of a remote agent.
+const MAX_REMOTE_SKILL_CHARACTERS: usize = 100;
+/// Limits the listed skills of a remote agent.
+const MAX_REMOTE_SKILL_COUNT: usize = 8;
 
-/// One line of the routing table.
+/// Represents one line of the routing table.
 pub(crate) enum RoutingEntry<'a> {
-    /// An agent of this process and what its tools can do.
+    /// An agent of this process and the capabilities of its tools.
     Local { spec: &'a AgentSpec, capabilities: String },
-    /// An agent reached over the network.
+    /// A remote agent.
     Remote(&'a RemoteAgentSpec),
 }
 
@@ -38,7 +40,7 @@ impl RoutingEntry<'_> {
     }
 }
 
-/// Everything the instruction depends on.
+/// Holds everything that the instruction depends on.
 pub(crate) struct Team<'a> {
     pub(crate) entries: &'a [RoutingEntry<'a>],
     pub(crate) unmatched: &'a [Arc<RegisteredTool>],
@@ -47,7 +49,7 @@ pub(crate) struct Team<'a> {
 }
 
 impl Team<'_> {
-    /// The routing table and the rules for using it.
+    /// Returns the routing table and the rules for using it.
     pub(crate) fn instruction(&self) -> String {
         let rounds = self.max_delegation_rounds;
         let mut text = format!("## Routing table\n{}\n", self.routing_table());
@@ -121,15 +123,15 @@ fn remote_line(remote: &RemoteAgentSpec) -> String {
     format!("- {} (remote; in its own words: {})", remote.name, remote_description(remote))
 }
 
-/// What a remote agent says about itself, as it may be shown to a model: one line, bounded.
+/// Returns the description of a remote agent for a model: one line of limited length.
 pub(crate) fn remote_description(remote: &RemoteAgentSpec) -> String {
-    let mut text = quotable(&remote.description, REMOTE_DESCRIPTION_CHARACTERS);
+    let mut text = sanitize(&remote.description, MAX_REMOTE_DESCRIPTION_CHARACTERS);
     let skills: Vec<String> = remote
         .skills
         .iter()
-        .map(|skill| quotable(skill, REMOTE_SKILL_CHARACTERS))
+        .map(|skill| sanitize(skill, MAX_REMOTE_SKILL_CHARACTERS))
         .filter(|skill| !skill.is_empty())
-        .take(REMOTE_SKILLS)
+        .take(MAX_REMOTE_SKILL_COUNT)
         .collect();
     if !skills.is_empty() {
         let separator = if text.is_empty() { "" } else { "; " };
@@ -138,20 +140,20 @@ pub(crate) fn remote_description(remote: &RemoteAgentSpec) -> String {
     text
 }
 
-/// A stranger's words without what could be taken for ours: lines, headings, markers, brackets, and
-/// characters that are not seen.
-fn quotable(text: &str, most: usize) -> String {
-    let harmless = |c: char| match c {
+/// Removes from untrusted text what could be taken for instructions: line breaks, headings,
+/// markers, brackets and invisible characters.
+fn sanitize(text: &str, max_characters: usize) -> String {
+    let replace_unsafe = |c: char| match c {
         '[' | ']' | '(' | ')' | '{' | '}' | '<' | '>' | '#' | '`' | '|' => ' ',
-        c if c.is_control() || is_unseen(c) => ' ',
+        c if c.is_control() || is_invisible(c) => ' ',
         c => c,
     };
-    let text: String = text.chars().map(harmless).collect();
-    one_line(&text).chars().take(most).collect()
+    let text: String = text.chars().map(replace_unsafe).collect();
+    one_line(&text).chars().take(max_characters).collect()
 }
 
-/// Characters that turn the direction of writing, join, or take no room.
-fn is_unseen(c: char) -> bool {
+/// Tells whether a character changes the writing direction, joins others or has no width.
+fn is_invisible(c: char) -> bool {
     matches!(
         c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

@@ -1,11 +1,12 @@
-//! From agent specs to the agent tree: who exists, who owns which tool, what each agent is told.
+//! Builds the agent tree from agent specs: which agents exist, which tools each owns, and its
+//! prompt.
 //!
-//! The way through this room is one line: [`AgentSpec`]s make a [`Topology`], [`partition_tools`]
-//! gives every tool one owner, [`capability_description`] says in words what an owner can do, and
-//! [`build_agent_tree`] writes the prompts and returns the [`AgentTree`].
+//! [`AgentSpec`]s form a [`Topology`], [`partition_tools`] gives every tool one owner,
+//! [`capability_description`] describes what an owner can do, and [`build_agent_tree`] writes the
+//! prompts and returns the [`AgentTree`].
 //!
-//! Pure: no I/O and no model. Reading a user's files belongs to the caller; running a turn, and
-//! keeping the promises the prompts make, belongs to `lango-runtime`.
+//! The crate does no I/O and calls no model. The caller reads a user's files; `lango-runtime` runs
+//! turns and enforces the rules of the prompts.
 
 mod builder;
 mod capability;

@@ -1,4 +1,4 @@
-//! Which agent owns which tool. Every tool gets exactly one place.
+//! Decides which agent owns which tool. Every tool has at most one owner.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,30 +8,30 @@ use lango_tool::{RegisteredTool, ToolRegistry};
 
 use crate::{AgentSpec, MatchOrder, Topology, UnmatchedPolicy};
 
-/// All tools, by owner. Within an owner they are in the order of their names.
+/// Holds all tools by owner, sorted by name.
 #[derive(Debug, Clone, Default)]
 pub struct Partition {
     /// The tools of each agent that owns any.
     pub by_agent: BTreeMap<AgentName, Vec<Arc<RegisteredTool>>>,
-    /// The tools that nobody owns.
+    /// The tools that no agent owns.
     pub unmatched: Vec<Arc<RegisteredTool>>,
 }
 
 impl Partition {
-    /// The tools of the agent with this spec; empty when it owns none.
+    /// Returns the tools of the agent with this spec; empty if it owns none.
     pub fn tools_for_spec(&self, spec: &AgentSpec) -> &[Arc<RegisteredTool>] {
         self.by_agent.get(&spec.name).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Gives every tool to the agent it names, or that claims it by prefix, or to nobody.
+/// Assigns every tool to the agent that it names, or else to the agent that claims it by prefix.
 ///
-/// Takes the registry and not a list, because a registry holds each name once and in order: the
+/// It takes the registry and not a list, because a registry holds each name once and in order: the
 /// result cannot depend on the order in which tools were registered.
 pub fn partition_tools(topology: &Topology, tools: &ToolRegistry) -> Partition {
     let mut partition = Partition::default();
     for tool in tools.iter() {
-        // A tool that names an agent which is not there belongs to nobody.
+        // A tool that names an agent which does not exist has no owner.
         let owner = match &tool.owner {
             Some(owner) => topology.agent(owner.as_str()).map(|spec| &spec.name),
             None => owner_of(topology, tool.name()),
@@ -64,7 +64,7 @@ fn owner_of<'a>(topology: &'a Topology, tool_name: &str) -> Option<&'a AgentName
         }
     };
     claimed.or(match topology.unmatched() {
-        UnmatchedPolicy::Nobody => None,
+        UnmatchedPolicy::NoAgent => None,
         UnmatchedPolicy::Agent(name) => Some(name),
     })
 }

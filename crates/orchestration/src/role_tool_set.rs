@@ -1,4 +1,4 @@
-//! The partition of the standard topology, with a field for each role.
+//! Represents the partition of the standard topology, with a field for each role.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use lango_tool::RegisteredTool;
 
 use crate::{AgentSpec, Partition};
 
-/// Seven roles and the tools of nobody. Other topologies use [`Partition`] as it is.
+/// Holds the tools of the seven roles and the tools without an owner. Other topologies use
+/// [`Partition`].
 #[derive(Debug, Clone, Default)]
 pub struct RoleToolSet {
     /// Shell, file and skill tools.
@@ -18,7 +19,7 @@ pub struct RoleToolSet {
     pub vault: Vec<Arc<RegisteredTool>>,
     /// Knowledge tools.
     pub librarian: Vec<Arc<RegisteredTool>>,
-    /// Always empty in the standard topology: the planner only thinks.
+    /// Always empty in the standard topology, because the planner has no tools.
     pub planner: Vec<Arc<RegisteredTool>>,
     /// Memory tools.
     pub chronicler: Vec<Arc<RegisteredTool>>,
@@ -29,7 +30,8 @@ pub struct RoleToolSet {
 }
 
 impl RoleToolSet {
-    /// The tools of the role this spec is named after; empty when it is not one of the seven.
+    /// Returns the tools of the role with the name of this spec; empty if it is not one of the
+    /// seven.
     pub fn tools_for_spec(&self, spec: &AgentSpec) -> &[Arc<RegisteredTool>] {
         match spec.name.as_str() {
             "operator" => &self.operator,
@@ -43,7 +45,7 @@ impl RoleToolSet {
         }
     }
 
-    fn place(&mut self, owner: &AgentName) -> &mut Vec<Arc<RegisteredTool>> {
+    fn tools_of_mut(&mut self, owner: &AgentName) -> &mut Vec<Arc<RegisteredTool>> {
         match owner.as_str() {
             "operator" => &mut self.operator,
             "navigator" => &mut self.navigator,
@@ -58,11 +60,11 @@ impl RoleToolSet {
 }
 
 impl From<Partition> for RoleToolSet {
-    /// Loses no tool: what an agent outside the seven roles owns counts as unmatched here.
+    /// Keeps every tool: the tools of an agent outside the seven roles count as unmatched.
     fn from(partition: Partition) -> Self {
         let mut set = Self { unmatched: partition.unmatched, ..Self::default() };
         for (owner, tools) in partition.by_agent {
-            set.place(&owner).extend(tools);
+            set.tools_of_mut(&owner).extend(tools);
         }
         set
     }

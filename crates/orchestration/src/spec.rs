@@ -1,30 +1,30 @@
-//! One agent as data: what its `AGENT.md` says about it.
+//! Represents one agent as data, read from its `AGENT.md`.
 
 use lango_protocol::AgentName;
 use serde::Deserialize;
 
 use crate::{OrchestrationError, front_matter};
 
-/// An agent that can be created. Front matter and body of one `AGENT.md`.
+/// Describes an agent that can be created: the front matter and body of one `AGENT.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentSpec {
     /// The one exact name.
     pub name: AgentName,
     /// A noun phrase that completes "NAME for …", such as `shell commands and files`.
     pub description: String,
-    /// The beginnings of the tool names this agent owns.
+    /// The prefixes of the tool names that this agent owns.
     pub prefixes: Vec<String>,
-    /// Words in a request that point to this agent.
+    /// The words in a request that point to this agent.
     pub keywords: Vec<String>,
-    /// What a task for it must contain.
+    /// The required content of a task for it.
     pub accepts: String,
-    /// What it gives back.
+    /// The content of its results.
     pub returns: String,
-    /// What others must do instead.
+    /// The tasks that other agents must do instead.
     pub cannot_do: Vec<String>,
-    /// Whether it is created even when it owns no tool.
+    /// True if it is created even when it owns no tool.
     pub always_include: bool,
-    /// What the agent itself is told.
+    /// The agent's own instruction.
     pub instruction: String,
 }
 
@@ -47,7 +47,7 @@ struct Fields {
 }
 
 impl AgentSpec {
-    /// The fields an `AGENT.md` may have. `name` and `description` are required.
+    /// Lists the fields that an `AGENT.md` may have. `name` and `description` are required.
     pub const FIELDS: &'static [&'static str] = &[
         "name",
         "description",
@@ -91,14 +91,14 @@ impl AgentSpec {
         })
     }
 
-    /// The longest prefix of this agent that `tool_name` begins with.
+    /// Returns the length of the longest prefix of this agent that `tool_name` begins with.
     pub(crate) fn longest_match(&self, tool_name: &str) -> Option<usize> {
         let matching = self.prefixes.iter().filter(|prefix| tool_name.starts_with(prefix.as_str()));
         matching.map(String::len).max()
     }
 }
 
-/// A routing table has one line per agent, so a value may not bring its own line breaks.
+/// Joins a value into one line, because a routing table has one line per agent.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,18 +1,18 @@
-//! The agents of a process: an orchestrator with its specialists, or one agent alone.
+//! Defines the agents of a process: an orchestrator with its specialists, or a single agent.
 
 use std::sync::Arc;
 
 use lango_protocol::AgentName;
 use lango_tool::RegisteredTool;
 
-/// Every agent of a process. Built once, at start.
+/// Holds all agents of a process.
 #[derive(Debug, Clone)]
 pub struct AgentTree {
-    /// The agent that is spoken to.
+    /// The agent that the user talks to.
     pub root: Root,
 }
 
-/// The agent that is spoken to.
+/// Represents the agent that the user talks to.
 #[derive(Debug, Clone)]
 pub enum Root {
     /// `agent.multiAgent` is on.
@@ -21,17 +21,18 @@ pub enum Root {
     Single(SingleAgent),
 }
 
-/// The agent that only delegates.
+/// Represents the agent that only delegates.
 ///
-/// Invariant: it owns no tool. There is no field a callable tool could be put in; `unmatched` is
-/// what nobody may call, kept to be reported.
+/// Invariant: it owns no tool. There is no field for a callable tool; `unmatched` holds tools that
+/// no agent may call, so that they can be reported.
 #[derive(Debug, Clone)]
 pub struct Orchestrator {
     /// Always [`lango_protocol::ORCHESTRATOR`].
     pub name: AgentName,
     /// Identity, routing table and rules.
     pub system_prompt: Arc<str>,
-    /// Whom it can hand over to: the local agents in registry order, then the remote ones.
+    /// The agents that it can transfer to: the local agents in registry order, then the remote
+    /// ones.
     pub sub_agents: Vec<SubAgent>,
     /// The tools that no agent owns.
     pub unmatched: Vec<Arc<RegisteredTool>>,
@@ -39,20 +40,20 @@ pub struct Orchestrator {
     pub max_delegation_rounds: u32,
 }
 
-/// An agent that the orchestrator can hand over to.
+/// Represents an agent that the orchestrator can transfer to.
 #[derive(Debug, Clone)]
 pub struct SubAgent {
     /// The one exact name.
     pub name: AgentName,
-    /// What its tools can do, in words; without tools, what it is for.
+    /// The capabilities of its tools in words or, without tools, its purpose.
     pub description: String,
-    /// What it is told. Empty for a remote agent, which has its own.
+    /// Its prompt. Empty for a remote agent, which has its own.
     pub system_prompt: Arc<str>,
-    /// Where it runs.
+    /// Its kind: local or remote.
     pub kind: SubAgentKind,
 }
 
-/// Where a sub-agent runs.
+/// Tells where a sub-agent runs.
 #[derive(Debug, Clone)]
 pub enum SubAgentKind {
     /// In this process.
@@ -60,11 +61,11 @@ pub enum SubAgentKind {
         /// The tools it owns, by name.
         tools: Vec<Arc<RegisteredTool>>,
     },
-    /// Reached over the network.
+    /// On another system, reached over the network.
     Remote,
 }
 
-/// One agent with every tool.
+/// Represents a single agent with every tool.
 #[derive(Debug, Clone)]
 pub struct SingleAgent {
     /// Always [`lango_protocol::SINGLE_AGENT`].
@@ -76,7 +77,7 @@ pub struct SingleAgent {
 }
 
 impl AgentTree {
-    /// The root's name: the author of answers that carry none.
+    /// Returns the root's name, which is the author of answers without one.
     pub fn root_name(&self) -> &AgentName {
         match &self.root {
             Root::Team(orchestrator) => &orchestrator.name,
@@ -84,12 +85,12 @@ impl AgentTree {
         }
     }
 
-    /// The sub-agent of exactly this name.
+    /// Returns the sub-agent with exactly this name.
     pub fn agent(&self, name: &str) -> Option<&SubAgent> {
         self.sub_agents().iter().find(|agent| agent.name == *name)
     }
 
-    /// The sub-agents; none in single-agent mode.
+    /// Returns the sub-agents; empty in single-agent mode.
     pub fn sub_agents(&self) -> &[SubAgent] {
         match &self.root {
             Root::Team(orchestrator) => &orchestrator.sub_agents,
@@ -99,7 +100,7 @@ impl AgentTree {
 }
 
 impl SubAgent {
-    /// The tools it owns here; a remote agent owns none here.
+    /// Returns the local tools that it owns; a remote agent has none.
     pub fn tools(&self) -> &[Arc<RegisteredTool>] {
         match &self.kind {
             SubAgentKind::Local { tools } => tools,

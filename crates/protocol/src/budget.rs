@@ -1,19 +1,19 @@
-//! What one turn of a user may cost, everything below it included.
+//! Limits what one turn of a user may cost, everything below it included.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The limits of one turn. Sub-agents, parallel branches and a resume after a crash all draw on
-/// the same budget.
+/// Limits one turn. Sub-agents, parallel branches and a resume after a crash all draw on the same
+/// budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetLimits {
     /// Requests to a model.
     pub model_calls: u32,
     /// Calls of tools, refused ones included.
     pub tool_calls: u32,
-    /// Hand-overs from the orchestrator to a specialist.
+    /// Transfers from the orchestrator to a specialist.
     pub delegation_rounds: u32,
     /// Input and output tokens together.
     pub tokens: u64,
@@ -22,10 +22,10 @@ pub struct BudgetLimits {
 }
 
 impl BudgetLimits {
-    /// Rounds used where the configuration says 0 or nothing.
+    /// Is the number of rounds if the configuration says 0 or nothing.
     pub const DEFAULT_DELEGATION_ROUNDS: u32 = 5;
 
-    /// The wall time as a duration.
+    /// Returns the wall time as a duration.
     pub fn wall_time(&self) -> Duration {
         Duration::from_secs(self.seconds)
     }
@@ -43,20 +43,20 @@ impl Default for BudgetLimits {
     }
 }
 
-/// What a turn has spent so far.
+/// Counts what a turn has spent so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spent {
+pub struct BudgetUsage {
     /// Requests to a model.
     pub model_calls: u32,
     /// Calls of tools, refused ones included.
     pub tool_calls: u32,
-    /// Hand-overs from the orchestrator to a specialist.
+    /// Transfers from the orchestrator to a specialist.
     pub delegation_rounds: u32,
     /// Input and output tokens together.
     pub tokens: u64,
 }
 
-/// The part of a budget that ran out.
+/// Names the part of a budget that ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetKind {
@@ -64,7 +64,7 @@ pub enum BudgetKind {
     ModelCalls,
     /// Too many calls of tools.
     ToolCalls,
-    /// Too many hand-overs.
+    /// Too many transfers.
     DelegationRounds,
     /// Too many tokens.
     Tokens,

@@ -1,4 +1,4 @@
-//! Events: the only thing that leaves a turn, and the only thing the journal holds.
+//! Defines events: the only thing that leaves a turn, and the only thing the journal holds.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::{
     AgentName, CallId, CallReport, Caller, EventId, Outcome, SessionId, Timestamp, TurnId,
 };
 
-/// One thing that happened. The author is stored with it and never derived later.
+/// Describes one thing that happened. The author is stored with it and never derived later.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Unique.
@@ -21,24 +21,24 @@ pub struct Event {
     /// Position in the session's journal, from 1 without gaps. An event that is shown but not
     /// journalled (`text_delta`) carries the position of the last journalled one before it.
     pub seq: u64,
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// Who: `user`, an agent's name, or `lango` for the runtime itself. Absent only in what was
-    /// imported from journals that did not keep it.
+    /// The author: `user`, an agent's name, or `lango` for the runtime itself. Absent only in what
+    /// was imported from journals that did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// The hand-over this happened under; absent for the root agent.
+    /// The transfer this happened under; absent for the root agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<CallId>,
     /// The model call of the turn this came from, counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// What.
+    /// The content of the event.
     #[serde(flatten)]
     pub body: EventBody,
 }
 
-/// What happened.
+/// Tells what happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventBody {
@@ -46,19 +46,19 @@ pub enum EventBody {
     UserMessage {
         /// What the user typed.
         text: String,
-        /// What came with it, such as standard input.
+        /// The attached text, such as standard input.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         attachment: Option<String>,
-        /// Images that came with it; kept beside the journal.
+        /// The attached images; stored next to the journal.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<ImageReference>,
-        /// Through which door it came.
+        /// The API it came through.
         origin: Origin,
-        /// Who sent it, where it was not the person whose team this is.
+        /// The sender, if it was not the user of this team.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sender: Option<Sender>,
-        /// The one tool call that the turn consists of, where a program asked for that instead of
-        /// saying something. `text` describes it then.
+        /// The one tool call that the turn consists of, if a program asked for that instead of
+        /// sending a message. `text` describes it then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<DirectCall>,
     },
@@ -71,14 +71,14 @@ pub enum EventBody {
         #[serde(default)]
         answer: bool,
     },
-    /// What an agent said.
+    /// A message of an agent.
     Message {
         /// The whole text.
         text: String,
-        /// Whether it answers the user; otherwise it is a remark on the way.
+        /// Whether it answers the user; otherwise it is an intermediate remark.
         answer: bool,
     },
-    /// An agent asked for a tool. Not yet run.
+    /// An agent requested a tool call. It has not run yet.
     ToolCall {
         /// The call.
         call: CallId,
@@ -103,21 +103,21 @@ pub enum EventBody {
         tool: String,
         /// How it went.
         status: CallStatus,
-        /// What the model is told, bounded.
+        /// The text for the model, bounded.
         output: String,
-        /// Reference of the whole output where it was too long to show.
+        /// The reference of the whole output, if it was too long to show.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         full_output: Option<String>,
-        /// What it did, for a person. Absent in events of programs that did not write it down, and
-        /// where the tool has nothing better to say than its output.
+        /// What it did, for users. Absent in events of programs that did not record it, and if the
+        /// tool has nothing better to say than its output.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         report: Option<Arc<CallReport>>,
         /// How long it ran.
         milliseconds: u64,
     },
-    /// The orchestrator hands a task to an agent.
+    /// The orchestrator transfers a task to an agent.
     Transfer {
-        /// The hand-over; also the `branch` of everything that happens under it.
+        /// The transfer; also the `branch` of everything that happens under it.
         call: CallId,
         /// The agent.
         to: AgentName,
@@ -127,13 +127,13 @@ pub enum EventBody {
         returns: bool,
         /// Which of the turn's delegation rounds this is.
         round: u32,
-        /// The model that decided so. Absent in events of programs that did not write it down.
+        /// The model that decided so. Absent in events of programs that did not record it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decided_by: Option<String>,
     },
-    /// A hand-over came back. Every `transfer` has exactly one.
+    /// A transfer came back. Every `transfer` has exactly one.
     TransferFinished {
-        /// The hand-over.
+        /// The transfer.
         call: CallId,
         /// The agent.
         to: AgentName,
@@ -142,13 +142,13 @@ pub enum EventBody {
         /// The agent's answer or reason.
         text: String,
     },
-    /// A hand-over that was not possible.
+    /// A transfer that was not possible.
     TransferRefused {
         /// The call.
         call: CallId,
         /// The name the model wrote.
         requested: String,
-        /// What the model is told.
+        /// The text for the model.
         reason: String,
         /// The names it may choose.
         valid: Vec<AgentName>,
@@ -158,59 +158,58 @@ pub enum EventBody {
         /// Its reason.
         reason: String,
     },
-    /// A person is asked.
+    /// The user is asked.
     ApprovalRequested {
         /// The call that waits.
         call: CallId,
         /// The tool.
         tool: String,
-        /// What exactly would happen, for the person.
+        /// What exactly would happen, for the user.
         summary: String,
-        /// SHA-256 of the call, of what was shown and of what that rests on; what runs has the
-        /// same.
+        /// The SHA-256 of the call, of what was shown and of what that depends on; the call that
+        /// runs has the same.
         digest: String,
-        /// Counts as denied from then on.
+        /// The time from which on it counts as denied.
         #[serde(default)]
         expires_at: Option<Timestamp>,
-        /// The rules that "always" would store. Empty where there is no such answer.
+        /// The rules that "always" would store. Empty if there is no such answer.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         always: Vec<String>,
     },
-    /// A person, a rule, or the policy in their absence, decided. Where a rule did, nobody was
-    /// asked.
+    /// The user, a rule, or the policy in the user's absence, decided. If a rule did, the user was
+    /// not asked.
     ApprovalResolved {
         /// The call that waited.
         call: CallId,
         /// The decision.
         decision: ApprovalDecision,
-        /// Who decided, or why nobody could.
+        /// Who decided, or why no decision was possible.
         by: String,
     },
-    /// What a model thought before it answered or acted. Not part of the answer.
+    /// The reasoning of a model before it answered or acted. It is not part of the answer.
     Reasoning {
         /// The model, as `PROVIDER/NAME`.
         model: String,
         /// The thoughts, bounded; some providers send none, or only a summary.
         text: String,
-        /// What the provider wants to see again with this reply. Goes to no other model.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        keepsake: Option<String>,
+        /// The state that the provider wants back with this reply. It is sent to no other model.
+        #[serde(default, alias = "keepsake", skip_serializing_if = "Option::is_none")]
+        provider_state: Option<String>,
     },
-    /// A model call did not work and is tried again. Every `text_delta` of this step so far is
-    /// void.
+    /// A model call failed and is tried again. Every `text_delta` of this step so far is void.
     Setback {
         /// The model, as `PROVIDER/NAME`.
         model: String,
-        /// The kind of trouble, such as `overloaded`.
+        /// The kind of error, such as `overloaded`.
         fault: String,
-        /// In words.
+        /// The error in words.
         reason: String,
-        /// Who is asked next.
+        /// The model that is asked next.
         next: String,
-        /// After how long.
+        /// The wait before that.
         wait_milliseconds: u64,
     },
-    /// What a model call cost.
+    /// The cost of a model call.
     Usage {
         /// The provider.
         #[serde(default)]
@@ -225,9 +224,9 @@ pub enum EventBody {
     },
     /// Something the user should know.
     Warning {
-        /// What kind.
+        /// The kind of warning.
         code: WarningCode,
-        /// In words.
+        /// The warning in words.
         text: String,
     },
     /// The turn is over.
@@ -235,12 +234,12 @@ pub enum EventBody {
 }
 
 impl EventBody {
-    /// Whether the journal keeps it.
+    /// Tells whether the journal keeps it.
     pub fn is_durable(&self) -> bool {
         !matches!(self, Self::TextDelta { .. })
     }
 
-    /// The name of the event's type, as in `stream-json`.
+    /// Returns the name of the event's type, as in `stream-json`.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::UserMessage { .. } => "user_message",
@@ -264,14 +263,14 @@ impl EventBody {
     }
 }
 
-/// An image that came with a message.
+/// Refers to an image that came with a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageReference {
-    /// Such as `image/png`.
+    /// The media type, such as `image/png`.
     pub media_type: String,
     /// The size of the file.
     pub bytes: u64,
-    /// Where it is kept, in the session.
+    /// The reference of the stored image, in the session.
     pub reference: String,
 }
 
@@ -286,7 +285,7 @@ pub struct DirectCall {
     pub arguments: String,
 }
 
-/// The API a message came through.
+/// Names the API that a message came through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -298,27 +297,27 @@ pub enum Origin {
     Library,
     /// Another agent, over A2A.
     A2a,
-    /// A program that speaks to `/v1`.
+    /// A program that uses `/v1`.
     Openai,
-    /// A program that speaks MCP.
+    /// A program that uses MCP.
     Mcp,
 }
 
-/// Who sent a message through a door that others use. Its words are a stranger's: they are answered,
-/// and not taken for what the user says about themselves.
+/// Describes the API client that sent a message. Its words are untrusted: they are answered, and
+/// not taken for what the user says about themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sender {
-    /// Under which name it is let in.
+    /// The name under which it is authorised.
     pub caller: Caller,
-    /// What it calls the message.
+    /// Its own id of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The trace that it belongs to, as a W3C `traceparent`; goes on to agents elsewhere.
+    /// The trace that it belongs to, as a W3C `traceparent`; it is passed on to remote agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
 }
 
-/// How a call ended.
+/// Tells how a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
@@ -349,7 +348,7 @@ impl fmt::Display for CallStatus {
     }
 }
 
-/// How a hand-over ended.
+/// Tells how a transfer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DelegationStatus {
@@ -365,30 +364,30 @@ pub enum DelegationStatus {
     NeedsInput,
 }
 
-/// What was decided about a call.
+/// Tells what was decided about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalDecision {
-    /// Run it.
+    /// The call may run.
     Approved,
-    /// Do not.
+    /// The call may not run.
     Denied,
 }
 
-/// Tokens of a model call.
+/// Counts the tokens of a model call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens read, cached ones included.
     pub input: u64,
     /// Tokens written, reasoning included.
     pub output: u64,
-    /// Of the input, those the provider had cached.
+    /// The part of the input that the provider had cached.
     #[serde(default)]
     pub cached: u64,
-    /// Of the input, those the provider put into its cache, where it charges for that.
+    /// The part of the input that the provider put into its cache, if it charges for that.
     #[serde(default)]
     pub cache_write: u64,
-    /// Of the output, those spent on reasoning.
+    /// The part of the output that was spent on reasoning.
     #[serde(default)]
     pub reasoning: u64,
 }
@@ -404,13 +403,13 @@ impl std::ops::AddAssign for Usage {
 }
 
 impl Usage {
-    /// Input and output.
+    /// Returns the sum of input and output.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output)
     }
 }
 
-/// Kinds of warnings.
+/// Names the kinds of warnings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningCode {
@@ -420,14 +419,14 @@ pub enum WarningCode {
     EmptyReply,
     /// The same call was repeated and stopped.
     Repetition,
-    /// A limit is near, or nothing came of the last replies; the agent was asked to answer with
-    /// what it has.
+    /// A limit is near, or the last replies led to nothing; the agent was asked to answer with what
+    /// it has.
     BudgetExhausted,
-    /// A turn that a crash or a kill had interrupted goes on.
+    /// A turn that a crash or a kill had interrupted continues.
     Resumed,
     /// The conversation was too long for the model, and a part of it was left out.
     ContextShortened,
-    /// An agent that should be in the team is not.
+    /// An agent that should be in the team is missing.
     AgentAbsent,
 }
 

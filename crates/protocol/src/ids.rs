@@ -1,4 +1,4 @@
-//! Identifiers. Each is its own type, so that a turn is never looked up by a session's id.
+//! Defines identifiers. Each is its own type, so that a turn is never looked up by a session's id.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Why a text is not a valid name or id.
+/// Says why a text is not a valid name or id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {given:?} is not valid: {rule}")]
 pub struct InvalidName {
@@ -31,7 +31,7 @@ macro_rules! text_id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// The id as text.
+            /// Returns the id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -84,7 +84,7 @@ macro_rules! text_id {
 }
 
 text_id! {
-    /// A conversation. Chosen by the user (`--session work`) or generated.
+    /// Identifies a conversation. It is chosen by the user (`--session work`) or generated.
     SessionId
 }
 
@@ -92,11 +92,12 @@ impl SessionId {
     const RULE: &'static str =
         "use 1 to 64 letters, digits, '-', '_' or '.', starting with a letter or digit";
 
-    /// No characters that look alike; in the order of their codes.
+    /// Has no characters that look alike; they are in the order of their codes.
     const ALPHABET: &'static [u8] = b"23456789abcdefghjkmnpqrstuvwxyz";
 
-    /// A new id that a person can read out: the day, four characters for the time of day and four
-    /// random ones. Later ids are greater, which keeps new conversations together in the database.
+    /// Generates an id that users can read out: the day, four characters for the time of day and
+    /// four random ones. Later ids are greater, which keeps new conversations together in the
+    /// database.
     pub fn generate() -> Self {
         let now = jiff::Zoned::now();
         let midnight = now.start_of_day().map_or(now.timestamp(), |day| day.timestamp());
@@ -129,7 +130,7 @@ impl FromStr for SessionId {
 }
 
 text_id! {
-    /// The name of an agent, exactly as the routing table spells it.
+    /// Names an agent, exactly as the routing table spells it.
     AgentName
 }
 
@@ -158,7 +159,7 @@ impl FromStr for AgentName {
 }
 
 text_id! {
-    /// Somebody who is let in by the server, under the name that the user gave them.
+    /// Names an API client of the server; the name comes from the user's configuration.
     Caller
 }
 
@@ -178,14 +179,14 @@ impl FromStr for Caller {
 }
 
 text_id! {
-    /// One call of a tool or one transfer. Generated here, never taken from a model, so that a
-    /// model that repeats an id cannot make two calls look like one. Nine letters or digits,
-    /// because that is the narrowest form any provider asks for.
+    /// Identifies one call of a tool or one transfer. It is generated here, never taken from a
+    /// model, so that a model that repeats an id cannot make two calls look like one. It has nine
+    /// letters or digits, because that is the narrowest form any provider asks for.
     CallId
 }
 
 impl CallId {
-    /// A new id.
+    /// Generates a new id.
     pub fn generate() -> Self {
         const ALPHABET: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
         Self(random_characters(9, ALPHABET).into())
@@ -212,7 +213,7 @@ macro_rules! time_ordered_id {
         pub struct $name(Uuid);
 
         impl $name {
-            /// A new id, later than every id made before it on this machine.
+            /// Generates an id that is later than every id generated before it on this machine.
             pub fn generate() -> Self {
                 Self(Uuid::now_v7())
             }
@@ -243,16 +244,16 @@ macro_rules! time_ordered_id {
 }
 
 time_ordered_id! {
-    /// One turn: everything between a message of the user and its answer.
+    /// Identifies one turn: everything between a message of the user and its answer.
     TurnId
 }
 
 time_ordered_id! {
-    /// One event of the journal or of a live stream.
+    /// Identifies one event of the journal or of a live stream.
     EventId
 }
 
-/// Random characters of `alphabet`, from the random bits of a version 4 UUID.
+/// Returns random characters of `alphabet`, from the random bits of a version 4 UUID.
 fn random_characters(count: u32, alphabet: &[u8]) -> String {
     let mut bits = Uuid::new_v4().as_u128() >> 2;
     let base = alphabet.len() as u128;

@@ -1,7 +1,7 @@
-//! The vocabulary every other crate speaks: ids, events, outcomes and budgets.
+//! Defines the vocabulary of all other crates: ids, events, outcomes and budgets.
 //!
-//! Pure data: no I/O, no clocks beyond [`Timestamp::now`], no behaviour that belongs to a turn.
-//! What a type here means is what `docs/events.md` tells the users of `stream-json`.
+//! It is pure data: no I/O, no clocks beyond [`Timestamp::now`], no behaviour that belongs to a
+//! turn. `docs/events.md` explains these types to the users of `stream-json`.
 
 mod budget;
 mod event;
@@ -12,7 +12,7 @@ mod report;
 mod time;
 mod transfer;
 
-pub use budget::{BudgetKind, BudgetLimits, Spent};
+pub use budget::{BudgetKind, BudgetLimits, BudgetUsage};
 pub use event::{
     ApprovalDecision, CallStatus, DelegationStatus, DirectCall, Event, EventBody, ImageReference,
     Origin, Sender, Usage, WarningCode,
@@ -23,13 +23,13 @@ pub use report::{CallReport, Details, MAX_DETAILS_BYTES, MAX_SUMMARY_BYTES};
 pub use time::Timestamp;
 pub use transfer::{TRANSFER_TOOL, TransferArguments};
 
-/// The author of everything a person says.
+/// Is the author of everything the user says.
 pub const USER: &str = "user";
-/// The author of what the runtime itself decides: warnings, refusals, the end of a turn.
+/// Is the author of what the runtime itself decides: warnings, refusals, the end of a turn.
 pub const RUNTIME: &str = "lango";
-/// The root agent of a team.
+/// Names the root agent of a team.
 pub const ORCHESTRATOR: &str = "lango-orchestrator";
-/// The root agent when `agent.multiAgent` is off.
+/// Names the root agent when `agent.multiAgent` is off.
 pub const SINGLE_AGENT: &str = "lango-agent";
-/// The specialist that splits a request into steps and has no tools.
+/// Names the specialist that splits a request into steps and has no tools.
 pub const PLANNER: &str = "planner";

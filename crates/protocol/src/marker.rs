@@ -1,6 +1,6 @@
-//! The markers of agents, which no user ever sees: `[REJECT]`, found anywhere in what a specialist
-//! says, and `[ASK]`, which means something only at the very beginning. Nothing else in the program
-//! knows how they are written or read.
+//! Writes and reads the markers of agents, which users never see: `[REJECT]`, found anywhere in
+//! what a specialist says, and `[ASK]`, which has a meaning only at the very beginning. No other
+//! module knows how they are written or read.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 pub const REJECT: &str = "[REJECT]";
 /// Asks the user; the question follows.
 pub const ASK: &str = "[ASK]";
-/// Characters that models put around a marker.
+/// Lists the characters that models put around a marker.
 const DECORATION: [char; 8] = [' ', '\t', '*', '_', '`', '>', '#', '-'];
 
 /// Writes a question to the user as an agent does.
@@ -21,7 +21,7 @@ pub fn reject(reason: &str) -> String {
     format!("{REJECT} {reason}")
 }
 
-/// Breaks every rejection marker in somebody else's words, so that they cannot act as an agent's.
+/// Breaks every rejection marker in text that is not an agent's own, so that it cannot act as one.
 pub fn defuse_rejections(text: &str) -> Cow<'_, str> {
     if find_marker(text).is_none() {
         return Cow::Borrowed(text);
@@ -36,7 +36,7 @@ pub fn defuse_rejections(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Breaks the marker of a question, which means something at the very beginning only.
+/// Breaks the marker of a question, which has a meaning only at the very beginning.
 pub fn defuse_question(mut text: String) -> String {
     let start = text.len() - undecorated(&text).len();
     if starts_with(&text[start..], ASK) {
@@ -45,7 +45,7 @@ pub fn defuse_question(mut text: String) -> String {
     text
 }
 
-/// Returns the question, if `text` begins with the marker for one; empty where none follows.
+/// Returns the question, if `text` begins with the marker for one; empty if no text follows.
 pub fn question(text: &str) -> Option<String> {
     let text = undecorated(text);
     starts_with(text, ASK).then(|| after_ask(text).trim().to_owned())
@@ -56,8 +56,8 @@ fn after_ask(text: &str) -> &str {
     text[ASK.len()..].trim_start_matches([' ', '*', '_', '`', ':', '-'])
 }
 
-/// Returns the reason, if `text` rejects a task: a line that begins with the marker, whatever its case
-/// and however it is emphasised.
+/// Returns the reason, if `text` rejects a task: a line that begins with the marker, whatever its
+/// case and however it is emphasised.
 pub fn rejection_reason(text: &str) -> Option<String> {
     for line in text.lines() {
         let line = line.trim_start_matches(DECORATION);
@@ -72,7 +72,7 @@ pub fn rejection_reason(text: &str) -> Option<String> {
     None
 }
 
-/// Returns the text without any rejection marker, nor one that is left when others are taken out.
+/// Returns the text without any rejection marker, nor one that appears when others are removed.
 pub fn without_marker(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut after_marker = false;
@@ -113,11 +113,12 @@ fn find_marker(text: &str) -> Option<usize> {
     text.match_indices('[').map(|(at, _)| at).find(|at| starts_with(&text[*at..], REJECT))
 }
 
-/// Passes streamed text on, but never a rejection nor what follows it, nor the marker of a question.
+/// Passes streamed text on, but never a rejection nor what follows it, nor the marker of a
+/// question.
 #[derive(Debug, Default)]
 pub struct DeltaFilter {
     held: String,
-    /// Something was shown: a question can only be at the beginning.
+    /// Whether something was shown: a question can only be at the beginning.
     begun: bool,
     closed: bool,
 }

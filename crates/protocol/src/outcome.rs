@@ -1,25 +1,25 @@
-//! How a turn ended, and what was really done in it.
+//! Describes how a turn ended, and what was really done in it.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentName, BudgetKind, Spent};
+use crate::{AgentName, BudgetKind, BudgetUsage};
 
-/// The ways a turn can end.
+/// Names the ways a turn can end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum OutcomeStatus {
-    /// Answered.
+    /// It was answered.
     Done,
-    /// Answered with a question: an agent cannot go on without the user.
+    /// It was answered with a question: an agent cannot continue without the user.
     NeedsInput,
-    /// No agent took the task.
+    /// No agent accepted the task.
     Rejected {
         /// The reasons the agents gave.
         reason: String,
     },
     /// It could not be finished.
     Failed {
-        /// Who can do something about it.
+        /// The class of the failure, which says who can act on it.
         class: FailureClass,
         /// What happened, for the user.
         reason: String,
@@ -30,25 +30,25 @@ pub enum OutcomeStatus {
     Cancelled,
 }
 
-/// Why a turn failed. Each class has its own exit code in the command line.
+/// Says why a turn failed. Each class has its own exit code in the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "detail", rename_all = "snake_case")]
 pub enum FailureClass {
-    /// The model's provider: unreachable, refused the key, out of quota, or a broken stream.
+    /// The model's provider failed: unreachable, refused the key, out of quota, or a broken stream.
     Provider,
-    /// The model kept saying nothing that can be used.
+    /// The model kept sending replies that cannot be used.
     Model,
-    /// A limit of the turn's budget.
+    /// A limit of the turn's budget was reached.
     Budget(BudgetKind),
     /// Our own store could not be written.
     Store,
 }
 
-/// What was really done, whatever the model claims.
+/// Counts what was really done, whatever the model claims.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkDone {
-    /// What it cost.
-    pub spent: Spent,
+    /// The cost.
+    pub spent: BudgetUsage,
     /// Agents that worked on it, in order of appearance.
     pub agents: Vec<AgentName>,
     /// Tool calls that ran and succeeded.
@@ -65,7 +65,7 @@ pub struct WorkDone {
     pub milliseconds: u64,
 }
 
-/// The end of a turn.
+/// Describes the end of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How it ended.
@@ -90,7 +90,7 @@ impl OutcomeStatus {
 }
 
 impl Outcome {
-    /// Whether the user got an answer, be it a question.
+    /// Tells whether the user got an answer, be it a question.
     pub fn is_done(&self) -> bool {
         matches!(self.status, OutcomeStatus::Done | OutcomeStatus::NeedsInput)
     }

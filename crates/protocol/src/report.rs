@@ -1,20 +1,20 @@
-//! What a tool call did, told to a person.
+//! Reports to users what a tool call did.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Limits the summary of a report, in bytes.
+/// Limits how many bytes the summary of a report has.
 pub const MAX_SUMMARY_BYTES: usize = 1024;
-/// Limits the details of a report, in bytes.
+/// Limits how many bytes the details of a report have.
 pub const MAX_DETAILS_BYTES: usize = 6 * 1024;
-/// Limits one note of a report, in bytes.
+/// Limits how many bytes one note of a report has.
 const MAX_NOTE_BYTES: usize = 400;
-/// Limits the notes of a report.
+/// Limits how many notes a report has.
 const MAX_NOTE_COUNT: usize = 4;
-/// Limits the structured data of a report, in bytes of JSON.
+/// Limits how many bytes of JSON the structured data of a report has.
 const MAX_DATA_BYTES: usize = 32 * 1024;
 
-/// Tells a person what one tool call did. The model reads the call's output; terminals, progress
+/// Reports to users what one tool call did. The model reads the call's output; terminals, progress
 /// messages and the embedded model use this.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallReport {
@@ -24,7 +24,7 @@ pub struct CallReport {
     /// ended with an error code.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsuccessful: bool,
-    /// What there is to show below the sentence.
+    /// The details below the sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
     /// How many bytes of the details did not fit.
@@ -33,7 +33,7 @@ pub struct CallReport {
     /// Remarks below everything else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The same facts for programs, where the tool has some.
+    /// The same facts for programs, if the tool has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
@@ -49,9 +49,9 @@ fn is_zero(number: &u64) -> bool {
 pub enum Details {
     /// Markdown of ours: a list or a table.
     Markdown(String),
-    /// Text to the letter, as of a file or a command.
+    /// Literal text, as of a file or a command.
     Verbatim(String),
-    /// Words of a document, a page or another person.
+    /// Words of a document, a page or another author.
     Quoted(String),
 }
 
@@ -73,7 +73,7 @@ impl Details {
 }
 
 impl CallReport {
-    /// Makes a report of one sentence.
+    /// Creates a report of one sentence.
     pub fn new(summary: impl Into<String>) -> Self {
         Self { summary: summary.into(), ..Self::default() }
     }
@@ -91,13 +91,13 @@ impl CallReport {
         self.details(Details::Markdown(text.into()))
     }
 
-    /// Adds text to the letter below the sentence.
+    /// Adds literal text below the sentence.
     #[must_use]
     pub fn verbatim(self, text: impl Into<String>) -> Self {
         self.details(Details::Verbatim(text.into()))
     }
 
-    /// Adds somebody else's words below the sentence.
+    /// Adds words of another author below the sentence.
     #[must_use]
     pub fn quoted(self, text: impl Into<String>) -> Self {
         self.details(Details::Quoted(text.into()))

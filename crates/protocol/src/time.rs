@@ -1,36 +1,36 @@
-//! Time as the journal keeps it.
+//! Represents time as the journal stores it.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Microseconds since the Unix epoch; RFC 3339 in UTC wherever a person or a program reads it.
+/// Counts microseconds since the Unix epoch; users and programs read it as RFC 3339 in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The present.
+    /// Returns the present time.
     pub fn now() -> Self {
         Self(jiff::Timestamp::now().as_microsecond())
     }
 
-    /// From microseconds since the epoch, as the database stores them.
+    /// Creates a timestamp from microseconds since the epoch, as the database stores them.
     pub fn from_microseconds(microseconds: i64) -> Self {
         Self(microseconds)
     }
 
-    /// Microseconds since the epoch.
+    /// Returns the microseconds since the epoch.
     pub fn as_microseconds(self) -> i64 {
         self.0
     }
 
-    /// How long ago `earlier` was; zero if it was later.
+    /// Returns how long ago `earlier` was; zero if it was later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// This moment plus `duration`.
+    /// Returns this time plus `duration`.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)))

@@ -1,4 +1,4 @@
-//! The transfer of a task to a specialist, as an orchestrator's model writes it.
+//! Defines the transfer of a task to a specialist, as an orchestrator's model writes it.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub struct TransferArguments {
 }
 
 impl TransferArguments {
-    /// Makes the arguments of a transfer.
+    /// Creates the arguments of a transfer.
     pub fn new(agent_name: &str, task: &str, returns: bool) -> Self {
         Self { agent_name: agent_name.to_owned(), task: task.to_owned(), returns }
     }

@@ -1,8 +1,8 @@
-//! What is put in.
+//! Defines the entries that are stored.
 
 use std::fmt;
 
-/// Whose texts they are. A search stays within one space.
+/// Separates texts by their kind. A search stays within one space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Space {
     /// Files and pages that were ingested.
@@ -11,15 +11,15 @@ pub enum Space {
     Knowledge,
     /// Lessons from failures.
     Learnings,
-    /// What is known about the user and past conversations.
+    /// Memories about the user and past conversations.
     Memories,
 }
 
 impl Space {
-    /// All of them.
+    /// Lists all spaces.
     pub const ALL: [Self; 4] = [Self::Documents, Self::Knowledge, Self::Learnings, Self::Memories];
 
-    /// Its name in the database.
+    /// Returns its name in the database.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Documents => "documents",
@@ -40,10 +40,10 @@ impl fmt::Display for Space {
     }
 }
 
-/// Which entry.
+/// Identifies an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryKey {
-    /// Whose it is.
+    /// The space it belongs to.
     pub space: Space,
     /// A part of the space with a name of its owner's choice.
     pub collection: String,
@@ -52,41 +52,41 @@ pub struct EntryKey {
 }
 
 impl EntryKey {
-    /// A key.
+    /// Makes a key.
     pub fn new(space: Space, collection: impl Into<String>, key: impl Into<String>) -> Self {
         Self { space, collection: collection.into(), key: key.into() }
     }
 }
 
-/// An entry to put in. One with the same key is replaced.
+/// Is an entry to store. One with the same key is replaced.
 #[derive(Debug, Clone)]
 pub struct NewEntry {
-    /// Which.
+    /// The key.
     pub key: EntryKey,
-    /// What people call it. Searched along with each passage.
+    /// The title for people. It is searched along with each passage.
     pub title: String,
-    /// Where it comes from, as a hit shows it.
+    /// The source, as a hit shows it.
     pub source: String,
-    /// Changes when the content does. An entry with the digest that is already there is left alone.
+    /// Changes when the content does. An entry whose digest is already stored is not written again.
     pub digest: String,
     /// The text, in order.
     pub passages: Vec<NewPassage>,
 }
 
-/// A piece of an entry, short enough to be read at once.
+/// Is a piece of an entry, short enough to be read at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPassage {
     /// The headings it stands under, such as `Install > Linux`; may be empty.
     pub heading: String,
     /// The text.
     pub text: String,
-    /// Where in the entry, as a hit shows it, such as `lines 12-40`; may be empty.
+    /// The position in the entry, as a hit shows it, such as `lines 12-40`; may be empty.
     pub position: String,
 }
 
-/// What became of an entry.
+/// Says what happened to an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Put {
+pub enum PutOutcome {
     /// It is new.
     Added,
     /// There was another one with this key.
@@ -95,19 +95,19 @@ pub enum Put {
     Unchanged,
 }
 
-/// An entry that is there.
+/// Describes a stored entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntrySummary {
-    /// Which.
+    /// The key.
     pub key: EntryKey,
-    /// What people call it.
+    /// The title for people.
     pub title: String,
-    /// Where it comes from.
+    /// The source.
     pub source: String,
     /// See [`NewEntry::digest`].
     pub digest: String,
-    /// How many passages it has.
+    /// The number of its passages.
     pub passages: u64,
-    /// When it was put in, in microseconds since the epoch.
+    /// The time at which it was stored, in microseconds since the epoch.
     pub at: i64,
 }

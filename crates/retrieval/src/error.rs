@@ -1,10 +1,10 @@
-//! What can go wrong.
+//! Defines the errors of this crate.
 
 use lango_store::StoreError;
 
 use crate::EmbedError;
 
-/// Why something could not be put in or found.
+/// Says why an entry could not be stored or found.
 #[derive(Debug, thiserror::Error)]
 pub enum RetrievalError {
     /// The database.

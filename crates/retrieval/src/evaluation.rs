@@ -1,4 +1,4 @@
-//! How good a ranking is, measured on questions whose answers are known.
+//! Measures the quality of a ranking on questions with known answers.
 //!
 //! A collection is a directory in the BEIR layout: `corpus.jsonl` (`_id`, `title`, `text`),
 //! `queries.jsonl` (`_id`, `text`), and `qrels/*.tsv` (query, document, score; with a header line).
@@ -10,25 +10,25 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// Why a collection cannot be used.
+/// Says why a collection cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectionError {
     /// A file is missing or cannot be read.
     #[error("{}: {error}. A collection has corpus.jsonl, queries.jsonl and qrels/*.tsv", path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: std::io::Error,
     },
     /// A line is not what it should be.
     #[error("{}, line {line}: {reason}", path.display())]
     Line {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The line, from 1.
         line: usize,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// There is nothing to measure.
@@ -39,7 +39,7 @@ pub enum CollectionError {
     },
 }
 
-/// A document of a collection.
+/// Is a document of a collection.
 #[derive(Debug, Clone, Deserialize)]
 pub struct CorpusDocument {
     /// Its id.
@@ -52,7 +52,7 @@ pub struct CorpusDocument {
     pub text: String,
 }
 
-/// A question.
+/// Is a question.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Question {
     /// Its id.
@@ -62,18 +62,18 @@ pub struct Question {
     pub text: String,
 }
 
-/// Questions with known answers. Documents are read when they are needed.
+/// Holds questions with known answers. Documents are read when they are needed.
 #[derive(Debug, Clone)]
 pub struct Collection {
     directory: PathBuf,
     /// The questions that have answers.
     pub questions: Vec<Question>,
-    /// For each question, the documents that answer it, and how well.
+    /// The documents that answer each question, and how well.
     pub answers: HashMap<String, BTreeMap<String, u32>>,
 }
 
 impl Collection {
-    /// Reads questions and answers. Where there is a `qrels/test.tsv`, it alone counts.
+    /// Reads questions and answers. Where there is a `qrels/test.tsv`, only that file counts.
     pub fn read(directory: &Path) -> Result<Self, CollectionError> {
         let answers = read_answers(&directory.join("qrels"))?;
         let all: Vec<Question> =
@@ -86,7 +86,7 @@ impl Collection {
         Ok(Self { directory: directory.to_owned(), questions, answers })
     }
 
-    /// The documents, one by one.
+    /// Returns the documents, one by one.
     pub fn documents(
         &self,
     ) -> Result<impl Iterator<Item = Result<CorpusDocument, CollectionError>>, CollectionError>
@@ -95,7 +95,7 @@ impl Collection {
     }
 }
 
-/// A file with one JSON object in each line.
+/// Reads a file with one JSON object in each line.
 fn lines<T: for<'de> Deserialize<'de>>(
     path: PathBuf,
 ) -> Result<impl Iterator<Item = Result<T, CollectionError>>, CollectionError> {
@@ -161,7 +161,7 @@ fn read_answers(
     Ok(answers)
 }
 
-/// How good rankings are, on average over the questions.
+/// Holds the quality of rankings, on average over the questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Measures {
     /// The share of the known answers among the first five.
@@ -254,7 +254,8 @@ mod tests {
         assert!(
             (measured.ndcg_at_10 - 1.0).abs() < 1e-9 && (measured.recall_at_5 - 1.0).abs() < 1e-9
         );
-        // Gains 1/log2(2) and 2/log2(4) of an ideal 2/log2(2) + 1/log2(3); a repeated one is no gain.
+        // Gains 1/log2(2) and 2/log2(4) of an ideal 2/log2(2) + 1/log2(3); a repeated one is no
+        // gain.
         let other = ranking(&["d2", "d2", "x", "d1"]);
         let measured = measure(&collection, [("q1", other.as_slice())]);
         let ideal = 2.0 + 1.0 / 3_f64.log2();

@@ -1,24 +1,24 @@
-//! Two rankings made into one.
+//! Fuses two rankings into one.
 //!
-//! By reciprocal rank: what stands high in a ranking counts much, and what stands high in both counts
-//! most. Ranks alone are not enough, though. A question in other words than the text gets a ranking
-//! by words too, of texts that happen to share one of them, and it would push the right ones down. So
-//! a place in the ranking by words counts as far as the passage has the words of the query. Measured
-//! in `bench/README.md`; plain reciprocal ranks were worse than vectors alone.
+//! Rankings are fused by reciprocal rank: a high rank counts much, and a high rank in both counts
+//! most. Ranks by themselves are not enough, though. A question in other words than the text gets a
+//! ranking by words too, of texts that happen to share one of them, and it would push the right
+//! ones down. So a rank by words counts as far as the passage has the words of the query. Measured
+//! in `bench/README.md`; plain reciprocal ranks were worse than vectors only.
 
 use std::collections::HashMap;
 
-/// How much a rank's weight flattens out: with a large number the first ranks differ little.
+/// Flattens the weight of ranks: with a large number the first ranks differ little.
 const FLATTENING: f64 = 20.0;
 
-/// What a place in the ranking by words counts, beside one by meaning, if the passage has all words.
+/// Is the weight of a rank by words, compared with one by meaning, if the passage has all words.
 const WORDS_WEIGHT: f64 = 1.5;
 
-/// A passage that was found by its words.
+/// Is a passage that was found by its words.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WordHit {
     pub(crate) passage: i64,
-    /// How rare and how frequent its words are.
+    /// The score by the rarity and the frequency of its words.
     pub(crate) score: f64,
     /// The share of the query's words that it has, from 0 to 1.
     pub(crate) coverage: f64,

@@ -1,4 +1,4 @@
-//! Numbers that are known before they are written, so that one batch can hold everything.
+//! Makes ids that are known before they are written, so that one batch can hold everything.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,9 +9,9 @@ use crate::{EntryKey, Space};
 
 static LAST: AtomicI64 = AtomicI64::new(0);
 
-/// A number that no other passage or entry has: microseconds, then ten bits of this process.
-/// Ascending within a process, which the full-text index likes.
-pub(crate) fn fresh() -> i64 {
+/// Returns a unique number for a passage or an entry: microseconds, then ten bits of this process.
+/// The numbers ascend within a process, which suits the full-text index.
+pub(crate) fn new_id() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = i64::try_from(since.as_micros()).unwrap_or(i64::MAX >> 11);
     let floor = (now << 10) | i64::from(std::process::id() & 0x3ff);
@@ -24,17 +24,17 @@ pub(crate) fn fresh() -> i64 {
     floor.max(before + 1)
 }
 
-/// The number of a collection, the same in every process.
+/// Returns the number of a collection, the same in every process.
 pub(crate) fn scope(space: Space, collection: &str) -> i64 {
     hash(&[space.as_str(), collection])
 }
 
-/// The scope of an entry.
+/// Returns the scope of an entry.
 pub(crate) fn scope_of(key: &EntryKey) -> i64 {
     scope(key.space, &key.collection)
 }
 
-/// The number of an embedding model.
+/// Returns the number of an embedding model.
 pub(crate) fn model(name: &str) -> i64 {
     hash(&["model", name])
 }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn numbers_ascend_and_scopes_differ() {
-        let numbers: Vec<i64> = (0..10_000).map(|_| fresh()).collect();
+        let numbers: Vec<i64> = (0..10_000).map(|_| new_id()).collect();
         assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
         assert_ne!(scope(Space::Documents, "a"), scope(Space::Knowledge, "a"));
         assert_ne!(scope(Space::Documents, "a"), scope(Space::Documents, "b"));

@@ -1,19 +1,19 @@
-//! From what somebody asks to the words that are looked up.
+//! Turns a query into the words that are looked up.
 //!
-//! The database's own tokenizers do the stemming; here it is decided which words are worth looking
-//! up at all, and what they cannot do is made up for: names in code are also taken apart, and
-//! scripts without spaces are cut into pairs.
+//! The database's own tokenizers do the stemming; this module decides which words are worth looking
+//! up at all, and adds what they cannot do: names in code are also split, and scripts without
+//! spaces are cut into pairs.
 
 use std::collections::HashSet;
 
-/// The most words of one query. The first ones count.
-const MOST_TERMS: usize = 32;
+/// Limits the words of one query. The first ones count.
+const MAX_TERM_COUNT: usize = 32;
 
-/// The longest word that is looked up.
-const LONGEST_TERM: usize = 64;
+/// Limits the length of a word that is looked up.
+const MAX_TERM_CHARACTERS: usize = 64;
 
-/// Words that are in nearly every English text and say nothing about it.
-const COMMON: &[&str] = &[
+/// Lists words that are in nearly every English text and say nothing about it.
+const COMMON_WORDS: &[&str] = &[
     "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but",
     "by", "can", "could", "did", "do", "does", "for", "from", "get", "had", "has", "have", "he",
     "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "no", "not", "of",
@@ -22,29 +22,29 @@ const COMMON: &[&str] = &[
     "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
 ];
 
-/// The words to look up, each once, in the order of the text. Common ones are left out, unless
-/// there are no others.
+/// Returns the words to look up, each once, in the order of the text. Common ones are left out,
+/// unless there are no others.
 pub(crate) fn terms(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for word in words(text) {
         let parts = word_parts(word);
         for term in std::iter::once(word.to_lowercase()).chain(parts) {
-            if term.chars().count() <= LONGEST_TERM && !all.contains(&term) {
+            if term.chars().count() <= MAX_TERM_CHARACTERS && !all.contains(&term) {
                 all.push(term);
             }
         }
-        if all.len() > 4 * MOST_TERMS {
+        if all.len() > 4 * MAX_TERM_COUNT {
             break;
         }
     }
     let telling: Vec<String> =
-        all.iter().filter(|term| !COMMON.contains(&term.as_str())).cloned().collect();
+        all.iter().filter(|term| !COMMON_WORDS.contains(&term.as_str())).cloned().collect();
     let mut terms = if telling.is_empty() { all } else { telling };
-    terms.truncate(MOST_TERMS);
+    terms.truncate(MAX_TERM_COUNT);
     terms
 }
 
-/// What the index holds beside the text itself, so that its parts are found.
+/// Returns the terms that the index holds beside the text itself, so that parts of words are found.
 pub(crate) fn extra_terms(text: &str) -> String {
     let mut extra = String::new();
     for part in words(text).flat_map(word_parts) {
@@ -61,8 +61,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// The parts of a word that nobody would find otherwise: `readFile` has `read` and `file`, and of
-/// a run of a script without spaces every two neighbours.
+/// Returns the parts of a word that would not be found otherwise: `readFile` has `read` and `file`,
+/// and a run of a script without spaces has every two neighbours.
 fn word_parts(word: &str) -> Vec<String> {
     if word.chars().any(is_unspaced) {
         let characters: Vec<char> = word.chars().collect();
@@ -85,14 +85,15 @@ fn word_parts(word: &str) -> Vec<String> {
     parts
 }
 
-/// Chinese, Japanese and Thai write without spaces; Korean syllables are better found in pairs.
+/// Tells whether a script has no spaces, such as Chinese, Japanese and Thai; Korean syllables are
+/// better found in pairs.
 fn is_unspaced(character: char) -> bool {
     matches!(u32::from(character),
         0x0e00..=0x0e7f | 0x3040..=0x30ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xac00..=0xd7af
         | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff)
 }
 
-/// The share of these terms that a passage has, from 0 to 1. Endings are not compared.
+/// Returns the share of these terms that a passage has, from 0 to 1. Endings are not compared.
 pub(crate) fn coverage(terms: &[String], passage: &[&str]) -> f64 {
     let text = passage.join(" ").to_lowercase();
     let stems: HashSet<&str> = words(&text).map(stem).collect();
@@ -102,13 +103,13 @@ pub(crate) fn coverage(terms: &[String], passage: &[&str]) -> f64 {
     share
 }
 
-/// Endings of English words, longer ones before those that they end with.
+/// Lists endings of English words, longer ones before those that they end with.
 const ENDINGS: &[&str] = &[
     "ations", "ation", "ments", "ment", "ings", "edly", "ing", "ers", "ies", "ed", "er", "es",
     "ly", "s", "e",
 ];
 
-/// A word without its ending. Rough, and the same on every database.
+/// Returns a word without its ending. This is rough, and the same on every database.
 fn stem(word: &str) -> &str {
     let shorter = ENDINGS.iter().find_map(|ending| word.strip_suffix(ending));
     let stem = shorter.filter(|stem| stem.len() >= 3).unwrap_or(word);
@@ -122,8 +123,8 @@ fn stem(word: &str) -> &str {
     }
 }
 
-/// Terms as FTS5 reads them: any of them, in any column but the first, in these scopes or, without
-/// any, in all.
+/// Returns terms in the syntax of FTS5: any of them, in any column but the first, in these scopes
+/// or, without any, in all.
 pub(crate) fn for_fts5(terms: &[String], scopes: &[String]) -> String {
     let any = |words: &[String]| {
         let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
@@ -177,6 +178,6 @@ mod tests {
         );
         assert!(terms(&"word".repeat(100_000)).is_empty());
         let many: String = (0..10_000).map(|number| format!("w{number} ")).collect();
-        assert_eq!(terms(&many).len(), MOST_TERMS);
+        assert_eq!(terms(&many).len(), MAX_TERM_COUNT);
     }
 }

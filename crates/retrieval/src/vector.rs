@@ -1,4 +1,4 @@
-//! Vectors as they are stored: eight bits for each dimension, and how long one of them is.
+//! Stores vectors with eight bits for each dimension and a scale.
 //!
 //! A search looks at every vector of its scopes. That is exact, needs no index that could fall
 //! behind, and costs some 20 ms for a hundred thousand passages (`cargo xtask bench retrieval`).
@@ -8,18 +8,18 @@ use std::collections::BinaryHeap;
 
 use lango_store::StoreError;
 
-/// Bytes in front of the components: the scale as `f32`, little-endian.
+/// Is the number of bytes before the components: the scale as `f32`, little-endian.
 const SCALE_BYTES: usize = 4;
 
-/// The range of a stored component.
+/// Is the range of a stored component.
 const STORED_RANGE: f32 = 127.0;
 
-/// The range of a query's component. Products of both, summed over thousands of dimensions, fit
+/// Is the range of a query's component. Products of both, summed over thousands of dimensions, fit
 /// into 32 bits.
 const QUERY_RANGE: f32 = 2047.0;
 
-/// A vector as the database keeps it.
-pub(crate) fn stored(vector: &[f32]) -> Vec<u8> {
+/// Returns a vector in the format of the database.
+pub(crate) fn to_bytes(vector: &[f32]) -> Vec<u8> {
     let scale = scale(vector, STORED_RANGE);
     let mut bytes = Vec::with_capacity(SCALE_BYTES + vector.len());
     bytes.extend_from_slice(&scale.to_le_bytes());
@@ -28,13 +28,13 @@ pub(crate) fn stored(vector: &[f32]) -> Vec<u8> {
     bytes
 }
 
-/// The step between two neighbouring values, such that the largest component has `range`.
+/// Returns the step between two neighbouring values, such that the largest component has `range`.
 fn scale(vector: &[f32], range: f32) -> f32 {
     let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
     if largest > 0.0 { largest / range } else { 1.0 }
 }
 
-/// What stored vectors are compared with.
+/// Holds a query that stored vectors are compared with.
 #[derive(Debug, Clone)]
 pub(crate) struct Query {
     components: Vec<i16>,
@@ -49,7 +49,7 @@ impl Query {
         Self { components, scale }
     }
 
-    /// The cosine of the angle to a stored vector, both being of length one.
+    /// Returns the cosine of the angle to a stored vector, both being of length one.
     fn similarity(&self, arch: pulp::Arch, bytes: &[u8]) -> Result<f32, StoreError> {
         let (scale, components) = bytes
             .split_first_chunk::<SCALE_BYTES>()
@@ -70,14 +70,14 @@ fn product(stored: &[u8], query: &[i16]) -> i32 {
     pairs.map(|(stored, query)| i32::from(*stored as i8) * i32::from(*query)).sum()
 }
 
-/// The nearest vectors of those that were shown to it.
+/// Collects the nearest vectors.
 #[derive(Clone)]
 pub(crate) struct Nearest {
     query: Query,
     arch: pulp::Arch,
-    most: usize,
-    /// The farthest of the kept ones on top.
-    kept: BinaryHeap<Candidate>,
+    capacity: usize,
+    /// The farthest of the collected ones on top.
+    candidates: BinaryHeap<Candidate>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -87,28 +87,28 @@ struct Candidate {
 }
 
 impl Nearest {
-    pub(crate) fn new(query: Query, most: usize) -> Self {
-        Self { query, arch: pulp::Arch::new(), most, kept: BinaryHeap::with_capacity(most + 1) }
+    pub(crate) fn new(query: Query, capacity: usize) -> Self {
+        Self { query, arch: pulp::Arch::new(), capacity, candidates: BinaryHeap::with_capacity(capacity + 1) }
     }
 
     /// Looks at one more.
     pub(crate) fn see(&mut self, passage: i64, vector: &[u8]) -> Result<(), StoreError> {
         let similarity = self.query.similarity(self.arch, vector)?;
-        if self.kept.len() == self.most
-            && self.kept.peek().is_some_and(|worst| similarity <= worst.similarity)
+        if self.candidates.len() == self.capacity
+            && self.candidates.peek().is_some_and(|worst| similarity <= worst.similarity)
         {
             return Ok(());
         }
-        self.kept.push(Candidate { similarity, passage });
-        if self.kept.len() > self.most {
-            self.kept.pop();
+        self.candidates.push(Candidate { similarity, passage });
+        if self.candidates.len() > self.capacity {
+            self.candidates.pop();
         }
         Ok(())
     }
 
-    /// The nearest first, each with its similarity.
+    /// Returns the nearest first, each with its similarity.
     pub(crate) fn ranked(self) -> Vec<(i64, f32)> {
-        let sorted = self.kept.into_sorted_vec();
+        let sorted = self.candidates.into_sorted_vec();
         sorted.into_iter().map(|candidate| (candidate.passage, candidate.similarity)).collect()
     }
 }
@@ -127,7 +127,7 @@ impl PartialOrd for Candidate {
     }
 }
 
-/// A candidate is greater if it is farther away; among equals, if it is newer.
+/// Orders candidates: a farther one is greater; among equals, a newer one.
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
         other.similarity.total_cmp(&self.similarity).then(self.passage.cmp(&other.passage))
@@ -153,7 +153,7 @@ mod tests {
         ) {
             let (one, other) = (unit(&one), unit(&other));
             let exact: f32 = one.iter().zip(&other).map(|(a, b)| a * b).sum();
-            let found = Query::new(&one).similarity(pulp::Arch::new(), &stored(&other)).unwrap();
+            let found = Query::new(&one).similarity(pulp::Arch::new(), &to_bytes(&other)).unwrap();
             prop_assert!((exact - found).abs() < 0.005, "{exact} {found}");
         }
     }
@@ -164,7 +164,7 @@ mod tests {
         for (passage, vector) in
             [(1, [0.0, 1.0]), (2, [1.0, 0.0]), (3, [0.6, 0.8]), (4, [-1.0, 0.0])]
         {
-            nearest.see(passage, &stored(&vector)).unwrap();
+            nearest.see(passage, &to_bytes(&vector)).unwrap();
         }
         let ranked = nearest.ranked();
         assert_eq!(ranked.iter().map(|(passage, _)| *passage).collect::<Vec<_>>(), [2, 3]);
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_vector_of_another_model_is_an_error() {
         let mut nearest = Nearest::new(Query::new(&[1.0, 0.0]), 2);
-        assert!(nearest.see(1, &stored(&[1.0, 0.0, 0.0])).is_err());
+        assert!(nearest.see(1, &to_bytes(&[1.0, 0.0, 0.0])).is_err());
         assert!(nearest.see(1, &[0]).is_err());
     }
 }

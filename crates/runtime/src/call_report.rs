@@ -1,11 +1,11 @@
-//! What a person is told about a call that did not do its work. A call that did is reported by its
+//! Writes the reports about calls that failed or did not run. A successful call is reported by its
 //! tool.
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, one_line};
 use lango_tool::ToolError;
 
-/// Limits the reason in the first sentence, in characters.
+/// Limits the length of the reason in the first sentence.
 const MAX_REASON_CHARACTERS: usize = 600;
 
 /// Says why a call was not run, to the model and to a person.
@@ -13,7 +13,7 @@ const MAX_REASON_CHARACTERS: usize = 600;
 pub(crate) struct Refusal {
     /// The reason, without a full stop.
     pub(crate) reason: String,
-    /// What the model should do about it; not for people.
+    /// The instruction for the model; not shown to people.
     pub(crate) instruction: &'static str,
 }
 
@@ -31,7 +31,7 @@ impl Refusal {
 /// Names a call in sentences about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subject {
-    /// What the tool says it is about, such as "Reading `notes.md`".
+    /// The tool's own description, such as "Reading `notes.md`".
     Described(String),
     /// The tool's name.
     Tool(String),

@@ -1,4 +1,4 @@
-//! Whom a caller talks to.
+//! Maps API clients to their teams and their sessions.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use lango_store::{Journal, StoreError};
 
 use crate::Runtime;
 
-/// The caller that the user is, whose conversations have no other sender.
+/// The name of the user as a caller. The user's own sessions have no other sender.
 pub const OWNER: &str = "owner";
 
-/// Whether a conversation is a caller's: it began it. Those that the user began are the owner's. One
-/// that is not there is nobody's.
+/// Tells whether a caller started the session. Sessions that the user started belong to the owner.
+/// A session that does not exist belongs to no caller.
 pub async fn owns_session(
     journal: &Journal,
     caller: &Caller,
@@ -24,9 +24,9 @@ pub async fn owns_session(
     }))
 }
 
-/// What a caller that is not the owner is told about a turn without an answer. The account of the
-/// turn itself names providers, addresses and settings, which are the owner's business.
-pub fn words_for_others(outcome: &Outcome) -> &'static str {
+/// Returns the text about a turn without an answer for a caller that is not the owner. The full
+/// description names providers, addresses and settings, which only the owner may see.
+pub fn outcome_for_clients(outcome: &Outcome) -> &'static str {
     match &outcome.status {
         OutcomeStatus::Done | OutcomeStatus::NeedsInput => "The team has answered.",
         OutcomeStatus::Rejected { .. } => "No agent here takes this task.",
@@ -45,14 +45,14 @@ pub fn words_for_others(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// Knows which agents a caller reaches: each caller has a runtime with those agents and no others.
-/// Implemented by the wiring, used by every door.
+/// Provides the agents that a caller may use: each caller has a runtime with exactly those agents.
+/// Implemented by the application, used by every endpoint.
 pub trait Teams: Send + Sync {
-    /// The runtime of a caller; none where it was not let in, or is not any more.
+    /// Returns the runtime of a caller, or none if the caller is not (or no longer) authorized.
     fn team(&self, caller: &Caller) -> Option<Runtime>;
 }
 
-/// The same team for everybody.
+/// Gives every caller the same team.
 impl Teams for Runtime {
     fn team(&self, _: &Caller) -> Option<Runtime> {
         Some(self.clone())

@@ -1,4 +1,4 @@
-//! What an agent is told beside its instruction.
+//! Provides the context that an agent gets in addition to its instruction.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use lango_model::ContextBlock;
 use lango_protocol::{AgentName, SessionId, TurnId};
 
-/// For whom context is wanted.
+/// Identifies the agent and the turn that need context.
 #[derive(Debug, Clone, Copy)]
 pub struct ContextRequest<'a> {
     /// The conversation.
@@ -20,14 +20,15 @@ pub struct ContextRequest<'a> {
     pub message: &'a str,
 }
 
-/// The blocks, when they are found.
+/// Resolves to the blocks.
 pub type ContextFuture<'a> = Pin<Box<dyn Future<Output = Vec<ContextBlock>> + Send + 'a>>;
 
-/// Gives bounded blocks of knowledge for a request: where the workspace is, what is remembered,
-/// which questions are open. Implemented by the wiring and by the agents' crates.
+/// Provides bounded blocks of knowledge for a request, such as the workspace, memories and open
+/// questions. Implemented by the application and the agent crates.
 pub trait ContextSource: Send + Sync {
-    /// The blocks for this agent in this turn. Asked once for each agent of a turn, so they stay
-    /// the same in all of its requests. Must be quick: it is on the user's time.
+    /// Returns the blocks for this agent in this turn. Is called once for each agent of a turn, so
+    /// the blocks stay the same in all of its requests. Must be fast, because the user waits for
+    /// it.
     fn blocks<'a>(&'a self, request: ContextRequest<'a>) -> ContextFuture<'a>;
 }
 
@@ -37,10 +38,10 @@ impl<S: ContextSource + ?Sized> ContextSource for Arc<S> {
     }
 }
 
-/// The longest block that reaches a model.
+/// Limits the size of a block.
 const MAX_BLOCK_BYTES: usize = 16 * 1024;
 
-/// Collects the blocks of all sources, each cut to its limit.
+/// Collects the blocks of all sources, each truncated to its limit.
 pub async fn collect_context(
     sources: &[Box<dyn ContextSource>],
     request: ContextRequest<'_>,

@@ -1,4 +1,4 @@
-//! What a model's reply means. Pure: a reply and an offer in, events to record out.
+//! Interprets a model's reply. Pure: a reply and an offer in, events to record out.
 
 use std::sync::Arc;
 
@@ -11,51 +11,52 @@ use crate::call_report::Subject;
 use crate::offer::Offer;
 use crate::output::cut_at;
 
-/// A whole reply.
+/// Holds a complete reply.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reply {
     pub(crate) text: String,
     pub(crate) calls: Vec<RequestedCall>,
-    /// The model whose reply it is.
+    /// The model that replied.
     pub(crate) by: String,
 }
 
-/// The reply of an agent, understood.
+/// Is the meaning of an agent's reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Decision {
     /// It is the answer.
     Answer(String),
-    /// It is a question, without whose answer the agent cannot go on.
+    /// It is a question that the agent needs an answer to before it can continue.
     Ask(String),
-    /// The task is not this agent's.
+    /// The agent rejects the task.
     Reject(String),
-    /// It wants to do something: the events that say what, refusals included.
+    /// The agent requests actions: the events that record them, including refusals.
     Act(Vec<EventBody>),
-    /// It said nothing at all.
-    Nothing,
+    /// The reply is empty.
+    Empty,
 }
 
-/// What a decision is checked against.
+/// Holds the rules that a reply is checked against.
 pub(crate) struct Rules<'a> {
     pub(crate) offer: &'a Offer,
     pub(crate) agent: &'a str,
-    /// Only specialists can reject: somebody handed them the task.
+    /// Only specialists can reject, because the task was delegated to them.
     pub(crate) may_reject: bool,
-    /// Hand-overs made so far, and the limit.
+    /// The transfers made so far, and the limit.
     pub(crate) rounds: u32,
     pub(crate) round_limit: u32,
     /// Calls that may still be made in this turn.
     pub(crate) calls_left: u32,
     pub(crate) calls_per_reply: usize,
-    /// Whether a call would only repeat what was answered before.
+    /// Tells whether a call would only repeat an earlier result.
     pub(crate) is_repetition: &'a dyn Fn(&str, &str) -> bool,
 }
 
-/// The longest tool name or argument text that is recorded; a hostile model sends anything.
+/// Limits the tool name that is recorded; a hostile model may send anything.
 const MAX_NAME_BYTES: usize = 128;
+/// Limits the arguments that are recorded.
 const MAX_ARGUMENT_BYTES: usize = 1024 * 1024;
 
-/// Understands a reply.
+/// Interprets a reply.
 pub(crate) fn decide(reply: Reply, rules: &Rules<'_>) -> Decision {
     if rules.may_reject
         && let Some(reason) = marker::rejection_reason(&reply.text)
@@ -65,10 +66,10 @@ pub(crate) fn decide(reply: Reply, rules: &Rules<'_>) -> Decision {
     let text = marker::without_marker(&reply.text);
     if reply.calls.is_empty() {
         if let Some(question) = marker::question(&text) {
-            return if question.is_empty() { Decision::Nothing } else { Decision::Ask(question) };
+            return if question.is_empty() { Decision::Empty } else { Decision::Ask(question) };
         }
         return if text.trim().is_empty() {
-            Decision::Nothing
+            Decision::Empty
         } else {
             Decision::Answer(text.trim().to_owned())
         };
@@ -208,7 +209,7 @@ fn transfer(requested: &RequestedCall, by: &str, rules: &Rules<'_>, rounds: &mut
     };
     if rules.offer.targets.is_empty() {
         let agent = rules.agent;
-        let mut reason = format!("{agent} cannot hand over now. Answer with what you have");
+        let mut reason = format!("{agent} cannot transfer a task now. Answer with what you have");
         if rules.may_reject {
             reason += &format!(", or reject the task with {} and a reason", marker::REJECT);
         }

@@ -1,4 +1,4 @@
-//! From journalled events to the conversation that agents see.
+//! Converts journalled events into the conversation that agents see.
 
 use lango_model::{AnsweredCall, CallOutcome, CallTally, Message, estimate_tokens};
 use lango_protocol::{
@@ -11,7 +11,8 @@ pub struct EventsAdapter {
     root_agent_name: AgentName,
 }
 
-/// One earlier turn, as much of it as later turns may see: words and hand-overs, no tool traffic.
+/// Holds the part of an earlier turn that later turns may see: messages and transfers, no tool
+/// calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastTurn {
     user: String,
@@ -29,13 +30,13 @@ struct PastDelegation {
 }
 
 impl EventsAdapter {
-    /// For a tree with this root.
+    /// Creates an adapter for a tree with this root.
     pub fn new(root_agent_name: AgentName) -> Self {
         Self { root_agent_name }
     }
 
-    /// Who an event is from: the stored author first; for an agent's event without one, the root
-    /// agent.
+    /// Returns the author of an event: the stored one, or the root agent for an agent's event
+    /// without one.
     pub fn author<'a>(&'a self, event: &'a Event) -> &'a str {
         match (&event.author, &event.body) {
             (Some(author), _) => author,
@@ -44,7 +45,7 @@ impl EventsAdapter {
         }
     }
 
-    /// The turns of a conversation, oldest first.
+    /// Returns the turns of a conversation, oldest first.
     pub fn past_turns(&self, events: &[Event]) -> Vec<PastTurn> {
         let mut turns: Vec<PastTurn> = Vec::new();
         for event in events {
@@ -104,9 +105,9 @@ impl PastTurn {
         self.tokens = estimate_tokens(&self.user) + handed + answer;
     }
 
-    /// The turn as `agent` sees it. Hand-overs are shown to the one who makes them: the root.
+    /// Returns the turn as `agent` sees it. Only the root sees transfers, because it makes them.
     pub(crate) fn messages(&self, agent: &AgentName, is_root: bool) -> Vec<Message> {
-        let mut messages = vec![Message::user(not_empty(&self.user))];
+        let mut messages = vec![Message::user(replace_empty(&self.user))];
         if is_root && !self.delegations.is_empty() {
             let calls = self.delegations.iter().map(|delegation| AnsweredCall {
                 id: delegation.call.clone(),
@@ -122,18 +123,18 @@ impl PastTurn {
             messages.push(Message::Exchange {
                 text: String::new(),
                 calls: calls.collect(),
-                keepsake: None,
+                provider_state: None,
             });
         }
         if let Some((author, text)) = &self.answer {
             let author = (author != agent.as_str()).then(|| author.clone());
-            messages.push(Message::Assistant { author, text: not_empty(text) });
+            messages.push(Message::Assistant { author, text: replace_empty(text) });
         }
         messages
     }
 }
 
-/// What was attached to an earlier message is mentioned, not sent again.
+/// Mentions the images of an earlier message instead of sending them again.
 fn with_images(text: &str, images: usize) -> String {
     match images {
         0 => text.to_owned(),
@@ -142,9 +143,10 @@ fn with_images(text: &str, images: usize) -> String {
     }
 }
 
-/// The newest turns that fit into `tokens`. Once they do not, a quarter more goes than must, so
-/// that the beginning stays the same for some turns: providers cache a conversation from there.
-pub(crate) fn within(turns: &[PastTurn], tokens: u64) -> &[PastTurn] {
+/// Returns the newest turns that fit into `tokens`. If some must go, up to a quarter more goes than
+/// necessary, so that the beginning stays the same for several turns: providers cache a
+/// conversation from there.
+pub(crate) fn newest_within(turns: &[PastTurn], tokens: u64) -> &[PastTurn] {
     let all: u64 = turns.iter().map(|turn| turn.tokens).sum();
     let step = (tokens / 4).max(1);
     let surplus = all.saturating_sub(tokens).div_ceil(step) * step;
@@ -157,8 +159,8 @@ pub(crate) fn within(turns: &[PastTurn], tokens: u64) -> &[PastTurn] {
     &turns[from..]
 }
 
-/// Providers refuse messages without a word in them.
-fn not_empty(text: &str) -> String {
+/// Replaces an empty text, because providers refuse empty messages.
+fn replace_empty(text: &str) -> String {
     if text.trim().is_empty() { "(nothing)".to_owned() } else { text.to_owned() }
 }
 
@@ -245,8 +247,8 @@ mod tests {
         let adapter = EventsAdapter::new(ORCHESTRATOR.parse().unwrap());
         let long = "word ".repeat(100);
         let turns = adapter.past_turns(&[asked(&long), asked("second"), asked("third")]);
-        assert_eq!(within(&turns, 50).len(), 2);
-        assert_eq!(within(&turns, 10_000).len(), 3);
-        assert_eq!(within(&turns, 0).len(), 0);
+        assert_eq!(newest_within(&turns, 50).len(), 2);
+        assert_eq!(newest_within(&turns, 10_000).len(), 3);
+        assert_eq!(newest_within(&turns, 0).len(), 0);
     }
 }

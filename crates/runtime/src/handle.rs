@@ -1,4 +1,4 @@
-//! A turn under way, from the outside.
+//! Gives clients access to a running turn.
 
 use lango_protocol::{Event, Outcome, SessionId, TurnId};
 use lango_store::{Owner, StoreError};
@@ -6,31 +6,31 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Why a turn could not even be recorded. Everything else is an [`Outcome`].
+/// Is the reason why a turn could not be recorded. Every other failure is an [`Outcome`].
 #[derive(Debug, thiserror::Error)]
 pub enum TurnError {
-    /// Another process works in this session.
+    /// Another process uses this session.
     #[error(
         "the session {session} is in use by {owner}. Wait for it, or start another one with --new"
     )]
     SessionBusy {
         /// The session.
         session: SessionId,
-        /// Who has it.
+        /// The process that holds it.
         owner: Owner,
     },
-    /// There is nothing to resume.
+    /// The turn does not exist or has ended.
     #[error("there is no unfinished turn {0}")]
     NothingToResume(TurnId),
     /// The journal cannot be written or read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The turn's task came to an end it should not have: a bug.
+    /// The turn's task panicked, which is a bug.
     #[error("the turn ended unexpectedly: {0}. Please report this; `lango resume` goes on")]
     Broken(String),
 }
 
-/// A turn under way. Dropping it does not stop the turn; [`TurnHandle::cancel`] does.
+/// Represents a running turn. Dropping it does not stop the turn; [`TurnHandle::cancel`] does.
 #[derive(Debug)]
 pub struct TurnHandle {
     pub(crate) session: SessionId,
@@ -41,32 +41,32 @@ pub struct TurnHandle {
 }
 
 impl TurnHandle {
-    /// The conversation.
+    /// Returns the session.
     pub fn session(&self) -> &SessionId {
         &self.session
     }
 
-    /// The turn.
+    /// Returns the turn's id.
     pub fn turn(&self) -> TurnId {
         self.turn
     }
 
-    /// The next event; `None` when the turn is over.
+    /// Returns the next event, or `None` when the turn is over.
     pub async fn next_event(&mut self) -> Option<Event> {
         self.events.recv().await
     }
 
-    /// Stops the turn: models, tools and branches. Its outcome still comes.
+    /// Stops the turn with its models, tools and branches. The outcome still follows.
     pub fn cancel(&self) {
         self.cancel.cancel();
     }
 
-    /// What cancels the turn, to be handed to somebody else.
+    /// Returns a token that cancels the turn.
     pub fn canceller(&self) -> CancellationToken {
         self.cancel.clone()
     }
 
-    /// Waits for the end, letting events pass that nobody read.
+    /// Waits for the end and discards the events that were not read.
     pub async fn outcome(mut self) -> Result<Outcome, TurnError> {
         while self.events.recv().await.is_some() {}
         match self.task.await {

@@ -1,11 +1,11 @@
-//! One turn, from the user's message to the answer, with every promise kept by code.
+//! Runs turns, from the user's message to the answer.
 //!
-//! [`Runtime`] takes messages and gives out events. Inside, a turn is a fold over its own journal
-//! (`record`): what happens next is always derived from what was recorded, so that a turn that
-//! is resumed after a crash takes the same path as one that was never interrupted.
+//! [`Runtime`] takes messages and emits events. Internally, a turn is a fold over its own journal
+//! (`record`): the next step is always derived from the recorded events, so that a turn that is
+//! resumed after a crash takes the same path as one that was never interrupted.
 //!
-//! The model is not trusted. It is asked through an `offer` of what this agent may do now; what
-//! it says is a `decision` checked against that offer; a call runs only through `dispatch`.
+//! The model is not trusted. It gets an `offer` of what this agent may do now; its reply becomes a
+//! `decision` that is checked against that offer; a call runs only through `dispatch`.
 
 mod agent;
 mod approval;
@@ -36,14 +36,14 @@ mod words;
 
 pub use agent::{AgentContext, AgentParts};
 pub use approval::{
-    ApprovalAnswer, ApprovalFuture, ApprovalPolicy, ApprovalRequest, Approver, Case, Effect,
-    NobodyToAsk, Rule, RuleBook, StoredRule, Verdict, Words, decide,
+    ApprovalAnswer, ApprovalFuture, ApprovalPolicy, ApprovalRequest, Approver, Case, Effect, Rule,
+    RuleBook, StepPattern, StoredRule, UnattendedApprover, Verdict, decide,
 };
-pub use caller::{OWNER, Teams, owns_session, words_for_others};
+pub use caller::{OWNER, Teams, outcome_for_clients, owns_session};
 pub use context::{ContextFuture, ContextRequest, ContextSource, collect_context};
 pub use events_adapter::{EventsAdapter, PastTurn};
 pub use handle::{TurnError, TurnHandle};
-pub use live::Following;
+pub use live::TurnSubscription;
 pub use observer::{Advice, AdviceFuture, Advisor, ObserverFuture, TurnObserver};
 pub use offer::offered_tools;
 pub use record::TurnRecord;

@@ -1,5 +1,5 @@
-//! Turns under way in this process, and how anybody can follow one: from the journal what has been,
-//! from the turn itself what comes.
+//! Tracks the turns that run in this process and lets clients follow a turn: past events come from
+//! the journal, new ones from the turn itself.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,44 +10,44 @@ use lango_store::{Journal, StoreError};
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
-/// Events that a follower may lag behind before it has to look into the journal.
-const FOLLOWER_LAG: usize = 1024;
-/// How often the journal is looked at for a turn that another process runs.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Limits the events that a follower may lag behind before it has to read the journal.
+const MAX_FOLLOWER_LAG: usize = 1024;
+/// Sets how often the journal is read for a turn that another process runs.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Where the events of a turn go: to whoever started it, and to followers.
+/// Receives the events of a turn: for the client that started it, and for followers.
 #[derive(Clone)]
 pub(crate) struct Listener {
     starter: mpsc::Sender<Event>,
     followers: Followers,
 }
 
-/// The channel to those who follow a turn. Made for the first of them, because its room is taken at
-/// once, and most turns are followed by nobody.
+/// Is the channel to the followers of a turn. It is created for the first one, because it allocates
+/// its buffer at once and most turns have no follower.
 #[derive(Clone, Default)]
 struct Followers(Arc<OnceLock<broadcast::Sender<Event>>>);
 
 impl Followers {
-    fn tell(&self, event: &Event) {
+    fn notify(&self, event: &Event) {
         if let Some(followers) = self.0.get().filter(|sender| sender.receiver_count() > 0) {
-            // The last follower may have left just now.
+            // The last follower may have gone in the meantime.
             let _ = followers.send(event.clone());
         }
     }
 
     fn join(&self) -> broadcast::Receiver<Event> {
-        self.0.get_or_init(|| broadcast::channel(FOLLOWER_LAG).0).subscribe()
+        self.0.get_or_init(|| broadcast::channel(MAX_FOLLOWER_LAG).0).subscribe()
     }
 }
 
 impl Listener {
-    /// Nobody listens.
-    pub(crate) fn nobody() -> Self {
+    /// Creates a listener that drops all events.
+    pub(crate) fn none() -> Self {
         Self { starter: mpsc::channel(1).0, followers: Followers::default() }
     }
 
-    pub(crate) async fn tell(&self, event: Event) {
-        self.followers.tell(&event);
+    pub(crate) async fn notify(&self, event: Event) {
+        self.followers.notify(&event);
         // A listener that is gone does not stop a turn.
         let _ = self.starter.send(event).await;
     }
@@ -58,24 +58,24 @@ struct LiveTurn {
     cancel: CancellationToken,
 }
 
-/// The turns under way in this process. A lock that is held for one look-up.
+/// Holds the turns that run in this process. The lock is held for one lookup.
 #[derive(Clone, Default)]
 pub(crate) struct LiveTurns {
     turns: Arc<Mutex<HashMap<TurnId, LiveTurn>>>,
 }
 
 impl LiveTurns {
-    /// From now on the turn can be followed, until what is returned is dropped.
+    /// Registers a turn, so that it can be followed until the guard is dropped.
     pub(crate) fn begin(
         &self,
         turn: TurnId,
         starter: mpsc::Sender<Event>,
         cancel: CancellationToken,
-    ) -> (Listener, Lives) {
+    ) -> (Listener, LiveTurnGuard) {
         let followers = Followers::default();
         let live = LiveTurn { followers: followers.clone(), cancel };
         self.turns.lock().unwrap_or_else(PoisonError::into_inner).insert(turn, live);
-        (Listener { starter, followers }, Lives { turns: self.clone(), turn })
+        (Listener { starter, followers }, LiveTurnGuard { turns: self.clone(), turn })
     }
 
     fn follow(&self, turn: TurnId) -> Option<broadcast::Receiver<Event>> {
@@ -83,52 +83,52 @@ impl LiveTurns {
         turns.get(&turn).map(|live| live.followers.join())
     }
 
-    /// Whether the turn is under way.
+    /// Tells whether the turn is running.
     pub(crate) fn has(&self, turn: TurnId) -> bool {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&turn)
     }
 
-    /// How many are.
+    /// Returns the number of running turns.
     pub(crate) fn count(&self) -> usize {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Stops a turn of this process; whether there is one.
+    /// Stops a turn of this process. Returns false if it is not running here.
     pub(crate) fn cancel(&self, turn: TurnId) -> bool {
         let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         turns.get(&turn).inspect(|live| live.cancel.cancel()).is_some()
     }
 }
 
-/// A turn is under way as long as this lives.
-pub(crate) struct Lives {
+/// Keeps a turn registered as running until it is dropped.
+pub(crate) struct LiveTurnGuard {
     turns: LiveTurns,
     turn: TurnId,
 }
 
-impl Drop for Lives {
+impl Drop for LiveTurnGuard {
     fn drop(&mut self) {
         self.turns.turns.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.turn);
     }
 }
 
-/// Follows a turn to its end: every recorded event after a position once and in order, and, where the
-/// turn runs in this process, the words of its agents as they come.
-pub struct Following {
+/// Follows a turn to its end. It yields every recorded event after a position once and in order
+/// and, if the turn runs in this process, the text of its agents as it streams.
+pub struct TurnSubscription {
     journal: Journal,
     live_turns: LiveTurns,
     session: SessionId,
     turn: TurnId,
-    /// The position of the last recorded event that was given out.
+    /// The position of the last recorded event that was returned.
     seen: u64,
     waiting: VecDeque<Event>,
     live: Option<broadcast::Receiver<Event>>,
-    /// Something may be in the journal that was not given out and will not come live.
+    /// True if the journal may hold events that were not returned and will not arrive live.
     missing: bool,
     ended: bool,
 }
 
-impl Following {
+impl TurnSubscription {
     pub(crate) fn new(
         journal: Journal,
         live_turns: LiveTurns,
@@ -136,14 +136,14 @@ impl Following {
         turn: TurnId,
         after: u64,
     ) -> Self {
-        // Before the journal is read, so that nothing falls between the two.
+        // Subscribes before the journal is read, so that no event is lost in between.
         let live = live_turns.follow(turn);
         let waiting = VecDeque::new();
         let (missing, ended) = (true, false);
         Self { journal, live_turns, session, turn, seen: after, waiting, live, missing, ended }
     }
 
-    /// The next event; `None` when the turn is over and everything was given out.
+    /// Returns the next event, or `None` when the turn is over and all events were returned.
     pub async fn next_event(&mut self) -> Result<Option<Event>, StoreError> {
         loop {
             if let Some(event) = self.waiting.pop_front() {
@@ -163,10 +163,10 @@ impl Following {
         }
     }
 
-    /// Waits for something new; whether the journal has to be read for it.
+    /// Waits for a new event. Returns true if the journal has to be read for it.
     async fn listen(&mut self) -> bool {
         let Some(live) = &mut self.live else {
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
             self.live = self.live_turns.follow(self.turn);
             return true;
         };

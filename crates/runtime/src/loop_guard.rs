@@ -1,4 +1,4 @@
-//! Calls that go round in circles.
+//! Detects repeated calls.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,8 +6,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use lango_protocol::AgentName;
 
 /// Remembers the calls of a turn. A call is a repetition once it was answered
-/// [`Self::SAME_ANSWERS`] times with the same result; a call whose results change, such as a look
-/// at something that makes progress, is not, and is bounded by the budget alone.
+/// [`Self::MAX_SAME_RESULTS`] times with the same result; a call whose results change, such as a
+/// progress query, is not, and is limited by the budget alone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LoopGuard {
     calls: HashMap<u64, Answers>,
@@ -20,16 +20,16 @@ struct Answers {
 }
 
 impl LoopGuard {
-    const SAME_ANSWERS: u32 = 2;
+    const MAX_SAME_RESULTS: u32 = 2;
 
-    /// Whether this call would only bring what it has brought before.
+    /// Tells whether this call would only return the same result again.
     pub(crate) fn is_repetition(&self, agent: &AgentName, tool: &str, arguments: &str) -> bool {
         self.calls
             .get(&key(agent.as_str(), tool, arguments))
-            .is_some_and(|answers| answers.same >= Self::SAME_ANSWERS)
+            .is_some_and(|answers| answers.same >= Self::MAX_SAME_RESULTS)
     }
 
-    /// Notes a result.
+    /// Records a result.
     pub(crate) fn note(&mut self, agent: &str, tool: &str, arguments: &str, result: &str) {
         let result = hash(result);
         let answers =
@@ -39,7 +39,8 @@ impl LoopGuard {
     }
 }
 
-/// Arguments that differ only in white space or in the order of their keys are the same call.
+/// Computes the key of a call. Arguments that differ only in white space or key order are the same
+/// call.
 fn key(agent: &str, tool: &str, arguments: &str) -> u64 {
     let canonical = serde_json::from_str::<serde_json::Value>(arguments)
         .map_or_else(|_| arguments.to_owned(), |value| value.to_string());

@@ -1,4 +1,4 @@
-//! Who works after a turn, and who helps during one.
+//! Runs observers after a turn, and defines advisors that help during one.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lango_protocol::{SessionId, TurnId};
 use tokio_util::task::TaskTracker;
 
-/// The end of an observer's work; an error says what was not done, for a person.
+/// Resolves when the observer has finished; an error describes, for a person, what was not done.
 pub type ObserverFuture<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
 
-/// Learns from a turn after it has ended: memory, lessons, open questions. Works from the journal,
-/// in the background and never on the user's time. Implemented by the agents' crates.
+/// Learns from a turn after it has ended: memory, lessons, open questions. Reads the journal, works
+/// in the background and never delays the user. Implemented by the agent crates.
 pub trait TurnObserver: Send + Sync {
-    /// A turn has ended, whichever way.
+    /// Is called after a turn has ended, successfully or not.
     fn finished<'a>(&'a self, session: &'a SessionId, turn: TurnId) -> ObserverFuture<'a>;
 }
 
@@ -22,11 +22,11 @@ pub trait TurnObserver: Send + Sync {
 pub struct Advice {
     /// The whole advice, for the agent that called.
     pub text: String,
-    /// What helped, in short, for a person.
+    /// The remedy in short, for a person.
     pub remedy: String,
 }
 
-/// What is known about a failure, when it is found.
+/// Resolves to the advice about a failure, if there is any.
 pub type AdviceFuture<'a> = Pin<Box<dyn Future<Output = Option<Advice>> + Send + 'a>>;
 
 /// Knows what helped when a call failed before. Implemented by the librarian.
@@ -36,49 +36,49 @@ pub trait Advisor: Send + Sync {
     fn advise<'a>(&'a self, tool: &'a str, error: &'a str) -> AdviceFuture<'a>;
 }
 
-/// The observers at work.
+/// Runs the observers and tracks their tasks.
 #[derive(Default)]
-pub(crate) struct Afterwards {
+pub(crate) struct ObserverTasks {
     pub(crate) observers: Vec<Arc<dyn TurnObserver>>,
     tasks: TaskTracker,
-    /// What they could not do. A lock, because it is held for one push.
-    troubles: Arc<Mutex<Vec<String>>>,
+    /// The failures that observers reported. The lock is held for one push.
+    failures: Arc<Mutex<Vec<String>>>,
 }
 
-/// Troubles that are kept until somebody asks.
-const MOST_TROUBLES: usize = 20;
+/// Limits the failures that are stored until they are read.
+const MAX_FAILURE_COUNT: usize = 20;
 
-impl Afterwards {
+impl ObserverTasks {
     pub(crate) fn new(observers: Vec<Arc<dyn TurnObserver>>) -> Self {
         Self { observers, ..Self::default() }
     }
 
-    /// Lets them work, one after the other, while others go on.
+    /// Starts the observers, one after the other, in the background.
     pub(crate) fn begin(&self, session: &SessionId, turn: TurnId) {
         if self.observers.is_empty() {
             return;
         }
         let (observers, session) = (self.observers.clone(), session.clone());
-        let troubles = Arc::clone(&self.troubles);
+        let failures = Arc::clone(&self.failures);
         self.tasks.spawn(async move {
             for observer in observers {
-                if let Err(trouble) = observer.finished(&session, turn).await {
-                    tracing::warn!(%session, %turn, "an observer could not finish");
-                    tracing::debug!(reason = trouble, "why it could not");
-                    let mut troubles = troubles.lock().unwrap_or_else(PoisonError::into_inner);
-                    if troubles.len() < MOST_TROUBLES {
-                        troubles.push(trouble);
+                if let Err(failure) = observer.finished(&session, turn).await {
+                    tracing::warn!(%session, %turn, "an observer failed");
+                    tracing::debug!(reason = failure, "reason of the observer's failure");
+                    let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
+                    if failures.len() < MAX_FAILURE_COUNT {
+                        failures.push(failure);
                     }
                 }
             }
         });
     }
 
-    /// Waits until nobody works any more, and says what could not be done.
+    /// Waits until all observers have finished and returns their failures.
     pub(crate) async fn settled(&self) -> Vec<String> {
         self.tasks.close();
         self.tasks.wait().await;
         self.tasks.reopen();
-        std::mem::take(&mut *self.troubles.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

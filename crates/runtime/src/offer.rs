@@ -1,4 +1,5 @@
-//! What an agent may do in one model call. The model is told exactly this, and held to it.
+//! Defines what an agent may do in one model call. The model gets exactly this list, and its reply
+//! is checked against it.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::output::OutputRead;
 
-/// The tools an agent may call and the agents it may hand over to, now.
+/// Holds the tools that an agent may call and the agents that it may transfer to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Offer {
     pub(crate) tools: Vec<Arc<RegisteredTool>>,
@@ -18,23 +19,23 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// The offered tool of exactly this name.
+    /// Returns the offered tool with exactly this name.
     pub(crate) fn tool(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 
-    /// The offered agent of exactly this name.
+    /// Returns the offered agent with exactly this name.
     pub(crate) fn target(&self, name: &str) -> Option<&AgentName> {
         self.targets.iter().find(|target| target.as_str() == name)
     }
 
-    /// What the model is told it may call.
+    /// Returns the declarations that the model gets.
     pub(crate) fn declarations(&self) -> Vec<ToolDeclaration> {
-        let tools = self.tools.iter().map(|tool| offered(tool));
+        let tools = self.tools.iter().map(|tool| current_declaration(tool));
         tools.chain(self.transfer()).collect()
     }
 
-    /// The hand-over, with the names that may be chosen as an `enum`.
+    /// Returns the declaration of the transfer tool, with the valid names as an `enum`.
     fn transfer(&self) -> Option<ToolDeclaration> {
         if self.targets.is_empty() {
             return None;
@@ -75,12 +76,13 @@ impl Offer {
     }
 }
 
-/// A tool as it is offered, with the harm that it can do now.
-pub(crate) fn offered(tool: &RegisteredTool) -> ToolDeclaration {
+/// Returns the declaration of a tool with its current safety level.
+pub(crate) fn current_declaration(tool: &RegisteredTool) -> ToolDeclaration {
     ToolDeclaration { level: tool.level(), ..tool.declaration.clone() }
 }
 
-/// What the model of an agent is offered at the beginning of a turn; none for an unknown name.
+/// Returns the tools that the model of an agent gets at the start of a turn, or none for an unknown
+/// name.
 pub fn offered_tools(tree: &AgentTree, agent: &str) -> Option<Vec<ToolDeclaration>> {
     let (tools, targets) = match &tree.root {
         Root::Team(team) if team.name == *agent => {

@@ -1,4 +1,4 @@
-//! Keeping what tools print within bounds, and giving out the rest on request.
+//! Limits the size of tool output and returns the rest on request.
 
 use lango_protocol::{CallId, CallReport};
 use lango_store::{Journal, StoredOutput};
@@ -6,7 +6,7 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The text up to `bytes`, cut between characters.
+/// Truncates the text to at most `bytes`, at a character boundary.
 pub(crate) fn cut_at(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {
         return text;
@@ -15,16 +15,17 @@ pub(crate) fn cut_at(text: &str, bytes: usize) -> &str {
     &text[..end]
 }
 
-/// A tool's output as the model gets it, and the whole of it where that is more.
-pub(crate) struct Bounded {
+/// Holds a tool's output as the model gets it, and the full output if that is longer.
+pub(crate) struct BoundedOutput {
     pub(crate) shown: String,
     pub(crate) stored: Option<StoredOutput>,
 }
 
-/// Bounds an output: its beginning and its end are shown, the whole is kept under the call's id.
-pub(crate) fn bound(call: &CallId, text: String, limit: usize) -> Bounded {
+/// Limits an output: its beginning and its end are shown, the full text is stored under the call's
+/// id.
+pub(crate) fn bound(call: &CallId, text: String, limit: usize) -> BoundedOutput {
     if text.len() <= limit {
-        return Bounded { shown: text, stored: None };
+        return BoundedOutput { shown: text, stored: None };
     }
     let head = cut_at(&text, limit / 10 * 7);
     let tail_at = (text.len() - limit / 10 * 3..text.len())
@@ -36,10 +37,10 @@ pub(crate) fn bound(call: &CallId, text: String, limit: usize) -> Bounded {
         &text[tail_at..]
     );
     let stored = Some(StoredOutput { reference: call.to_string(), text });
-    Bounded { shown, stored }
+    BoundedOutput { shown, stored }
 }
 
-/// `output_read`: the parts of an output that was too long to show.
+/// Implements `output_read`, which returns parts of an output that was too long to show.
 pub(crate) struct OutputRead {
     pub(crate) journal: Journal,
 }

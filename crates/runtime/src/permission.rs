@@ -1,54 +1,54 @@
-//! From a prepared call to the permission to run it: rules, then a person.
+//! Gets the permission to run a prepared call: from the rules first, then from a person.
 //!
-//! A permission is bound to a proposal. Right before the call runs the tool is asked to propose
-//! again, and what differs does not run.
+//! A permission is bound to a proposal. Right before the call runs, the tool proposes again, and a
+//! call that differs does not run.
 
 use std::path::Path;
 use std::time::Duration;
 
 use lango_protocol::{ApprovalDecision, EventBody, Timestamp};
 use lango_store::{Answer, AnswerOutcome, StoreError};
-use lango_tool::{Prepared, Proposal, RegisteredTool, visible_lines};
+use lango_tool::{PreparedCall, Proposal, RegisteredTool, visible_lines};
 
 use crate::approval::{self, ApprovalAnswer, ApprovalRequest, Case, Rule, Verdict};
 use crate::call_report::Refusal;
 use crate::record::PendingCall;
-use crate::recorder::{Draft, Voice};
+use crate::recorder::{Draft, Speaker};
 use crate::team::Agent;
 use crate::turn::{Stop, Turn};
 
-/// How often the journal is looked at for an answer from another process.
-const LOOK_EVERY: Duration = Duration::from_millis(300);
+/// Sets how often the journal is read for an answer from another process.
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
-/// What a call may do.
+/// Is the decision about a call.
 pub(crate) enum Permission {
-    /// Run, if it still is what was decided on.
+    /// The call may run if its proposal is still the one that was approved.
     Granted(Option<Proposal>),
-    /// Not run.
+    /// The call must not run.
     Withheld(Refusal),
 }
 
-/// The question that is asked, and what it is bound to.
+/// Holds the question for a person, and the digest that the answer is bound to.
 struct Question {
     summary: String,
     digest: String,
     expires_at: Timestamp,
-    /// What "always" stores.
+    /// The rules that "always" stores.
     always: Vec<Rule>,
 }
 
 impl Turn {
-    /// Whether a call of this tool can run without anybody, or any rule, being consulted.
+    /// Tells whether a call of this tool can run without consulting a person or a rule.
     pub(crate) fn needs_no_permission(&self, agent: &Agent, tool: &RegisteredTool) -> bool {
         !self.shared.settings.approval_policy.needs_decision(tool)
             && !self.shared.rules.objects_to(tool.name(), &agent.name)
     }
 
-    /// Finds out whether a call may run.
+    /// Decides whether a call may run.
     pub(crate) async fn permission(
         &self,
         agent: &Agent,
-        voice: &Voice,
+        speaker: &Speaker,
         call: &PendingCall,
         tool: &RegisteredTool,
         proposal: Proposal,
@@ -63,7 +63,7 @@ impl Turn {
         let policy = self.shared.settings.approval_policy;
         let needs_decision = policy.needs_decision(tool);
         let verdict = match approval::decide(policy, needs_decision, &rules, &case) {
-            // What is denied or asked about under the name that was called is so for what is
+            // A rule that denies or questions the name that was called also applies to the tool
             // behind it.
             verdict @ (Verdict::Run { .. } | Verdict::Ask { .. }) if call.tool != tool.name() => {
                 let called = Case { tool: &call.tool, ..case };
@@ -80,12 +80,12 @@ impl Turn {
             }
             Verdict::Run { because } => {
                 let by = because.join(", ");
-                self.record_decision(voice, call, ApprovalDecision::Approved, by).await?;
+                self.record_decision(speaker, call, ApprovalDecision::Approved, by).await?;
                 return Ok(Permission::Granted(Some(proposal)));
             }
             Verdict::Refuse { because } => {
                 let reason = format!("not allowed by {because}");
-                self.record_decision(voice, call, ApprovalDecision::Denied, because).await?;
+                self.record_decision(speaker, call, ApprovalDecision::Denied, because).await?;
                 return Ok(Permission::Withheld(Refusal::new(reason, "Do not try it again.")));
             }
             Verdict::Ask { .. } => {}
@@ -96,23 +96,23 @@ impl Turn {
             always: Rule::always(&case),
             summary: proposal.summary.clone(),
         };
-        Ok(match self.ask_person(voice, call, question).await? {
+        Ok(match self.ask_person(speaker, call, question).await? {
             None => Permission::Granted(Some(proposal)),
             Some(refusal) => Permission::Withheld(refusal),
         })
     }
 
-    /// Asks a person. Returns the refusal where the answer is no.
+    /// Asks a person. Returns a refusal if the answer is no.
     async fn ask_person(
         &self,
-        voice: &Voice,
+        speaker: &Speaker,
         call: &PendingCall,
         question: Question,
     ) -> Result<Option<Refusal>, Stop> {
         let digest = &question.digest;
         let (denied, approved) = self
             .recorder
-            .look(|record| (record.was_denied(digest), record.was_approved(&call.call, digest)))
+            .inspect(|record| (record.was_denied(digest), record.was_approved(&call.call, digest)))
             .await;
         if denied {
             let reason = "this very call was denied before in this turn";
@@ -123,9 +123,9 @@ impl Turn {
             return Ok(None);
         }
         let answer = match self.shared.journal.approval_answer(&call.call, digest).await? {
-            // Given while no process was there to take it.
+            // It was given while no process was waiting for it.
             Some(answer) => answer,
-            None => self.wait_for_answer(voice, call, &question).await?,
+            None => self.wait_for_answer(speaker, call, &question).await?,
         };
         let Answer { decision, always, by } = answer;
         if decision == ApprovalDecision::Approved && always {
@@ -133,7 +133,7 @@ impl Turn {
                 self.shared.rules.add(rule, &by).await?;
             }
         }
-        self.record_decision(voice, call, decision, by.clone()).await?;
+        self.record_decision(speaker, call, decision, by.clone()).await?;
         Ok((decision == ApprovalDecision::Denied).then(|| {
             Refusal::new(format!("not approved ({by})"), "Do not try it again; tell the user.")
         }))
@@ -141,7 +141,7 @@ impl Turn {
 
     async fn wait_for_answer(
         &self,
-        voice: &Voice,
+        speaker: &Speaker,
         call: &PendingCall,
         question: &Question,
     ) -> Result<Answer, Stop> {
@@ -153,11 +153,11 @@ impl Turn {
             expires_at: Some(question.expires_at),
             always: question.always.iter().map(ToString::to_string).collect(),
         };
-        self.recorder.record(vec![Draft::beside(voice, requested)]).await?;
+        self.recorder.record(vec![Draft::without_step(speaker, requested)]).await?;
         let asked = self.shared.approver.ask(ApprovalRequest {
             session: self.recorder.session().clone(),
             call: call.call.clone(),
-            agent: voice.agent.clone(),
+            agent: speaker.agent.clone(),
             tool: call.tool.clone(),
             summary: question.summary.clone(),
             digest: question.digest.clone(),
@@ -175,31 +175,31 @@ impl Turn {
                 ApprovalAnswer::Approved { by, always } => {
                     Answer { decision: ApprovalDecision::Approved, always, by }
                 }
-                ApprovalAnswer::Denied { by } | ApprovalAnswer::Nobody { why: by } => denied(&by),
+                ApprovalAnswer::Denied { by } | ApprovalAnswer::Unavailable { why: by } => denied(&by),
             },
-            answer = self.answer_from_elsewhere(call, &question.digest) => return Ok(answer?),
+            answer = self.poll_for_answer(call, &question.digest) => return Ok(answer?),
             () = tokio::time::sleep(self.shared.settings.approval_expiry) => {
-                denied("nobody answered in time")
+                denied("no answer arrived in time")
             }
         };
-        // Somebody else may have been first; then theirs is the answer.
+        // Another process may have answered first; then its answer counts.
         let journal = &self.shared.journal;
         match journal.answer_approval(&call.call, &question.digest, &answer).await? {
             AnswerOutcome::Accepted => Ok(answer),
             AnswerOutcome::TooLate => {
                 let first = journal.approval_answer(&call.call, &question.digest).await?;
-                Ok(first.unwrap_or_else(|| denied("nobody answered in time")))
+                Ok(first.unwrap_or_else(|| denied("no answer arrived in time")))
             }
         }
     }
 
-    async fn answer_from_elsewhere(
+    async fn poll_for_answer(
         &self,
         call: &PendingCall,
         digest: &str,
     ) -> Result<Answer, StoreError> {
         loop {
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
             if let Some(answer) = self.shared.journal.approval_answer(&call.call, digest).await? {
                 return Ok(answer);
             }
@@ -208,25 +208,25 @@ impl Turn {
 
     async fn record_decision(
         &self,
-        voice: &Voice,
+        speaker: &Speaker,
         call: &PendingCall,
         decision: ApprovalDecision,
         by: String,
     ) -> Result<(), StoreError> {
         let call = call.call.clone();
         let resolved = EventBody::ApprovalResolved { call, decision, by };
-        self.recorder.record(vec![Draft::runtime(voice.branch.as_ref(), resolved)]).await
+        self.recorder.record(vec![Draft::runtime(speaker.branch.as_ref(), resolved)]).await
     }
 }
 
-/// What a call would do, in the tool's words or in the model's.
-pub(crate) fn proposal_of(prepared: &Prepared, call: &PendingCall) -> Proposal {
+/// Returns the effect of a call as the tool describes it, or else as the model wrote it.
+pub(crate) fn proposal_of(prepared: &PreparedCall, call: &PendingCall) -> Proposal {
     prepared.propose().unwrap_or_else(|| {
         Proposal::plain(visible_lines(&call.arguments, &format!("{} ", call.tool)))
     })
 }
 
-/// Refuses a call that would do something else now than when it was decided on.
+/// Refuses a call whose effect has changed since it was approved.
 pub(crate) fn difference(decided: &Proposal, now: &Proposal) -> Option<Refusal> {
     if decided == now {
         return None;

@@ -1,5 +1,5 @@
-//! The one place where a turn writes: events get their position, go to the journal, into the
-//! record, and then to whoever listens, in this order.
+//! Is the only place where a turn writes. Events get their position, go to the journal, into the
+//! record, and then to the listener, in this order.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,23 +14,23 @@ use crate::live::Listener;
 use crate::record::TurnRecord;
 use crate::words;
 
-/// A turn that is over.
-pub(crate) struct Ended {
+/// Holds a turn that has ended.
+pub(crate) struct EndedTurn {
     pub(crate) outcome: Outcome,
     /// The position of its last event.
     pub(crate) head: u64,
-    /// What later turns may see of it.
+    /// The events that later turns may see.
     pub(crate) conversation: Vec<Event>,
 }
 
-/// Who speaks, and under which hand-over.
+/// Identifies the speaking agent and its transfer.
 #[derive(Debug, Clone)]
-pub(crate) struct Voice {
+pub(crate) struct Speaker {
     pub(crate) agent: AgentName,
     pub(crate) branch: Option<CallId>,
 }
 
-/// An event before it has its place in the journal.
+/// Holds an event that has no position in the journal yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Draft {
     author: String,
@@ -40,29 +40,29 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Something an agent said or did in one of its model calls.
-    pub(crate) fn of(voice: &Voice, step: u32, body: EventBody) -> Self {
-        let author = voice.agent.as_str().to_owned();
-        Self { author, branch: voice.branch.clone(), step: Some(step), body }
+    /// Creates an event that belongs to one of the agent's model calls.
+    pub(crate) fn of(speaker: &Speaker, step: u32, body: EventBody) -> Self {
+        let author = speaker.agent.as_str().to_owned();
+        Self { author, branch: speaker.branch.clone(), step: Some(step), body }
     }
 
-    /// Something that belongs to an agent's part of the turn but to no model call.
-    pub(crate) fn beside(voice: &Voice, body: EventBody) -> Self {
-        let author = voice.agent.as_str().to_owned();
-        Self { author, branch: voice.branch.clone(), step: None, body }
+    /// Creates an event that belongs to an agent but to none of its model calls.
+    pub(crate) fn without_step(speaker: &Speaker, body: EventBody) -> Self {
+        let author = speaker.agent.as_str().to_owned();
+        Self { author, branch: speaker.branch.clone(), step: None, body }
     }
 
-    /// Something the runtime did in a branch.
+    /// Creates an event of the runtime in a branch.
     pub(crate) fn runtime(branch: Option<&CallId>, body: EventBody) -> Self {
         Self { author: RUNTIME.to_owned(), branch: branch.cloned(), step: None, body }
     }
 
-    /// What the user said.
+    /// Creates an event of the user.
     pub(crate) fn user(body: EventBody) -> Self {
         Self { author: lango_protocol::USER.to_owned(), branch: None, step: None, body }
     }
 
-    /// The event, at its place in the journal.
+    /// Returns the event with its position in the journal.
     pub(crate) fn into_event(
         self,
         session: &SessionId,
@@ -84,19 +84,19 @@ impl Draft {
     }
 }
 
-/// What goes with a write.
+/// Holds the options of a write.
 #[derive(Debug, Default)]
-pub(crate) struct Along {
+pub(crate) struct WriteOptions {
     pub(crate) outputs: Vec<StoredOutput>,
     pub(crate) durability: Durability,
-    /// Gives the session back; nothing can be written after it.
+    /// Releases the session; nothing can be written afterwards.
     pub(crate) release: bool,
 }
 
 #[derive(Default)]
 struct State {
     record: TurnRecord,
-    /// What later turns may see of this one.
+    /// The events that later turns may see.
     conversation: Vec<Event>,
 }
 
@@ -152,56 +152,56 @@ impl Recorder {
         self.turn
     }
 
-    /// The position of the newest event.
+    /// Returns the position of the newest event.
     pub(crate) fn head(&self) -> u64 {
         self.head.load(Ordering::Acquire)
     }
 
-    /// Looks at the record.
-    pub(crate) async fn look<T>(&self, look: impl FnOnce(&TurnRecord) -> T) -> T {
-        look(&self.state.lock().await.record)
+    /// Reads the record.
+    pub(crate) async fn inspect<T>(&self, inspect: impl FnOnce(&TurnRecord) -> T) -> T {
+        inspect(&self.state.lock().await.record)
     }
 
-    /// Changes what of the record is not in the journal: the count of model calls under way.
-    pub(crate) async fn change<T>(&self, change: impl FnOnce(&mut TurnRecord) -> T) -> T {
-        change(&mut self.state.lock().await.record)
+    /// Changes the part of the record that is not in the journal: the count of running model calls.
+    pub(crate) async fn update<T>(&self, update: impl FnOnce(&mut TurnRecord) -> T) -> T {
+        update(&mut self.state.lock().await.record)
     }
 
-    /// Writes events, all or none, and tells the listener.
+    /// Writes all events or none, and notifies the listener.
     pub(crate) async fn record(&self, drafts: Vec<Draft>) -> Result<(), StoreError> {
-        self.record_along(drafts, Along::default()).await
+        self.record_with(drafts, WriteOptions::default()).await
     }
 
-    /// Writes events together with something else.
-    pub(crate) async fn record_along(
+    /// Writes events with options.
+    pub(crate) async fn record_with(
         &self,
         drafts: Vec<Draft>,
-        along: Along,
+        options: WriteOptions,
     ) -> Result<(), StoreError> {
         let mut state = self.state.lock().await;
         let at = Timestamp::now();
-        let events = self.place(drafts, at);
+        let events = self.assign_positions(drafts, at);
         for event in &events {
             state.apply(event);
         }
-        self.write(&events, along).await?;
-        self.tell(events).await;
+        self.write(&events, options).await?;
+        self.notify(events).await;
         Ok(())
     }
 
-    /// Writes the end of the turn: `drafts`, the words for the user where no agent had any, and
-    /// the outcome; and gives the session back.
+    /// Writes the end of the turn: `drafts`, a text for the user if no agent answered, and the
+    /// outcome. Then releases the session.
     pub(crate) async fn record_end(
         &self,
         drafts: Vec<Draft>,
         status: OutcomeStatus,
-    ) -> Result<Ended, StoreError> {
+    ) -> Result<EndedTurn, StoreError> {
         let mut state = self.state.lock().await;
         let at = Timestamp::now();
         let answered = drafts
             .iter()
             .any(|draft| matches!(draft.body, EventBody::Message { answer: true, .. }));
-        let mut events = self.place(drafts, at);
+        let mut events = self.assign_positions(drafts, at);
         for event in &events {
             state.apply(event);
         }
@@ -209,7 +209,7 @@ impl Recorder {
         let mut last = state.record.close_delegations(&status);
         let outcome = Outcome { status, work: state.record.work() };
         if !answered {
-            let text = words::account(&outcome);
+            let text = words::describe_outcome(&outcome);
             last.push(EventBody::Message { text, answer: true });
         }
         last.push(EventBody::TurnFinished(outcome.clone()));
@@ -219,47 +219,47 @@ impl Recorder {
             state.apply(&event);
             events.push(event);
         }
-        let along = Along { release: true, ..Along::default() };
-        self.write(&events, along).await?;
-        self.tell(events).await;
+        let options = WriteOptions { release: true, ..WriteOptions::default() };
+        self.write(&events, options).await?;
+        self.notify(events).await;
         let conversation = std::mem::take(&mut state.conversation);
-        Ok(Ended { outcome, head: self.head(), conversation })
+        Ok(EndedTurn { outcome, head: self.head(), conversation })
     }
 
     /// Gives each draft its position.
-    fn place(&self, drafts: Vec<Draft>, at: Timestamp) -> Vec<Event> {
+    fn assign_positions(&self, drafts: Vec<Draft>, at: Timestamp) -> Vec<Event> {
         let positions = self.head() + 1..;
         drafts.into_iter().zip(positions).map(|(draft, seq)| self.event(draft, seq, at)).collect()
     }
 
-    async fn write(&self, events: &[Event], along: Along) -> Result<(), StoreError> {
+    async fn write(&self, events: &[Event], options: WriteOptions) -> Result<(), StoreError> {
         let append = Append {
             events: events.into(),
-            outputs: along.outputs,
-            durability: along.durability,
-            release: along.release,
+            outputs: options.outputs,
+            durability: options.durability,
+            release: options.release,
         };
         self.journal.append(&self.claim, append).await?;
         self.head.store(self.head() + events.len() as u64, Ordering::Release);
         Ok(())
     }
 
-    /// Tells the listener of events that are written.
-    pub(crate) async fn tell(&self, events: Vec<Event>) {
+    /// Sends written events to the listener.
+    pub(crate) async fn notify(&self, events: Vec<Event>) {
         for event in events {
-            self.listener.tell(event).await;
+            self.listener.notify(event).await;
         }
     }
 
     /// Shows a piece of a message without writing it. `answer` says whether the message goes to the
     /// user.
-    pub(crate) async fn show(&self, voice: &Voice, step: u32, text: String, answer: bool) {
-        let draft = Draft::of(voice, step, EventBody::TextDelta { text, answer });
+    pub(crate) async fn show(&self, speaker: &Speaker, step: u32, text: String, answer: bool) {
+        let draft = Draft::of(speaker, step, EventBody::TextDelta { text, answer });
         let event = self.event(draft, self.head(), Timestamp::now());
-        self.listener.tell(event).await;
+        self.listener.notify(event).await;
     }
 
-    /// Keeps the session while nothing is written.
+    /// Renews the lease of the session while nothing is written.
     pub(crate) async fn renew(&self) -> Result<(), StoreError> {
         self.journal.renew(&self.claim).await
     }

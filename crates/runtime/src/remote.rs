@@ -1,4 +1,4 @@
-//! Agents that run elsewhere, as a turn sees them.
+//! Defines remote agents, as a turn sees them.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,59 +8,61 @@ use lango_protocol::{CallId, SessionId, TurnId};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// A task for an agent elsewhere.
+/// Describes a task for a remote agent.
 #[derive(Debug)]
 pub struct RemoteRequest {
-    /// The conversation here.
+    /// The local session.
     pub session: SessionId,
     /// The turn.
     pub turn: TurnId,
-    /// The hand-over. The same one again, after a restart, is the same task.
+    /// The transfer. The same id after a restart means the same task.
     pub call: CallId,
     /// The task, in the orchestrator's words.
     pub task: String,
-    /// What the user wrote: the answer, where the agent had asked something.
+    /// The user's message, which is the answer if the agent had asked a question.
     pub user_text: String,
-    /// What came with it.
+    /// The images of the message.
     pub images: Vec<Image>,
-    /// The trace that whoever sent the message has begun, as a W3C `traceparent`.
+    /// The trace that the sender of the message started, as a W3C `traceparent`.
     pub trace: Option<String>,
-    /// Where the agent's words go as they come. Nobody waits for them: what does not fit is left out.
+    /// Receives the agent's text as it streams. Sending never blocks: text that does not fit is
+    /// dropped.
     pub words: mpsc::Sender<String>,
-    /// The turn is stopped: so should be the task.
+    /// Is cancelled when the turn is stopped; the task should stop too.
     pub cancel: CancellationToken,
 }
 
-/// What came of it. Every text is a stranger's: it is data, cleaned and bounded before it is shown.
+/// Is the reply of a remote agent. Its texts are untrusted data, sanitized and truncated before
+/// they are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RemoteReply {
-    /// It is done.
+    /// The task is done.
     Answered {
         /// The result.
         text: String,
     },
-    /// It cannot go on without the user.
+    /// The agent needs input from the user.
     NeedsInput {
-        /// What it wants to know.
+        /// The question.
         question: String,
     },
-    /// It does not do this.
+    /// The agent rejects the task.
     Rejected {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It did not work.
+    /// The task failed.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// The future of a reply.
+/// Resolves to the reply.
 pub type RemoteFuture<'a> = Pin<Box<dyn Future<Output = RemoteReply> + Send + 'a>>;
 
-/// Somebody elsewhere who takes tasks. Implemented by the protocols that reach them.
+/// Accepts tasks for a remote agent. Implemented by the protocols that reach one.
 pub trait RemoteAgent: Send + Sync {
-    /// Hands the task over and waits for what comes of it. Has its own limits of time and size.
+    /// Sends the task and waits for the reply. Has its own limits of time and size.
     fn ask(&self, request: RemoteRequest) -> RemoteFuture<'_>;
 }

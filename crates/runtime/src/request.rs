@@ -1,4 +1,4 @@
-//! What a client asks a runtime for.
+//! Defines the requests of clients to a runtime.
 
 use lango_model::UserMessage;
 use lango_protocol::{DirectCall, Origin, Sender, SessionId, TurnId};
@@ -6,24 +6,24 @@ use lango_protocol::{DirectCall, Origin, Sender, SessionId, TurnId};
 /// Asks for a turn.
 #[derive(Debug, Clone)]
 pub struct TurnRequest {
-    /// What the turn will be called; [`TurnId::generate`], unless somebody has to know it before.
+    /// The id of the turn: [`TurnId::generate`], unless the client has to know it in advance.
     pub turn: TurnId,
     /// The conversation it belongs to.
     pub session: SessionId,
-    /// What the turn is about.
+    /// The input.
     pub input: TurnInput,
-    /// Through which API it came.
+    /// The API through which it arrived.
     pub origin: Origin,
-    /// Who sent it, where it was not the user.
+    /// The sender, if it was not the user.
     pub sender: Option<Sender>,
 }
 
-/// Says what a turn is about.
+/// Is the input of a turn.
 #[derive(Debug, Clone)]
 pub enum TurnInput {
-    /// Somebody says something, and the team answers.
+    /// A message that the team answers.
     Message(UserMessage),
-    /// A program wants one tool call and its result. No model is asked.
+    /// One tool call by a program, which gets the result. No model is called.
     Call(DirectCall),
 }
 
@@ -52,7 +52,7 @@ impl From<DirectCall> for TurnInput {
 }
 
 impl TurnRequest {
-    /// Makes a request of the user.
+    /// Creates a request of the user.
     pub fn new(session: SessionId, input: impl Into<TurnInput>, origin: Origin) -> Self {
         Self { turn: TurnId::generate(), session, input: input.into(), origin, sender: None }
     }

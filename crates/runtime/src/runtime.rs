@@ -1,4 +1,4 @@
-//! The front door: messages in, turns out.
+//! Starts and resumes turns. This is the entry point of the crate.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -20,19 +20,19 @@ use tracing::Instrument as _;
 
 use crate::context::ContextSource;
 use crate::events_adapter::EventsAdapter;
-use crate::live::{Following, Listener, LiveTurns};
-use crate::observer::Afterwards;
+use crate::live::{Listener, LiveTurns, TurnSubscription};
+use crate::observer::ObserverTasks;
 use crate::output::OutputRead;
 use crate::record::TurnRecord;
-use crate::recorder::{Along, Draft, Recorder};
+use crate::recorder::{Draft, Recorder, WriteOptions};
 use crate::remote::RemoteAgent;
 use crate::request::{TurnInput, TurnRequest};
-use crate::session::{self, Memory, Sessions};
-use crate::team::{Makings, Team};
+use crate::session::{self, SessionCache, Sessions};
+use crate::team::{AgentFactory, Team};
 use crate::turn::Turn;
 use crate::{Advisor, Approver, RuleBook, Scrubber, Settings, TurnError, TurnHandle, TurnObserver};
 
-/// What a runtime is made of. The wiring hands it in.
+/// Holds the parts of a runtime, which the application provides.
 pub struct RuntimeParts {
     /// The agents.
     pub tree: AgentTree,
@@ -40,34 +40,34 @@ pub struct RuntimeParts {
     pub model: AgentModel,
     /// The models of single agents.
     pub agent_models: BTreeMap<AgentName, AgentModel>,
-    /// Where everything is written.
+    /// The journal that all events are written to.
     pub journal: Journal,
-    /// Who is asked before something dangerous.
+    /// The approver that is asked before dangerous calls.
     pub approver: Arc<dyn Approver>,
-    /// What runs without asking, and what never does.
+    /// The approval rules.
     pub rules: RuleBook,
-    /// What agents are told beside their instructions.
+    /// The sources of context that agents get in addition to their instructions.
     pub context: Vec<Box<dyn ContextSource>>,
-    /// Who learns from a turn when it has ended.
+    /// The observers that are called when a turn has ended.
     pub observers: Vec<Arc<dyn TurnObserver>>,
-    /// Who knows what helped when a call failed before.
+    /// The source of advice about calls that failed before.
     pub advisor: Option<Arc<dyn Advisor>>,
     /// Secrets that must not be recorded or shown.
     pub scrubber: Scrubber,
-    /// Limits.
+    /// The limits.
     pub settings: Settings,
-    /// The directory the session belongs to, for lists.
+    /// The directory that sessions belong to, for lists.
     pub workspace: String,
-    /// How the remote agents of the tree are reached.
+    /// The connections to the remote agents of the tree.
     pub remote_agents: BTreeMap<AgentName, Arc<dyn RemoteAgent>>,
 }
 
-/// Whom an agent asks, and how.
+/// Holds the model of an agent and its options.
 #[derive(Clone)]
 pub struct AgentModel {
     /// The model, or a chain of them.
     pub model: Arc<dyn Model>,
-    /// How it should answer.
+    /// The options of its requests.
     pub options: Options,
 }
 
@@ -77,19 +77,19 @@ pub struct Runtime {
     shared: Arc<Shared>,
 }
 
-/// What all turns share.
+/// Holds what all turns share.
 pub(crate) struct Shared {
-    /// The agents of the next turn. A lock that is held to copy a pointer.
+    /// The agents of the next turn. The lock is held only to copy a pointer.
     team: RwLock<Arc<Team>>,
-    makings: Makings,
-    /// Who is not in the team, to be told with the next turn. A lock that is held to add or take.
+    agent_factory: AgentFactory,
+    /// Notices about absent agents, shown with the next turn. The lock is held only to add or take.
     absences: Mutex<Vec<String>>,
     live: LiveTurns,
     pub(crate) journal: Journal,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) rules: RuleBook,
     pub(crate) context: Vec<Box<dyn ContextSource>>,
-    afterwards: Afterwards,
+    observer_tasks: ObserverTasks,
     pub(crate) advisor: Option<Arc<dyn Advisor>>,
     pub(crate) scrubber: Scrubber,
     pub(crate) settings: Settings,
@@ -98,19 +98,20 @@ pub(crate) struct Shared {
     sessions: Sessions,
 }
 
-/// Events a listener may lag behind before the turn waits for it.
-const LISTENER_LAG: usize = 1024;
+/// Limits the events that a listener may lag behind before the turn waits for it.
+const MAX_LISTENER_LAG: usize = 1024;
 
-/// Absences that wait to be told.
-const MOST_ABSENCES: usize = 100;
+/// Limits the notices that wait for the next turn.
+const MAX_ABSENCE_COUNT: usize = 100;
 
 impl Runtime {
-    /// Puts the parts together.
+    /// Creates a runtime from its parts.
     pub fn new(parts: RuntimeParts) -> Self {
         let output_read =
             Arc::new(RegisteredTool::new(OutputRead { journal: parts.journal.clone() }));
-        let makings = Makings { model: parts.model, agent_models: parts.agent_models, output_read };
-        let team = makings.team(&parts.tree, &parts.remote_agents);
+        let agent_factory =
+            AgentFactory { model: parts.model, agent_models: parts.agent_models, output_read };
+        let team = agent_factory.team(&parts.tree, &parts.remote_agents);
         let mut settings = parts.settings;
         if let Some(rounds) = team.round_limit {
             settings.limits.delegation_rounds = rounds;
@@ -118,14 +119,14 @@ impl Runtime {
         let shared = Shared {
             adapter: EventsAdapter::new(team.root.name.clone()),
             team: RwLock::new(Arc::new(team)),
-            makings,
+            agent_factory,
             absences: Mutex::default(),
             live: LiveTurns::default(),
             journal: parts.journal,
             approver: parts.approver,
             rules: parts.rules,
             context: parts.context,
-            afterwards: Afterwards::new(parts.observers),
+            observer_tasks: ObserverTasks::new(parts.observers),
             advisor: parts.advisor,
             scrubber: parts.scrubber,
             settings,
@@ -135,59 +136,60 @@ impl Runtime {
         Self { shared: Arc::new(shared) }
     }
 
-    /// The journal, for those who list and export.
+    /// Returns the journal, for lists and exports.
     pub fn journal(&self) -> &Journal {
         &self.shared.journal
     }
 
-    /// Waits until everything that follows from the turns so far is done, and says what could not
-    /// be.
+    /// Waits until all observers of the turns so far have finished and returns their failures.
     pub async fn settled(&self) -> Vec<String> {
-        self.shared.afterwards.settled().await
+        self.shared.observer_tasks.settled().await
     }
 
-    /// From the next turn on, these are the agents: tools or agents elsewhere came or went.
+    /// Replaces the agents from the next turn on, because tools or remote agents were added or
+    /// removed.
     pub fn replace_team(
         &self,
         tree: &AgentTree,
         remote_agents: &BTreeMap<AgentName, Arc<dyn RemoteAgent>>,
     ) {
-        let team = Arc::new(self.shared.makings.team(tree, remote_agents));
+        let team = Arc::new(self.shared.agent_factory.team(tree, remote_agents));
         *self.shared.team.write().unwrap_or_else(PoisonError::into_inner) = team;
     }
 
-    /// Tells the user with the next turn that an agent is not in the team. Told once, and recorded.
+    /// Tells the user with the next turn that an agent is not in the team. The notice is shown once
+    /// and recorded.
     pub fn tell_absence(&self, text: String) {
         let mut absences = self.shared.absences.lock().unwrap_or_else(PoisonError::into_inner);
-        if absences.len() < MOST_ABSENCES {
+        if absences.len() < MAX_ABSENCE_COUNT {
             absences.push(text);
         }
     }
 
-    /// Follows a turn, in this process or another, from after a position of the journal. A turn that
-    /// was interrupted is followed until somebody resumes or closes it.
-    pub fn follow(&self, session: SessionId, turn: TurnId, after: u64) -> Following {
+    /// Follows a turn, in this process or another, from after a position of the journal. An
+    /// interrupted turn is followed until it is resumed or closed.
+    pub fn follow(&self, session: SessionId, turn: TurnId, after: u64) -> TurnSubscription {
         let journal = self.shared.journal.clone();
-        Following::new(journal, self.shared.live.clone(), session, turn, after)
+        TurnSubscription::new(journal, self.shared.live.clone(), session, turn, after)
     }
 
-    /// Whether this runtime runs the turn.
+    /// Tells whether this runtime runs the turn.
     pub fn is_under_way(&self, turn: TurnId) -> bool {
         self.shared.live.has(turn)
     }
 
-    /// How many turns it runs.
+    /// Returns the number of turns that it runs.
     pub fn turns_under_way(&self) -> usize {
         self.shared.live.count()
     }
 
-    /// Stops a turn, wherever it came from. One that no process runs is closed.
+    /// Stops a turn, whichever client started it. A turn that no process runs is closed.
     pub async fn cancel_turn(&self, session: &SessionId, turn: TurnId) -> Result<(), TurnError> {
         if self.shared.live.cancel(turn) {
             return Ok(());
         }
-        // Waits for the session, as a message would.
-        let _memory = self.shared.sessions.enter(session).await;
+        // Waits for the session like a message does.
+        let _cache = self.shared.sessions.enter(session).await;
         let claim = self.shared.claim(session, &CancellationToken::new()).await?;
         let claim = self.shared.close_unfinished(claim).await?;
         self.shared.journal.release(claim).await?;
@@ -203,7 +205,7 @@ impl Runtime {
         })
     }
 
-    /// Goes on with a turn that a crash or a kill interrupted.
+    /// Continues a turn that a crash or a kill interrupted.
     pub fn resume_turn(&self, session: SessionId, turn: TurnId) -> TurnHandle {
         let id = session.clone();
         self.spawn(session, turn, move |shared, listener, cancel| async move {
@@ -216,14 +218,14 @@ impl Runtime {
         F: FnOnce(Arc<Shared>, Listener, CancellationToken) -> R,
         R: Future<Output = Result<Outcome, TurnError>> + Send + 'static,
     {
-        let (starter, events) = mpsc::channel(LISTENER_LAG);
+        let (starter, events) = mpsc::channel(MAX_LISTENER_LAG);
         let cancel = CancellationToken::new();
-        let (listener, lives) = self.shared.live.begin(turn, starter, cancel.clone());
+        let (listener, live_turn) = self.shared.live.begin(turn, starter, cancel.clone());
         let running = run(Arc::clone(&self.shared), listener, cancel.clone());
         let span = tracing::info_span!("turn", %session, %turn);
         let logged = async move {
             let outcome = running.await;
-            drop(lives);
+            drop(live_turn);
             log_end(&outcome);
             outcome
         };
@@ -232,7 +234,7 @@ impl Runtime {
     }
 }
 
-/// Logs how a turn ended: figures, and no words.
+/// Logs how a turn ended: figures only, no message text.
 fn log_end(outcome: &Result<Outcome, TurnError>) {
     match outcome {
         Ok(Outcome { status, work }) => tracing::info!(
@@ -248,7 +250,7 @@ fn log_end(outcome: &Result<Outcome, TurnError>) {
 }
 
 impl Shared {
-    /// The agents of a turn that begins now.
+    /// Returns the agents for a turn that starts now.
     pub(crate) fn team(&self) -> Arc<Team> {
         Arc::clone(&self.team.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -260,8 +262,8 @@ impl Shared {
         listener: Listener,
         cancel: CancellationToken,
     ) -> Result<Outcome, TurnError> {
-        let mut memory = self.sessions.enter(&request.session).await;
-        self.read_again_after_redaction(&mut memory);
+        let mut cache = self.sessions.enter(&request.session).await;
+        self.drop_cache_after_redaction(&mut cache);
         let session = &request.session;
         let scrub = |text: &str| self.scrubber.scrub(text).into_owned();
         let (message, call) = match request.input {
@@ -280,9 +282,9 @@ impl Shared {
             sender: request.sender,
             call,
         });
-        let known = memory.head;
-        // In a session whose state is known the message is written along with the claim; one that
-        // has images to store is not.
+        let known = cache.head;
+        // If the cache is current, the message is written together with the claim, unless it has
+        // images to store.
         let at_once = stored.is_empty();
         let (claim, first) = self
             .claim_with(session, &cancel, |head| {
@@ -292,20 +294,20 @@ impl Shared {
             })
             .await?;
         if !first.is_empty() {
-            let turns = Arc::clone(&memory.turns);
+            let turns = Arc::clone(&cache.turns);
             let recorder = Recorder::new(self.journal.clone(), claim, turn, &first, listener);
-            recorder.tell(first).await;
+            recorder.notify(first).await;
             let turn = Turn::new(Arc::clone(&self), recorder, turns, Vec::new(), cancel);
-            return self.finish(turn, &mut memory).await;
+            return self.finish(turn, &mut cache).await;
         }
         let claim = self.close_unfinished(claim).await?;
-        self.remember(&claim, &mut memory).await?;
-        let turns = Arc::clone(&memory.turns);
+        self.refresh_cache(&claim, &mut cache).await?;
+        let turns = Arc::clone(&cache.turns);
         let recorder = Recorder::new(self.journal.clone(), claim, turn, &[], listener);
-        let along = Along { outputs: stored, ..Along::default() };
-        recorder.record_along(vec![first_message], along).await?;
+        let options = WriteOptions { outputs: stored, ..WriteOptions::default() };
+        recorder.record_with(vec![first_message], options).await?;
         let turn = Turn::new(Arc::clone(&self), recorder, turns, message.images, cancel);
-        self.finish(turn, &mut memory).await
+        self.finish(turn, &mut cache).await
     }
 
     async fn run_resumed(
@@ -315,8 +317,8 @@ impl Shared {
         listener: Listener,
         cancel: CancellationToken,
     ) -> Result<Outcome, TurnError> {
-        let mut memory = self.sessions.enter(&session).await;
-        self.read_again_after_redaction(&mut memory);
+        let mut cache = self.sessions.enter(&session).await;
+        self.drop_cache_after_redaction(&mut cache);
         let claim = self.claim(&session, &cancel).await?;
         let events = self.journal.turn_events(&session, turn).await?;
         let record = TurnRecord::from_events(&events);
@@ -324,8 +326,8 @@ impl Shared {
             self.journal.release(claim).await?;
             return Err(TurnError::NothingToResume(turn));
         }
-        self.remember(&claim, &mut memory).await?;
-        let turns = Arc::clone(&memory.turns);
+        self.refresh_cache(&claim, &mut cache).await?;
+        let turns = Arc::clone(&cache.turns);
         let images = self.load_images(&session, &record.images).await?;
         let recorder = Recorder::new(self.journal.clone(), claim, turn, &events, listener);
         let text = "this turn was interrupted and goes on".to_owned();
@@ -333,11 +335,11 @@ impl Shared {
         recorder.record(vec![Draft::runtime(None, resumed)]).await?;
         let turn = Turn::new(Arc::clone(&self), recorder, turns, images, cancel);
         turn.close_interrupted_calls().await?;
-        self.finish(turn, &mut memory).await
+        self.finish(turn, &mut cache).await
     }
 
-    /// Runs the turn and keeps the conversation for the next one.
-    async fn finish(&self, turn: Turn, memory: &mut Memory) -> Result<Outcome, TurnError> {
+    /// Runs the turn and caches the conversation for the next one.
+    async fn finish(&self, turn: Turn, cache: &mut SessionCache) -> Result<Outcome, TurnError> {
         let (session, id) = (turn.recorder.session().clone(), turn.recorder.turn());
         let absences =
             std::mem::take(&mut *self.absences.lock().unwrap_or_else(PoisonError::into_inner));
@@ -349,19 +351,19 @@ impl Shared {
         let is_direct_call = turn.is_direct_call().await;
         let ended = turn.run().await?;
         if !is_direct_call {
-            self.afterwards.begin(&session, id);
+            self.observer_tasks.begin(&session, id);
         }
-        let mut turns = Vec::clone(&memory.turns);
+        let mut turns = Vec::clone(&cache.turns);
         turns.extend(self.adapter.past_turns(&ended.conversation));
-        let finished = memory.finished + 1;
-        let kept = kept_turns(finished, self.settings.history_turns);
-        turns.drain(..turns.len().saturating_sub(kept as usize));
-        let redactions = memory.redactions;
-        *memory = Memory { head: ended.head, finished, turns: Arc::new(turns), redactions };
+        let finished = cache.finished + 1;
+        let visible = visible_turns(finished, self.settings.history_turns);
+        turns.drain(..turns.len().saturating_sub(visible as usize));
+        let redactions = cache.redactions;
+        *cache = SessionCache { head: ended.head, finished, turns: Arc::new(turns), redactions };
         Ok(ended.outcome)
     }
 
-    /// The images of a turn that goes on.
+    /// Loads the images of a resumed turn.
     async fn load_images(
         &self,
         session: &SessionId,
@@ -397,31 +399,35 @@ impl Shared {
         session::claim(&self.journal, session, &self.workspace, wait, cancel, first).await
     }
 
-    /// Drops what is known of a conversation if words were taken out of the journal since: what was
-    /// forgotten must be in no later prompt.
-    fn read_again_after_redaction(&self, memory: &mut Memory) {
+    /// Drops the cached conversation if text was redacted from the journal since, because redacted
+    /// text must not be in a later prompt.
+    fn drop_cache_after_redaction(&self, cache: &mut SessionCache) {
         let redactions = self.journal.redactions();
-        if memory.redactions != redactions {
-            *memory = Memory { redactions, ..Memory::default() };
+        if cache.redactions != redactions {
+            *cache = SessionCache { redactions, ..SessionCache::default() };
         }
     }
 
-    /// Reads the conversation, unless it is known and nobody else has written since.
-    async fn remember(&self, claim: &Claim, memory: &mut Memory) -> Result<(), TurnError> {
-        if memory.head == claim.head() {
+    /// Reads the conversation, unless the cache is current.
+    async fn refresh_cache(
+        &self,
+        claim: &Claim,
+        cache: &mut SessionCache,
+    ) -> Result<(), TurnError> {
+        if cache.head == claim.head() {
             return Ok(());
         }
         let finished = self.journal.finished_turns(claim.session()).await?;
-        let kept = kept_turns(finished, self.settings.history_turns);
-        let events = self.journal.conversation(claim.session(), kept).await?;
+        let visible = visible_turns(finished, self.settings.history_turns);
+        let events = self.journal.conversation(claim.session(), visible).await?;
         let turns = Arc::new(self.adapter.past_turns(&events));
-        let redactions = memory.redactions;
-        *memory = Memory { head: claim.head(), finished, turns, redactions };
+        let redactions = cache.redactions;
+        *cache = SessionCache { head: claim.head(), finished, turns, redactions };
         Ok(())
     }
 
-    /// Ends turns of this session that a crash interrupted and that nobody resumed, so that the
-    /// journal never has two turns under way.
+    /// Ends turns of this session that a crash interrupted and that were not resumed, so that the
+    /// journal never has two open turns.
     async fn close_unfinished(self: &Arc<Self>, mut claim: Claim) -> Result<Claim, TurnError> {
         let session = claim.session().clone();
         for unfinished in self.journal.unfinished_turns(Some(&session)).await? {
@@ -431,9 +437,9 @@ impl Shared {
                 claim,
                 unfinished.turn,
                 &events,
-                Listener::nobody(),
+                Listener::none(),
             );
-            recorder.change(TurnRecord::stop_clock).await;
+            recorder.update(TurnRecord::stop_clock).await;
             let cancelled = CancellationToken::new();
             cancelled.cancel();
             let turn = Turn::new(Arc::clone(self), recorder, Arc::default(), Vec::new(), cancelled);
@@ -445,7 +451,7 @@ impl Shared {
     }
 }
 
-/// Images as the journal keeps them: a reference in the event, the bytes beside it.
+/// Converts images to their journal form: a reference in the event, the bytes as a stored output.
 fn store_images(turn: TurnId, images: &[Image]) -> (Vec<ImageReference>, Vec<StoredOutput>) {
     let stored = images.iter().enumerate().map(|(number, image)| {
         let reference = format!("{turn}-image-{}", number + 1);
@@ -459,10 +465,10 @@ fn store_images(turn: TurnId, images: &[Image]) -> (Vec<ImageReference>, Vec<Sto
     stored.unzip()
 }
 
-/// How many of the finished turns a model is shown: at most `limit`. The first of them stays the
-/// same for several turns and then moves by a third of the limit, in this process or another,
-/// because providers cache a conversation from its beginning.
-fn kept_turns(finished: u64, limit: u32) -> u32 {
+/// Returns how many of the finished turns a model sees: at most `limit`. The first of them stays
+/// the same for several turns and then moves by a third of the limit, in every process, because
+/// providers cache a conversation from its beginning.
+fn visible_turns(finished: u64, limit: u32) -> u32 {
     let surplus = finished.saturating_sub(u64::from(limit));
     let step = u64::from(limit / 3).max(1);
     let dropped = surplus.div_ceil(step) * step;
@@ -475,13 +481,13 @@ mod tests {
 
     #[test]
     fn the_first_turn_that_is_shown_moves_in_steps() {
-        let first = |finished: u64| finished - u64::from(kept_turns(finished, 30));
-        assert_eq!((kept_turns(0, 30), kept_turns(30, 30)), (0, 30));
+        let first = |finished: u64| finished - u64::from(visible_turns(finished, 30));
+        assert_eq!((visible_turns(0, 30), visible_turns(30, 30)), (0, 30));
         let firsts: Vec<u64> = (31..=61).map(first).collect();
         assert_eq!(firsts[..10], [10; 10]);
         assert_eq!(firsts[10..20], [20; 10]);
-        assert!((1..500).all(|finished| kept_turns(finished, 30) <= 30));
-        assert!((1..500).all(|finished| kept_turns(finished, 1) <= 1));
-        assert!((1..500).all(|finished| kept_turns(finished, 0) == 0));
+        assert!((1..500).all(|finished| visible_turns(finished, 30) <= 30));
+        assert!((1..500).all(|finished| visible_turns(finished, 1) <= 1));
+        assert!((1..500).all(|finished| visible_turns(finished, 0) == 0));
     }
 }

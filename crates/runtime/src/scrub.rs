@@ -1,4 +1,4 @@
-//! Keeping known secrets out of what is recorded and what models see.
+//! Keeps known secrets out of the journal and out of prompts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,19 +10,19 @@ pub struct Scrubber {
 }
 
 impl Scrubber {
-    /// Shorter values are too likely to be ordinary words.
-    const SHORTEST: usize = 8;
+    /// Sets the minimum length of a secret. Shorter values are too likely to be ordinary words.
+    const MIN_SECRET_BYTES: usize = 8;
 
-    /// Knows these values.
+    /// Creates a scrubber for these values.
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
         let mut secrets: Vec<_> =
-            secrets.into_iter().filter(|secret| secret.len() >= Self::SHORTEST).collect();
+            secrets.into_iter().filter(|secret| secret.len() >= Self::MIN_SECRET_BYTES).collect();
         // A secret that contains another is replaced as a whole.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self { secrets }
     }
 
-    /// The text without them.
+    /// Returns the text without secrets.
     pub fn scrub<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         for secret in &self.secrets {

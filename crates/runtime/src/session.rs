@@ -1,4 +1,4 @@
-//! Sessions of this process: one turn at a time each, and what is remembered between turns.
+//! Manages the sessions of this process: one turn at a time each, and a cache between turns.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -13,35 +13,37 @@ use tokio_util::sync::CancellationToken;
 use crate::TurnError;
 use crate::events_adapter::PastTurn;
 
-/// The conversation up to a position of the journal. Valid as long as nobody else has written.
+/// Holds the conversation up to a position of the journal. It is valid until another process
+/// writes.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct SessionCache {
     pub(crate) head: u64,
-    /// How many turns of the session have ended.
+    /// The number of turns of the session that have ended.
     pub(crate) finished: u64,
     pub(crate) turns: Arc<Vec<PastTurn>>,
-    /// How often words had been taken out of the journal when it was read.
+    /// The number of redactions in the journal when it was read.
     pub(crate) redactions: u64,
 }
 
-type Slot = tokio::sync::Mutex<Memory>;
+type Slot = tokio::sync::Mutex<SessionCache>;
 
-/// The sessions in use.
+/// Holds the sessions in use.
 ///
-/// A lock per session, because waiting for it in order is the point: a second message waits until
-/// the first is answered. The outer lock is held for a look-up only.
+/// Each session has a lock that is acquired in order: a second message waits until the first is
+/// answered. The outer lock is held for a lookup only.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     slots: Mutex<HashMap<SessionId, Weak<Slot>>>,
-    /// The newest ones stay, so that a conversation need not be read again for each message.
+    /// The most recent sessions stay cached, so that a conversation is not read again for each
+    /// message.
     recent: Mutex<Vec<Arc<Slot>>>,
 }
 
 impl Sessions {
-    const REMEMBERED: usize = 64;
+    const MAX_RECENT_SESSIONS: usize = 64;
 
-    /// Waits for the session's turn to come.
-    pub(crate) async fn enter(&self, session: &SessionId) -> OwnedMutexGuard<Memory> {
+    /// Waits until the session is free.
+    pub(crate) async fn enter(&self, session: &SessionId) -> OwnedMutexGuard<SessionCache> {
         let slot = self.slot(session);
         slot.lock_owned().await
     }
@@ -57,7 +59,7 @@ impl Sessions {
         });
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.retain(|other| !Arc::ptr_eq(other, &slot));
-        if recent.len() >= Self::REMEMBERED {
+        if recent.len() >= Self::MAX_RECENT_SESSIONS {
             recent.remove(0);
         }
         recent.push(Arc::clone(&slot));
@@ -65,11 +67,12 @@ impl Sessions {
     }
 }
 
-/// How often a busy session is looked at.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// Sets how often a busy session is tried again.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Claims a session in the journal, waiting up to `wait` for another process, or until the user
-/// has enough of it. `first` makes the events that are written along with the claim, for the position of the last one there is.
+/// cancels. `first` creates the events that are written together with the claim, given the position
+/// of the last event.
 pub(crate) async fn claim(
     journal: &Journal,
     session: &SessionId,
@@ -87,8 +90,8 @@ pub(crate) async fn claim(
                 return Err(TurnError::SessionBusy { session: session.clone(), owner });
             }
             Err(ClaimError::Busy(_)) => {
-                // Either way the next round decides.
-                let _ = tokio::time::timeout(LOOK_AGAIN, cancel.cancelled()).await;
+                // In both cases the next iteration decides.
+                let _ = tokio::time::timeout(POLL_INTERVAL, cancel.cancelled()).await;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The limits of the runtime. Nothing it handles is without one.
+//! Defines the limits of the runtime.
 
 use std::time::Duration;
 
@@ -6,28 +6,28 @@ use lango_protocol::BudgetLimits;
 
 use crate::ApprovalPolicy;
 
-/// How turns are run.
+/// Holds the settings of turns.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// What one turn may cost.
+    /// The budget of one turn.
     pub limits: BudgetLimits,
-    /// Which calls need a person's approval.
+    /// The policy for calls that need a person's approval.
     pub approval_policy: ApprovalPolicy,
-    /// How long a question waits for an answer.
+    /// The time after which an unanswered question expires.
     pub approval_expiry: Duration,
-    /// Earlier turns shown to a model.
+    /// The number of earlier turns shown to a model.
     pub history_turns: u32,
-    /// Estimated tokens of earlier turns shown to a model; the oldest are left out first.
+    /// The estimated tokens of earlier turns shown to a model; the oldest turns are left out first.
     pub history_tokens: u64,
-    /// Bytes of a tool's output shown to a model; the rest is kept behind a reference.
+    /// The bytes of a tool's output shown to a model; the full output is stored under a reference.
     pub output_bytes: usize,
-    /// Bytes of a model's text that are kept.
+    /// The bytes of a model's text that are stored.
     pub reply_bytes: usize,
-    /// Calls of one reply that are run; the others are refused.
+    /// The calls of one reply that are run; the others are refused.
     pub calls_per_reply: usize,
-    /// Read-only calls that run at the same time.
+    /// The read-only calls that run at the same time.
     pub parallel_calls: usize,
-    /// How long to wait for a session that another process is using.
+    /// The time to wait for a session that another process uses.
     pub claim_wait: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Who takes part in a turn. A turn keeps the team that it began with.
+//! Defines the agents of a turn. A turn keeps the team that it started with.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use lango_orchestration::{AgentTree, Root, SubAgentKind};
 use lango_protocol::AgentName;
 use lango_tool::RegisteredTool;
 
-use crate::offer::offered;
+use crate::offer::current_declaration;
 use crate::remote::RemoteAgent;
 use crate::runtime::AgentModel;
 
-/// An agent, ready to be asked.
+/// Represents an agent with its model and tools.
 pub(crate) struct Agent {
     pub(crate) name: AgentName,
     pub(crate) system_prompt: Arc<str>,
@@ -21,13 +21,13 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// Its tool of exactly this name.
+    /// Returns its tool with exactly this name.
     pub(crate) fn tool(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 }
 
-/// Somebody that the orchestrator can hand over to.
+/// Represents an agent that the orchestrator can transfer to.
 pub(crate) enum Specialist {
     Local { agent: Agent, colleague: Arc<Colleague> },
     Remote { name: AgentName, agent: Arc<dyn RemoteAgent>, colleague: Arc<Colleague> },
@@ -41,36 +41,36 @@ impl Specialist {
         }
     }
 
-    /// As others in the team know it.
+    /// Returns its description for the other agents of the team.
     pub(crate) fn colleague(&self) -> &Arc<Colleague> {
         match self {
             Self::Local { colleague, .. } | Self::Remote { colleague, .. } => colleague,
         }
     }
 
-    /// Whether it has nothing but its model: it plans, and others act.
-    pub(crate) fn only_thinks(&self) -> bool {
+    /// Tells whether it has no tools: it plans, and other agents act.
+    pub(crate) fn has_no_tools(&self) -> bool {
         matches!(self, Self::Local { agent, .. } if agent.tools.is_empty())
     }
 }
 
-/// Everybody who can speak in a turn.
+/// Holds all agents of a turn.
 pub(crate) struct Team {
     pub(crate) root: Agent,
     /// In the order of the tree.
     pub(crate) specialists: Vec<Specialist>,
-    /// None where there is nobody to hand over to.
+    /// None if there are no agents to transfer to.
     pub(crate) round_limit: Option<u32>,
 }
 
-/// What agents are made with.
-pub(crate) struct Makings {
+/// Creates agents.
+pub(crate) struct AgentFactory {
     pub(crate) model: AgentModel,
     pub(crate) agent_models: BTreeMap<AgentName, AgentModel>,
     pub(crate) output_read: Arc<RegisteredTool>,
 }
 
-impl Makings {
+impl AgentFactory {
     fn agent(&self, name: &AgentName, prompt: &Arc<str>, tools: &[Arc<RegisteredTool>]) -> Agent {
         let mut tools = tools.to_vec();
         // Every agent that has tools can read what was too long to show.
@@ -81,7 +81,7 @@ impl Makings {
         Agent { name: name.clone(), system_prompt: Arc::clone(prompt), tools, model }
     }
 
-    /// The agents of a tree. A remote agent that nobody knows how to reach is left out.
+    /// Creates the agents of a tree. A remote agent without a connection is left out.
     pub(crate) fn team(
         &self,
         tree: &AgentTree,
@@ -95,7 +95,7 @@ impl Makings {
             Root::Team(team) => team,
         };
         let specialists = team.sub_agents.iter().filter_map(|sub| {
-            let tools = sub.tools().iter().map(|tool| offered(tool));
+            let tools = sub.tools().iter().map(|tool| current_declaration(tool));
             let colleague = Arc::new(Colleague {
                 name: sub.name.to_string(),
                 description: sub.description.clone(),
@@ -132,7 +132,7 @@ impl Team {
         }
     }
 
-    /// A specialist by name.
+    /// Returns a specialist by name.
     pub(crate) fn specialist(&self, name: &AgentName) -> Option<&Specialist> {
         self.specialists.iter().find(|specialist| specialist.name() == name)
     }

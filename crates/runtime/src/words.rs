@@ -1,12 +1,12 @@
-//! What the runtime itself says to the user, when no agent can.
+//! Defines the texts of the runtime itself, for turns in which no agent answers.
 
 use std::fmt::Write as _;
 
-use lango_model::Shortened;
+use lango_model::Shortening;
 use lango_protocol::{FailureClass, Outcome, OutcomeStatus, Sender, WorkDone};
 
-/// The words that end a turn which no agent's answer ended.
-pub(crate) fn account(outcome: &Outcome) -> String {
+/// Writes the message that ends a turn without an agent's answer.
+pub(crate) fn describe_outcome(outcome: &Outcome) -> String {
     let mut text = match &outcome.status {
         OutcomeStatus::Done => "Done.".to_owned(),
         OutcomeStatus::NeedsInput => "I need an answer from you.".to_owned(),
@@ -30,7 +30,7 @@ pub(crate) fn account(outcome: &Outcome) -> String {
     text
 }
 
-/// What agents are told about a message that is not the user's.
+/// Tells agents that a message was not sent by the user.
 pub(crate) fn sender(sender: &Sender) -> String {
     let named = sender.message.as_deref().map(|id| format!(", message {id:?}")).unwrap_or_default();
     format!(
@@ -62,8 +62,8 @@ fn work(work: &WorkDone) -> String {
     text
 }
 
-/// What is said when a conversation did not fit its model.
-pub(crate) fn shortened(what: Shortened) -> String {
+/// Describes how a conversation was shortened to fit its model.
+pub(crate) fn shortened(what: Shortening) -> String {
     let mut parts = Vec::new();
     if what.messages > 0 {
         parts.push(format!("the {} oldest messages are left out", what.messages));
@@ -77,22 +77,22 @@ pub(crate) fn shortened(what: Shortened) -> String {
     format!("the conversation is longer than this model takes: {}", parts.join(", and "))
 }
 
-/// The result of a call that was started when the process ended.
+/// Is the result of a call that was running when the process ended.
 pub(crate) const OUTCOME_UNKNOWN: &str = "OUTCOME UNKNOWN: the process ended while this call was running. It may or may not have had \
      its effect, and it was not run again. Check the state of things before you repeat it, and \
      tell the user.";
 
-/// The result of a call that had not been started when the process ended.
+/// Is the result of a call that had not started when the process ended.
 pub(crate) const NOT_STARTED: &str = "The process ended before this call was started. It had no effect; call it again if it is \
      still needed.";
 
-/// The result of a call that the user's stop reached.
+/// Is the result of a call that was stopped by the user.
 pub(crate) const CANCELLED: &str = "Stopped by the user; it may have had a part of its effect.";
 
-/// Asked of an agent that said nothing.
+/// Is the note for an agent whose reply was empty.
 pub(crate) const SAY_SOMETHING: &str =
     "Your last reply was empty. Answer now, in words, or make a call.";
 
-/// Asked of an agent that may not do anything more.
-pub(crate) const ANSWER_NOW: &str = "This is the end of what this turn may do: no tools or hand-overs are left. Answer the user \
+/// Is the note for an agent that may only answer.
+pub(crate) const ANSWER_NOW: &str = "This is the end of what this turn may do: no tools or transfers are left. Answer the user \
      now, in words, with what you have; say plainly what was not done.";

@@ -1,8 +1,8 @@
-//! A plan in the words of bubblewrap.
+//! Translates a plan into options of bubblewrap.
 //!
-//! What lies in a writable place is named by an open file, not by its path: another command may
-//! put a link there between the look at it and the mount. Bubblewrap compares what it mounted with
-//! the open file, and gives up if they differ.
+//! Paths in writable directories are passed as open files: another command may put a link there
+//! between the check and the mount. Bubblewrap compares what it mounted with the open file, and
+//! fails if they differ.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -14,19 +14,19 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use crate::job::{Job, Network};
 use crate::plan::{Plan, Treatment};
 
-/// Where the helper is inside: its own place may be hidden.
+/// The path of the helper inside; its own path may be hidden.
 pub(crate) const HELPER: &str = "/dev/lango-confine";
 /// The temporary directory inside.
 pub(crate) const TEMPORARY: &str = "/tmp";
 
-/// Parts of `/run` that programs need and that have no sockets in them.
+/// Parts of `/run` that programs need and that contain no sockets.
 const RUN: [&str; 2] = ["/run/current-system", "/run/opengl-driver"];
-/// The same, to look up names.
+/// Parts of `/run` that are needed to resolve host names.
 const RUN_NETWORK: [&str; 2] = ["/run/systemd/resolve", "/run/resolvconf"];
 
-/// The options, in an order in which later mounts cover earlier ones.
+/// Returns the options, in an order in which later mounts cover earlier ones.
 ///
-/// Open files are handed to `pass`, which says under which number bubblewrap will find them.
+/// Open files are passed to `pass`, which returns the descriptor number for bubblewrap.
 pub(crate) fn options(
     job: &Job,
     plan: &Plan,
@@ -48,33 +48,33 @@ pub(crate) fn options(
         "ALL",
     ]);
     options.add(&["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
-    // The settings of the kernel belong to the user root of the machine, also in here.
+    // The kernel's settings belong to the root user of the machine, also in here.
     options.add(&["--remount-ro", "/proc"]);
     if has_private_temporary(plan) {
         let size = job.bounds.limits.memory_bytes.to_string();
         options.add(&["--size", &size, "--perms", "1777", "--tmpfs", TEMPORARY]);
     }
     for path in job.bounds.readable.iter().filter(|path| path.starts_with(TEMPORARY)) {
-        if is_out_of_sight(path, plan) {
+        if is_covered(path, plan) {
             let file = open(path).map_err(|error| named(path, &error))?;
             options.keep("--ro-bind-fd", pass(file), path);
         }
     }
-    // Sockets of the machine's services are there.
+    // It contains the sockets of the machine's services.
     options.add(&["--tmpfs", "/run"]);
     let names = if job.bounds.network == Network::On { RUN_NETWORK.as_slice() } else { &[] };
     for place in RUN.iter().chain(names) {
         options.add(&["--ro-bind-try", place, place]);
     }
     options.add(&["--remount-ro", "/run"]);
-    for (path, treatment) in plan.places() {
-        if is_out_of_sight(path, plan) {
+    for (path, treatment) in plan.paths() {
+        if is_covered(path, plan) {
             continue;
         }
         match treatment {
             Treatment::Writable | Treatment::Anchored => match open(path) {
                 Ok(file) => options.keep("--bind-fd", pass(file), path),
-                // What is gone need not be opened for writing.
+                // A path that is gone need not be made writable.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(named(path, &error)),
             },
@@ -95,7 +95,7 @@ pub(crate) fn options(
     Ok(options.0)
 }
 
-/// Opens a place that is what it was taken for: no part of its path is a link.
+/// Opens a path of which no component is a link.
 fn open(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     Ok(openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
@@ -105,15 +105,15 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{} changed just now: {error}", path.display()))
 }
 
-/// Whether the directory for temporary files is one of the job's own.
+/// Tells whether the job has its own directory for temporary files.
 fn has_private_temporary(plan: &Plan) -> bool {
-    !plan.places().any(|(path, _)| Path::new(TEMPORARY).starts_with(path))
+    !plan.paths().any(|(path, _)| Path::new(TEMPORARY).starts_with(path))
 }
 
-/// What the private directory covers need not be covered again.
-fn is_out_of_sight(path: &Path, plan: &Plan) -> bool {
+/// Tells whether the private temporary directory already covers the path.
+fn is_covered(path: &Path, plan: &Plan) -> bool {
     let lies_in_root = || {
-        plan.places()
+        plan.paths()
             .any(|(root, treatment)| treatment < Treatment::Protected && path.starts_with(root))
     };
     path.starts_with(TEMPORARY) && has_private_temporary(plan) && !lies_in_root()

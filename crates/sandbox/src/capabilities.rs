@@ -1,4 +1,4 @@
-//! What this machine can do about confinement. Everything is really tried, once in a process.
+//! Probes what this machine offers for confinement. Everything is really tried, once per process.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -10,50 +10,50 @@ use landlock::{ABI, Access as _, AccessFs, LandlockStatus, Ruleset, RulesetAttr 
 use crate::cgroup::Hierarchies;
 use crate::helper;
 
-/// The oldest Landlock that can keep a file from being emptied.
-pub const LANDLOCK_NEEDED: u32 = 3;
+/// The oldest version of Landlock that can prevent the truncation of files.
+pub const MIN_LANDLOCK_ABI: u32 = 3;
 
-/// Where bubblewrap is looked for. Not in `PATH`, which is the user's to change.
+/// The paths of bubblewrap. Not `PATH`, which the user can change.
 const BUBBLEWRAP: [&str; 4] =
     ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 
 /// A part of the sandbox that a machine may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The program that makes namespaces.
+    /// The program that creates namespaces.
     Bubblewrap,
-    /// Rules for files, in the kernel.
+    /// The kernel's rules for files.
     Landlock,
-    /// The filter of system calls.
+    /// The system call filter.
     Seccomp,
-    /// Control groups that we may make.
+    /// Control groups that this process may create.
     Cgroup,
 }
 
-/// What is there. An error says why a part is not, and what to do about it.
+/// The available parts. An error says why a part is missing, and what to do about it.
 #[derive(Debug, Clone)]
 pub struct Capabilities {
-    /// Where bubblewrap is.
+    /// The path of bubblewrap.
     pub bubblewrap: Result<PathBuf, String>,
-    /// The version of Landlock's interface.
+    /// The version of Landlock's ABI.
     pub landlock: Result<u32, String>,
-    /// The filter of system calls.
+    /// The system call filter.
     pub seccomp: Result<(), String>,
-    /// Where control groups can be made.
+    /// The directories in which control groups can be created.
     pub cgroup: Result<Hierarchies, String>,
 }
 
 impl Capabilities {
-    /// Looks, the first time, and remembers.
+    /// Probes the machine on the first call, and caches the result.
     pub fn probe() -> &'static Self {
-        static FOUND: OnceLock<Capabilities> = OnceLock::new();
-        FOUND.get_or_init(|| {
+        static PROBED: OnceLock<Capabilities> = OnceLock::new();
+        PROBED.get_or_init(|| {
             let (landlock, seccomp) = probe_kernel();
             Self { bubblewrap: probe_bubblewrap(), landlock, seccomp, cgroup: Hierarchies::find() }
         })
     }
 
-    /// The same machine, as if it lacked these parts.
+    /// Returns the capabilities without these parts.
     #[must_use]
     pub fn without(&self, parts: &[Part]) -> Self {
         let mut left = self.clone();
@@ -70,7 +70,7 @@ impl Capabilities {
     }
 }
 
-/// User namespaces may be forbidden, so the program's being there says little.
+/// Runs bubblewrap, because user namespaces may be forbidden even if the program is installed.
 fn probe_bubblewrap() -> Result<PathBuf, String> {
     let Some(program) = BUBBLEWRAP.iter().map(Path::new).find(|path| path.is_file()) else {
         return Err("there is no bwrap. Type: apt install bubblewrap".to_owned());
@@ -79,7 +79,7 @@ fn probe_bubblewrap() -> Result<PathBuf, String> {
     let output = Command::new(program)
         .args(["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc"])
         .args(["--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"])
-        // Mounts of open files, here of standard input, came with a correction in 2024.
+        // Mounts of open files, here of standard input, came with a fix in 2024.
         .args(["--cap-drop", "ALL", "--ro-bind-fd", "0", "/usr", "--", "/bin/true"])
         .env_clear()
         .stdin(Stdio::from(usr))
@@ -100,7 +100,7 @@ fn probe_bubblewrap() -> Result<PathBuf, String> {
     ))
 }
 
-/// Restricts a thread that then ends: what holds for a thread does not hold for the process.
+/// Probes on a thread that ends afterwards: restrictions of a thread do not apply to the process.
 fn probe_kernel() -> (Result<u32, String>, Result<(), String>) {
     let failed = |error: String| (Err(error.clone()), Err(error));
     let thread = std::thread::Builder::new().name("sandbox-probe".to_owned()).spawn(|| {
@@ -131,7 +131,7 @@ fn try_landlock() -> Result<u32, String> {
     }
 }
 
-/// Whether a file can be opened, for a probe.
+/// Tells whether a file can be opened for writing, for a probe.
 pub(crate) fn can_open_for_writing(path: &Path) -> bool {
     File::options().write(true).open(path).is_ok()
 }

@@ -1,7 +1,7 @@
-//! Control groups: limits that hold for all processes of a job together.
+//! Manages control groups: limits for all processes of a job together.
 //!
-//! Version 2 is used where it has the controllers, version 1 where they are still there. Which
-//! limits fall back to those of single processes is decided in `limits.rs`.
+//! Version 2 is used if it has the controllers, otherwise version 1. `limits.rs` decides which
+//! limits fall back to single processes.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,28 +14,28 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::capabilities::can_open_for_writing;
 use crate::job::Limits;
 
-/// How long a group whose processes were killed may take to become empty.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Limits how long a group may take to become empty after its processes were killed.
+const GROUP_EMPTY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a directory of control groups is for.
+/// The purpose of a directory of control groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Controls {
-    /// Version 2: processes, and memory where the flag is set.
+enum Controller {
+    /// Version 2: processes, and memory if the flag is set.
     Unified { memory: bool },
-    /// Version 1.
+    /// Processes, in version 1.
     Processes,
-    /// Version 1.
+    /// Memory, in version 1.
     Memory,
 }
 
-/// Where groups can be made.
+/// The directories in which groups can be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hierarchies {
-    parents: Vec<(PathBuf, Controls)>,
+    parents: Vec<(PathBuf, Controller)>,
 }
 
 impl Hierarchies {
-    /// Looks for directories in which a group can really be made.
+    /// Finds the directories in which a group can really be created.
     pub(crate) fn find() -> Result<Self, String> {
         let read = |path| fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
         let (own, mounts) = (read("/proc/self/cgroup")?, read("/proc/self/mountinfo")?);
@@ -43,8 +43,8 @@ impl Hierarchies {
         if let Some(found) = unified(&own, &mounts) {
             parents.push(found);
         } else if let Some(processes) = version_one(&own, &mounts, "pids") {
-            parents.push((processes, Controls::Processes));
-            parents.extend(version_one(&own, &mounts, "memory").map(|p| (p, Controls::Memory)));
+            parents.push((processes, Controller::Processes));
+            parents.extend(version_one(&own, &mounts, "memory").map(|p| (p, Controller::Memory)));
         }
         if parents.is_empty() {
             return Err("no control group may be made here. With systemd this gives one: \
@@ -57,26 +57,26 @@ impl Hierarchies {
         Ok(Self { parents })
     }
 
-    /// Whether memory is limited for all processes together.
+    /// Tells whether memory is limited for all processes together.
     pub(crate) fn limits_memory(&self) -> bool {
-        self.parents.iter().any(|(_, controls)| {
-            matches!(controls, Controls::Memory | Controls::Unified { memory: true })
+        self.parents.iter().any(|(_, controller)| {
+            matches!(controller, Controller::Memory | Controller::Unified { memory: true })
         })
     }
 
-    /// A new group with these limits, and nobody in it.
+    /// Creates an empty group with these limits.
     pub(crate) fn make(&self, limits: &Limits) -> io::Result<Group> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("lango-{}-{number}", std::process::id());
         let mut group = Group { directories: Vec::new() };
-        for (parent, controls) in &self.parents {
+        for (parent, controller) in &self.parents {
             let directory = parent.join(&name);
             fs::create_dir(&directory)?;
             group.directories.push(directory.clone());
             let set = |file: &str, value: u64| fs::write(directory.join(file), value.to_string());
-            match controls {
-                Controls::Unified { memory } => {
+            match controller {
+                Controller::Unified { memory } => {
                     set("pids.max", limits.processes)?;
                     if *memory {
                         set("memory.max", limits.memory_bytes)?;
@@ -84,24 +84,24 @@ impl Hierarchies {
                         let _ = set("memory.swap.max", 0);
                     }
                 }
-                Controls::Processes => set("pids.max", limits.processes)?,
-                Controls::Memory => set("memory.limit_in_bytes", limits.memory_bytes)?,
+                Controller::Processes => set("pids.max", limits.processes)?,
+                Controller::Memory => set("memory.limit_in_bytes", limits.memory_bytes)?,
             }
         }
         Ok(group)
     }
 }
 
-/// The nearest group of version 2 that gives its children a limit on processes.
-fn unified(own: &str, mounts: &str) -> Option<(PathBuf, Controls)> {
+/// Returns the nearest group of version 2 whose children can have a limit on processes.
+fn unified(own: &str, mounts: &str) -> Option<(PathBuf, Controller)> {
     let path = own.lines().find_map(|line| line.strip_prefix("0::"))?;
     let mount = mounts.lines().filter_map(Mount::parse).find(|mount| mount.kind == "cgroup2")?;
     let directory = mount.directory(path)?;
-    directory.ancestors().take_while(|place| place.starts_with(mount.place)).find_map(|place| {
-        let given = fs::read_to_string(place.join("cgroup.subtree_control")).ok()?;
+    directory.ancestors().take_while(|directory| directory.starts_with(mount.point)).find_map(|directory| {
+        let given = fs::read_to_string(directory.join("cgroup.subtree_control")).ok()?;
         let has = |controller: &str| given.split_whitespace().any(|given| given == controller);
-        (has("pids") && accepts_groups(place))
-            .then(|| (place.to_owned(), Controls::Unified { memory: has("memory") }))
+        (has("pids") && accepts_groups(directory))
+            .then(|| (directory.to_owned(), Controller::Unified { memory: has("memory") }))
     })
 }
 
@@ -116,10 +116,10 @@ fn version_one(own: &str, mounts: &str, controller: &str) -> Option<PathBuf> {
     mount.directory(path).filter(|directory| accepts_groups(directory))
 }
 
-/// A line of `mountinfo`, as far as it matters.
+/// The relevant fields of a line of `mountinfo`.
 struct Mount<'a> {
     root: &'a str,
-    place: &'a str,
+    point: &'a str,
     kind: &'a str,
     options: &'a str,
 }
@@ -129,30 +129,30 @@ impl<'a> Mount<'a> {
         let (before, after) = line.split_once(" - ")?;
         let mut before = before.split(' ').skip(3);
         let mut after = after.split(' ');
-        let (root, place, kind) = (before.next()?, before.next()?, after.next()?);
-        Some(Self { root, place, kind, options: after.nth(1)? })
+        let (root, point, kind) = (before.next()?, before.next()?, after.next()?);
+        Some(Self { root, point, kind, options: after.nth(1)? })
     }
 
-    /// Where a group is, seen through this mount.
+    /// Returns the directory of a group below this mount.
     fn directory(&self, group: &str) -> Option<PathBuf> {
         let below = Path::new(group).strip_prefix(self.root).ok()?;
-        Some(Path::new(self.place).join(below))
+        Some(Path::new(self.point).join(below))
     }
 }
 
-/// Tries it: permissions alone do not tell.
+/// Tries to create a group: permissions alone do not tell.
 fn accepts_groups(parent: &Path) -> bool {
     let tried = parent.join(format!("lango-probe-{}", std::process::id()));
     if fs::create_dir(&tried).is_err() {
         return false;
     }
-    // To move a process, the processes of the group above must be ours to move.
+    // Moving a process requires write access to the processes of the parent group.
     let usable = can_open_for_writing(&tried.join("cgroup.procs"))
         && can_open_for_writing(&parent.join("cgroup.procs"));
     fs::remove_dir(&tried).is_ok() && usable
 }
 
-/// Removes groups of processes that were killed. A group with somebody in it stays.
+/// Removes groups of killed processes. A group that still has members stays.
 fn remove_stale(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
@@ -160,31 +160,31 @@ fn remove_stale(parent: &Path) {
         let owner = name.to_str().and_then(|name| name.strip_prefix("lango-")?.split('-').next());
         let Some(owner) = owner.and_then(|owner| owner.parse::<u32>().ok()) else { continue };
         if !Path::new(&format!("/proc/{owner}")).exists() {
-            // It fails where somebody is still in it, which is what is wanted.
+            // This fails if the group still has members, as intended.
             let _ = fs::remove_dir(entry.path());
         }
     }
 }
 
-/// A group of one job. It must be removed by [`Group::remove`].
+/// The group of one job. [`Group::remove`] must remove it.
 #[derive(Debug)]
 pub(crate) struct Group {
     directories: Vec<PathBuf>,
 }
 
 impl Group {
-    /// The files that a process writes to in order to join.
+    /// Opens the files that a process writes to in order to join.
     pub(crate) fn entrances(&self) -> io::Result<Vec<File>> {
         let open =
             |directory: &PathBuf| File::options().write(true).open(directory.join("cgroup.procs"));
         self.directories.iter().map(open).collect()
     }
 
-    /// Kills everybody in it and removes it.
+    /// Kills all members and removes the group.
     pub(crate) fn remove(self) {
         let begun = Instant::now();
         for directory in &self.directories {
-            while fs::remove_dir(directory).is_err() && begun.elapsed() < PATIENCE {
+            while fs::remove_dir(directory).is_err() && begun.elapsed() < GROUP_EMPTY_TIMEOUT {
                 kill_all(directory);
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -198,7 +198,7 @@ fn kill_all(directory: &Path) {
     }
     let members = fs::read_to_string(directory.join("cgroup.procs")).unwrap_or_default();
     for member in members.lines().filter_map(|id| id.parse().ok()).filter_map(Pid::from_raw) {
-        // Who is gone by now need not be killed.
+        // A process that is already gone need not be killed.
         let _ = kill_process(member, Signal::KILL);
     }
 }

@@ -1,4 +1,4 @@
-//! A job that runs.
+//! Controls a running job.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -13,35 +13,36 @@ use crate::helper::{NO_PROGRAM, READY};
 use crate::launch;
 use crate::residue::Residue;
 
-/// A job that was started. Dropping it ends everything that it started.
+/// A job that was started. Dropping it ends all its processes.
 #[derive(Debug)]
-pub struct Confined {
-    /// Its standard input, where that is a pipe.
+pub struct ConfinedProcess {
+    /// Its standard input, if that is a pipe.
     pub stdin: Option<ChildStdin>,
-    /// Its output.
+    /// Its standard output.
     pub stdout: Option<ChildStdout>,
-    /// Its errors.
+    /// Its standard error.
     pub stderr: Option<ChildStderr>,
     pub(crate) child: Child,
     pub(crate) program: String,
-    /// What the helper has to say, to be read when it has become the program.
+    /// The helper's report, complete once the helper has become the program.
     pub(crate) report: File,
-    /// What it said so far.
-    pub(crate) said: Vec<u8>,
-    /// Where a helper watches over the job, dropping this tells it to end everything.
+    /// The report so far.
+    pub(crate) report_bytes: Vec<u8>,
+    /// If a helper supervises the job, dropping this makes it end all processes.
     pub(crate) lifeline: Option<OwnedFd>,
-    /// Whether the job has a supervisor, which must not be killed before those it watches over.
+    /// True if the job has a supervisor, which must not be killed before the processes it
+    /// supervises.
     pub(crate) is_supervised: bool,
     pub(crate) residue: Option<Residue>,
-    /// Under way, once the job has ended.
+    /// The cleanup, once the job has ended.
     pub(crate) clearing: Option<oneshot::Receiver<()>>,
 }
 
-impl Confined {
-    /// Waits until the program has ended and everything that it started is gone.
+impl ConfinedProcess {
+    /// Waits until the program has ended and all its processes are gone.
     ///
-    /// A program that a signal ended has the code 128 and the signal's number, as in a shell. It
-    /// can be called again, also after its future was dropped.
+    /// A program that a signal ended has the exit code 128 plus the signal's number, as in a shell.
+    /// It can be called again, also after its future was dropped.
     pub async fn wait(&mut self) -> Result<ExitStatus, SandboxError> {
         let status = self.child.wait().await.map_err(SandboxError::setup("waiting"))?;
         self.clear().await?;
@@ -49,39 +50,39 @@ impl Confined {
         Ok(status)
     }
 
-    /// Ends everything at once, and waits until it is gone.
+    /// Ends all processes at once, and waits until they are gone.
     pub async fn end(mut self) -> Result<(), SandboxError> {
         self.kill();
         self.child.wait().await.map_err(SandboxError::setup("waiting"))?;
         self.clear().await
     }
 
-    /// Ends everything, without waiting for it.
+    /// Ends all processes, without waiting for it.
     pub fn kill(&mut self) {
         self.lifeline = None;
         if !self.is_supervised {
-            // It fails on one that has ended, which is what is wanted.
+            // This fails if the process has ended, as intended.
             let _ = self.child.start_kill();
         }
     }
 
-    /// Clears away what is left. Where an earlier call began it, this one waits for the same.
+    /// Cleans up. If an earlier call began it, this one waits for the same cleanup.
     async fn clear(&mut self) -> Result<(), SandboxError> {
         if let Some(residue) = self.residue.take() {
-            self.clearing = Some(launch::aside(move || residue.clear())?);
+            self.clearing = Some(launch::run_in_background(move || residue.clear())?);
         }
         if let Some(clearing) = &mut self.clearing {
-            clearing.await.map_err(|_| launch::gone())?;
+            clearing.await.map_err(|_| launch::launcher_gone())?;
             self.clearing = None;
         }
         Ok(())
     }
 
-    /// Whether the program itself was reached.
+    /// Checks that the program itself was reached.
     fn check_report(&mut self) -> Result<(), SandboxError> {
-        // The pipe does not block: where somebody still holds it, there is nothing more to come.
-        let _ = self.report.read_to_end(&mut self.said);
-        let text = self.said.as_slice();
+        // The pipe does not block: if another process still holds it, nothing more comes.
+        let _ = self.report.read_to_end(&mut self.report_bytes);
+        let text = self.report_bytes.as_slice();
         match text.strip_prefix(&[READY]).unwrap_or(text) {
             [] if !text.is_empty() => Ok(()),
             [NO_PROGRAM, reason @ ..] => Err(SandboxError::Program {
@@ -100,12 +101,12 @@ impl Confined {
     }
 }
 
-impl Drop for Confined {
+impl Drop for ConfinedProcess {
     fn drop(&mut self) {
         self.kill();
         if let Some(residue) = self.residue.take() {
-            // Without a thread to be had, what is left is recognised and removed the next time.
-            let _ = launch::aside(move || residue.clear());
+            // If no thread can be started, the leftovers are recognized and removed the next time.
+            let _ = launch::run_in_background(move || residue.clear());
         }
     }
 }

@@ -1,24 +1,24 @@
-//! What can go wrong before a job runs.
+//! Defines the errors before a job runs.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::level::Requirement;
 
-/// A job that was not run. It had no effect.
+/// Describes why a job was not run. It had no effect.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// The machine cannot confine as much as is asked for. Its owner can act.
+    /// The machine cannot provide the required confinement. Its operator can act.
     #[error(
         "commands are refused: this machine cannot confine them as sandbox.level = \"{asked}\" asks for. {missing}"
     )]
     Unavailable {
-        /// What is asked for.
+        /// The required level.
         asked: Requirement,
-        /// What is missing, and what to type.
+        /// The missing part, and the command that helps.
         missing: String,
     },
-    /// A directory that is to be writable cannot be used. The user can act.
+    /// A writable directory cannot be used. The user can act.
     #[error(
         "the directory {} cannot be made writable for commands: {reason}. Check `sandbox.writable` and the workspace with: lango doctor",
         path.display()
@@ -26,18 +26,18 @@ pub enum SandboxError {
     Writable {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         reason: String,
     },
-    /// The job's directory is one that it must not see. The user can act.
+    /// The job's directory is hidden from it. The user can act.
     #[error(
-        "commands cannot run in {}: it lies in {}, which is hidden from them. Use a workspace elsewhere: lango run --workspace DIRECTORY",
+        "commands cannot run in {}: it lies in {}, which is hidden from them. Use another workspace: lango run --workspace DIRECTORY",
         directory.display(), hidden.display()
     )]
     HiddenDirectory {
-        /// Where the job was to run.
+        /// The job's directory.
         directory: PathBuf,
-        /// What hides it.
+        /// The hidden directory that contains it.
         hidden: PathBuf,
     },
     /// The program could not be started inside the sandbox.
@@ -45,7 +45,7 @@ pub enum SandboxError {
     Program {
         /// The program.
         program: String,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
     /// The sandbox itself could not be set up.
@@ -53,9 +53,9 @@ pub enum SandboxError {
         "the sandbox could not be set up ({step}): {reason}. See what is there with: lango doctor"
     )]
     Setup {
-        /// What was being done.
+        /// The step that failed.
         step: &'static str,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
 }

@@ -1,7 +1,7 @@
-//! A plan in the words of Landlock, which knows what is granted and cannot take back a part.
+//! Translates a plan into rules of Landlock, which can grant access but not revoke a part of it.
 //!
-//! Around what must not be reached, every neighbour is granted by itself. So at this level no new
-//! name can be made in a directory that has something protected directly in it.
+//! Around a protected path, every sibling is granted separately. So at this level no new entry can
+//! be created in a directory that directly contains something protected.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use crate::helper::Rules;
 use crate::plan::{Plan, Treatment};
 
-/// Devices that hold nothing and lead nowhere.
+/// Devices without content or side effects.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// What is granted where mounts already say what can be written: a second fence.
-pub(crate) fn behind_mounts(plan: &Plan) -> Rules {
+/// Returns the rules for a job that mounts already confine: a second barrier.
+pub(crate) fn rules_behind_mounts(plan: &Plan) -> Rules {
     let writable = plan.roots().map(|path| path.as_os_str().to_owned());
     Rules {
         readable: vec!["/".into()],
@@ -22,15 +22,15 @@ pub(crate) fn behind_mounts(plan: &Plan) -> Rules {
     }
 }
 
-/// What is granted where nothing else confines.
-pub(crate) fn alone(plan: &Plan, temporary: &Path) -> Rules {
+/// Returns the rules for a job that nothing else confines.
+pub(crate) fn rules_without_mounts(plan: &Plan, temporary: &Path) -> Rules {
     let of = |wanted: fn(Treatment) -> bool| -> Vec<PathBuf> {
-        let places = plan.places().filter(|(_, treatment)| wanted(*treatment));
-        places.map(|(path, _)| path.to_owned()).collect()
+        let paths = plan.paths().filter(|(_, treatment)| wanted(*treatment));
+        paths.map(|(path, _)| path.to_owned()).collect()
     };
     let hidden = of(|treatment| treatment == Treatment::Hidden);
     let mut protected = of(|treatment| treatment >= Treatment::Protected);
-    // A name that is not there keeps its directory from being granted whole; so does a link.
+    // A missing name prevents granting its whole directory, and so does a link.
     let frozen = of(|treatment| treatment == Treatment::Frozen);
     protected.extend(frozen.iter().map(|directory| directory.join("\u{1}")));
     let mut rules = Rules::default();
@@ -43,17 +43,17 @@ pub(crate) fn alone(plan: &Plan, temporary: &Path) -> Rules {
     rules
 }
 
-/// Grants `place`, or as much of it as does not touch what is to be avoided.
-fn grant(place: &Path, avoided: &[PathBuf], granted: &mut Vec<OsString>) {
-    if avoided.iter().any(|avoided| place.starts_with(avoided)) {
+/// Grants `path`, or the parts of it that do not touch the avoided paths.
+fn grant(path: &Path, avoided: &[PathBuf], granted: &mut Vec<OsString>) {
+    if avoided.iter().any(|avoided| path.starts_with(avoided)) {
         return;
     }
-    if !avoided.iter().any(|avoided| avoided.starts_with(place)) {
-        granted.push(place.into());
+    if !avoided.iter().any(|avoided| avoided.starts_with(path)) {
+        granted.push(path.into());
         return;
     }
-    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
-        // What a link leads to is granted, or not, where it is.
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        // The target of a link is granted, or not, at its own path.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
             grant(&entry.path(), avoided, granted);
         }

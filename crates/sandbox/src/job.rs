@@ -1,4 +1,4 @@
-//! What is to run, and what it may touch.
+//! Defines a job: the program, and what it may access.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,90 +7,90 @@ use std::process::Stdio;
 /// A program to run confined.
 #[derive(Debug)]
 pub struct Job {
-    /// The program: an absolute path, or a name that is looked up in the job's own `PATH`.
+    /// The program: an absolute path, or a name that is resolved in the job's own `PATH`.
     pub program: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Where it runs.
+    /// Its working directory.
     pub directory: PathBuf,
-    /// All of its environment. `TMPDIR` is set by the sandbox.
+    /// Its whole environment. The sandbox sets `TMPDIR`.
     pub environment: Vec<(OsString, OsString)>,
-    /// What it may touch.
+    /// The access that it has.
     pub bounds: Bounds,
-    /// Its standard input. Output and errors are always pipes.
+    /// Its standard input. Standard output and error are always pipes.
     pub stdin: Stdio,
 }
 
-/// What a job may touch.
+/// The access of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bounds {
-    /// Directories and files that may be written to. Everything else is read-only.
+    /// The writable directories and files. Everything else is read-only.
     pub writable: Vec<PathBuf>,
-    /// Places that the job must be able to read although they lie among temporary files, without
-    /// links. Hidden ones stay hidden.
+    /// Paths without links that the job must be able to read although they are among temporary
+    /// files. Hidden ones stay hidden.
     pub readable: Vec<PathBuf>,
-    /// Places that stay read-only although they lie in a writable directory, there or not.
-    pub protected: Vec<Protected>,
-    /// Places that cannot be read either.
+    /// Paths that stay read-only inside a writable directory, existing or not.
+    pub protected: Vec<ProtectedPath>,
+    /// Paths that cannot be read either.
     pub hidden: Vec<PathBuf>,
-    /// Whether the network of the machine can be reached.
+    /// The access to the machine's network.
     pub network: Network,
-    /// How much of the machine it may use.
+    /// The resource limits.
     pub limits: Limits,
 }
 
-/// A place that a job must not change, nor make where it is missing.
+/// A path that a job must neither change nor create.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Protected {
-    /// The place, as an absolute path.
+pub struct ProtectedPath {
+    /// The absolute path.
     pub path: PathBuf,
-    /// What a job sees there where nothing is: an empty one of these.
-    pub kind: Kind,
+    /// The kind of the empty placeholder that a job sees if the path does not exist.
+    pub kind: PathKind,
 }
 
-/// What stands in for a protected place that does not exist.
+/// The kind of a placeholder for a protected path that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum PathKind {
     /// An empty directory.
     Directory,
     /// An empty file.
     File,
 }
 
-impl Protected {
-    /// A directory, or whatever else is at `path`.
+impl ProtectedPath {
+    /// Protects a path. If it does not exist, the placeholder is a directory.
     pub fn directory(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), kind: Kind::Directory }
+        Self { path: path.into(), kind: PathKind::Directory }
     }
 
-    /// A file, or whatever else is at `path`.
+    /// Protects a path. If it does not exist, the placeholder is a file.
     pub fn file(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), kind: Kind::File }
+        Self { path: path.into(), kind: PathKind::File }
     }
 }
 
-/// Whether the network of the machine can be reached.
+/// The access to the machine's network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Network {
-    /// Nobody outside of the job can be reached.
+    /// Nothing outside of the job can be reached.
     #[default]
     Off,
-    /// The network of the machine, its loopback included.
+    /// The machine's network, including its loopback.
     On,
 }
 
-/// How much of the machine a job may use.
+/// The resource limits of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// CPU time of each process.
+    /// The CPU time of each process.
     pub cpu_seconds: u64,
-    /// Memory: of all processes together where a control group is, of each one otherwise.
+    /// The memory: of all processes together with a control group, of each one otherwise.
     pub memory_bytes: u64,
-    /// Processes and threads at the same time.
+    /// The number of concurrent processes and threads.
     pub processes: u64,
-    /// Size of each file that is written.
+    /// The size of each written file.
     pub file_bytes: u64,
-    /// Files that one process has open.
+    /// The number of open files per process.
     pub open_files: u64,
 }
 

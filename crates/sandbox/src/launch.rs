@@ -1,8 +1,8 @@
-//! The thread that starts jobs, and those that clear away after them.
+//! Runs the thread that starts jobs, and the threads that clean up after them.
 //!
 //! The kernel ends a sandbox when the *thread* that started it ends, so all are started from one
-//! that lives as long as the process. Clearing away may have to wait for processes to end, and has
-//! a thread of its own each time.
+//! thread that lives as long as the process. A cleanup may have to wait for processes to end, so
+//! each has its own thread.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
@@ -13,26 +13,26 @@ use crate::error::SandboxError;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Does `work` on that thread and waits for it. Dropping the future does not stop it.
-pub(crate) async fn there<T: Send + 'static>(
+/// Runs `work` on the launcher thread and waits for it. Dropping the future does not stop it.
+pub(crate) async fn run_on_launcher<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, SandboxError> {
     let (sender, receiver) = oneshot::channel();
     send(Box::new(move || {
-        // Nobody waits for it any more: what was made is dropped, and so ended.
+        // If the receiver is gone, the result is dropped, which ends the job.
         let _ = sender.send(work());
     }))?;
-    receiver.await.map_err(|_| gone())
+    receiver.await.map_err(|_| launcher_gone())
 }
 
-/// Begins `work` elsewhere. Whoever wants to know when it is done waits for the receiver.
-pub(crate) fn aside(
+/// Runs `work` on a new thread. The receiver reports its end.
+pub(crate) fn run_in_background(
     work: impl FnOnce() + Send + 'static,
 ) -> Result<oneshot::Receiver<()>, SandboxError> {
     let (sender, receiver) = oneshot::channel();
     let run = move || {
         work();
-        // Nobody waits for it where the job was dropped.
+        // The receiver is gone if the job was dropped.
         let _ = sender.send(());
     };
     let thread = std::thread::Builder::new().name("sandbox-clear".to_owned()).spawn(run);
@@ -46,9 +46,9 @@ fn send(work: Work) -> Result<(), SandboxError> {
         let run = move || receiver.into_iter().for_each(|work| work());
         std::thread::Builder::new().name("sandbox".to_owned()).spawn(run).ok().map(|_| sender)
     });
-    sender.as_ref().and_then(|sender| sender.send(work).ok()).ok_or_else(gone)
+    sender.as_ref().and_then(|sender| sender.send(work).ok()).ok_or_else(launcher_gone)
 }
 
-pub(crate) fn gone() -> SandboxError {
+pub(crate) fn launcher_gone() -> SandboxError {
     SandboxError::Setup { step: "thread", reason: "the thread of the sandbox is gone".to_owned() }
 }

@@ -1,14 +1,14 @@
-//! The named steps of confinement, and which of them is asked for.
+//! Defines the levels of confinement, and the required one.
 
 use std::fmt;
 
-use crate::capabilities::{Capabilities, LANDLOCK_NEEDED};
+use crate::capabilities::{Capabilities, MIN_LANDLOCK_ABI};
 use crate::error::SandboxError;
 
-/// How strongly a job is confined, the strongest first.
+/// The strength of confinement, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Namespaces of its own by bubblewrap; a system call filter and Landlock inside.
+    /// Own namespaces by bubblewrap; a system call filter and Landlock inside.
     Bubblewrap,
     /// Landlock and a system call filter, among the other processes of the machine.
     Landlock,
@@ -26,10 +26,10 @@ impl fmt::Display for Level {
     }
 }
 
-/// What the configuration asks for.
+/// The level that the configuration requires.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Requirement {
-    /// The strongest level that is there, but never [`Level::None`].
+    /// The strongest available level, but never [`Level::None`].
     #[default]
     Auto,
     /// Exactly this level.
@@ -46,10 +46,10 @@ impl fmt::Display for Requirement {
 }
 
 impl Requirement {
-    /// The level that is in force on a machine with these capabilities.
+    /// Returns the level on a machine with these capabilities.
     ///
-    /// Only a person who asks for `none` gets it: where more is asked for than is there, nothing
-    /// runs.
+    /// Only an explicit `none` disables confinement: if the required level is not available,
+    /// nothing runs.
     pub fn level(self, capabilities: &Capabilities) -> Result<Level, SandboxError> {
         let obstacle = |level| obstacle(level, capabilities);
         let found = match self {
@@ -78,7 +78,7 @@ impl Requirement {
     }
 }
 
-/// Why a level is not there, and what to type.
+/// Returns why a level is not available, and what to type.
 fn obstacle(level: Level, capabilities: &Capabilities) -> Option<String> {
     let seccomp = capabilities
         .seccomp
@@ -94,8 +94,8 @@ fn obstacle(level: Level, capabilities: &Capabilities) -> Option<String> {
             .or(seccomp),
         Level::Landlock => match &capabilities.landlock {
             Err(reason) => Some(format!("Landlock is missing: {reason}")),
-            Ok(abi) if *abi < LANDLOCK_NEEDED => Some(format!(
-                "Landlock is too old: ABI {abi}, and {LANDLOCK_NEEDED} is needed (Linux 6.2)"
+            Ok(abi) if *abi < MIN_LANDLOCK_ABI => Some(format!(
+                "Landlock is too old: ABI {abi}, and {MIN_LANDLOCK_ABI} is needed (Linux 6.2)"
             )),
             Ok(_) => seccomp,
         },

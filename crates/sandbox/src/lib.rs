@@ -1,8 +1,8 @@
-//! Child processes with as few rights as they need.
+//! Runs child processes with as few rights as they need.
 //!
-//! Use this for every process that runs what a model, a skill or a peer asked for: [`Sandbox`]
-//! takes a [`Job`] and gives a [`Confined`] process. Whether a job may run at all is not decided
-//! here, nor what is kept of its output.
+//! Use this for every process that runs on behalf of a model, a skill or a peer: [`Sandbox`] takes
+//! a [`Job`] and returns a [`ConfinedProcess`]. Whether a job may run at all, and what is kept of
+//! its output, is decided by the caller.
 //!
 //! A binary that starts jobs must call [`helper_requested`] first thing in `main`.
 
@@ -23,13 +23,13 @@ mod residue;
 mod sandbox;
 mod vacancy;
 
-pub use capabilities::{Capabilities, LANDLOCK_NEEDED, Part};
+pub use capabilities::{Capabilities, MIN_LANDLOCK_ABI, Part};
 pub use cgroup::Hierarchies;
-pub use confined::Confined;
+pub use confined::ConfinedProcess;
 pub use error::SandboxError;
 pub use helper::{HELPER_ARGUMENT, helper_requested};
-pub use job::{Bounds, Job, Kind, Limits, Network, Protected};
+pub use job::{Bounds, Job, Limits, Network, PathKind, ProtectedPath};
 pub use level::{Level, Requirement};
-pub use policy::{NESTED_DEPTH, NESTED_ENTRIES, Policy};
+pub use policy::{MAX_NESTED_DEPTH, MAX_NESTED_ENTRY_COUNT, Policy};
 pub use report::Report;
 pub use sandbox::Sandbox;

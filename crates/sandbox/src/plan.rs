@@ -1,6 +1,6 @@
-//! From the bounds of a job to what happens to each place of the file system.
+//! Plans the treatment of each path from the bounds of a job.
 //!
-//! This looks at the file system and changes nothing. Where two rules meet, the stricter wins.
+//! This reads the file system and changes nothing. If two rules apply, the stricter one wins.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -8,42 +8,42 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::SandboxError;
-use crate::job::{Bounds, Job, Kind};
-use crate::vacancy::{self, StandIn};
+use crate::job::{Bounds, Job, PathKind};
+use crate::vacancy::{self, Placeholder};
 
-/// What happens to a place, the stricter the later.
+/// The treatment of a path, in ascending strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Treatment {
-    /// It may be written to.
+    /// It is writable.
     Writable,
-    /// It may be written to, but neither moved nor removed: something below it is protected.
+    /// It is writable, but can be neither moved nor removed: something below it is protected.
     Anchored,
-    /// Its entries may be written to, but none can be added, moved or removed.
+    /// Its entries are writable, but none can be added, moved or removed.
     Frozen,
-    /// It can be read only.
+    /// It is read-only.
     Protected,
-    /// Nothing is there, and nothing may be put there.
-    Vacant(Kind),
+    /// It does not exist, and must not be created.
+    Vacant(PathKind),
     /// It cannot be read either.
     Hidden,
 }
 
-/// What happens to which place. Everything that is not named can be read only.
+/// The treatment of each path. All other paths are read-only.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    places: BTreeMap<PathBuf, Treatment>,
-    /// The writable places as they were asked for.
+    paths: BTreeMap<PathBuf, Treatment>,
+    /// The writable paths of the job.
     roots: Vec<PathBuf>,
-    /// Directories that were looked up, and where they really are: many places lie in few.
+    /// A cache of canonical directories: many paths are in few directories.
     real: HashMap<PathBuf, PathBuf>,
 }
 
 impl Plan {
-    /// Looks at every place that the job names.
+    /// Checks every path that the job names.
     pub(crate) fn make(job: &Job) -> Result<Self, SandboxError> {
         let bounds = &job.bounds;
         let hidden: Vec<PathBuf> =
-            bounds.hidden.iter().filter_map(|path| real_if_there(path)).collect();
+            bounds.hidden.iter().filter_map(|path| canonicalize_existing(path)).collect();
         let directory = job.directory.canonicalize().map_err(|error| SandboxError::Writable {
             path: job.directory.clone(),
             reason: error.to_string(),
@@ -61,48 +61,48 @@ impl Plan {
             plan.guard(&roots, &place.path, place.kind);
         }
         for path in &bounds.hidden {
-            // What is not there today must not be made either, if it lies in a writable place.
-            plan.guard(&roots, path, Kind::Directory);
+            // A missing path must not be created either, if it is in a writable directory.
+            plan.guard(&roots, path, PathKind::Directory);
         }
         for path in hidden {
             plan.add(path, Treatment::Hidden);
         }
-        plan.settle();
+        plan.finalize();
         plan.roots = roots;
         Ok(plan)
     }
 
-    /// The places, those above before those below.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (&Path, Treatment)> {
-        self.places.iter().map(|(path, treatment)| (path.as_path(), *treatment))
+    /// Returns the paths, parents before children.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = (&Path, Treatment)> {
+        self.paths.iter().map(|(path, treatment)| (path.as_path(), *treatment))
     }
 
-    /// The writable places that something is still left of.
+    /// Returns the writable paths that are still effective.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> {
         let is_kept =
-            |root: &&PathBuf| self.places.get(*root).is_some_and(|t| *t < Treatment::Protected);
+            |root: &&PathBuf| self.paths.get(*root).is_some_and(|t| *t < Treatment::Protected);
         self.roots.iter().filter(is_kept).map(PathBuf::as_path)
     }
 
-    /// Puts stand-ins at the vacant places. They must be released after the job.
+    /// Creates placeholders at the vacant paths. They must be released after the job.
     ///
-    /// Where even we cannot write, a job cannot either, and the place is forgotten.
-    pub(crate) fn occupy(&mut self) -> io::Result<Vec<StandIn>> {
+    /// If this process cannot write there, a job cannot either, and the path is dropped.
+    pub(crate) fn occupy(&mut self) -> io::Result<Vec<Placeholder>> {
         let mut taken = Vec::new();
-        let vacant = self.places().filter_map(|(path, treatment)| match treatment {
+        let vacant = self.paths().filter_map(|(path, treatment)| match treatment {
             Treatment::Vacant(kind) => Some((path.to_owned(), kind)),
             _ => None,
         });
         for (path, kind) in vacant.collect::<Vec<_>>() {
-            match StandIn::take(&path, kind)? {
-                Some(stand_in) => taken.push(stand_in),
+            match Placeholder::take(&path, kind)? {
+                Some(placeholder) => taken.push(placeholder),
                 None => match fs::symlink_metadata(&path) {
                     Ok(found) if found.is_symlink() => {
                         let text = format!("{} became a link just now", path.display());
                         return Err(io::Error::other(text));
                     }
                     Ok(_) => {}
-                    Err(_) => drop(self.places.remove(&path)),
+                    Err(_) => drop(self.paths.remove(&path)),
                 },
             }
         }
@@ -110,13 +110,14 @@ impl Plan {
     }
 
     fn add(&mut self, path: PathBuf, treatment: Treatment) {
-        let known = self.places.entry(path).or_insert(treatment);
+        let known = self.paths.entry(path).or_insert(treatment);
         *known = treatment.max(*known);
     }
 
-    /// Protects `path` if it lies in a writable place, and all that leads to it from there.
-    fn guard(&mut self, roots: &[PathBuf], path: &Path, kind: Kind) {
-        // As it was written, so that a link on the way is seen; otherwise as it really is.
+    /// Protects `path` if it is in a writable directory, and all its parents up to there.
+    fn guard(&mut self, roots: &[PathBuf], path: &Path, kind: PathKind) {
+        // First the path as written, so that a link on the way is seen; otherwise the canonical
+        // one.
         let mut is_inside = false;
         for root in roots {
             if let Ok(below) = path.strip_prefix(root) {
@@ -127,7 +128,7 @@ impl Plan {
         if is_inside {
             return;
         }
-        let real = self.with_real_beginning(path);
+        let real = self.resolve_parent(path);
         for root in roots {
             if let Ok(below) = real.strip_prefix(root) {
                 self.guard_below(roots, root, below, kind);
@@ -135,20 +136,20 @@ impl Plan {
         }
     }
 
-    /// The path with links resolved in the directories that exist, but not in its last component.
-    fn with_real_beginning(&mut self, path: &Path) -> PathBuf {
+    /// Resolves links in the existing parents of a path, but not in its last component.
+    fn resolve_parent(&mut self, path: &Path) -> PathBuf {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             return path.to_owned();
         };
         if let Some(real) = self.real.get(above) {
             return real.join(name);
         }
-        let real = above.canonicalize().unwrap_or_else(|_| self.with_real_beginning(above));
+        let real = above.canonicalize().unwrap_or_else(|_| self.resolve_parent(above));
         self.real.insert(above.to_owned(), real.clone());
         real.join(name)
     }
 
-    fn guard_below(&mut self, roots: &[PathBuf], root: &Path, below: &Path, kind: Kind) {
+    fn guard_below(&mut self, roots: &[PathBuf], root: &Path, below: &Path, kind: PathKind) {
         let mut above = root.to_owned();
         let count = below.components().count();
         if count == 0 {
@@ -160,17 +161,16 @@ impl Plan {
             let is_last = index + 1 == count;
             match fs::symlink_metadata(&place) {
                 Err(_) => {
-                    let kind = if is_last { kind } else { Kind::Directory };
+                    let kind = if is_last { kind } else { PathKind::Directory };
                     self.add(place, Treatment::Vacant(kind));
                     return;
                 }
-                Ok(found) if vacancy::is_left_behind(&place, &found) => {
+                Ok(found) if vacancy::is_existing_placeholder(&place, &found) => {
                     self.add(place, Treatment::Vacant(kind));
                     return;
                 }
                 Ok(found) if found.is_symlink() => {
-                    // Nothing can be mounted over a link itself, so the directory that it is in
-                    // is kept from changing.
+                    // A link itself cannot be mounted over, so its directory is kept from changing.
                     let strict = above != root;
                     self.add(above, if strict { Treatment::Protected } else { Treatment::Frozen });
                     let target = place.canonicalize().unwrap_or_default();
@@ -191,9 +191,10 @@ impl Plan {
         }
     }
 
-    /// Opens the entries of frozen places, and drops rules that stricter ones above make void.
-    fn settle(&mut self) {
-        let frozen = self.places().filter(|(_, treatment)| *treatment == Treatment::Frozen);
+    /// Makes the entries of frozen paths writable, and drops rules that a stricter parent
+    /// overrides.
+    fn finalize(&mut self) {
+        let frozen = self.paths().filter(|(_, treatment)| *treatment == Treatment::Frozen);
         let frozen: Vec<PathBuf> = frozen.map(|(path, _)| path.to_owned()).collect();
         for directory in frozen {
             for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
@@ -209,12 +210,12 @@ impl Plan {
                 _ => true,
             })
         };
-        let all = self.places.clone();
-        self.places.retain(|path, treatment| kept(path, *treatment, &all));
+        let all = self.paths.clone();
+        self.paths.retain(|path, treatment| kept(path, *treatment, &all));
     }
 }
 
-/// The writable places, as they really are.
+/// Returns the writable paths in canonical form.
 fn roots(bounds: &Bounds) -> Result<Vec<PathBuf>, SandboxError> {
     let root = |path: &PathBuf| {
         let unusable = |reason: String| SandboxError::Writable { path: path.clone(), reason };
@@ -227,8 +228,8 @@ fn roots(bounds: &Bounds) -> Result<Vec<PathBuf>, SandboxError> {
     bounds.writable.iter().map(root).collect()
 }
 
-/// Where a place really is, if it is there at all. Most places that are named are not.
-fn real_if_there(path: &Path) -> Option<PathBuf> {
+/// Returns the canonical form of a path if it exists. Most named paths do not.
+fn canonicalize_existing(path: &Path) -> Option<PathBuf> {
     path.symlink_metadata().ok()?;
     path.canonicalize().ok()
 }

@@ -1,21 +1,21 @@
-//! What the configuration says about every job, and the bounds that follow in a workspace.
+//! Defines the configuration for all jobs, and derives the bounds in a workspace.
 //!
-//! The lists of places are here; what is done about them is in `plan.rs`.
+//! This file has the lists of paths; `plan.rs` handles them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::job::{Bounds, Limits, Network, Protected};
+use crate::job::{Bounds, Limits, Network, ProtectedPath};
 
-/// Directories at the top of a workspace that decide what others do there.
+/// Directories at the top of a workspace that control what other programs do there.
 const PROTECTED_DIRECTORIES: [&str; 3] = [".git", ".lango", ".agents"];
-/// Files of the same kind.
+/// Files at the top of a workspace that control what other programs do there.
 const PROTECTED_FILES: [&str; 2] = [".mcp.json", "AGENTS.md"];
 
-/// Directories of a home that a shell or a service reads when it starts.
+/// Directories of a home that a shell or a service reads at its start.
 const START_DIRECTORIES: [&str; 6] =
     [".config/fish", ".config/git", ".config/autostart", ".config/systemd", ".ssh", ".local/bin"];
-/// Files of the same kind.
+/// Files of a home that a shell or a service reads at its start.
 const START_FILES: [&str; 14] = [
     ".bashrc",
     ".bash_profile",
@@ -33,7 +33,7 @@ const START_FILES: [&str; 14] = [
     ".xprofile",
 ];
 
-/// Directories of a home that hold keys and passwords.
+/// Directories of a home that contain keys and passwords.
 const KEY_DIRECTORIES: [&str; 18] = [
     ".ssh",
     ".gnupg",
@@ -54,7 +54,7 @@ const KEY_DIRECTORIES: [&str; 18] = [
     ".local/share/keyrings",
     ".colima",
 ];
-/// Files of the same kind.
+/// Files of a home that contain keys and passwords.
 const KEY_FILES: [&str; 11] = [
     ".netrc",
     ".git-credentials",
@@ -68,9 +68,9 @@ const KEY_FILES: [&str; 11] = [
     ".cargo/credentials",
     ".cargo/credentials.toml",
 ];
-/// What only the user root can read anyway, for those who are.
+/// Files that only root can read anyway, for users that are root.
 const SYSTEM_KEYS: [&str; 3] = ["/etc/shadow", "/etc/shadow-", "/etc/ssl/private"];
-/// Where browsers keep what they are logged in to.
+/// The directories in which browsers keep their sessions.
 const BROWSERS: [&str; 13] = [
     ".mozilla",
     ".thunderbird",
@@ -87,51 +87,51 @@ const BROWSERS: [&str; 13] = [
     "snap/chromium",
 ];
 
-/// How deep below a workspace `.git` is looked for.
-pub const NESTED_DEPTH: usize = 3;
-/// How many entries are looked at for it.
-pub const NESTED_ENTRIES: usize = 2000;
+/// Limits how deep below a workspace `.git` is searched.
+pub const MAX_NESTED_DEPTH: usize = 3;
+/// Limits how many entries are checked for it.
+pub const MAX_NESTED_ENTRY_COUNT: usize = 2000;
 
-/// What holds for every job.
+/// The rules for every job.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    /// The user's home: where keys, passwords and start-up files are.
+    /// The user's home, with keys, passwords and start-up files.
     pub home: Option<PathBuf>,
-    /// Writable beside the workspace.
+    /// Writable paths in addition to the workspace.
     pub writable: Vec<PathBuf>,
-    /// Protected beside the usual names.
+    /// Protected paths in addition to the usual names.
     pub protected: Vec<PathBuf>,
-    /// Hidden beside the usual places.
+    /// Hidden paths in addition to the usual ones.
     pub hidden: Vec<PathBuf>,
-    /// Whether the network can be reached.
+    /// The access to the machine's network.
     pub network: Network,
-    /// How much of the machine a job may use.
+    /// The resource limits of a job.
     pub limits: Limits,
 }
 
 impl Policy {
-    /// The bounds of a job in a workspace, which is given as it really is.
+    /// Returns the bounds of a job in a workspace, given as a canonical path.
     ///
-    /// `.git` is also looked for in [`NESTED_DEPTH`] levels of directories below, among the first
-    /// [`NESTED_ENTRIES`] entries.
+    /// `.git` is also searched in [`MAX_NESTED_DEPTH`] levels of directories below, among the first
+    /// [`MAX_NESTED_ENTRY_COUNT`] entries.
     pub fn bounds(&self, workspace: &Path) -> Bounds {
         let home = self.home.as_ref().map(|home| home.canonicalize().unwrap_or(home.clone()));
         let below_home = |names: &[&str]| -> Vec<PathBuf> {
             home.iter().flat_map(|home| names.iter().map(|name| home.join(name))).collect()
         };
-        let mut protected: Vec<Protected> = Vec::new();
+        let mut protected: Vec<ProtectedPath> = Vec::new();
         for root in std::iter::once(workspace).chain(self.writable.iter().map(PathBuf::as_path)) {
             let directories =
-                PROTECTED_DIRECTORIES.map(|name| Protected::directory(root.join(name)));
+                PROTECTED_DIRECTORIES.map(|name| ProtectedPath::directory(root.join(name)));
             protected.extend(directories);
-            protected.extend(PROTECTED_FILES.map(|name| Protected::file(root.join(name))));
+            protected.extend(PROTECTED_FILES.map(|name| ProtectedPath::file(root.join(name))));
         }
-        protected.extend(repositories(workspace).into_iter().map(Protected::directory));
-        protected.extend(below_home(&START_DIRECTORIES).into_iter().map(Protected::directory));
-        protected.extend(below_home(&START_FILES).into_iter().map(Protected::file));
-        // Hidden as well; here so that what stands in for a missing one is a file.
-        protected.extend(below_home(&KEY_FILES).into_iter().map(Protected::file));
-        protected.extend(self.protected.iter().map(Protected::directory));
+        protected.extend(repositories(workspace).into_iter().map(ProtectedPath::directory));
+        protected.extend(below_home(&START_DIRECTORIES).into_iter().map(ProtectedPath::directory));
+        protected.extend(below_home(&START_FILES).into_iter().map(ProtectedPath::file));
+        // These are hidden as well; listed here so that the placeholder of a missing one is a file.
+        protected.extend(below_home(&KEY_FILES).into_iter().map(ProtectedPath::file));
+        protected.extend(self.protected.iter().map(ProtectedPath::directory));
         let mut hidden = below_home(&KEY_DIRECTORIES);
         hidden.extend(below_home(&KEY_FILES));
         hidden.extend(below_home(&BROWSERS));
@@ -150,12 +150,12 @@ impl Policy {
     }
 }
 
-/// `.git` in directories below a workspace, the nearest first, as far as we look.
+/// Returns the `.git` paths in directories below a workspace, the nearest first, within the limits.
 fn repositories(workspace: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut level = vec![workspace.to_owned()];
-    let mut left = NESTED_ENTRIES;
-    for _ in 0..NESTED_DEPTH {
+    let mut left = MAX_NESTED_ENTRY_COUNT;
+    for _ in 0..MAX_NESTED_DEPTH {
         let mut next = Vec::new();
         for directory in level {
             for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
@@ -172,7 +172,7 @@ fn repositories(workspace: &Path) -> Vec<PathBuf> {
         }
         level = next;
     }
-    // The directories of the last level are not listed, only asked.
+    // The directories of the last level are not listed, only checked for `.git`.
     for directory in level.into_iter().take(left) {
         let path = directory.join(".git");
         if path.symlink_metadata().is_ok() {

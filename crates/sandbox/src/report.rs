@@ -1,5 +1,5 @@
-//! What is said about the sandbox: to the one who approves, to `lango doctor`, and after a
-//! command that failed because of it.
+//! Describes the sandbox: for the user who approves, for `lango doctor`, and after a command that
+//! failed because of it.
 
 use std::path::Path;
 
@@ -10,19 +10,19 @@ use crate::level::Level;
 use crate::policy::Policy;
 use crate::sandbox::Sandbox;
 
-/// What is in force, in words.
+/// The description of the active sandbox.
 #[derive(Debug)]
 pub struct Report {
-    /// The level, or why every command is refused.
+    /// The level, or the reason why every command is refused.
     pub level: Result<Level, SandboxError>,
-    /// The parts, one to a line: those that are there, and those that are missing.
+    /// The parts, one per line: available ones and missing ones.
     pub parts: Vec<String>,
-    /// Whether a part is missing that would make it stronger.
+    /// True if a missing part would make it stronger.
     pub is_weaker_than_it_could_be: bool,
 }
 
 impl Sandbox {
-    /// What is in force, for a person who wants to know all of it.
+    /// Describes the active sandbox in full.
     pub fn report(&self, policy: &Policy) -> Report {
         let capabilities = self.capabilities();
         let part = |name: &str, found: Result<String, &String>| match found {
@@ -62,7 +62,7 @@ impl Sandbox {
         Report { level, parts, is_weaker_than_it_could_be }
     }
 
-    /// What is in force, in one line, for a person who decides about a command.
+    /// Describes the active sandbox in one line, for a user who decides about a command.
     pub fn sentence(&self, policy: &Policy, workspace: &Path) -> String {
         let level = match self.level() {
             Err(error) => return format!("will be refused: {error}"),
@@ -102,8 +102,8 @@ fn limits(limits: &Limits, group: Option<&Hierarchies>) -> String {
     )
 }
 
-/// Words of a command that was refused something, and which refusal it was.
-const WORDS: [(&str, Cause); 17] = [
+/// Texts of commands that were refused something, with the likely cause.
+const REFUSAL_TEXTS: [(&str, Cause); 17] = [
     ("read-only file system", Cause::Files),
     ("permission denied", Cause::Files),
     ("operation not permitted", Cause::Files),
@@ -131,11 +131,11 @@ enum Cause {
 }
 
 impl Sandbox {
-    /// A note for a command that failed with these words, if the sandbox may be the cause.
+    /// Returns a note for a command that failed with these errors, if the sandbox may be the cause.
     pub fn note(&self, policy: &Policy, errors: &str) -> Option<&'static str> {
         let level = self.level().ok().filter(|level| *level != Level::None)?;
         let errors = errors.to_lowercase();
-        let (_, cause) = WORDS.iter().find(|(words, cause)| {
+        let (_, cause) = REFUSAL_TEXTS.iter().find(|(words, cause)| {
             errors.contains(words) && !(*cause == Cause::Network && policy.network == Network::On)
         })?;
         Some(match (cause, level) {

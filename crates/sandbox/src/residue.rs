@@ -1,4 +1,4 @@
-//! What a job leaves behind, and how it is cleared away.
+//! Cleans up after a job.
 
 use std::fs;
 use std::io::Read as _;
@@ -10,31 +10,31 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::cgroup::Group;
-use crate::vacancy::StandIn;
+use crate::vacancy::Placeholder;
 
-/// How long the first process may take to end by itself after it was asked to.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Limits how long the first process may take to end after it was asked to.
+const PROCESS_END_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// All that must go after a job. Clearing it away blocks.
+/// The leftovers of a job. Cleaning them up blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Residue {
-    /// The process that we started.
+    /// The process that was started.
     pub(crate) first: Option<OwnedFd>,
-    /// Where bubblewrap tells the number of the first process inside.
+    /// The file in which bubblewrap reports the id of the first process inside.
     pub(crate) information: Option<fs::File>,
     pub(crate) group: Option<Group>,
-    pub(crate) stand_ins: Vec<StandIn>,
+    pub(crate) placeholders: Vec<Placeholder>,
     pub(crate) temporary: Option<PathBuf>,
 }
 
 impl Residue {
     /// Waits until all processes are gone, and removes the rest.
     ///
-    /// A stand-in that goes while somebody is inside would open what it stands for.
+    /// A placeholder that is removed while a process still runs would uncover its path.
     pub(crate) fn clear(mut self) {
         let inside = self.inside();
         if let Some(first) = self.first.as_ref().filter(|first| !has_ended(first)) {
-            // It fails on one that is gone, which is what is wanted.
+            // This fails if the process is gone, as intended.
             let _ = pidfd_send_signal(first, Signal::KILL);
             has_ended(first);
         }
@@ -44,16 +44,17 @@ impl Residue {
         if let Some(group) = self.group.take() {
             group.remove();
         }
-        for stand_in in self.stand_ins.drain(..) {
-            stand_in.release();
+        for placeholder in self.placeholders.drain(..) {
+            placeholder.release();
         }
         if let Some(temporary) = self.temporary.take() {
-            // What cannot be removed is in a directory of the system's that is cleared anyway.
+            // A directory that cannot be removed is in a temporary directory that the system
+            // clears.
             let _ = fs::remove_dir_all(temporary);
         }
     }
 
-    /// The first process inside, whose end is that of all others.
+    /// Returns the first process inside, whose end ends all others.
     fn inside(&mut self) -> Option<OwnedFd> {
         let mut text = [0; 256];
         let length = self.information.take()?.read(&mut text).ok()?;
@@ -61,13 +62,13 @@ impl Residue {
         let (_, number) = text.split_once("\"child-pid\":")?;
         let digits: String = number.trim_start().chars().take_while(char::is_ascii_digit).collect();
         let id = Pid::from_raw(digits.parse().ok()?)?;
-        // It fails where the process is gone already.
+        // This fails if the process is already gone.
         pidfd_open(id, PidfdFlags::empty()).ok()
     }
 }
 
 fn has_ended(process: &OwnedFd) -> bool {
-    let limit = Timespec { tv_sec: PATIENCE.as_secs().cast_signed(), tv_nsec: 0 };
+    let limit = Timespec { tv_sec: PROCESS_END_TIMEOUT.as_secs().cast_signed(), tv_nsec: 0 };
     let mut watched = [PollFd::new(process, PollFlags::IN)];
     loop {
         match poll(&mut watched, Some(&limit)) {

@@ -1,4 +1,4 @@
-//! The front door: a job in, a confined process out.
+//! Starts jobs as confined processes.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ use tokio::runtime::Handle;
 
 use crate::bubblewrap;
 use crate::capabilities::{Capabilities, Part};
-use crate::confined::Confined;
+use crate::confined::ConfinedProcess;
 use crate::error::SandboxError;
 use crate::grants;
 use crate::helper::{Filter, HELPER_ARGUMENT, Order, limits_for};
@@ -29,23 +29,23 @@ use crate::level::{Level, Requirement};
 use crate::plan::Plan;
 use crate::residue::Residue;
 
-/// Families of sockets: those of the Internet, and the one that asks the kernel about it.
+/// The socket families of the Internet, and the one that queries the kernel about it.
 const INTERNET: [libc::c_int; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-/// Starts jobs, each confined as much as is asked for.
+/// Starts jobs with the required confinement.
 #[derive(Debug, Clone, Default)]
 pub struct Sandbox {
-    /// What the configuration asks for.
+    /// The level that the configuration requires.
     pub requirement: Requirement,
-    /// Parts of the machine that are taken for missing.
+    /// Parts of the machine that are treated as missing.
     pub without: Vec<Part>,
-    /// The program that plays the helper; this one, where none is named.
+    /// The helper program; this program if none is set.
     pub helper: Option<PathBuf>,
 }
 
 impl Sandbox {
-    /// What the machine can do, less what is taken for missing. The first call takes some
-    /// milliseconds.
+    /// Returns the machine's capabilities, except for the parts that are treated as missing. The
+    /// first call takes some milliseconds.
     pub fn capabilities(&self) -> Cow<'static, Capabilities> {
         let found = Capabilities::probe();
         if self.without.is_empty() {
@@ -55,27 +55,27 @@ impl Sandbox {
         }
     }
 
-    /// The level that jobs run at.
+    /// Returns the level of the jobs.
     pub fn level(&self) -> Result<Level, SandboxError> {
         self.requirement.level(&self.capabilities())
     }
 
-    /// Starts a job. Nothing has happened where this fails.
-    pub async fn spawn(&self, job: Job) -> Result<Confined, SandboxError> {
+    /// Starts a job. If this fails, the job had no effect.
+    pub async fn spawn(&self, job: Job) -> Result<ConfinedProcess, SandboxError> {
         let (sandbox, runtime) = (self.clone(), Handle::current());
-        launch::there(move || {
+        launch::run_on_launcher(move || {
             let _entered = runtime.enter();
             sandbox.start(job)
         })
         .await?
     }
 
-    fn start(&self, mut job: Job) -> Result<Confined, SandboxError> {
+    fn start(&self, mut job: Job) -> Result<ConfinedProcess, SandboxError> {
         let capabilities = self.capabilities();
         let level = self.requirement.level(&capabilities)?;
         let mut plan = Plan::make(&job)?;
-        // Dropped without being cleared where a later step fails; then nobody is in the group,
-        // and stand-ins are recognised the next time.
+        // Dropped without a cleanup if a later step fails; then the group is empty, and
+        // placeholders are recognized the next time.
         let mut residue = Residue::default();
         let started = self.start_planned(level, &capabilities, &mut plan, &mut residue, &mut job);
         match started {
@@ -97,11 +97,11 @@ impl Sandbox {
         plan: &mut Plan,
         residue: &mut Residue,
         job: &mut Job,
-    ) -> Result<Confined, SandboxError> {
+    ) -> Result<ConfinedProcess, SandboxError> {
         let helper = self.helper_path()?;
         let temporary = temporary(level, residue)?;
         let hierarchies = capabilities.cgroup.as_ref().ok();
-        let mut passed = Passed::default();
+        let mut passed = PassedDescriptors::default();
         let mut groups = Vec::new();
         if let Some(hierarchies) = hierarchies {
             let making = || SandboxError::setup("control group");
@@ -121,8 +121,8 @@ impl Sandbox {
         };
         let has_landlock = capabilities.landlock.is_ok();
         let rules = match level {
-            Level::Bubblewrap => has_landlock.then(|| grants::behind_mounts(plan)),
-            Level::Landlock => Some(grants::alone(plan, &temporary)),
+            Level::Bubblewrap => has_landlock.then(|| grants::rules_behind_mounts(plan)),
+            Level::Landlock => Some(grants::rules_without_mounts(plan, &temporary)),
             Level::None => None,
         };
         let mut environment = std::mem::take(&mut job.environment);
@@ -145,7 +145,7 @@ impl Sandbox {
         let order = passed.add(memory("lango-order", &order)?).to_string();
         let mut command = match level {
             Level::Bubblewrap => {
-                residue.stand_ins =
+                residue.placeholders =
                     plan.occupy().map_err(SandboxError::setup("protected names"))?;
                 let program = capabilities
                     .bubblewrap
@@ -186,14 +186,14 @@ impl Sandbox {
             .id()
             .and_then(|id| Pid::from_raw(id.cast_signed()))
             .and_then(|id| pidfd_open(id, PidfdFlags::empty()).ok());
-        Ok(Confined {
+        Ok(ConfinedProcess {
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
             child,
             program: job.program.to_string_lossy().into_owned(),
             report: report.into(),
-            said: Vec::new(),
+            report_bytes: Vec::new(),
             lifeline,
             is_supervised: level != Level::Bubblewrap,
             residue: None,
@@ -209,7 +209,7 @@ impl Sandbox {
     }
 }
 
-/// A directory for temporary files that is the job's own.
+/// Returns the job's own directory for temporary files.
 fn temporary(level: Level, residue: &mut Residue) -> Result<PathBuf, SandboxError> {
     if level == Level::Bubblewrap {
         return Ok(PathBuf::from(bubblewrap::TEMPORARY));
@@ -235,7 +235,7 @@ fn temporary(level: Level, residue: &mut Residue) -> Result<PathBuf, SandboxErro
 
 fn filter(level: Level, network: Network) -> Option<Filter> {
     let families: &[&[libc::c_int]] = match (level, network) {
-        // Inside there is nobody to talk to but those who belong to the job.
+        // Inside, only processes of the same job can be reached.
         (Level::Bubblewrap, _) => &[&INTERNET, &[libc::AF_UNIX]],
         (Level::Landlock, Network::On) => &[&INTERNET],
         (Level::Landlock, Network::Off) => &[],
@@ -249,7 +249,7 @@ fn pipe(flags: PipeFlags) -> Result<(OwnedFd, OwnedFd), SandboxError> {
     pipe_with(flags).map_err(SandboxError::setup_errno("pipe"))
 }
 
-/// A file that is nowhere in the file system.
+/// Creates a file that is not in the file system.
 fn memory(name: &str, content: &[u8]) -> Result<OwnedFd, SandboxError> {
     let file = memfd_create(name, MemfdFlags::CLOEXEC)
         .map_err(SandboxError::setup_errno("memory file"))?;
@@ -260,7 +260,7 @@ fn memory(name: &str, content: &[u8]) -> Result<OwnedFd, SandboxError> {
     Ok(file.into())
 }
 
-/// Options as bubblewrap reads them from a file.
+/// Encodes options as bubblewrap reads them from a file.
 fn separated(options: &[OsString]) -> Vec<u8> {
     let options: Vec<&[u8]> = options.iter().map(|option| option.as_bytes()).collect();
     let mut text = options.join(&0);
@@ -268,19 +268,19 @@ fn separated(options: &[OsString]) -> Vec<u8> {
     text
 }
 
-/// Descriptors that the child keeps, under the numbers that they have here.
+/// The descriptors that the child keeps, with unchanged numbers.
 #[derive(Default)]
-struct Passed(Vec<OwnedFd>);
+struct PassedDescriptors(Vec<OwnedFd>);
 
-impl Passed {
+impl PassedDescriptors {
     fn add(&mut self, descriptor: OwnedFd) -> i32 {
         let number = descriptor.as_raw_fd();
         self.0.push(descriptor);
         number
     }
 
-    /// Starts the command. The descriptors can be inherited only for this moment, and sandboxes
-    /// are started one after the other.
+    /// Starts the command. The descriptors are inheritable only for this moment, and sandboxes are
+    /// started one after the other.
     fn spawn(self, command: &mut Command) -> Result<tokio::process::Child, SandboxError> {
         for descriptor in &self.0 {
             fcntl_setfd(descriptor.as_fd(), FdFlags::empty())

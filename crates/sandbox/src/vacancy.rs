@@ -1,8 +1,8 @@
-//! Names at which nothing is and nothing may be put.
+//! Reserves paths that do not exist and must not be created.
 //!
-//! A mount needs something to be mounted on, so an empty directory or file is made there for as
-//! long as a job runs. It is removed afterwards if it is still empty and nobody else uses it; one
-//! that was left behind by a killed process is recognised by its time and removed the next time.
+//! A mount needs a mount point, so an empty directory or file is created as a placeholder while a
+//! job runs. It is removed afterwards if it is still empty and not in use; one that a killed
+//! process left is recognized by its modification time and removed the next time.
 
 use std::fs::{self, File, FileTimes};
 use std::io;
@@ -12,33 +12,33 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 
-use crate::job::Kind;
+use crate::job::PathKind;
 
-/// The time that stand-ins carry, in seconds and nanoseconds after 1970.
-const MARK: (i64, i64) = (1_000_000, 271_828);
-/// How often a stand-in may vanish or be without its mark while it is being taken.
-const ATTEMPTS: usize = 100;
+/// The modification time of placeholders, in seconds and nanoseconds after 1970.
+const PLACEHOLDER_MTIME: (i64, i64) = (1_000_000, 271_828);
+/// Limits how often a placeholder may vanish or be unmarked while it is being taken.
+const MAX_TAKE_ATTEMPTS: usize = 100;
 
-/// A stand-in. As long as one of its users lives, it must stay: removing it would uncover the
-/// name in the others' sandboxes.
+/// A placeholder. It must stay as long as one of its users lives: removing it would uncover the
+/// path in the others' sandboxes.
 #[derive(Debug)]
-pub(crate) struct StandIn {
+pub(crate) struct Placeholder {
     path: PathBuf,
-    /// Holds a shared lock, on the thing itself.
+    /// Holds a shared lock on the placeholder.
     file: File,
 }
 
-impl StandIn {
-    /// Makes a stand-in, or shares that of another job.
+impl Placeholder {
+    /// Creates a placeholder, or shares that of another job.
     ///
-    /// None where somebody put something real there in the meantime, or where we may not write:
-    /// then the job may not either.
-    pub(crate) fn take(path: &Path, kind: Kind) -> io::Result<Option<Self>> {
-        for _ in 0..ATTEMPTS {
+    /// Returns none if something real was created there meanwhile, or if the path is not writable
+    /// for this process and so not for the job either.
+    pub(crate) fn take(path: &Path, kind: PathKind) -> io::Result<Option<Self>> {
+        for _ in 0..MAX_TAKE_ATTEMPTS {
             match make(path, kind) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) if is_not_ours_to_write(&error) => return Ok(None),
+                Err(error) if is_not_writable(&error) => return Ok(None),
                 Err(error) => return Err(error),
             }
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -52,31 +52,31 @@ impl StandIn {
             if !is_still_at(&file, path) {
                 continue;
             }
-            if is_stand_in(path, &file) {
+            if is_placeholder(path, &file) {
                 return Ok(Some(Self { path: path.to_owned(), file }));
             }
-            if !is_newborn(path, &file) {
+            if !is_recently_created(path, &file) {
                 return Ok(None);
             }
-            // Another process is just making it, and has not marked it yet.
+            // Another process is creating it, and has not marked it yet.
             std::thread::sleep(Duration::from_millis(1));
         }
-        // Still empty and without a mark: somebody else's. Or it is never there when one looks.
+        // It is still empty and unmarked, so it is not a placeholder, or it keeps vanishing.
         match fs::symlink_metadata(path) {
             Ok(_) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Removes it, unless somebody else uses it or it is no longer empty.
+    /// Removes it, unless it is in use or no longer empty.
     pub(crate) fn release(self) {
         if flock(&self.file, FlockOperation::NonBlockingLockExclusive).is_err()
             || !is_still_at(&self.file, &self.path)
-            || !is_stand_in(&self.path, &self.file)
+            || !is_placeholder(&self.path, &self.file)
         {
             return;
         }
-        // Both fail on something that is not empty or not there, which is then not ours.
+        // Both fail if it is not empty or does not exist, and is then not ours to remove.
         let _ = match self.file.metadata() {
             Ok(found) if found.is_dir() => fs::remove_dir(&self.path),
             Ok(_) => fs::remove_file(&self.path),
@@ -85,33 +85,33 @@ impl StandIn {
     }
 }
 
-/// Whether what is at `path` is a stand-in that was left behind or is in use.
-pub(crate) fn is_left_behind(path: &Path, found: &fs::Metadata) -> bool {
-    if (found.mtime(), found.mtime_nsec()) != MARK {
+/// Tells whether the entry at `path` is a placeholder, in use or left over.
+pub(crate) fn is_existing_placeholder(path: &Path, found: &fs::Metadata) -> bool {
+    if (found.mtime(), found.mtime_nsec()) != PLACEHOLDER_MTIME {
         return false;
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    open(path, flags, Mode::empty()).is_ok_and(|file| is_stand_in(path, &File::from(file)))
+    open(path, flags, Mode::empty()).is_ok_and(|file| is_placeholder(path, &File::from(file)))
 }
 
-fn make(path: &Path, kind: Kind) -> io::Result<()> {
+fn make(path: &Path, kind: PathKind) -> io::Result<()> {
     let file = match kind {
-        Kind::Directory => {
+        PathKind::Directory => {
             fs::create_dir(path)?;
             File::open(path)?
         }
-        Kind::File => File::options().write(true).create_new(true).open(path)?,
+        PathKind::File => File::options().write(true).create_new(true).open(path)?,
     };
-    file.set_times(FileTimes::new().set_modified(mark()))
+    file.set_times(FileTimes::new().set_modified(placeholder_time()))
 }
 
-fn mark() -> SystemTime {
-    let (seconds, nanoseconds) = MARK;
+fn placeholder_time() -> SystemTime {
+    let (seconds, nanoseconds) = PLACEHOLDER_MTIME;
     SystemTime::UNIX_EPOCH
         + Duration::new(seconds.unsigned_abs(), u32::try_from(nanoseconds).unwrap_or_default())
 }
 
-fn is_not_ours_to_write(error: &io::Error) -> bool {
+fn is_not_writable(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::PermissionDenied
@@ -128,13 +128,13 @@ fn is_still_at(file: &File, path: &Path) -> bool {
     }
 }
 
-fn is_stand_in(path: &Path, file: &File) -> bool {
+fn is_placeholder(path: &Path, file: &File) -> bool {
     let Ok(found) = file.metadata() else { return false };
-    (found.mtime(), found.mtime_nsec()) == MARK && is_empty(path, &found)
+    (found.mtime(), found.mtime_nsec()) == PLACEHOLDER_MTIME && is_empty(path, &found)
 }
 
-/// Whether it is empty and was made within the last second.
-fn is_newborn(path: &Path, file: &File) -> bool {
+/// Tells whether it is empty and was created within the last second.
+fn is_recently_created(path: &Path, file: &File) -> bool {
     let Ok(found) = file.metadata() else { return false };
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let age = now.as_secs().cast_signed() - found.ctime();
@@ -156,11 +156,11 @@ mod tests {
     #[test]
     fn the_last_of_two_users_removes_it() {
         let directory = tempfile::tempdir().unwrap();
-        for (name, kind) in [(".git", Kind::Directory), ("AGENTS.md", Kind::File)] {
+        for (name, kind) in [(".git", PathKind::Directory), ("AGENTS.md", PathKind::File)] {
             let path = directory.path().join(name);
-            let first = StandIn::take(&path, kind).unwrap().unwrap();
-            let second = StandIn::take(&path, kind).unwrap().unwrap();
-            assert!(is_left_behind(&path, &fs::symlink_metadata(&path).unwrap()));
+            let first = Placeholder::take(&path, kind).unwrap().unwrap();
+            let second = Placeholder::take(&path, kind).unwrap().unwrap();
+            assert!(is_existing_placeholder(&path, &fs::symlink_metadata(&path).unwrap()));
             first.release();
             assert!(path.exists());
             second.release();
@@ -172,24 +172,24 @@ mod tests {
     fn what_was_left_behind_is_taken_over() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(".git");
-        drop(StandIn::take(&path, Kind::Directory).unwrap().unwrap());
+        drop(Placeholder::take(&path, PathKind::Directory).unwrap().unwrap());
         assert!(path.exists());
-        StandIn::take(&path, Kind::Directory).unwrap().unwrap().release();
+        Placeholder::take(&path, PathKind::Directory).unwrap().unwrap().release();
         assert!(!path.exists());
     }
 
     #[test]
-    fn what_somebody_put_there_stays() {
+    fn a_file_with_content_stays() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("AGENTS.md");
-        let stand_in = StandIn::take(&path, Kind::File).unwrap().unwrap();
+        let placeholder = Placeholder::take(&path, PathKind::File).unwrap().unwrap();
         fs::write(&path, "words").unwrap();
-        stand_in.release();
+        placeholder.release();
         assert_eq!(fs::read_to_string(&path).unwrap(), "words");
-        // Empty, but not ours: it does not carry the mark.
+        // Empty, but not a placeholder: it is not marked.
         fs::write(&path, "").unwrap();
-        assert!(!is_left_behind(&path, &fs::symlink_metadata(&path).unwrap()));
-        assert!(StandIn::take(&path, Kind::File).unwrap().is_none());
+        assert!(!is_existing_placeholder(&path, &fs::symlink_metadata(&path).unwrap()));
+        assert!(Placeholder::take(&path, PathKind::File).unwrap().is_none());
         assert!(path.exists());
     }
 }

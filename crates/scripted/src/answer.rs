@@ -1,4 +1,4 @@
-//! From a request to a response.
+//! Turns a request into a response.
 
 use std::io;
 use std::time::Duration;
@@ -26,13 +26,13 @@ pub(super) async fn answer(
     state: &State,
     request: Request<Incoming>,
 ) -> io::Result<Response<Body>> {
-    const LIMIT: usize = 64 * 1024 * 1024;
+    const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;
     let (parts, body) = request.into_parts();
     let path = parts.uri.path();
     let Some((wire, model)) = addressed(&parts.method, path) else {
         return Ok(about_models(&parts.method, path, &parts.headers));
     };
-    let body = match Limited::new(body, LIMIT).collect().await {
+    let body = match Limited::new(body, MAX_REQUEST_BYTES).collect().await {
         Ok(body) => body.to_bytes(),
         Err(error) => return Ok(refuse(wire.refusal(400, &error.to_string()), None)),
     };
@@ -68,7 +68,7 @@ pub(super) async fn answer(
     Ok(speak(wire, state, reply, &conversation, whole))
 }
 
-/// Every wire, OpenAI's last: others have paths in common with it, and say more about themselves.
+/// Returns every API, OpenAI's last: others share paths with it, and are more specific.
 fn wires() -> impl Iterator<Item = &'static dyn WireFixture> {
     Wire::ALL.into_iter().rev().map(fixture)
 }
@@ -116,7 +116,7 @@ fn refused(
     Some(wire.refusal(status, "the script says so"))
 }
 
-/// The response with what a reply says.
+/// Builds the response of a reply.
 fn speak(
     wire: &dyn WireFixture,
     state: &State,
@@ -127,7 +127,7 @@ fn speak(
     let variant = &state.script.variant;
     let speech = Speech::new(reply, conversation, variant, &state.signatures);
     let stream = wire.profile().framing.content_type();
-    // A case that is not refused is one in which nothing is said.
+    // A case that is not refused gets a reply without content.
     let blocked = reply.error.and_then(|_| wire.blocked(&conversation.model));
     let document = || (whole || variant.whole).then(|| wire.render_whole(&speech)).flatten();
     let (kind, rendering) = if let Some(blocked) = blocked {

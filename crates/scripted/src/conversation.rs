@@ -1,26 +1,26 @@
-//! A request as scripts look at it, whichever wire it came over.
+//! Holds a request as scripts see it, whichever API it came over.
 
 use std::borrow::Cow;
 
 use lango_model::Wire;
 
-/// What one request says. Each wire's parser makes it, and refuses what its provider refuses.
+/// Holds one request. Each API's parser makes it, and refuses what its provider refuses.
 #[derive(Debug)]
 pub(super) struct Conversation<'a> {
     pub(super) wire: Wire,
     pub(super) model: Cow<'a, str>,
     pub(super) system: Cow<'a, str>,
-    pub(super) messages: Vec<Spoken<'a>>,
+    pub(super) messages: Vec<ScriptMessage<'a>>,
     /// Names of the tools that may be called.
     pub(super) tools: Vec<Cow<'a, str>>,
-    /// How long the request is.
+    /// The length of the request.
     pub(super) bytes: usize,
 }
 
-/// One message. A wire that puts results, or several messages of the user, into one message is
-/// taken apart, so that scripts see the same over every wire.
+/// Is one message. Where an API puts results, or several messages of the user, into one message, it
+/// is split, so that scripts see the same over every API.
 #[derive(Debug)]
-pub(super) struct Spoken<'a> {
+pub(super) struct ScriptMessage<'a> {
     pub(super) role: Role,
     pub(super) text: Cow<'a, str>,
     pub(super) images: usize,
@@ -28,7 +28,7 @@ pub(super) struct Spoken<'a> {
     pub(super) calls: Vec<Cow<'a, str>>,
 }
 
-/// Who speaks.
+/// Is the role of a message's author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     User,
@@ -37,7 +37,7 @@ pub(super) enum Role {
     Tool,
 }
 
-impl<'a> Spoken<'a> {
+impl<'a> ScriptMessage<'a> {
     pub(super) fn new(role: Role, text: Cow<'a, str>) -> Self {
         Self { role, text, images: 0, calls: Vec::new() }
     }
@@ -50,25 +50,25 @@ impl<'a> Conversation<'a> {
             Some(last) if !begins && last.role == Role::User && last.text.is_empty() => {
                 last.text = text;
             }
-            _ => self.messages.push(Spoken::new(Role::User, text)),
+            _ => self.messages.push(ScriptMessage::new(Role::User, text)),
         }
     }
 
     /// Adds an image of the user. One that `leads` belongs to the text after it.
     pub(super) fn push_user_image(&mut self, begins: bool, leads: bool) {
-        let joins = |last: &Spoken<'_>| {
+        let joins = |last: &ScriptMessage<'_>| {
             !begins && last.role == Role::User && (!leads || last.text.is_empty())
         };
         match self.messages.last_mut() {
             Some(last) if joins(last) => last.images += 1,
             _ => {
-                let empty = Spoken::new(Role::User, Cow::Borrowed(""));
-                self.messages.push(Spoken { images: 1, ..empty });
+                let empty = ScriptMessage::new(Role::User, Cow::Borrowed(""));
+                self.messages.push(ScriptMessage { images: 1, ..empty });
             }
         }
     }
 
-    /// Images after the last text belong to it.
+    /// Joins images after the last text to it.
     pub(super) fn settle_images(&mut self) {
         if let [.., text, images] = self.messages.as_mut_slice()
             && text.role == Role::User
@@ -80,7 +80,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The name in `You are NAME, …`.
+    /// Returns the name in `You are NAME, …`.
     pub(super) fn agent(&self) -> Option<&str> {
         let rest = self.system.strip_prefix("You are ")?;
         rest.split([',', '.', '\n', ' ']).next()
@@ -94,22 +94,22 @@ impl<'a> Conversation<'a> {
         self.newest_user_at().map_or("", |at| &*self.messages[at].text)
     }
 
-    /// Images of the newest user message.
+    /// Returns the number of images of the newest user message.
     pub(super) fn images(&self) -> usize {
         self.newest_user_at().map_or(0, |at| self.messages[at].images)
     }
 
-    fn since_newest_user(&self) -> &[Spoken<'a>] {
+    fn since_newest_user(&self) -> &[ScriptMessage<'a>] {
         &self.messages[self.newest_user_at().unwrap_or(0)..]
     }
 
-    /// Results since the newest user message, oldest first.
+    /// Returns the results since the newest user message, oldest first.
     pub(super) fn results(&self) -> impl DoubleEndedIterator<Item = &str> {
         let results = self.since_newest_user().iter().filter(|message| message.role == Role::Tool);
         results.map(|message| &*message.text)
     }
 
-    /// What was called since the newest user message.
+    /// Returns the tools that were called since the newest user message.
     pub(super) fn calls(&self) -> Vec<&str> {
         let calls = self.since_newest_user().iter().flat_map(|message| &message.calls);
         calls.map(|name| &**name).collect()

@@ -1,4 +1,4 @@
-//! How the bytes of a reply reach the network, and how they end.
+//! Sends the bytes of a reply in portions and ends it as the script asks.
 
 use std::convert::Infallible;
 use std::io;
@@ -12,17 +12,17 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 
-/// The body of a response.
+/// Is the body of a response.
 pub(super) type Body = BoxBody<Bytes, io::Error>;
 
-/// What is sent, how fast, and how it ends.
+/// Says what is sent, how fast, and how it ends.
 pub(super) struct Delivery {
     pub(super) pieces: Vec<Bytes>,
     pub(super) pace: Pace,
     pub(super) end: End,
 }
 
-/// In what portions the bytes come.
+/// Says in what portions the bytes come.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
     /// Each event as it is, and as fast as it goes.
@@ -33,7 +33,7 @@ pub(super) enum Pace {
     Drip(Duration),
 }
 
-/// How a body ends.
+/// Says how a body ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     /// As it should.
@@ -63,7 +63,7 @@ impl Delivery {
     }
 }
 
-/// A body that is sent at once.
+/// Makes a body that is sent at once.
 pub(super) fn at_once(bytes: Bytes) -> Body {
     let never = |never: Infallible| match never {};
     BodyExt::boxed(Full::new(bytes).map_err(never))
@@ -82,10 +82,10 @@ fn finish(pieces: impl Stream<Item = Bytes> + Send + Sync + 'static, end: End) -
     }
 }
 
-/// Portions that are written apart. A real pause makes them arrive apart; a long body has no time
-/// for that, and is only given to the network one by one.
+/// Splits a body into portions that are written separately. A real pause makes them arrive
+/// separately; a long body has no time for that, and is only written one by one.
 fn portions(pieces: &[Bytes], size: NonZeroUsize) -> impl Stream<Item = Bytes> + use<> {
-    const WITH_PAUSE: usize = 250;
+    const PAUSED_PORTION_COUNT: usize = 250;
     let whole = Bytes::from(pieces.concat());
     stream::unfold((whole, 0), move |(mut rest, number)| async move {
         if rest.is_empty() {
@@ -93,7 +93,7 @@ fn portions(pieces: &[Bytes], size: NonZeroUsize) -> impl Stream<Item = Bytes> +
         }
         match number {
             0 => {}
-            1..WITH_PAUSE => tokio::time::sleep(Duration::from_millis(1)).await,
+            1..PAUSED_PORTION_COUNT => tokio::time::sleep(Duration::from_millis(1)).await,
             _ => tokio::task::yield_now().await,
         }
         let portion = rest.split_to(size.get().min(rest.len()));

@@ -1,4 +1,5 @@
-//! What the server has to know about a wire. Each wire implements it in its folder of `wires/`.
+//! Defines what the server has to know about an API. Each API implements it in its folder of
+//! `wires/`.
 
 use bytes::Bytes;
 use hyper::Method;
@@ -12,13 +13,14 @@ use crate::signature::Signatures;
 use crate::speech::{Rendering, Speech};
 use crate::wires::fixture;
 
-/// A wire as its provider speaks it: what it takes, what it refuses, and what a reply looks like.
+/// Implements an API as its provider does: what it accepts, what it refuses, and what a reply looks
+/// like.
 pub(crate) trait WireFixture: Sync {
     /// Describes the wire.
     fn profile(&self) -> &'static WireProfile;
 
-    /// Returns the model that the path of a request names: an empty text where the body names it, and
-    /// `None` where the path is none of this wire.
+    /// Returns the model that the path of a request names: an empty text where the body names it,
+    /// and `None` where the path is none of this wire.
     fn model_in<'p>(&self, path: &'p str) -> Option<&'p str>;
 
     /// Reads a request. The error is what the provider says about one that it refuses.
@@ -40,8 +42,8 @@ pub(crate) trait WireFixture: Sync {
     /// Puts a refusal into the provider's shape.
     fn refusal(&self, status: u16, message: &str) -> Refusal;
 
-    /// Refuses a request of a model as the provider does in this case. `None` where the provider does
-    /// not refuse it, but sends [`Self::blocked`].
+    /// Refuses a request of a model as the provider does in this case. `None` where the provider
+    /// does not refuse it, but sends [`Self::blocked`].
     fn refusal_in(&self, case: ErrorCase, model: &str) -> Option<Refusal>;
 
     /// Returns the stream that says nothing but why, where the provider does not refuse.
@@ -63,8 +65,8 @@ pub(crate) trait WireFixture: Sync {
         false
     }
 
-    /// Returns what servers and proxies send between events to keep a connection open, and what a later
-    /// version of a protocol might.
+    /// Returns what servers and proxies send between events to keep a connection open, and what a
+    /// later version of a protocol might.
     fn noise(&self, index: usize) -> Option<&'static str> {
         match index % 3 {
             0 => Some(": keep-alive\n\n"),
@@ -78,7 +80,7 @@ pub(crate) trait WireFixture: Sync {
     fn sample(&self) -> WireSample;
 }
 
-/// A request before it is read.
+/// Is a request before it is parsed.
 pub(crate) struct WireRequest<'a> {
     /// The model, where the path names it.
     pub(crate) model: &'a str,
@@ -88,26 +90,27 @@ pub(crate) struct WireRequest<'a> {
     pub(crate) signatures: &'a Signatures,
 }
 
-/// What is known about a wire, for tests and benchmarks.
+/// Describes an API, for tests and benchmarks.
 #[derive(Debug)]
 pub struct WireProfile {
     /// The path that a base URL ends in.
     pub base_path: &'static str,
     /// The rest of the address that a model called `model` is asked at.
     pub request_path: &'static str,
-    /// How the documents of a stream are told apart.
+    /// The separation of the documents of a stream.
     pub framing: Framing,
     /// Names of models, one for each way in which the provider treats them.
     pub model_names: &'static [&'static str],
-    /// Whether the figures say how much of a request was in the provider's cache.
+    /// True if the usage says how much of a request was in the provider's cache.
     pub counts_cached_tokens: bool,
-    /// Whether the provider may refuse to talk about something.
+    /// True if the provider may refuse a request for its content.
     pub refuses_content: bool,
-    /// Variables with which a user of Lango chooses a provider of this wire; `{url}` is its base URL.
+    /// Variables with which a user of Lango chooses a provider of this wire; `{url}` is its base
+    /// URL.
     pub environment: &'static [(&'static str, &'static str)],
 }
 
-/// How the documents of a stream are told apart.
+/// Says how the documents of a stream are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// Server-sent events.
@@ -131,18 +134,18 @@ pub fn profile(wire: Wire) -> &'static WireProfile {
     fixture(wire).profile()
 }
 
-/// What the server's own tests say over a wire, and what they expect.
+/// Holds what the server's own tests send over an API, and what they expect.
 #[cfg(test)]
 pub(crate) struct WireSample {
     /// The headers of a request, each with its end.
     pub(crate) headers: &'static str,
     /// A request of the model `m`; `{user}` is the user's message.
     pub(crate) body: &'static str,
-    /// What only the end of a stream has.
+    /// A text that only the end of a stream has.
     pub(crate) end: &'static str,
     /// A part of the answer to a request that cannot be read.
     pub(crate) unreadable: &'static str,
-    /// A part of the answer to one request too many, with status 429 and the words "slow down".
+    /// A part of the answer to one request too many, with status 429 and the message "slow down".
     pub(crate) rate_limited: &'static str,
     /// A part of the answer to a conversation that is too long.
     pub(crate) too_long: &'static str,

@@ -1,8 +1,8 @@
-//! A scripted model: a server on loopback that speaks the providers' wires and says what a script
-//! file tells it to. Whole conversations, hostile ones included, become data.
+//! Implements a scripted model: a server on loopback that speaks the providers' APIs and replies as
+//! a script file says. Whole conversations, hostile ones included, become data.
 //!
-//! It is as strict as the real providers: what one of them refuses in a request is answered with
-//! HTTP 400 and its own words. `docs/scripted-model.md` describes the script's format.
+//! It is as strict as the real providers: a request that one of them refuses is answered with HTTP
+//! 400 and the provider's message. `docs/scripted-model.md` describes the script's format.
 
 mod answer;
 mod conversation;
@@ -22,6 +22,6 @@ mod wires;
 
 pub use fixture::{Framing, WireProfile, profile};
 pub use replay::RecordedServer;
-pub use script::{ErrorCase, Fault, Figures, Reply, Script, ScriptError, ScriptedCall};
+pub use script::{ErrorCase, Fault, ScriptedUsage, Reply, Script, ScriptError, ScriptedCall};
 pub use server::{ReceivedRequest, ScriptedServer};
-pub use variant::{UsagePlace, WireVariant};
+pub use variant::{UsagePosition, WireVariant};

@@ -1,10 +1,11 @@
-//! A request that is not answered. How each provider says so is in its folder of `wires/`.
+//! Holds the response to a refused request. Its format for each provider is in the folder of
+//! `wires/`.
 
 use bytes::Bytes;
 use hyper::StatusCode;
 use serde::Serialize;
 
-/// A request that is not answered.
+/// Is the response to a request that is refused.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,

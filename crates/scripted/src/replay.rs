@@ -1,6 +1,6 @@
-//! A recording, played again: the same bytes in the same pieces, as if the provider were there.
+//! Replays a recording: the same bytes in the same pieces, as if the provider were there.
 //!
-//! What was said is found by who asks, not by what is asked: directories, dates and call ids
+//! An exchange is found by the agent that asks, not by its request: directories, dates and call ids
 //! differ from run to run. Each agent gets the replies that it got, in their order.
 
 use std::io;
@@ -19,19 +19,19 @@ use tokio_util::task::AbortOnDropHandle;
 use super::delivery::{Body, Delivery, End, Pace, at_once};
 use super::server::accept;
 
-/// A recording that is being played. Stops when dropped.
+/// Replays a recording. It stops when dropped.
 pub struct RecordedServer {
     address: SocketAddr,
-    stage: Arc<Stage>,
+    state: Arc<ReplayState>,
     _task: AbortOnDropHandle<()>,
 }
 
-struct Stage {
-    /// Who was recorded, in the order of their first appearance.
+struct ReplayState {
+    /// The recorded models, in the order of their first appearance.
     models: Vec<(ModelId, Wire)>,
     recording: Recording,
-    /// Which exchanges were played; held for a look at a time.
-    played: Mutex<Vec<bool>>,
+    /// True for each exchange that was replayed; the lock is held briefly.
+    replayed: Mutex<Vec<bool>>,
 }
 
 impl RecordedServer {
@@ -45,20 +45,20 @@ impl RecordedServer {
                 models.push((exchange.id(), exchange.wire));
             }
         }
-        let played = Mutex::new(vec![false; recording.exchanges().len()]);
-        let stage = Arc::new(Stage { models, recording, played });
-        let on_stage = Arc::clone(&stage);
+        let replayed = Mutex::new(vec![false; recording.exchanges().len()]);
+        let state = Arc::new(ReplayState { models, recording, replayed });
+        let shared_state = Arc::clone(&state);
         let task = tokio::spawn(accept(listener, move |request| {
-            let stage = Arc::clone(&on_stage);
-            async move { stage.answer(request).await }
+            let state = Arc::clone(&shared_state);
+            async move { state.answer(request).await }
         }));
-        Ok(Self { address, stage, _task: AbortOnDropHandle::new(task) })
+        Ok(Self { address, state, _task: AbortOnDropHandle::new(task) })
     }
 
-    /// The agents that were recorded.
+    /// Returns the agents that were recorded.
     pub fn agents(&self) -> Vec<String> {
         let mut agents: Vec<String> = Vec::new();
-        for agent in self.stage.recording.exchanges().iter().filter_map(Exchange::agent) {
+        for agent in self.state.recording.exchanges().iter().filter_map(Exchange::agent) {
             if agents.iter().all(|known| known != agent) {
                 agents.push(agent.to_owned());
             }
@@ -66,37 +66,36 @@ impl RecordedServer {
         agents
     }
 
-    /// The models that an agent asked, in the order in which it did, each with how it can be
-    /// reached here.
+    /// Returns the models that an agent asked, in that order, each with its endpoint here.
     pub fn endpoints(&self, agent: &str) -> Vec<(ModelId, Endpoint)> {
         let mut endpoints: Vec<(ModelId, Endpoint)> = Vec::new();
-        let exchanges = self.stage.recording.exchanges().iter();
+        let exchanges = self.state.recording.exchanges().iter();
         for exchange in exchanges.filter(|exchange| exchange.agent() == Some(agent)) {
             let id = exchange.id();
             if endpoints.iter().all(|(known, _)| *known != id) {
-                let at = self.stage.models.iter().position(|(known, _)| *known == id);
+                let at = self.state.models.iter().position(|(known, _)| *known == id);
                 let base_url = format!("http://{}/{}", self.address, at.unwrap_or(0));
-                endpoints.push((id.clone(), Endpoint::new(played(&id), exchange.wire, base_url)));
+                endpoints.push((id.clone(), Endpoint::new(replayed_id(&id), exchange.wire, base_url)));
             }
         }
         endpoints
     }
 }
 
-/// The name of a model that is played: whoever adds up costs can tell it from the real one.
-fn played(id: &ModelId) -> ModelId {
+/// Returns the name of a replayed model, by which its cost can be told from that of the real one.
+fn replayed_id(id: &ModelId) -> ModelId {
     ModelId::new("replay", id.to_string())
 }
 
-impl Stage {
+impl ReplayState {
     async fn answer(&self, request: Request<Incoming>) -> io::Result<Response<Body>> {
-        const LIMIT: usize = 64 * 1024 * 1024;
-        let place = request.uri().path().split('/').nth(1).and_then(|part| part.parse().ok());
-        let body = Limited::new(request.into_body(), LIMIT).collect().await;
+        const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;
+        let index = request.uri().path().split('/').nth(1).and_then(|part| part.parse().ok());
+        let body = Limited::new(request.into_body(), MAX_REQUEST_BYTES).collect().await;
         let body = body.map_err(|error| io::Error::other(error.to_string()))?.to_bytes();
         let body = String::from_utf8_lossy(&body);
         let agent = Exchange::agent_in(&body).unwrap_or_default();
-        let model = place.and_then(|place: usize| self.models.get(place));
+        let model = index.and_then(|index: usize| self.models.get(index));
         let Some(exchange) = model.and_then(|(id, _)| self.next(id, agent)) else {
             let asked = model.map_or_else(String::new, |(id, _)| format!(" of {id}"));
             return Ok(nothing_left(&format!(
@@ -106,14 +105,14 @@ impl Stage {
         play(exchange).await
     }
 
-    /// The next exchange of a model with an agent.
+    /// Returns the next exchange of a model with an agent.
     fn next(&self, id: &ModelId, agent: &str) -> Option<&Exchange> {
-        let mut played = self.played.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut replayed = self.replayed.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |(index, exchange): &(usize, &Exchange)| {
-            !played[*index] && exchange.id() == *id && exchange.agent().unwrap_or("") == agent
+            !replayed[*index] && exchange.id() == *id && exchange.agent().unwrap_or("") == agent
         };
         let (index, exchange) = self.recording.exchanges().iter().enumerate().find(fits)?;
-        played[index] = true;
+        replayed[index] = true;
         Some(exchange)
     }
 }
@@ -122,7 +121,7 @@ async fn play(exchange: &Exchange) -> io::Result<Response<Body>> {
     let status = exchange.status.and_then(|code| StatusCode::from_u16(code).ok());
     let Some(status) = status else {
         return match exchange.end {
-            // Nothing ever came, and somebody grew tired of it.
+            // Nothing ever came, and the client stopped waiting.
             ExchangeEnd::Abandoned => std::future::pending().await,
             _ => Err(io::Error::other("the connection broke in the recording")),
         };
@@ -135,7 +134,7 @@ async fn play(exchange: &Exchange) -> io::Result<Response<Body>> {
     };
     let mut response = Response::new(Delivery { pieces, pace: Pace::Events, end }.into_body());
     *response.status_mut() = status;
-    // How long somebody was asked to wait is not waited for again.
+    // A recorded `Retry-After` is not replayed.
     let kind = exchange.content_type.as_deref();
     if let Some(kind) = kind.and_then(|text| HeaderValue::from_str(text).ok()) {
         response.headers_mut().insert(CONTENT_TYPE, kind);

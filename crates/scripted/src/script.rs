@@ -1,4 +1,4 @@
-//! The script: a list of replies, each with the conditions under which it is given.
+//! Parses the script: a list of replies, each with the conditions under which it is given.
 
 use lango_model::Wire;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::conversation::Conversation;
 use super::variant::WireVariant;
 
-/// A script that cannot be used.
+/// Describes a script that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the script {name} is not valid: {reason}")]
 pub struct ScriptError {
@@ -14,25 +14,25 @@ pub struct ScriptError {
     reason: String,
 }
 
-/// The replies of a scripted model, tried from top to bottom; the first whose conditions hold is
-/// given.
+/// Holds the replies of a scripted model, tried from top to bottom; the first whose conditions hold
+/// is given.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
-    /// How the server speaks, the same for all replies.
+    /// The wire variant, the same for all replies.
     #[serde(default, alias = "manner")]
     pub(super) variant: WireVariant,
     #[serde(default, rename = "reply")]
     pub(super) replies: Vec<Reply>,
 }
 
-/// One reply: conditions first, then what is said. Every condition given must hold.
+/// Is one reply: conditions first, then its content. Every condition given must hold.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reply {
     /// The agent being asked, from the first line of its instruction.
     pub agent: Option<String>,
-    /// The newest user message contains this, whatever the case.
+    /// The newest user message contains this, in upper or lower case.
     pub user: Option<String>,
     /// So many results have come since the newest user message.
     pub results: Option<usize>,
@@ -69,38 +69,38 @@ pub struct Reply {
     pub delay_ms: u64,
     /// Go wrong in this way.
     pub fault: Option<Fault>,
-    /// With `fault = "status"`: the HTTP status.
+    /// The HTTP status, with `fault = "status"`.
     pub status: Option<u16>,
-    /// With `fault = "cut"`: break off after exactly so many bytes.
+    /// The number of bytes after which the reply breaks off, with `fault = "cut"`.
     pub cut_at: Option<usize>,
-    /// With `fault = "drip"`: wait so long before each byte.
+    /// The wait before each byte, with `fault = "drip"`.
     pub drip_ms: Option<u64>,
     /// Refuse the request as the provider does in this case.
     pub error: Option<ErrorCase>,
-    /// With a refusal: what its `Retry-After` header says.
+    /// The value of the `Retry-After` header, with a refusal.
     pub retry_after: Option<String>,
-    /// What the request is said to have cost, instead of an estimate.
-    pub usage: Option<Figures>,
+    /// The usage to report, instead of an estimate.
+    pub usage: Option<ScriptedUsage>,
 }
 
-/// What a request is said to have cost, in tokens. Cached input is part of the input, reasoning is
-/// part of the output.
+/// Holds the usage to report, in tokens. Cached input is part of the input, reasoning is part of
+/// the output.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Figures {
+pub struct ScriptedUsage {
     /// The whole request.
     pub input: Option<u64>,
     /// The whole reply.
     pub output: Option<u64>,
-    /// How much of the request the provider had seen before.
+    /// The part of the request that was in the provider's cache.
     pub cached: Option<u64>,
-    /// How much of the request it will remember.
+    /// The part of the request that is written to the cache.
     pub cache_write: Option<u64>,
-    /// How much of the reply is reasoning.
+    /// The part of the reply that is reasoning.
     pub reasoning: Option<u64>,
 }
 
-/// A call in a script.
+/// Is a call in a script.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedCall {
@@ -113,19 +113,19 @@ pub struct ScriptedCall {
     pub raw: Option<String>,
 }
 
-/// Ways to go wrong.
+/// Lists the faults that a reply can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
     /// The connection closes in the middle of the last call's arguments, or of the text.
     Cut,
-    /// The connection closes after the last word, without an end mark.
+    /// The connection closes after the last text, without an end mark.
     NoEnd,
     /// Nothing is ever sent.
     Silence,
     /// The stream stops in the middle and the connection stays open.
     Stall,
-    /// What is sent is not the protocol.
+    /// The reply does not follow the protocol.
     Garbage,
     /// An error event in the middle of the stream.
     ErrorEvent,
@@ -137,7 +137,7 @@ pub enum Fault {
     Reset,
 }
 
-/// Cases that every provider answers in its own way.
+/// Lists the errors that every provider reports in its own format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCase {
@@ -153,7 +153,7 @@ pub enum ErrorCase {
     NoTools,
     /// The provider will not talk about this.
     ContentRefused,
-    /// The provider is in trouble.
+    /// The provider is overloaded or fails.
     Overloaded,
 }
 
@@ -170,14 +170,14 @@ impl Script {
         Ok(script)
     }
 
-    /// Whether the server may have said this as reasoning.
+    /// Tells whether the script has this text as reasoning.
     pub(super) fn thinks(&self, thought: &str) -> bool {
         self.replies.iter().any(|reply| reply.think.as_deref() == Some(thought))
     }
 }
 
 impl Reply {
-    /// Fields that mean nothing without another one are mistakes.
+    /// Rejects fields that have no effect without another one.
     fn check(&self) -> Result<(), &'static str> {
         let breaks = self.fault.is_some() || self.error.is_some();
         let speaks = self.say.is_some() || self.think.is_some() || !self.call.is_empty();

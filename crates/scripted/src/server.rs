@@ -1,4 +1,4 @@
-//! The loopback server.
+//! Runs the loopback server.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,14 +21,14 @@ use super::fixture::profile;
 use super::script::{Reply, Script};
 use super::signature::Signatures;
 
-/// A running scripted model. Stops when dropped.
+/// Is a running scripted model. It stops when dropped.
 pub struct ScriptedServer {
     address: SocketAddr,
     state: Arc<State>,
     _task: AbortOnDropHandle<()>,
 }
 
-/// A request as it arrived, for tests.
+/// Is a request as it arrived, for tests.
 #[derive(Debug, Clone)]
 pub struct ReceivedRequest {
     /// The protocol it was made in.
@@ -44,14 +44,14 @@ pub struct ReceivedRequest {
 }
 
 impl ReceivedRequest {
-    /// The value of a header.
+    /// Returns the value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         headers.find(|(header, _)| header.eq_ignore_ascii_case(name)).map(|(_, value)| &**value)
     }
 }
 
-/// What the connections share.
+/// Holds what the connections share.
 pub(super) struct State {
     pub(super) script: Script,
     pub(super) signatures: Signatures,
@@ -80,7 +80,7 @@ impl ScriptedServer {
     }
 
     /// Starts without remembering requests, for long runs.
-    pub async fn start_forgetful(script: Script) -> io::Result<Self> {
+    pub async fn start_without_history(script: Script) -> io::Result<Self> {
         Self::start_with(script, 0, false).await
     }
 
@@ -102,28 +102,28 @@ impl ScriptedServer {
         Ok(Self { address, state, _task: AbortOnDropHandle::new(task) })
     }
 
-    /// What to configure as the base URL of a provider that speaks OpenAI's protocol.
+    /// Returns the base URL to configure for a provider of OpenAI's API.
     pub fn base_url(&self) -> String {
         self.base_url_for(Wire::OpenAi)
     }
 
-    /// What to configure as the base URL of a provider that speaks this protocol.
+    /// Returns the base URL to configure for a provider of this API.
     pub fn base_url_for(&self, wire: Wire) -> String {
         format!("http://{}{}", self.address, profile(wire).base_path)
     }
 
-    /// The requests so far.
+    /// Returns the requests so far.
     pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.state.progress().requests.clone()
     }
 
-    /// What was wrong with requests that were refused without the script saying so: histories that
-    /// no provider would take, and requests that no reply fits.
+    /// Returns the reasons of refusals that the script did not ask for: histories that no provider
+    /// would accept, and requests that no reply fits.
     pub fn complaints(&self) -> Vec<String> {
         self.state.progress().complaints.clone()
     }
 
-    /// How many requests came so far.
+    /// Returns the number of requests so far.
     pub fn count(&self) -> u64 {
         self.state.progress().count
     }
@@ -141,7 +141,7 @@ impl State {
         }
     }
 
-    /// The first reply whose conditions hold and that is not used up.
+    /// Returns the first reply whose conditions hold and that is not used up.
     pub(super) fn choose(
         &self,
         parts: &Parts,

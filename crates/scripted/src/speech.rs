@@ -1,33 +1,32 @@
-//! What a reply says to a request, before it is put into the words of a wire.
+//! Prepares the content of a reply, before it is rendered for an API.
 
 use bytes::Bytes;
 use lango_model::estimate_tokens;
 
 use super::conversation::Conversation;
-use super::script::{Figures, Reply};
+use super::script::{ScriptedUsage, Reply};
 use super::signature::Signatures;
 use super::variant::WireVariant;
 
-/// A reply with everything filled in.
+/// Is a reply with everything filled in.
 pub(super) struct Speech<'a> {
     pub(super) model: &'a str,
     pub(super) thought: Option<&'a str>,
     pub(super) text: String,
-    pub(super) calls: Vec<SpokenCall>,
+    pub(super) calls: Vec<ReplyCall>,
     pub(super) usage: Usage,
     pub(super) variant: &'a WireVariant,
     pub(super) signatures: &'a Signatures,
 }
 
-/// A call of a reply.
-pub(super) struct SpokenCall {
+/// Is a call of a reply.
+pub(super) struct ReplyCall {
     pub(super) name: String,
     /// JSON, unless the script says otherwise.
     pub(super) arguments: String,
 }
 
-/// What the request is said to have cost. Cached input is part of the input, reasoning is part of
-/// the output.
+/// Holds the usage to report. Cached input is part of the input, reasoning is part of the output.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Usage {
     pub(super) input: u64,
@@ -37,13 +36,13 @@ pub(super) struct Usage {
     pub(super) reasoning: u64,
 }
 
-/// A reply as the events of a wire.
+/// Is a reply as the events of an API.
 pub(super) struct Rendering {
-    /// Everything that is said.
+    /// The events with content.
     pub(super) content: Vec<Bytes>,
-    /// How much of the content comes before the second half of the last call or text.
+    /// The number of events before the second half of the last call or text.
     pub(super) half: usize,
-    /// How the wire says that it was all.
+    /// The events that end the reply.
     pub(super) ending: Vec<Bytes>,
 }
 
@@ -68,15 +67,15 @@ impl<'a> Speech<'a> {
         }
     }
 
-    /// The text in pieces that get smaller, so that there is always something to cut between.
+    /// Returns the text in pieces that get smaller, so that there is always a place to cut.
     pub(super) fn text_pieces(&self) -> impl Iterator<Item = &str> {
-        const PIECE: usize = 64 * 1024;
+        const MAX_PIECE_BYTES: usize = 64 * 1024;
         let mut rest = self.text.as_str();
         std::iter::from_fn(move || {
             if rest.is_empty() {
                 return None;
             }
-            let wanted = if rest.len() > PIECE { PIECE } else { rest.len().div_ceil(2).max(8) };
+            let wanted = if rest.len() > MAX_PIECE_BYTES { MAX_PIECE_BYTES } else { rest.len().div_ceil(2).max(8) };
             let (piece, later) = rest.split_at(rest.ceil_char_boundary(wanted));
             rest = later;
             Some(piece)
@@ -84,14 +83,14 @@ impl<'a> Speech<'a> {
     }
 }
 
-impl SpokenCall {
-    /// The arguments in two pieces.
+impl ReplyCall {
+    /// Returns the arguments in two pieces.
     pub(super) fn halves(&self) -> (&str, &str) {
         let middle = self.arguments.ceil_char_boundary(self.arguments.len() / 2);
         self.arguments.split_at(middle)
     }
 
-    /// The arguments where they are a JSON object, for wires that can carry nothing else.
+    /// Returns the arguments where they are a JSON object, for APIs that can carry nothing else.
     pub(super) fn object(&self) -> Option<serde_json::Map<String, serde_json::Value>> {
         serde_json::from_str(&self.arguments).ok()
     }
@@ -107,22 +106,22 @@ fn text_of(reply: &Reply, conversation: &Conversation<'_>) -> String {
     text.repeat(reply.repeat.unwrap_or(1))
 }
 
-fn calls_of(reply: &Reply) -> Vec<SpokenCall> {
+fn calls_of(reply: &Reply) -> Vec<ReplyCall> {
     let once = || {
         reply.call.iter().map(|call| {
             let json = || serde_json::to_string(&call.arguments).unwrap_or_else(|_| "{}".into());
-            SpokenCall { name: call.name.clone(), arguments: call.raw.clone().unwrap_or_else(json) }
+            ReplyCall { name: call.name.clone(), arguments: call.raw.clone().unwrap_or_else(json) }
         })
     };
     (0..reply.copies.unwrap_or(1)).flat_map(|_| once()).collect()
 }
 
-/// Four bytes of a request are a token, unless the script knows better.
+/// Estimates the usage, at four bytes of a request per token, unless the script sets it.
 fn usage_of(
-    figures: Option<&Figures>,
+    figures: Option<&ScriptedUsage>,
     conversation: &Conversation<'_>,
     text: &str,
-    calls: &[SpokenCall],
+    calls: &[ReplyCall],
 ) -> Usage {
     let figures = figures.copied().unwrap_or_default();
     let output = || {

@@ -1,4 +1,4 @@
-//! Reading the texts of a request without copying them.
+//! Reads the texts of a request without copying them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
-/// A text of the request, borrowed from the body where it has no escapes.
+/// Is a text of the request, borrowed from the body where it has no escapes.
 #[derive(Debug, Clone, Default, serde::Deserialize)]
 #[serde(transparent)]
 pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
@@ -19,7 +19,7 @@ impl std::ops::Deref for Text<'_> {
     }
 }
 
-/// What a message says: plain text, or a list of blocks.
+/// Is the content of a message: plain text, or a list of blocks.
 #[derive(Debug)]
 pub(super) enum Content<'a, B> {
     Text(Cow<'a, str>),
@@ -56,20 +56,20 @@ impl<'de: 'a, 'a, B: Deserialize<'de>> Deserialize<'de> for Content<'a, B> {
     }
 }
 
-/// The name in a complaint about a field that the request must not have.
+/// Returns the name in an error about a field that the request must not have.
 pub(super) fn unknown_field(error: &serde_json::Error) -> Option<String> {
     let text = error.to_string();
     let (_, rest) = text.split_once("unknown field `")?;
     rest.split_once('`').map(|(name, _)| name.to_owned())
 }
 
-/// Whether a name is of plain letters, digits, `_` and `-`, and not too long.
-pub(super) fn is_plain(name: &str, longest: usize) -> bool {
+/// Tells whether a name consists of letters, digits, `_` and `-`, and is not too long.
+pub(super) fn is_plain(name: &str, max_length: usize) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    (1..=longest).contains(&name.len()) && name.bytes().all(plain)
+    (1..=max_length).contains(&name.len()) && name.bytes().all(plain)
 }
 
-/// Whether a text is the base64 of something.
+/// Tells whether a text is valid base64.
 pub(super) fn is_base64(text: &str) -> bool {
     use base64::Engine as _;
     !text.is_empty() && base64::engine::general_purpose::STANDARD.decode(text).is_ok()

@@ -1,5 +1,4 @@
-//! How the server speaks on the wire: variants that real servers are known for, the same for all
-//! replies of a script.
+//! Defines wire variants that real servers are known for, the same for all replies of a script.
 
 use std::num::NonZeroUsize;
 
@@ -9,7 +8,7 @@ use serde_json::Value;
 
 use crate::fixture::{Framing, WireFixture};
 
-/// How the server speaks. Without any of these it speaks as the provider does.
+/// Selects how the server deviates from the provider's own format. By default it does not.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a habit of its own, as scripts name it")]
@@ -18,27 +17,27 @@ pub struct WireVariant {
     pub chunk_bytes: Option<NonZeroUsize>,
     /// Lines end in `\r\n`.
     pub crlf: bool,
-    /// There are comments and kinds of events that nobody knows, or blank lines.
+    /// Comments and unknown kinds of events, or blank lines, are sent as well.
     pub comments: bool,
-    /// Every document has fields that nobody knows.
+    /// Every document has unknown fields.
     pub unknown_fields: bool,
     /// The last mark of the stream is missing.
     pub no_end_mark: bool,
     /// There is no blank line between events.
     pub glued: bool,
-    /// When the figures come.
-    pub usage: UsagePlace,
+    /// The position of the usage.
+    pub usage: UsagePosition,
     /// OpenAI: all calls of a reply have the same number.
     pub duplicate_index: bool,
     /// OpenAI and Gemini: the reply comes as one document that is not a stream.
     pub whole: bool,
 }
 
-/// When the figures of a reply come.
+/// Says when the usage of a reply is sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum UsagePlace {
-    /// At the end.
+pub enum UsagePosition {
+    /// At the end of the reply.
     #[default]
     End,
     /// Not at all.

@@ -1,4 +1,4 @@
-//! Who asks: every request passes here first, whichever door it is for.
+//! Authenticates every request, whichever endpoint it is for.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -15,39 +15,41 @@ use axum::response::{IntoResponse as _, Response};
 use lango_protocol::Caller;
 use lango_runtime::OWNER;
 
-use crate::Door;
+use crate::EndpointKind;
 use crate::callers::Callers;
-use crate::gate::{Ends, Gate};
-use crate::guesses::Guesses;
+use crate::gate::{ConnectionEnds, Gate};
+use crate::token_throttle::TokenThrottle;
 use crate::refusal::Refusal;
 use crate::token::{Token, TokenDigest};
 
-/// How long a body may take to arrive.
-const BODY_TIME: Duration = Duration::from_secs(30);
-/// The most of a body: a conversation on the OpenAI wire comes whole, with its pictures.
-const OPENAI_BODY: usize = 24 * 1024 * 1024;
-const OTHER_BODY: usize = 4 * 1024 * 1024;
-/// The same for whoever did not say who it is.
-const STRANGERS_BODY: usize = 16 * 1024;
+/// Limits how long a body may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Limits a body on the OpenAI endpoint, where a request holds the whole conversation with its
+/// images.
+const MAX_OPENAI_BODY_BYTES: usize = 24 * 1024 * 1024;
+/// Limits a body on the other endpoints.
+const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
+/// Limits a body of a client that is not authenticated.
+const MAX_ANONYMOUS_BODY_BYTES: usize = 16 * 1024;
 
-/// The most of all headers together.
-const HEAD_BYTES: usize = 32 * 1024;
+/// Limits the size of all headers together.
+const MAX_HEADER_BYTES: usize = 32 * 1024;
 
-/// What access is decided by.
+/// Holds the parts of [`Access`].
 pub struct AccessParts {
-    /// Which hosts and pages.
+    /// The check of hosts and origins.
     pub gate: Gate,
-    /// Those who have tokens.
+    /// The callers that have tokens.
     pub callers: Callers,
-    /// The owner's token where one was configured.
+    /// The owner's token, if one was configured.
     pub owner_token: Option<Token>,
-    /// Everybody who reaches this server is its owner.
+    /// True if every client that reaches this server counts as its owner.
     pub open: bool,
-    /// Where to tell the owner what they should know.
+    /// Receives notices for the owner.
     pub notice: Arc<dyn Fn(String) + Send + Sync>,
 }
 
-/// Decides who is let in.
+/// Decides which requests are accepted.
 pub struct Access {
     gate: Gate,
     callers: Callers,
@@ -55,11 +57,11 @@ pub struct Access {
     owner_digest: Option<TokenDigest>,
     open: bool,
     notice: Arc<dyn Fn(String) + Send + Sync>,
-    guesses: Guesses,
+    throttle: TokenThrottle,
 }
 
 impl Access {
-    /// Puts the parts together.
+    /// Creates the access check from its parts.
     pub fn new(parts: AccessParts) -> Result<Self, lango_protocol::InvalidName> {
         Ok(Self {
             gate: parts.gate,
@@ -68,39 +70,39 @@ impl Access {
             owner_digest: parts.owner_token.as_ref().map(Token::digest),
             open: parts.open,
             notice: parts.notice,
-            guesses: Guesses::default(),
+            throttle: TokenThrottle::default(),
         })
     }
 
-    /// The caller of a request. None where it did not say who it is and does not have to.
-    async fn caller(&self, parts: &Parts, ends: Ends) -> Result<Option<Caller>, Refusal> {
+    /// Returns the caller of a request, or none if the request has no token and needs none.
+    async fn caller(&self, parts: &Parts, ends: ConnectionEnds) -> Result<Option<Caller>, Refusal> {
         if self.open {
             return Ok(Some(self.owner.clone()));
         }
         let path = parts.uri.path();
-        let door = Door::of_path(path);
-        let public = door.is_none() || path.starts_with("/.well-known/");
+        let endpoint = EndpointKind::of_path(path);
+        let public = endpoint.is_none() || path.starts_with("/.well-known/");
         let Some(token) = bearer(&parts.headers)? else {
             if public {
                 return Ok(None);
             }
-            return Err(Refusal::unauthenticated("this server wants to know who asks"));
+            return Err(Refusal::unauthenticated("this server requires a token"));
         };
-        let (caller, doors) = self.holder(&token, ends.remote).await?;
-        match door {
-            Some(door) if !public && !doors.contains(&door) => Err(Refusal::new(
+        let (caller, endpoints) = self.authenticate(&token, ends.remote).await?;
+        match endpoint {
+            Some(endpoint) if !public && !endpoints.contains(&endpoint) => Err(Refusal::new(
                 StatusCode::FORBIDDEN,
                 "door_not_allowed",
-                format!("{caller} may not come through the door {door}"),
+                format!("{caller} may not use the endpoint {endpoint}"),
             )),
             _ => Ok(Some(caller)),
         }
     }
 
-    /// Whose token this is.
-    async fn holder(&self, token: &str, from: IpAddr) -> Result<(Caller, BTreeSet<Door>), Refusal> {
+    /// Returns the caller that a token belongs to, with its endpoints.
+    async fn authenticate(&self, token: &str, from: IpAddr) -> Result<(Caller, BTreeSet<EndpointKind>), Refusal> {
         let digest = TokenDigest::of(token);
-        self.guesses.may_try(from, &digest).map_err(|wait| Refusal {
+        self.throttle.check(from, &digest).map_err(|wait| Refusal {
             retry_after: Some(wait),
             ..Refusal::new(
                 StatusCode::TOO_MANY_REQUESTS,
@@ -118,26 +120,27 @@ impl Access {
             )
         })?;
         let holder = if configured {
-            Some((self.owner.clone(), BTreeSet::from(Door::ALL)))
+            Some((self.owner.clone(), BTreeSet::from(EndpointKind::ALL)))
         } else {
-            // A configured token takes the place of one that was printed.
+            // A configured token replaces one that was printed.
             let outdated = |name: &Caller| self.owner_digest.is_some() && *name == self.owner;
-            found.filter(|record| !outdated(&record.name)).map(|record| (record.name, record.doors))
+            found.filter(|record| !outdated(&record.name)).map(|record| (record.name, record.endpoints))
         };
         let Some(holder) = holder else {
-            if self.guesses.was_wrong(from) {
+            if self.throttle.record_failure(from) {
                 (self.notice)(format!(
-                    "many wrong tokens come from {from}; it has to wait a minute"
+                    "many wrong tokens come from {from}; new tokens from there are refused for a minute"
                 ));
             }
-            return Err(Refusal::unauthenticated("nobody has that token"));
+            return Err(Refusal::unauthenticated("the token is not valid"));
         };
-        self.guesses.was_right(from, digest);
+        self.throttle.record_success(from, digest);
         Ok(holder)
     }
 }
 
-/// The token of a request. Only the header counts: addresses end up in logs and histories.
+/// Returns the token of a request. Only the header counts, because URLs end up in logs and
+/// histories.
 fn bearer(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     let wrong = || Refusal::unauthenticated("the Authorization header is not one `Bearer TOKEN`");
     let mut values = headers.get_all(AUTHORIZATION).iter();
@@ -154,11 +157,11 @@ fn bearer(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     Ok(Some(token.to_owned()))
 }
 
-fn head_bytes(headers: &HeaderMap) -> usize {
+fn header_bytes(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
 }
 
-/// The layer that every request passes.
+/// Is the middleware that every request passes.
 pub(crate) async fn admit(
     State(access): State<Arc<Access>>,
     request: Request,
@@ -166,11 +169,11 @@ pub(crate) async fn admit(
 ) -> Response {
     let (parts, body) = request.into_parts();
     let path = parts.uri.path().to_owned();
-    let Some(ends) = parts.extensions.get::<Ends>().copied() else {
+    let Some(ends) = parts.extensions.get::<ConnectionEnds>().copied() else {
         let refusal = Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no_connection", "a bug");
         return refusal.respond(&path);
     };
-    if head_bytes(&parts.headers) > HEAD_BYTES {
+    if header_bytes(&parts.headers) > MAX_HEADER_BYTES {
         let words = "the headers are larger than 32 KiB, which is the most";
         let refusal =
             Refusal::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "headers_too_large", words);
@@ -183,26 +186,31 @@ pub(crate) async fn admit(
     let mut response = if let (Some(_), &Method::OPTIONS) = (&foreign, &parts.method) {
         StatusCode::NO_CONTENT.into_response()
     } else {
-        match access.admitted(parts, body, ends).await {
+        match access.authorize(parts, body, ends).await {
             Ok(request) => next.run(request).await,
             Err(refusal) => refusal.respond(&path),
         }
     };
     if let Some(origin) = foreign {
-        allow_page(response.headers_mut(), origin);
+        allow_origin(response.headers_mut(), origin);
     }
     response
 }
 
 impl Access {
-    /// The request of somebody who is let in, with its whole body.
-    async fn admitted(&self, mut parts: Parts, body: Body, ends: Ends) -> Result<Request, Refusal> {
+    /// Authenticates a request and reads its whole body.
+    async fn authorize(
+        &self,
+        mut parts: Parts,
+        body: Body,
+        ends: ConnectionEnds,
+    ) -> Result<Request, Refusal> {
         let caller = self.caller(&parts, ends).await?;
-        let limit = match Door::of_path(parts.uri.path()) {
-            // A stranger has nothing to send.
-            _ if caller.is_none() => STRANGERS_BODY,
-            Some(Door::OpenAi) => OPENAI_BODY,
-            _ => OTHER_BODY,
+        let limit = match EndpointKind::of_path(parts.uri.path()) {
+            // A client without a token has nothing to send.
+            _ if caller.is_none() => MAX_ANONYMOUS_BODY_BYTES,
+            Some(EndpointKind::OpenAi) => MAX_OPENAI_BODY_BYTES,
+            _ => MAX_BODY_BYTES,
         };
         let too_large = || {
             let words = format!("the body is larger than {limit} bytes, which is the most");
@@ -212,9 +220,8 @@ impl Access {
         if length.and_then(|text| text.parse::<usize>().ok()).is_some_and(|length| length > limit) {
             return Err(too_large());
         }
-        // Read here for all doors, so that a client that sends slowly keeps nothing but its
-        // connection.
-        let bytes = tokio::time::timeout(BODY_TIME, to_bytes(body, limit)).await.map_err(|_| {
+        // Read here for all endpoints, so that a slow client occupies nothing but its connection.
+        let bytes = tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, limit)).await.map_err(|_| {
             let words = "the body did not arrive in time";
             Refusal::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", words)
         })?;
@@ -226,11 +233,11 @@ impl Access {
     }
 }
 
-/// What a browser wants to see before it shows an answer to a page of another origin.
-fn allow_page(headers: &mut HeaderMap, origin: HeaderValue) {
+/// Adds the headers that a browser requires before it shows a response to a page of another origin.
+fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert("access-control-allow-origin", origin);
     headers.insert("vary", HeaderValue::from_static("Origin"));
-    let said = [
+    let cors_headers = [
         ("access-control-allow-methods", "GET, POST, DELETE, OPTIONS"),
         (
             "access-control-allow-headers",
@@ -239,7 +246,7 @@ fn allow_page(headers: &mut HeaderMap, origin: HeaderValue) {
         ),
         ("access-control-expose-headers", "mcp-session-id, x-lango-session"),
     ];
-    for (name, value) in said {
+    for (name, value) in cors_headers {
         headers.insert(name, HeaderValue::from_static(value));
     }
 }

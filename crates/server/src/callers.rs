@@ -1,4 +1,4 @@
-//! Who is let in: names, hashes of their tokens, and what each reaches.
+//! Stores the callers: their names, the hashes of their tokens, and the agents that each may use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -7,10 +7,10 @@ use lango_protocol::{AgentName, Caller, InvalidName, Timestamp};
 use lango_runtime::OWNER;
 use lango_store::{Component, Database, Migration, Row, Statement, StoreError};
 
-use crate::Door;
+use crate::EndpointKind;
 use crate::token::{Token, TokenDigest, TokenError};
 
-/// The most callers: every request is compared with all of them.
+/// Limits the number of callers, because every request is compared with all of them.
 const MAX_CALLERS: u64 = 256;
 
 const COMPONENT: Component = Component {
@@ -38,70 +38,72 @@ CREATE TABLE callers (
 );
 ";
 
-/// Why a caller could not be added.
+/// Is the reason why a caller could not be added.
 #[derive(Debug, thiserror::Error)]
 pub enum CallersError {
-    /// The user: there is one already.
+    /// User error: the caller exists already.
     #[error(
         "there is a caller {0} already. For a new token remove it first: lango serve callers remove {0}"
     )]
     Exists(Caller),
-    /// The user: the name of the owner.
+    /// User error: the name is the owner's.
     #[error(
         "the caller {OWNER} is you. For a new token of your own: lango serve --new-token; others get \
          another name"
     )]
     IsOwner,
-    /// The user: too many.
+    /// User error: there are too many callers.
     #[error(
         "there are {MAX_CALLERS} callers, which is the most there can be. See who is not needed any \
          more: lango serve callers list"
     )]
     TooMany,
-    /// No token.
+    /// The token could not be generated.
     #[error(transparent)]
     Token(#[from] TokenError),
-    /// The database.
+    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// A caller, without its token.
+/// Describes a caller, without its token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallerRecord {
     /// Its name.
     pub name: Caller,
-    /// The agents that it reaches; whatever the server exposes where there are none.
+    /// The agents that it may use; if not set, all agents that the server exposes.
     pub agents: Option<BTreeSet<AgentName>>,
-    /// The doors that it may come through.
-    pub doors: BTreeSet<Door>,
-    /// When it was added.
+    /// The endpoints that it may use.
+    pub endpoints: BTreeSet<EndpointKind>,
+    /// The time at which it was added.
     pub created_at: Timestamp,
 }
 
-/// The callers of a database. Read with every request, so that one that was removed is out at once.
+/// Holds the callers of a database. They are read with every request, so that a removal takes
+/// effect at once.
 #[derive(Clone)]
 pub struct Callers {
     database: Database,
-    /// As of the last read, for those who cannot wait for the database. A lock that is held to copy.
-    known: Arc<RwLock<BTreeMap<Caller, CallerRecord>>>,
+    /// The callers as of the last read, for code that cannot wait for the database. The lock is
+    /// held only to copy.
+    cached: Arc<RwLock<BTreeMap<Caller, CallerRecord>>>,
 }
 
 impl Callers {
-    /// Takes a database and brings the table up to date.
+    /// Opens the callers of a database and migrates the table.
     pub async fn open(database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT).await?;
-        let callers = Self { database, known: Arc::default() };
+        let callers = Self { database, cached: Arc::default() };
         callers.read().await?;
         Ok(callers)
     }
 
-    /// Lets somebody in, and gives the token, which nobody can read again.
+    /// Adds a caller and returns its token, which cannot be read again.
     pub async fn add(
         &self,
         name: &Caller,
         agents: Option<&BTreeSet<AgentName>>,
-        doors: &BTreeSet<Door>,
+        endpoints: &BTreeSet<EndpointKind>,
     ) -> Result<Token, CallersError> {
         if name.as_str() == OWNER {
             return Err(CallersError::IsOwner);
@@ -114,13 +116,13 @@ impl Callers {
             "INSERT INTO callers (name, token, agents, doors, created_at) \
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO NOTHING",
         );
-        match self.write(statement, name.as_str(), &token, agents, doors).await? {
+        match self.write(statement, name.as_str(), &token, agents, endpoints).await? {
             1 => Ok(token),
             _ => Err(CallersError::Exists(name.clone())),
         }
     }
 
-    /// The owner's token, if there is none yet, or if a new one is wanted.
+    /// Creates the owner's token if there is none yet, or if `new` is set.
     pub async fn owner_token(&self, new: bool) -> Result<Option<Token>, CallersError> {
         let token = Token::generate()?;
         let statement = Statement::new(if new {
@@ -131,28 +133,28 @@ impl Callers {
             "INSERT INTO callers (name, token, agents, doors, created_at) \
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO NOTHING"
         });
-        let doors = BTreeSet::from(Door::ALL);
-        let written = self.write(statement, OWNER, &token, None, &doors).await?;
+        let endpoints = BTreeSet::from(EndpointKind::ALL);
+        let written = self.write(statement, OWNER, &token, None, &endpoints).await?;
         Ok((written == 1).then_some(token))
     }
 
-    /// Takes a caller away; whether there was one.
+    /// Removes a caller. Returns false if there was none.
     pub async fn remove(&self, name: &Caller) -> Result<bool, StoreError> {
         let statement = Statement::new("DELETE FROM callers WHERE name = $1").bind(name.as_str());
         Ok(self.database.write(statement.into()).await? == [1])
     }
 
-    /// All callers, by name.
+    /// Returns all callers, sorted by name.
     pub async fn list(&self) -> Result<Vec<CallerRecord>, StoreError> {
         Ok(self.read().await?.into_iter().map(|(record, _)| record).collect())
     }
 
-    /// One caller, as of the last request of anybody.
-    pub fn known(&self, name: &Caller) -> Option<CallerRecord> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    /// Returns a caller as of the last read.
+    pub fn cached(&self, name: &Caller) -> Option<CallerRecord> {
+        self.cached.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// Whose token this is. All are compared, whichever it is.
+    /// Returns the caller that a token belongs to. All digests are compared in any case.
     pub(crate) async fn find(
         &self,
         digest: &TokenDigest,
@@ -172,14 +174,14 @@ impl Callers {
         name: &str,
         token: &Token,
         agents: Option<&BTreeSet<AgentName>>,
-        doors: &BTreeSet<Door>,
+        endpoints: &BTreeSet<EndpointKind>,
     ) -> Result<u64, StoreError> {
         let agents = agents.map(|agents| joined(agents.iter().map(AgentName::as_str)));
         let statement = statement
             .bind(name)
             .bind(token.digest().to_bytes())
             .bind(agents)
-            .bind(joined(doors.iter().map(|door| door.name())))
+            .bind(joined(endpoints.iter().map(|endpoint| endpoint.name())))
             .bind(Timestamp::now().as_microseconds());
         Ok(self.database.write(statement.into()).await?.first().copied().unwrap_or(0))
     }
@@ -190,8 +192,8 @@ impl Callers {
         );
         let rows = self.database.query(statement.brief()).await?;
         let read: Vec<_> = rows.iter().map(record).collect::<Result<_, _>>()?;
-        let known = read.iter().map(|(record, _)| (record.name.clone(), record.clone())).collect();
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        let cached = read.iter().map(|(record, _)| (record.name.clone(), record.clone())).collect();
+        *self.cached.write().unwrap_or_else(PoisonError::into_inner) = cached;
         Ok(read)
     }
 }
@@ -214,13 +216,13 @@ fn record(row: &Row) -> Result<(CallerRecord, TokenDigest), StoreError> {
         .map(|text| names(text).iter().map(|name| name.parse()).collect::<Result<_, _>>())
         .transpose()
         .map_err(invalid)?;
-    let doors = names(row.text(3)?).iter().map(|name| name.parse()).collect::<Result<_, _>>();
+    let endpoints = names(row.text(3)?).iter().map(|name| name.parse()).collect::<Result<_, _>>();
     let digest = TokenDigest::from_bytes(row.blob(1)?)
         .ok_or_else(|| corrupt("the hash of its token has the wrong size".to_owned()))?;
     let record = CallerRecord {
         name: row.text(0)?.parse().map_err(invalid)?,
         agents,
-        doors: doors.map_err(corrupt)?,
+        endpoints: endpoints.map_err(corrupt)?,
         created_at: Timestamp::from_microseconds(row.integer(4)?),
     };
     Ok((record, digest))

@@ -1,7 +1,7 @@
-//! Which names the server answers to, and which web pages may talk to it.
+//! Checks the host names that the server answers to, and the origins of web pages that may use it.
 //!
-//! A page of a stranger can make a browser send requests to this machine, and can give a name of its
-//! own to this machine's address. Neither gets past here, whatever else the request carries.
+//! A hostile page can make a browser send requests to this machine, and can resolve its own host
+//! name to this machine's address. Both are refused here, whatever else the request contains.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,16 +12,16 @@ use axum::http::{HeaderValue, StatusCode};
 
 use crate::refusal::Refusal;
 
-/// The two ends of a connection.
+/// Holds the two ends of a connection.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ends {
-    /// Where it comes from.
+pub(crate) struct ConnectionEnds {
+    /// The address of the client.
     pub(crate) remote: IpAddr,
-    /// Where it arrived.
+    /// The local address.
     pub(crate) local: SocketAddr,
 }
 
-/// Checks the headers that say who is asked, and by whom.
+/// Checks the `Host` and `Origin` headers.
 #[derive(Debug, Clone, Default)]
 pub struct Gate {
     hosts: Vec<String>,
@@ -29,16 +29,20 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Beside local names, these hosts are answered to, and pages of these origins
-    /// (`https://example.org`) may ask.
+    /// Creates a gate that accepts these hosts in addition to local names, and pages of these
+    /// origins (`https://example.org`).
     pub fn new(hosts: &[String], origins: &[String]) -> Self {
         let hosts = hosts.iter().map(|host| host.trim().to_ascii_lowercase()).collect();
         let origin = |origin: &String| origin.trim().trim_end_matches('/').to_ascii_lowercase();
         Self { hosts, origins: origins.iter().map(origin).collect() }
     }
 
-    /// Lets a request pass, with the foreign origin that it was allowed for, if any.
-    pub(crate) fn pass(&self, parts: &Parts, ends: Ends) -> Result<Option<HeaderValue>, Refusal> {
+    /// Checks a request. Returns the foreign origin that it was allowed for, if any.
+    pub(crate) fn pass(
+        &self,
+        parts: &Parts,
+        ends: ConnectionEnds,
+    ) -> Result<Option<HeaderValue>, Refusal> {
         let host = asked_host(parts).ok_or_else(|| {
             Refusal::new(StatusCode::FORBIDDEN, "host_missing", "the request names no one host")
         })?;
@@ -82,7 +86,7 @@ impl Gate {
     }
 }
 
-/// The one host that a request names, in its line or its header; none where they differ.
+/// Returns the host that a request names in its line and its header, or none if they differ.
 fn asked_host(parts: &Parts) -> Option<Authority> {
     let mut headers = parts.headers.get_all(HOST).iter();
     let header = headers.next()?.to_str().ok()?.parse::<Authority>().ok()?;
@@ -95,7 +99,7 @@ fn asked_host(parts: &Parts) -> Option<Authority> {
     }
 }
 
-/// Whether a page of this very server asks.
+/// Tells whether the origin is this server itself.
 fn is_same(origin: &HeaderValue, host: &Authority) -> bool {
     let origin = origin.to_str().unwrap_or_default();
     let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
@@ -114,8 +118,10 @@ mod tests {
                 request.header(header.0, header.1)
             });
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        let ends =
-            Ends { remote: "127.0.0.1".parse().unwrap(), local: "192.0.2.7:8787".parse().unwrap() };
+        let ends = ConnectionEnds {
+            remote: "127.0.0.1".parse().unwrap(),
+            local: "192.0.2.7:8787".parse().unwrap(),
+        };
         gate.pass(&parts, ends)
     }
 

@@ -1,4 +1,4 @@
-//! `/health`: whether the server lives; with a token, how it does.
+//! Implements `/health`: reports that the server runs and, for an authenticated client, its state.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use lango_protocol::Caller;
 use lango_store::{Database, Statement};
 use serde::Serialize;
 
-/// What health is told by.
+/// Holds the sources of the health report.
 #[derive(Clone)]
 pub(crate) struct Health {
     pub(crate) database: Database,
@@ -19,7 +19,7 @@ pub(crate) struct Health {
 }
 
 #[derive(Serialize)]
-struct Told {
+struct HealthResponse {
     status: &'static str,
     #[serde(flatten)]
     details: Option<Details>,
@@ -37,7 +37,7 @@ pub(crate) async fn health(
     caller: Option<Extension<Caller>>,
 ) -> Response {
     if caller.is_none() {
-        return Json(Told { status: "ok", details: None }).into_response();
+        return Json(HealthResponse { status: "ok", details: None }).into_response();
     }
     let reached = health.database.query(Statement::new("SELECT 1").brief()).await.is_ok();
     let details = Details {
@@ -50,5 +50,5 @@ pub(crate) async fn health(
     } else {
         (StatusCode::SERVICE_UNAVAILABLE, "degraded")
     };
-    (code, Json(Told { status, details: Some(details) })).into_response()
+    (code, Json(HealthResponse { status, details: Some(details) })).into_response()
 }

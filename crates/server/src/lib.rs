@@ -1,28 +1,28 @@
-//! One HTTP server for every door: A2A, the OpenAI wire, MCP and health, with one way to know who asks.
+//! Serves all endpoints over HTTP: A2A, the OpenAI API, MCP and health, with one authentication.
 //!
-//! Use this to let programs talk to the team. [`Access`] decides who is let in, and through which
-//! door; [`Listener`] accepts connections within limits; [`routes`] puts the doors together. What a
-//! message means to an agent belongs to the runtime, and what a caller reaches to the wiring.
+//! Use this to let programs talk to the team. [`Access`] decides which caller may use which
+//! endpoint; [`Listener`] accepts connections within limits; [`routes`] combines the endpoints. The
+//! runtime interprets messages, and the application decides which agents a caller may use.
 
 mod access;
 mod callers;
-mod door;
+mod endpoint_kind;
 mod gate;
-mod guesses;
+mod token_throttle;
 mod health;
 mod listener;
 mod openai;
-mod patient;
+mod stall_timeout;
 mod refusal;
-mod room;
+mod turn_quota;
 mod routes;
 mod token;
 
 pub use access::{Access, AccessParts};
 pub use callers::{CallerRecord, Callers, CallersError};
-pub use door::Door;
+pub use endpoint_kind::EndpointKind;
 pub use gate::Gate;
 pub use listener::{Listener, ListenerError};
-pub use openai::{OpenAiDoor, OpenAiParts};
-pub use routes::{Doors, routes};
+pub use openai::{OpenAiEndpoint, OpenAiParts};
+pub use routes::{Endpoints, routes};
 pub use token::{Token, TokenError};

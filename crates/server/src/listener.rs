@@ -1,4 +1,4 @@
-//! Accepting connections, within limits, until it is told to stop.
+//! Accepts connections, within limits, until it is stopped.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -18,46 +18,47 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
-use crate::gate::Ends;
-use crate::patient::Patient;
+use crate::gate::ConnectionEnds;
+use crate::stall_timeout::StallTimeout;
 
-/// Connections at the same time. Whoever comes after them waits in the system's queue.
-const CONNECTIONS: usize = 256;
-/// How long the head of a request may take, and how long a connection may do nothing.
-const HEAD_TIME: Duration = Duration::from_secs(15);
-/// The most of a head.
-const HEAD_BYTES: usize = 64 * 1024;
-const HEADERS: usize = 100;
-/// How long a client may take nothing of what is sent to it.
-const WRITE_TIME: Duration = Duration::from_mins(1);
-/// After the last stream was told to end.
-const LAST_BYTES: Duration = Duration::from_secs(2);
-/// How often it is looked whether something still runs.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// A pause after the system could not give a connection, such as when no file is left.
-const BREATH: Duration = Duration::from_millis(100);
+/// Limits the simultaneous connections. Further clients wait in the system's queue.
+const MAX_CONNECTION_COUNT: usize = 256;
+/// Limits how long the head of a request may take, and how long a connection may be idle.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+/// Limits the size of a head.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+/// Limits the number of headers.
+const MAX_HEADER_COUNT: usize = 100;
+/// Limits how long a client may not read what is sent to it.
+const WRITE_TIMEOUT: Duration = Duration::from_mins(1);
+/// Limits how long connections may take to close after the streams were told to end.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Sets how often running work is checked during the shutdown.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Sets the pause after a failed accept, for example when no file descriptor is left.
+const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Why nothing is listened to.
+/// Is the reason why the server cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenerError {
-    /// The user: the address is taken, or not of this machine.
+    /// User error: the address is in use, or not one of this machine.
     #[error("cannot listen on {address}: {reason}. Choose another one: lango serve --port PORT")]
     Bind {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         reason: std::io::Error,
     },
 }
 
-/// A place where connections arrive.
+/// Accepts connections on a socket.
 pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
 }
 
 impl Listener {
-    /// Takes an address; port 0 is any that is free.
+    /// Binds an address; port 0 selects a free one.
     pub async fn bind(address: SocketAddr) -> Result<Self, ListenerError> {
         let failed = |reason| ListenerError::Bind { address, reason };
         let socket = TcpListener::bind(address).await.map_err(failed)?;
@@ -65,56 +66,57 @@ impl Listener {
         Ok(Self { socket, address })
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves until `stop`. Then nobody else is let in, what runs has `grace` to end, `closing` tells
-    /// the streams that are left to end now, and the connections are closed.
+    /// Serves until `stop` resolves. Then it accepts no more connections, running work has
+    /// `drain_timeout` to end, `closing` tells the remaining streams to end, and the connections
+    /// are closed.
     pub async fn serve(
         self,
         routes: Router,
         stop: impl Future<Output = ()>,
         closing: CancellationToken,
-        grace: Duration,
-        runs: impl Fn() -> bool,
+        drain_timeout: Duration,
+        is_busy: impl Fn() -> bool,
     ) {
-        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let permits = Arc::new(Semaphore::new(MAX_CONNECTION_COUNT));
         let connections = TaskTracker::new();
         let stopping = CancellationToken::new();
         tokio::pin!(stop);
         loop {
-            let place = tokio::select! {
+            let permit = tokio::select! {
                 () = &mut stop => break,
-                place = Arc::clone(&places).acquire_owned() => place,
+                permit = Arc::clone(&permits).acquire_owned() => permit,
             };
             let accepted = tokio::select! {
                 () = &mut stop => break,
                 accepted = self.socket.accept() => accepted,
             };
-            let (Ok(place), Ok((stream, remote))) = (place, accepted) else {
-                tokio::time::sleep(BREATH).await;
+            let (Ok(permit), Ok((stream, remote))) = (permit, accepted) else {
+                tokio::time::sleep(ACCEPT_RETRY_INTERVAL).await;
                 continue;
             };
             let (routes, stopping) = (routes.clone(), stopping.clone());
             connections.spawn(async move {
                 serve_connection(stream, remote, routes, stopping).await;
-                drop(place);
+                drop(permit);
             });
         }
         drop(self.socket);
         stopping.cancel();
         connections.close();
         let ending = async {
-            while runs() {
-                tokio::time::sleep(LOOK_EVERY).await;
+            while is_busy() {
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         };
-        // What does not end in time is in the journal, and can be gone on with.
-        let _ = tokio::time::timeout(grace, ending).await;
+        // Work that does not end in time is in the journal and can be resumed.
+        let _ = tokio::time::timeout(drain_timeout, ending).await;
         closing.cancel();
-        let _ = tokio::time::timeout(LAST_BYTES, connections.wait()).await;
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, connections.wait()).await;
     }
 }
 
@@ -125,9 +127,9 @@ async fn serve_connection(
     stopping: CancellationToken,
 ) {
     let Ok(local) = stream.local_addr() else { return };
-    // Small pieces of a stream should not wait for each other.
+    // Small pieces of a stream must not be delayed.
     let _ = stream.set_nodelay(true);
-    let ends = Ends { remote: remote.ip().to_canonical(), local };
+    let ends = ConnectionEnds { remote: remote.ip().to_canonical(), local };
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ends);
         let routes = routes.clone();
@@ -139,12 +141,12 @@ async fn serve_connection(
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIME)
-        .max_buf_size(HEAD_BYTES)
-        .max_headers(HEADERS)
-        .serve_connection(TokioIo::new(Patient::new(stream, WRITE_TIME)), service);
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(MAX_HEAD_BYTES)
+        .max_headers(MAX_HEADER_COUNT)
+        .serve_connection(TokioIo::new(StallTimeout::new(stream, WRITE_TIMEOUT)), service);
     tokio::pin!(connection);
-    // How a connection ended is its client's business.
+    // The way in which a connection ends only concerns its client.
     tokio::select! {
         _ = connection.as_mut() => return,
         () = stopping.cancelled() => connection.as_mut().graceful_shutdown(),

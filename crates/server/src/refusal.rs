@@ -1,4 +1,4 @@
-//! A request that is turned away before it reaches a door, in the shape of errors of that door.
+//! Refuses requests before they reach an endpoint, in the error format of that endpoint.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 
-use crate::Door;
+use crate::EndpointKind;
 
-/// Why somebody was turned away. The words are for whoever runs the client: what is wrong and what to
-/// do, and nothing about who else is let in.
+/// Describes why a request was refused. The message is for the person who runs the client: it says
+/// what is wrong and what to do, and reveals nothing about other callers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
@@ -33,13 +33,13 @@ impl Refusal {
         Self::new(StatusCode::UNAUTHORIZED, "invalid_api_key", message)
     }
 
-    /// The response, as clients of this door read errors.
+    /// Returns the response in the error format of the endpoint.
     pub(crate) fn respond(&self, path: &str) -> Response {
-        let body = match Door::of_path(path) {
-            Some(Door::OpenAi) => self.as_openai(),
-            Some(Door::Mcp) => self.as_json_rpc(),
-            Some(Door::A2a) if path.trim_end_matches('/') == "/a2a" => self.as_json_rpc(),
-            Some(Door::A2a) => self.as_status(),
+        let body = match EndpointKind::of_path(path) {
+            Some(EndpointKind::OpenAi) => self.as_openai(),
+            Some(EndpointKind::Mcp) => self.as_json_rpc(),
+            Some(EndpointKind::A2a) if path.trim_end_matches('/') == "/a2a" => self.as_json_rpc(),
+            Some(EndpointKind::A2a) => self.as_status(),
             None => json!({ "error": { "code": self.code, "message": self.message } }),
         };
         let mut response = (self.status, Json(body)).into_response();

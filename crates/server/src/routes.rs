@@ -1,4 +1,4 @@
-//! All doors in one router, behind one check of who asks.
+//! Combines all endpoints in one router, behind one authentication.
 
 use std::sync::Arc;
 
@@ -12,50 +12,50 @@ use lango_store::Database;
 
 use crate::access::{Access, admit};
 use crate::health::{Health, health};
-use crate::openai::OpenAiDoor;
+use crate::openai::OpenAiEndpoint;
 use crate::refusal::Refusal;
 
-/// What stands behind the doors.
-pub struct Doors {
-    /// The OpenAI wire.
-    pub openai: Option<OpenAiDoor>,
-    /// The others, each with the paths that it answers at.
+/// Holds the endpoints and what `/health` reports.
+pub struct Endpoints {
+    /// The OpenAI endpoint.
+    pub openai: Option<OpenAiEndpoint>,
+    /// The routers of the other endpoints, with their paths.
     pub others: Vec<Router>,
-    /// For `/health`.
+    /// A part of the report of `/health`.
     pub database: Database,
-    /// For `/health`.
+    /// A part of the report of `/health`.
     pub version: &'static str,
-    /// How many turns are under way.
+    /// Returns the number of running turns.
     pub running: Arc<dyn Fn() -> usize + Send + Sync>,
 }
 
-/// Puts the doors together. Every request passes `access` before it reaches any of them.
-pub fn routes(access: Arc<Access>, doors: Doors) -> Router {
-    let Doors { openai, others, database, version, running } = doors;
-    let told = Router::new().route("/health", get(health)).with_state(Health {
+/// Combines the endpoints. Every request passes `access` before it reaches any of them.
+pub fn routes(access: Arc<Access>, endpoints: Endpoints) -> Router {
+    let Endpoints { openai, others, database, version, running } = endpoints;
+    let health_router = Router::new().route("/health", get(health)).with_state(Health {
         database,
         version,
         running,
     });
-    let openai = openai.map(|door| door.router());
+    let openai = openai.map(|endpoint| endpoint.router());
     openai
         .into_iter()
         .chain(others)
-        .fold(told, Router::merge)
-        .fallback(nothing_here)
-        .method_not_allowed_fallback(not_this_way)
-        // The bodies that get here were read within limits already.
+        .fold(health_router, Router::merge)
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        // `access` has already read the bodies within limits.
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(access, admit))
 }
 
-async fn nothing_here(request: Request) -> Response {
-    let words = "there is nothing at this address. docs/server.md lists what is served";
+async fn not_found(request: Request) -> Response {
+    let words = "there is no endpoint at this path. docs/server.md lists the endpoints";
     Refusal::new(StatusCode::NOT_FOUND, "not_found", words).respond(request.uri().path())
 }
 
-async fn not_this_way(request: Request) -> Response {
-    let words = "this address does not take that method";
+async fn method_not_allowed(request: Request) -> Response {
+    let words = "this path does not support that method";
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", words)
         .respond(request.uri().path())
 }

@@ -1,4 +1,4 @@
-//! Tokens: shown once, kept as a hash.
+//! Defines tokens, which are shown once and stored as a hash.
 
 use std::fmt;
 
@@ -7,41 +7,41 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use sha2::{Digest as _, Sha256};
 
-/// Why there is no token.
+/// Is the reason why there is no token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// The user: a token that can be guessed.
+    /// User error: the token can be guessed.
     #[error(
-        "the token is too short or has characters that a header cannot carry: use {MIN_LENGTH} to \
-         {MAX_LENGTH} visible characters without spaces, such as the output of: openssl rand -hex 32"
+        "the token is too short or has characters that a header cannot carry: use {MIN_TOKEN_BYTES} to \
+         {MAX_TOKEN_BYTES} visible characters without spaces, such as the output of: openssl rand -hex 32"
     )]
     Weak,
-    /// The machine: no random numbers.
+    /// System error: there are no random numbers.
     #[error("this system gives no random numbers, so no token can be made")]
     NoRandomNumbers,
 }
 
-/// Shorter ones could be guessed.
-const MIN_LENGTH: usize = 16;
-/// Longer ones are not tokens.
-const MAX_LENGTH: usize = 512;
+/// Sets the minimum length of a token. Shorter ones could be guessed.
+const MIN_TOKEN_BYTES: usize = 16;
+/// Limits the length of a token.
+const MAX_TOKEN_BYTES: usize = 512;
 
-/// What a caller shows to be let in. Not printed by accident.
+/// Authenticates a caller. Its `Debug` output hides the value.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// A new one, of 256 random bits.
+    /// Generates a token of 256 random bits.
     pub fn generate() -> Result<Self, TokenError> {
         let mut bytes = [0_u8; 32];
         SystemRandom::new().fill(&mut bytes).map_err(|_| TokenError::NoRandomNumbers)?;
         Ok(Self(format!("lango_{}", URL_SAFE_NO_PAD.encode(bytes))))
     }
 
-    /// One that somebody chose.
+    /// Checks a token that the user chose.
     pub fn chosen(text: &str) -> Result<Self, TokenError> {
         let text = text.trim();
-        let fits = (MIN_LENGTH..=MAX_LENGTH).contains(&text.len());
+        let fits = (MIN_TOKEN_BYTES..=MAX_TOKEN_BYTES).contains(&text.len());
         if fits && text.bytes().all(|byte| byte.is_ascii_graphic()) {
             Ok(Self(text.to_owned()))
         } else {
@@ -49,7 +49,7 @@ impl Token {
         }
     }
 
-    /// For the one time that it is shown.
+    /// Returns the value, to show it once.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -65,7 +65,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// What is kept of a token.
+/// Is the stored form of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct TokenDigest([u8; 32]);
 
@@ -74,7 +74,7 @@ impl TokenDigest {
         Self(Sha256::digest(token.as_bytes()).into())
     }
 
-    /// As the database keeps it.
+    /// Returns the bytes for the database.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         self.0.to_vec()
     }
@@ -83,7 +83,7 @@ impl TokenDigest {
         bytes.try_into().ok().map(Self)
     }
 
-    /// Compares all bytes, so that the time it takes says nothing about them.
+    /// Compares all bytes in constant time.
     pub(crate) fn matches(&self, other: &Self) -> bool {
         let pairs = self.0.iter().zip(other.0.iter());
         std::hint::black_box(pairs.fold(0_u8, |difference, (a, b)| difference | (a ^ b))) == 0

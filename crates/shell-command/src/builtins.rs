@@ -1,10 +1,10 @@
-//! Commands of the shell itself, and programs that need more than a line in a table.
+//! Handles builtins of the shell, and programs that need more than a line in a table.
 
 use super::invocation::Invocation;
 use super::shells::is_harmless_set;
 use super::word::Word;
 
-/// What needs to be done about a command.
+/// Tells how a builtin has to be handled.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Builtin {
     Eval,
@@ -17,17 +17,17 @@ pub(super) enum Builtin {
     Sed,
     Make,
     Set,
-    /// Changes the working directory.
-    Moves,
-    /// Changes what later commands mean.
+    /// It changes the working directory.
+    ChangesDirectory,
+    /// It changes what later commands mean.
     Redefines,
-    /// Sets variables.
-    Sets,
-    /// Evaluates some of its arguments, in some shells.
+    /// It sets variables.
+    SetsVariables,
+    /// It evaluates some of its arguments, in some shells.
     Evaluates,
 }
 
-/// The commands by name.
+/// Lists the commands by name.
 pub(super) const BUILTINS: &[(&[&str], Builtin)] = &[
     (&["eval"], Builtin::Eval),
     (&[".", "source"], Builtin::Source),
@@ -39,7 +39,7 @@ pub(super) const BUILTINS: &[(&[&str], Builtin)] = &[
     (&["sed", "gsed"], Builtin::Sed),
     (&["make", "gmake"], Builtin::Make),
     (&["set"], Builtin::Set),
-    (&["cd", "chdir", "pushd", "popd"], Builtin::Moves),
+    (&["cd", "chdir", "pushd", "popd"], Builtin::ChangesDirectory),
     (
         &[
             "alias",
@@ -68,7 +68,7 @@ pub(super) const BUILTINS: &[(&[&str], Builtin)] = &[
     ),
     (
         &["export", "readonly", "declare", "typeset", "local", "unset", "read", "getopts"],
-        Builtin::Sets,
+        Builtin::SetsVariables,
     ),
     (&["test", "[", "printf", "wait"], Builtin::Evaluates),
 ];
@@ -89,15 +89,15 @@ impl Invocation<'_> {
             Builtin::Set => {
                 self.unsure(words, "it changes how the shell reads what follows".to_owned());
             }
-            Builtin::Moves => {
-                self.collector.moves();
+            Builtin::ChangesDirectory => {
+                self.collector.note_directory_change();
                 self.step(words, None);
             }
             Builtin::Redefines => {
                 let name = lango_text::visible_short(&words[0].text);
                 self.unsure(words, format!("{name} can change what later commands mean"));
             }
-            Builtin::Sets => {
+            Builtin::SetsVariables => {
                 self.check_subscripts(words);
                 let reason = "sets a variable that changes what commands do";
                 self.step(words, Some(reason.to_owned()));
@@ -113,7 +113,8 @@ impl Invocation<'_> {
         }
     }
 
-    /// Some shells run what stands in the index of an array, also where it was quoted.
+    /// Checks array subscripts: some shells run what is in the index of an array, even if it was
+    /// quoted.
     fn check_subscripts(&mut self, words: &[Word]) {
         let runs = |word: &Word| word.text.contains('[') && word.text.contains(['$', '`']);
         if words[1..].iter().any(runs) {
@@ -121,7 +122,7 @@ impl Invocation<'_> {
         }
     }
 
-    /// `make` runs what is in a file that it finds by itself.
+    /// Handles `make`, which runs what is in a file that it finds by itself.
     fn make(&mut self, words: &[Word]) {
         let risky = |word: &Word| {
             word.text.contains('=')
@@ -134,7 +135,7 @@ impl Invocation<'_> {
             return self.step(words, Some(reason.to_owned()));
         }
         for file in ["GNUmakefile", "makefile", "Makefile"] {
-            self.collector.looks_for(file);
+            self.collector.add_optional_script(file);
         }
         self.step(words, None);
     }

@@ -1,50 +1,55 @@
-//! Where everything that was read comes together.
+//! Collects everything that was read.
 
 use lango_text::visible_short;
 
-use super::carried::Carried;
+use super::context::CommandContext;
 use super::mark;
 use super::reading::{CommandStep, Reading};
 use super::word::Word;
 
-/// Bytes of words that are kept. Wrappers repeat words, so this is more than a command has; it is
-/// a limit at all so that a short command cannot become a long reading.
-const KEPT: usize = 512 * 1024;
-/// Files that a command may run. Each is read before anybody is asked.
-const SCRIPTS: usize = 32;
+/// Limits how many bytes of words are kept. Wrappers repeat words, so this is more than a command
+/// has; without a limit a short command could become a long reading.
+const MAX_WORD_BYTES: usize = 512 * 1024;
+/// Limits how many files a command may run. Each is read before the user is asked.
+const MAX_SCRIPT_COUNT: usize = 32;
 
-/// The reading while it is made.
+/// Holds the reading while it is built.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
     steps: Vec<CommandStep>,
     unreadable: Option<String>,
     scripts: Vec<String>,
     /// Files that a program looks for by itself, and may not find.
-    looked_for: Vec<String>,
+    optional_scripts: Vec<String>,
     /// The text of each here-document, once it was read.
     documents: Vec<String>,
-    /// The programs so far that take what they read for commands.
-    obeying: Vec<String>,
-    /// The shell itself is given input, and all that it starts with it.
-    all_fed: bool,
-    /// The working directory changes.
-    moves: bool,
-    kept: usize,
+    /// The programs so far that take their input for commands.
+    command_readers: Vec<String>,
+    /// Whether the shell itself gets input, and with it all that it starts.
+    shell_has_input: bool,
+    /// Whether the working directory changes.
+    changes_directory: bool,
+    kept_bytes: usize,
 }
 
 impl Collector {
-    /// Says why the reading is not complete. The first reason stays.
+    /// Says why the reading is not complete. The first reason is kept.
     pub(super) fn note(&mut self, reason: impl Into<String>) {
         self.unreadable.get_or_insert_with(|| reason.into());
     }
 
-    /// Adds a step: `words` as they are, among what is carried.
-    pub(super) fn step(&mut self, carried: &Carried, words: &[Word], reason: Option<String>) {
-        let mut all = carried.assignments.clone();
-        let mut filled_in = Vec::new();
+    /// Adds a step: `words` as they are, together with those of the context.
+    pub(super) fn step(
+        &mut self,
+        context: &CommandContext,
+        words: &[Word],
+        reason: Option<String>,
+    ) {
+        let mut all = context.assignments.clone();
+        let mut filled_positions = Vec::new();
         for (position, word) in words.iter().enumerate() {
             if word.pattern {
-                filled_in.push(position);
+                filled_positions.push(position);
             }
             if word.braces {
                 self.note(format!("shells differ on the braces in {}", visible_short(&word.text)));
@@ -57,79 +62,79 @@ impl Collector {
             }
             all.push(word.text.clone());
         }
-        let pattern = (!filled_in.is_empty()).then(|| {
-            all.push(mark::filled_in(&filled_in));
+        let pattern = (!filled_positions.is_empty()).then(|| {
+            all.push(mark::expansion_mark(&filled_positions));
             "file names are filled in by the shell".to_owned()
         });
-        all.extend(carried.redirections.iter().cloned());
-        let exact_only = reason.or_else(|| carried.exact_only.clone()).or(pattern);
+        all.extend(context.redirections.iter().cloned());
+        let exact_only = reason.or_else(|| context.exact_only.clone()).or(pattern);
         if self.keep(all.iter().map(String::len).sum()) {
             self.steps.push(CommandStep { words: all, exact_only });
         }
     }
 
-    /// Whether so many bytes may still be kept.
+    /// Tells whether so many bytes may still be kept.
     fn keep(&mut self, bytes: usize) -> bool {
-        self.kept = self.kept.saturating_add(bytes);
-        let fits = self.kept <= KEPT;
+        self.kept_bytes = self.kept_bytes.saturating_add(bytes);
+        let fits = self.kept_bytes <= MAX_WORD_BYTES;
         if !fits {
             self.note("it repeats its words too often");
         }
         fits
     }
 
-    /// A file whose content is run.
+    /// Adds a file whose content is run.
     pub(super) fn script(&mut self, path: &str) {
         if path.starts_with("/dev/") || path.starts_with("/proc/") {
             self.note(format!("{} is not a file that can be read ahead", visible_short(path)));
         }
-        if self.scripts.iter().any(|known| known == path) {
+        if self.scripts.iter().any(|other| other == path) {
             return;
         }
-        if self.scripts.len() < SCRIPTS {
+        if self.scripts.len() < MAX_SCRIPT_COUNT {
             self.scripts.push(path.to_owned());
         } else {
-            self.note(format!("it runs more than {SCRIPTS} files"));
+            self.note(format!("it runs more than {MAX_SCRIPT_COUNT} files"));
         }
     }
 
-    /// A file that a program looks for by itself.
-    pub(super) fn looks_for(&mut self, path: &str) {
-        if !self.looked_for.iter().any(|known| known == path) {
-            self.looked_for.push(path.to_owned());
+    /// Adds a file that a program looks for by itself.
+    pub(super) fn add_optional_script(&mut self, path: &str) {
+        if !self.optional_scripts.iter().any(|other| other == path) {
+            self.optional_scripts.push(path.to_owned());
         }
     }
 
-    /// The working directory changes for some of the steps.
-    pub(super) fn moves(&mut self) {
-        self.moves = true;
+    /// Records that the working directory changes for some of the steps.
+    pub(super) fn note_directory_change(&mut self) {
+        self.changes_directory = true;
     }
 
-    /// A program that takes what it reads for commands.
-    pub(super) fn obeys_input(&mut self, program: &str) {
-        self.obeying.push(visible_short(program));
+    /// Adds a program that takes its input for commands.
+    pub(super) fn add_command_reader(&mut self, program: &str) {
+        self.command_readers.push(visible_short(program));
     }
 
-    /// How many such programs there were so far.
-    pub(super) fn obeying(&self) -> usize {
-        self.obeying.len()
+    /// Returns how many such programs there were so far.
+    pub(super) fn command_reader_count(&self) -> usize {
+        self.command_readers.len()
     }
 
-    /// Whatever came since then is given input.
-    pub(super) fn feed_since(&mut self, before: usize) {
-        if let Some(program) = self.obeying.get(before) {
+    /// Records that the programs added since then get input.
+    pub(super) fn mark_input_since(&mut self, before: usize) {
+        if let Some(program) = self.command_readers.get(before) {
             let reason = format!("{program} may take its input for commands");
             self.note(reason);
         }
     }
 
-    /// The shell itself is given input.
-    pub(super) fn feed_all(&mut self) {
-        self.all_fed = true;
+    /// Records that the shell itself gets input.
+    pub(super) fn mark_shell_input(&mut self) {
+        self.shell_has_input = true;
     }
 
-    /// A place for the text of a here-document that is read later. It stands in words until then,
-    /// and cannot be mistaken: no command has a NUL character.
+    /// Reserves a placeholder for the text of a here-document that is read later. It is
+    /// unambiguous: no command has a NUL character.
     pub(super) fn reserve_document(&mut self) -> (usize, String) {
         let number = self.documents.len();
         self.documents.push(String::new());
@@ -142,13 +147,13 @@ impl Collector {
         }
     }
 
-    /// What holds for the command as a whole can only be told now.
+    /// Finishes the reading. What holds for the command as a whole is known only now.
     pub(super) fn finish(mut self) -> Reading {
-        if self.all_fed {
-            self.feed_since(0);
+        if self.shell_has_input {
+            self.mark_input_since(0);
         }
-        if self.moves {
-            // Before and behind a `cd` the same name is another file, and a loop has no before.
+        if self.changes_directory {
+            // Before and after a `cd` the same name is another file, and a loop has no before.
             if let Some(script) = self.scripts.iter().find(|path| !path.starts_with('/')) {
                 let script = visible_short(script);
                 self.note(format!(
@@ -156,7 +161,7 @@ impl Collector {
                 ));
             }
         } else {
-            let found = std::mem::take(&mut self.looked_for);
+            let found = std::mem::take(&mut self.optional_scripts);
             self.scripts.extend(found);
         }
         let mut steps = std::mem::take(&mut self.steps);

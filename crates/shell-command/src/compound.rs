@@ -1,10 +1,10 @@
-//! Loops, choices and groups, behind their first keyword.
+//! Parses loops, choices and groups, after their first keyword.
 
 use super::lexer::ends_word;
 use super::parser::{Parser, Stop};
 
 impl Parser<'_, '_> {
-    /// Reads what follows the keyword, to the one that closes it.
+    /// Reads what follows the keyword, up to the one that closes it.
     pub(super) fn compound(&mut self, keyword: &str) -> Result<(), Stop> {
         match keyword {
             "if" => self.choice(),
@@ -52,8 +52,8 @@ impl Parser<'_, '_> {
                 self.skip_blanks();
                 match self.cursor.peek() {
                     Some('\n' | ';') => break,
-                    // File names that are filled in here go into a variable, and wherever that is
-                    // used the reading says so.
+                    // File names that are filled in here go into a variable; the reading reports
+                    // every use of it.
                     _ => self.plain_word()?,
                 }
             }
@@ -98,7 +98,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// The patterns of a branch, with their brackets. They are compared, and fill in nothing.
+    /// Skips the patterns of a branch, with their brackets. They are compared, and fill in nothing.
     fn patterns(&mut self) -> Result<(), Stop> {
         if self.cursor.take_if('(') {
             self.skip_blanks();
@@ -116,7 +116,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Passes a word that is neither a program nor an argument. Its expansions are noted.
+    /// Skips a word that is neither a program nor an argument. Its expansions are noted.
     fn plain_word(&mut self) -> Result<(), Stop> {
         match self.cursor.peek() {
             Some(next) if !ends_word(next) => self.word().map(|_| ()),
@@ -124,7 +124,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Passes a keyword that must be here.
+    /// Skips a keyword that must be here.
     fn expect(&mut self, keyword: &str) -> Result<(), Stop> {
         self.skip_blanks();
         if self.keyword() == Some(keyword) {

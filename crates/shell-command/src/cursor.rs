@@ -1,10 +1,10 @@
-//! A place in a text. Knows characters and joined lines, and nothing of a shell.
+//! Implements a cursor in a text. It knows characters and joined lines, and nothing of a shell.
 
 /// Walks over a text, from front to back.
 #[derive(Debug)]
 pub(super) struct Cursor<'text> {
     text: &'text str,
-    /// Always between two characters.
+    /// The byte offset, always between two characters.
     position: usize,
 }
 
@@ -17,12 +17,12 @@ impl<'text> Cursor<'text> {
         self.position
     }
 
-    /// What is left.
+    /// Returns the remaining text.
     pub(super) fn rest(&self) -> &'text str {
         &self.text[self.position..]
     }
 
-    /// What was passed since `start`.
+    /// Returns the text since `start`.
     pub(super) fn since(&self, start: usize) -> &'text str {
         &self.text[start..self.position]
     }
@@ -31,7 +31,7 @@ impl<'text> Cursor<'text> {
         self.rest().chars().next()
     }
 
-    /// The next character but one. A line that is continued between them is no character.
+    /// Returns the second next character. A line continuation between them is no character.
     pub(super) fn second(&self) -> Option<char> {
         let mut rest = self.rest().chars();
         rest.next();
@@ -42,7 +42,7 @@ impl<'text> Cursor<'text> {
         rest.chars().next()
     }
 
-    /// Passes the next character, and the ends of lines that are continued behind it.
+    /// Takes the next character, and the line continuations after it.
     pub(super) fn take_joined(&mut self) -> Option<char> {
         let taken = self.take();
         self.join_lines();
@@ -55,7 +55,7 @@ impl<'text> Cursor<'text> {
         Some(next)
     }
 
-    /// Passes the next character if it is this one.
+    /// Takes the next character if it is this one.
     pub(super) fn take_if(&mut self, wanted: char) -> bool {
         let found = self.peek() == Some(wanted);
         if found {
@@ -64,20 +64,20 @@ impl<'text> Cursor<'text> {
         found
     }
 
-    /// Passes so many bytes, which the caller has looked at.
+    /// Skips so many bytes, which the caller has checked.
     pub(super) fn skip(&mut self, bytes: usize) {
         let end = self.position.saturating_add(bytes);
         self.position = self.text.floor_char_boundary(end);
     }
 
-    /// Passes the ends of lines that are continued on the next one.
+    /// Skips line continuations.
     pub(super) fn join_lines(&mut self) {
         while self.rest().starts_with("\\\n") {
             self.position += 2;
         }
     }
 
-    /// Passes the rest of the line, but not its end.
+    /// Skips the rest of the line, but not its end.
     pub(super) fn skip_line(&mut self) {
         self.position += self.rest().find('\n').unwrap_or(self.rest().len());
     }

@@ -1,24 +1,24 @@
-//! Here-documents: the lines behind a command that it gets as input.
+//! Reads here-documents, which are the lines after a command that it gets as input.
 
-use super::carried::Carried;
+use super::context::CommandContext;
 use super::cursor::Cursor;
 use super::expansion::Quoting;
 use super::parser::{Parser, Stop};
 use super::word::{Word, WordBuilder};
 
-/// A here-document whose lines are still to come.
+/// Describes a here-document whose lines have not been read yet.
 #[derive(Debug)]
 pub(super) struct HereDocument {
     number: usize,
     delimiter: String,
     /// Whether the delimiter was quoted: then the lines are data and nothing else.
     literal: bool,
-    /// Whether tabs at the start of lines do not count.
+    /// Whether tabs at the start of lines are stripped.
     without_tabs: bool,
 }
 
 impl Parser<'_, '_> {
-    /// Takes note of a here-document. Returns what stands for its text until it is read.
+    /// Registers a here-document. Returns the placeholder for its text until it is read.
     pub(super) fn expect_document(&mut self, delimiter: Word, without_tabs: bool) -> String {
         if delimiter.text.contains('\n') {
             self.collector.note("the end of a here-document is not a line");
@@ -33,7 +33,7 @@ impl Parser<'_, '_> {
         placeholder
     }
 
-    /// Reads the here-documents that start behind the end of this line.
+    /// Reads the here-documents that start after the end of this line.
     pub(super) fn read_documents(&mut self) -> Result<(), Stop> {
         for document in std::mem::take(&mut self.documents) {
             self.read_document(&document)?;
@@ -41,7 +41,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// Here-documents without lines.
+    /// Reports here-documents without lines.
     pub(super) fn check_documents(&mut self) {
         if !self.documents.is_empty() {
             self.collector.note("a here-document has no end");
@@ -73,13 +73,13 @@ impl Parser<'_, '_> {
         if document.literal { Ok(()) } else { self.expansions_of(text) }
     }
 
-    /// The commands in the expansions of a text.
+    /// Reads the commands in the expansions of a text.
     fn expansions_of(&mut self, text: &str) -> Result<(), Stop> {
-        let carried = Carried::default();
+        let context = CommandContext::default();
         let mut parser = Parser {
             cursor: Cursor::new(text),
             collector: self.collector,
-            carried: &carried,
+            context: &context,
             depth: self.depth + 1,
             documents: Vec::new(),
         };

@@ -1,24 +1,24 @@
-//! Expansions: what a shell puts in place of a text that starts with `$` or a backquote.
+//! Reads expansions, which replace a text that starts with `$` or a backquote.
 //!
-//! Each makes the reading incomplete, since its value is known only when the command runs. They
-//! are still walked through, for the commands in them.
+//! Each makes the reading incomplete, since its value is known only when the command runs. They are
+//! still parsed, for the commands in them.
 
 use super::parser::{Parser, Stop};
 use super::word::WordBuilder;
 
-/// Where a text stands.
+/// Tells how a text is quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quoting {
-    /// In an ordinary word.
+    /// It is in an ordinary word.
     None,
-    /// Between double quotes.
+    /// It is between double quotes.
     Double,
-    /// In a here-document or an arithmetic expression, where quotes are plain characters.
+    /// It is in a here-document or an arithmetic expression, where quotes are plain characters.
     Text,
 }
 
 impl Parser<'_, '_> {
-    /// Reads what starts with a dollar sign.
+    /// Reads an expansion that starts with a dollar sign.
     pub(super) fn dollar(&mut self, word: &mut WordBuilder, quoting: Quoting) -> Result<(), Stop> {
         let start = self.cursor.position();
         self.cursor.take_joined();
@@ -66,7 +66,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// The commands of `$(…)`, behind the bracket.
+    /// Reads the commands of `$(…)`, after the bracket.
     pub(super) fn substitution(&mut self) -> Result<(), Stop> {
         self.nested(|parser| {
             parser.list()?;
@@ -74,11 +74,11 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// The expression of `$((…))`, behind the first bracket. Only substitutions in it matter.
+    /// Reads the expression of `$((…))`, after the first bracket. Only substitutions in it matter.
     fn arithmetic(&mut self) -> Result<(), Stop> {
         self.nested(|parser| {
             let mut ignored = WordBuilder::default();
-            // The bracket that is open already.
+            // Counts the bracket that is open already.
             let mut open = 1_usize;
             while open > 0 {
                 match parser.cursor.peek() {
@@ -97,7 +97,7 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// `${…}`, from the brace.
+    /// Reads `${…}`, from the brace.
     fn parameter(&mut self, quoting: Quoting) -> Result<(), Stop> {
         self.cursor.take();
         self.nested(|parser| {
@@ -124,7 +124,7 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// The commands between backquotes.
+    /// Reads the commands between backquotes.
     pub(super) fn backquoted(
         &mut self,
         word: &mut WordBuilder,
@@ -150,13 +150,13 @@ impl Parser<'_, '_> {
             }
         }
         word.unknown(self.cursor.since(start));
-        Parser::read(self.collector, &commands, self.carried, self.depth + 1);
+        Parser::read(self.collector, &commands, self.context, self.depth + 1);
         Ok(())
     }
 }
 
-/// Whether this is `(expression))` rather than commands in brackets. Only a guess, which is enough:
-/// either way the reading is not complete.
+/// Tells whether this is `(expression))` rather than commands in brackets. It is only a guess,
+/// which is enough: either way the reading is not complete.
 fn is_arithmetic(text: &str) -> bool {
     if !text.starts_with('(') {
         return false;

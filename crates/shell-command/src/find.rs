@@ -1,20 +1,20 @@
-//! `find` and `xargs`: programs that run a command on what they find.
+//! Handles `find` and `xargs`, which run a command on what they find.
 
 use super::invocation::Invocation;
 use super::word::Word;
 use super::wrappers::skip_options;
 
-/// Actions of `find` that run a command.
-const RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
-/// Actions of `find` that delete or write.
-const CHANGES: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
+/// Lists the actions of `find` that run a command.
+const COMMAND_ACTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+/// Lists the actions of `find` that delete or write.
+const WRITE_ACTIONS: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
 
 impl Invocation<'_> {
-    /// `find`, and the commands that it runs.
+    /// Reads `find`, and the commands that it runs.
     pub(super) fn find(&mut self, words: &[Word]) {
         let is_one_of = |word: &Word, names: &[&str]| names.iter().any(|name| word.text == **name);
-        let runs = words.iter().any(|word| is_one_of(word, &RUNS));
-        let changes = words.iter().any(|word| is_one_of(word, &CHANGES));
+        let runs = words.iter().any(|word| is_one_of(word, &COMMAND_ACTIONS));
+        let changes = words.iter().any(|word| is_one_of(word, &WRITE_ACTIONS));
         let reason = match (runs, changes) {
             (true, _) => Some("runs a command on what it finds"),
             (false, true) => Some("deletes files or writes to one"),
@@ -22,9 +22,9 @@ impl Invocation<'_> {
         };
         self.step(words, reason.map(str::to_owned));
         let mut rest = words;
-        while let Some(start) = rest.iter().position(|word| is_one_of(word, &RUNS)) {
+        while let Some(start) = rest.iter().position(|word| is_one_of(word, &COMMAND_ACTIONS)) {
             if rest[start].text.ends_with("dir") {
-                self.collector.moves();
+                self.collector.note_directory_change();
             }
             rest = &rest[start + 1..];
             let end = rest.iter().enumerate().position(|(position, word)| {
@@ -36,8 +36,8 @@ impl Invocation<'_> {
                 return;
             };
             let command = &rest[..end];
-            if let Some(last) = command.iter().rposition(|word| is_one_of(word, &RUNS)) {
-                // One of them is the argument of something else.
+            if let Some(last) = command.iter().rposition(|word| is_one_of(word, &COMMAND_ACTIONS)) {
+                // One of them is the argument of another option.
                 self.collector.note("it is not sure where a command of find starts");
                 rest = &rest[last..];
                 continue;
@@ -48,13 +48,13 @@ impl Invocation<'_> {
             if command.is_empty() {
                 self.collector.note("a command of find is missing");
             }
-            let carried = self.carried.clone();
-            self.read_wrapped(command, &carried);
+            let context = self.context.clone();
+            self.read_wrapped(command, &context);
             rest = &rest[end + 1..];
         }
     }
 
-    /// `xargs`, which adds what it reads to a command.
+    /// Reads `xargs`, which adds its input to a command.
     pub(super) fn xargs(&mut self, words: &[Word]) {
         const FLAGS: [&str; 9] =
             ["-0", "-r", "-t", "-x", "-o", "--null", "--no-run-if-empty", "--verbose", "--exit"];
@@ -77,9 +77,9 @@ impl Invocation<'_> {
         self.collector.note("xargs adds words to a command that are known only when it runs");
         match skip_options(words, &FLAGS, &VALUED) {
             Ok(start) if start < words.len() => {
-                let mut carried = self.carried.clone();
-                carried.limit(|| "gets more words from xargs".to_owned());
-                self.read_wrapped(&words[start..], &carried);
+                let mut context = self.context.clone();
+                context.limit(|| "gets more words from xargs".to_owned());
+                self.read_wrapped(&words[start..], &context);
             }
             Ok(_) => self.step(words, None),
             Err(reason) => self.step(words, Some(reason)),

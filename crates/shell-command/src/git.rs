@@ -1,10 +1,10 @@
-//! `git`: what it can be told to run.
+//! Handles `git` and what it can be made to run.
 
 use super::invocation::Invocation;
 use super::word::Word;
 
-/// Options before the subcommand that change nothing but the output.
-const GLOBAL: [&str; 7] = [
+/// Lists the options before the subcommand that change nothing but the output.
+const GLOBAL_OPTIONS: [&str; 7] = [
     "--no-pager",
     "-P",
     "--no-optional-locks",
@@ -14,9 +14,9 @@ const GLOBAL: [&str; 7] = [
     "--no-advice",
 ];
 
-/// Subcommands that do what their name says. Any other may be an alias, which can be any command,
-/// or it runs commands by itself.
-const PLAIN: [&str; 52] = [
+/// Lists the subcommands that do what their name says. Any other may be an alias, which can be any
+/// command, or it runs commands by itself.
+const PLAIN_SUBCOMMANDS: [&str; 52] = [
     "add",
     "annotate",
     "blame",
@@ -71,8 +71,8 @@ const PLAIN: [&str; 52] = [
     "worktree",
 ];
 
-/// Options that run something or write somewhere, in whatever subcommand has them.
-const OPTIONS: [&str; 13] = [
+/// Lists the options that run a command or write a file, in all subcommands that have them.
+const RISKY_OPTIONS: [&str; 13] = [
     "--exec",
     "--exec-path",
     "--ext-diff",
@@ -88,12 +88,12 @@ const OPTIONS: [&str; 13] = [
     "--strategy",
 ];
 
-/// Letters of short options with such a meaning, by subcommand.
-const LETTERS: [(&str, &str); 5] =
+/// Lists the letters of short options with such a meaning, by subcommand.
+const RISKY_LETTERS: [(&str, &str); 5] =
     [("rebase", "xis"), ("grep", "O"), ("merge", "s"), ("pull", "s"), ("init", "c")];
 
 impl Invocation<'_> {
-    /// A call of `git`.
+    /// Reads a call of `git`.
     pub(super) fn git(&mut self, words: &[Word]) {
         self.step(words, risk(words).map(str::to_owned));
     }
@@ -101,22 +101,24 @@ impl Invocation<'_> {
 
 fn risk(words: &[Word]) -> Option<&'static str> {
     let arguments = &words[1..];
-    let subcommand = arguments.iter().position(|word| !GLOBAL.contains(&word.text.as_str()))?;
+    let subcommand =
+        arguments.iter().position(|word| !GLOBAL_OPTIONS.contains(&word.text.as_str()))?;
     let (name, arguments) = (arguments[subcommand].text.as_str(), &arguments[subcommand + 1..]);
     if name.starts_with('-') {
         return Some("is told by an option where to find its settings or programs");
     }
-    if !PLAIN.contains(&name) {
+    if !PLAIN_SUBCOMMANDS.contains(&name) {
         return Some("this subcommand of git can run any command");
     }
-    let letters = LETTERS.iter().find(|(of, _)| *of == name).map_or("", |(_, letters)| letters);
+    let letters =
+        RISKY_LETTERS.iter().find(|(of, _)| *of == name).map_or("", |(_, letters)| letters);
     let risky = arguments.iter().any(|word| {
         let text = word.text.as_str();
         let option = text.split_once('=').map_or(text, |(option, _)| option);
         let is_short = text.starts_with('-') && !text.starts_with("--");
-        // An address such as `ext::command` names the program that speaks to the other side.
+        // An address such as `ext::command` names the program that talks to the remote.
         text.contains("::")
-            || (option.len() > 2 && OPTIONS.iter().any(|risky| risky.starts_with(option)))
+            || (option.len() > 2 && RISKY_OPTIONS.iter().any(|risky| risky.starts_with(option)))
             || (is_short && text.contains(|letter| letters.contains(letter)))
     });
     risky.then_some("is told by an argument to run a command or to write to a file")

@@ -1,11 +1,11 @@
-//! Programs that run code from a file, from their arguments or from their input.
+//! Handles programs that run code from a file, from their arguments or from their input.
 
 use lango_text::visible_short;
 
 use super::invocation::Invocation;
 use super::word::Word;
 
-/// An interpreter whose options are known well enough to tell which word is the file.
+/// Describes an interpreter whose options are known well enough to tell which word is the file.
 #[derive(Debug)]
 pub(super) struct Interpreter {
     pub(super) names: &'static [&'static str],
@@ -13,19 +13,19 @@ pub(super) struct Interpreter {
     flags: &'static str,
     /// Letters of options with a value.
     valued: &'static str,
-    /// Letters of options behind which code stands, or the name of code.
+    /// Letters of options that are followed by code, or by the name of code.
     code: &'static str,
-    /// Long options behind which code stands.
+    /// Long options that are followed by code.
     long_code: &'static [&'static str],
     /// Long options without a value.
     long_flags: &'static [&'static str],
-    /// Words that only ask for something, if nothing else is said.
+    /// Words that only ask for information, if there is no other word.
     questions: &'static [&'static str],
 }
 
 const QUESTIONS: &[&str] = &["--version", "--help", "-v", "-h"];
 
-/// The interpreters. Any option that is not listed makes the reading incomplete.
+/// Lists the interpreters. Any option that is not listed makes the reading incomplete.
 pub(super) const INTERPRETERS: &[Interpreter] = &[
     Interpreter {
         names: &["python", "pypy", "python3", "python2"],
@@ -34,7 +34,7 @@ pub(super) const INTERPRETERS: &[Interpreter] = &[
         code: "cm",
         long_code: &[],
         long_flags: &[],
-        // Here `-v` does not ask for the version.
+        // For this one `-v` does not ask for the version.
         questions: &["--version", "--help", "-V", "-h"],
     },
     Interpreter {
@@ -84,7 +84,7 @@ pub(super) const INTERPRETERS: &[Interpreter] = &[
     },
 ];
 
-/// What a word of options means.
+/// Tells what a word of options means.
 enum Meaning {
     Nothing,
     /// The next word belongs to it.
@@ -133,7 +133,7 @@ impl Invocation<'_> {
 }
 
 impl Interpreter {
-    /// What an option means. None where it is no option.
+    /// Returns the meaning of an option; none if the word is no option.
     fn meaning(&self, word: &str) -> Option<Meaning> {
         if word.starts_with("--") {
             let option = word.split_once('=').map_or(word, |(option, _)| option);

@@ -1,4 +1,4 @@
-//! One command with its words: what kind of program it starts, and what that leads to.
+//! Reads one command with its words: what kind of program it starts, and what that runs.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -6,23 +6,23 @@ use std::sync::LazyLock;
 use lango_text::visible_short;
 
 use super::builtins::{BUILTINS, Builtin};
-use super::carried::Carried;
 use super::collector::Collector;
+use super::context::CommandContext;
 use super::interpreters::{INTERPRETERS, Interpreter};
 use super::programs::{PROGRAMS, Program};
 use super::shells::{SHELLS, Shell};
 use super::word::Word;
 use super::wrappers::{WRAPPERS, Wrapper};
 
-/// How many wrappers may stand around a command.
-const WRAPPED: usize = 32;
+/// Limits how many wrappers may be around a command.
+const MAX_WRAPPER_COUNT: usize = 32;
 
-/// Where programs come from that are not bound by their content: it is where a bare name is
-/// looked for, too.
-const SYSTEM: [&str; 6] =
+/// Lists the directories of programs that are not bound by their content: bare names are looked up
+/// there, too.
+const SYSTEM_DIRECTORIES: [&str; 6] =
     ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"];
 
-/// What is known about a program.
+/// Classifies a program.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
     Wrapper(&'static Wrapper),
@@ -42,10 +42,10 @@ static KINDS: LazyLock<HashMap<&'static str, Kind>> = LazyLock::new(|| {
     all.flat_map(|(names, kind)| names.iter().map(move |name| (*name, kind))).collect()
 });
 
-/// A command about to be read, with what surrounds it.
+/// Holds a command about to be read, with its context.
 pub(super) struct Invocation<'run> {
     pub(super) collector: &'run mut Collector,
-    pub(super) carried: &'run Carried,
+    pub(super) context: &'run CommandContext,
     pub(super) depth: usize,
     wrapped: usize,
 }
@@ -53,17 +53,17 @@ pub(super) struct Invocation<'run> {
 impl<'run> Invocation<'run> {
     pub(super) fn new(
         collector: &'run mut Collector,
-        carried: &'run Carried,
+        context: &'run CommandContext,
         depth: usize,
     ) -> Self {
-        Self { collector, carried, depth, wrapped: 0 }
+        Self { collector, context, depth, wrapped: 0 }
     }
 
-    /// Reads a command. Without words it is assignments and redirections alone.
+    /// Reads a command. Without words it consists of assignments and redirections.
     pub(super) fn read(&mut self, words: &[Word]) {
         let Some(command) = words.first() else {
-            if !self.carried.is_empty() {
-                self.collector.step(self.carried, words, None);
+            if !self.context.is_empty() {
+                self.collector.step(self.context, words, None);
             }
             return;
         };
@@ -78,12 +78,12 @@ impl<'run> Invocation<'run> {
         let kind = match command.text.rsplit_once('/') {
             Some((directory, base)) => {
                 let kind = kind_of(base);
-                let is_system = SYSTEM.contains(&directory);
+                let is_system = SYSTEM_DIRECTORIES.contains(&directory);
                 if !is_system {
                     self.collector.script(&command.text);
                 }
-                // A file is no builtin, and one that is somewhere else may be anything. Under the
-                // name of something known it may do what that does.
+                // A file is no builtin, and one in another directory may be anything. Under the
+                // name of a known program it may behave like that program.
                 if !is_system || matches!(kind, Some(Kind::Builtin(_))) {
                     let reason = format!("runs the program in {}", visible_short(&command.text));
                     self.step(words, Some(reason));
@@ -114,33 +114,33 @@ impl<'run> Invocation<'run> {
         }
     }
 
-    /// Reads the command that another one wraps, in the same surroundings or richer ones.
-    pub(super) fn read_wrapped(&mut self, words: &[Word], carried: &Carried) {
-        if self.wrapped >= WRAPPED {
+    /// Reads the command that another one wraps, in the same context or an extended one.
+    pub(super) fn read_wrapped(&mut self, words: &[Word], context: &CommandContext) {
+        if self.wrapped >= MAX_WRAPPER_COUNT {
             self.collector.note("too many commands are wrapped into each other");
             return;
         }
         let wrapped = self.wrapped + 1;
-        Invocation { collector: self.collector, carried, depth: self.depth, wrapped }.read(words);
+        Invocation { collector: self.collector, context, depth: self.depth, wrapped }.read(words);
     }
 
-    /// Reads a text that a shell would.
+    /// Reads a text as a shell would.
     pub(super) fn read_text(&mut self, text: &str) {
-        super::parser::Parser::read(self.collector, text, self.carried, self.depth + 1);
+        super::parser::Parser::read(self.collector, text, self.context, self.depth + 1);
     }
 
-    /// Adds the command as a step, as it stands.
+    /// Adds the command as a step, unchanged.
     pub(super) fn step(&mut self, words: &[Word], reason: Option<String>) {
-        self.collector.step(self.carried, words, reason);
+        self.collector.step(self.context, words, reason);
     }
 
-    /// Adds the command as a step of which something is not known.
+    /// Adds the command as a step that is not completely known.
     pub(super) fn unsure(&mut self, words: &[Word], reason: String) {
         self.collector.note(reason.clone());
         self.step(words, Some(reason));
     }
 
-    /// Some variables are read by a shell as a text with expansions.
+    /// Checks an assignment: a shell reads the values of some variables as a text with expansions.
     pub(super) fn check_assignment(collector: &mut Collector, assignment: &str) {
         if assignment.contains(['$', '`']) {
             collector.note("a variable has a text that may be read as a command later");
@@ -148,13 +148,13 @@ impl<'run> Invocation<'run> {
     }
 }
 
-/// What is known about a program of this name.
+/// Returns what is known about a program of this name.
 fn kind_of(base: &str) -> Option<Kind> {
     KINDS.get(base).copied()
 }
 
-/// What is known about a program of almost this name: with a version behind it, or, on systems
-/// where that makes no difference, in other letters.
+/// Returns what is known about a program of almost this name: with a version at the end, or in
+/// another case, which some systems ignore.
 fn kind_resembling(command: &str) -> Option<Kind> {
     let base = command.rsplit_once('/').map_or(command, |(_, base)| base).to_ascii_lowercase();
     let name = base

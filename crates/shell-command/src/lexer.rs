@@ -1,16 +1,16 @@
-//! Words: quotes, escapes, and where a word ends.
+//! Splits the text into words: quotes, escapes, and where a word ends.
 
 use super::expansion::Quoting;
 use super::parser::{Parser, Stop};
 use super::word::{Word, WordBuilder};
 
-/// Whether this ends a word that is not quoted.
+/// Tells whether this ends a word that is not quoted.
 pub(super) fn ends_word(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')')
 }
 
 impl Parser<'_, '_> {
-    /// Passes blanks, continued lines and a comment, but no end of a line.
+    /// Skips blanks, line continuations and a comment, but no end of a line.
     ///
     /// A carriage return is no blank: to a shell it is a character like any other.
     pub(super) fn skip_blanks(&mut self) {
@@ -26,7 +26,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Reads a word. Whoever calls has seen that one starts here.
+    /// Reads a word. The caller has checked that one starts here.
     pub(super) fn word(&mut self) -> Result<Word, Stop> {
         let mut word = WordBuilder::default();
         while let Some(next) = self.cursor.peek() {
@@ -85,7 +85,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Reads one character, escape or expansion where only those mean something. False at the end.
+    /// Reads one character, escape or expansion in a context where only those have a meaning.
+    /// Returns false at the end.
     pub(super) fn within_quotes(
         &mut self,
         word: &mut WordBuilder,

@@ -1,20 +1,21 @@
-//! Lists, pipelines and compound commands: what joins simple commands.
+//! Parses lists, pipelines and compound commands, which join simple commands.
 //!
 //! The parser accepts more than shells do. What a shell refuses does not run, so reading steps in
-//! it does no harm. What it must never do is to read other commands than a shell would.
+//! it does no harm. It must never read other commands than a shell would.
 
-use super::carried::Carried;
 use super::collector::Collector;
+use super::context::CommandContext;
 use super::cursor::Cursor;
 use super::documents::HereDocument;
 use super::invocation::Invocation;
 use super::keywords::{closes, is_keyword, keyword_at};
 use super::word::Word;
 
-/// How deep brackets, substitutions and texts for other shells may nest. Each level takes stack.
-const DEEPEST: usize = 48;
+/// Limits how deep brackets, substitutions and texts for other shells may nest. Each level takes
+/// stack.
+const MAX_DEPTH: usize = 48;
 
-/// The rest of the text cannot be read.
+/// Signals that the rest of the text cannot be read.
 #[derive(Debug)]
 pub(super) struct Stop {
     reason: String,
@@ -30,10 +31,10 @@ impl Stop {
 pub(super) struct Parser<'text, 'run> {
     pub(super) cursor: Cursor<'text>,
     pub(super) collector: &'run mut Collector,
-    /// What surrounds the whole text.
-    pub(super) carried: &'run Carried,
+    /// The context of the whole text.
+    pub(super) context: &'run CommandContext,
     pub(super) depth: usize,
-    /// Here-documents that start behind the end of this line.
+    /// Here-documents that start after the end of this line.
     pub(super) documents: Vec<HereDocument>,
 }
 
@@ -42,11 +43,11 @@ impl<'text, 'run> Parser<'text, 'run> {
     pub(super) fn read(
         collector: &'run mut Collector,
         text: &'text str,
-        carried: &'run Carried,
+        context: &'run CommandContext,
         depth: usize,
     ) {
         let cursor = Cursor::new(text);
-        let mut parser = Self { cursor, collector, carried, depth, documents: Vec::new() };
+        let mut parser = Self { cursor, collector, context, depth, documents: Vec::new() };
         if let Err(Stop { reason }) = parser.nested(Self::all) {
             parser.collector.note(reason);
         }
@@ -66,8 +67,8 @@ impl<'text, 'run> Parser<'text, 'run> {
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        if self.depth >= DEEPEST {
-            return Err(Stop::because(format!("it is nested more than {DEEPEST} deep")));
+        if self.depth >= MAX_DEPTH {
+            return Err(Stop::because(format!("it is nested more than {MAX_DEPTH} deep")));
         }
         self.depth += 1;
         let result = read(self);
@@ -75,7 +76,7 @@ impl<'text, 'run> Parser<'text, 'run> {
         result
     }
 
-    /// Reads commands up to what ends a list: a closing bracket or keyword, `;;`, or the end.
+    /// Reads commands up to the end of a list: a closing bracket or keyword, `;;`, or the end.
     pub(super) fn list(&mut self) -> Result<(), Stop> {
         loop {
             self.skip_newlines()?;
@@ -103,7 +104,7 @@ impl<'text, 'run> Parser<'text, 'run> {
         }
     }
 
-    /// Pipelines joined by `&&` and `||`.
+    /// Reads pipelines joined by `&&` and `||`.
     fn pipelines(&mut self) -> Result<(), Stop> {
         loop {
             self.pipeline()?;
@@ -125,10 +126,10 @@ impl<'text, 'run> Parser<'text, 'run> {
                 self.cursor.take();
                 self.skip_blanks();
             }
-            let before = self.collector.obeying();
+            let before = self.collector.command_reader_count();
             self.command()?;
             if !is_first {
-                self.collector.feed_since(before);
+                self.collector.mark_input_since(before);
             }
             is_first = false;
             self.skip_blanks();
@@ -141,23 +142,23 @@ impl<'text, 'run> Parser<'text, 'run> {
         }
     }
 
-    /// One command, simple or compound.
+    /// Reads one command, simple or compound.
     pub(super) fn command(&mut self) -> Result<(), Stop> {
-        let before = self.collector.obeying();
+        let before = self.collector.command_reader_count();
         if self.cursor.peek() == Some('(') {
             if self.cursor.second() == Some('(') {
                 self.collector.note("shells differ on ((…))");
             }
             self.cursor.take();
             self.substitution()?;
-            return self.redirections_behind(before);
+            return self.trailing_redirections(before);
         }
         let Some(keyword) = self.keyword() else { return self.simple_command() };
         match keyword {
             "{" | "if" | "while" | "until" | "for" | "case" | "select" => {
                 self.cursor.skip(keyword.len());
                 self.nested(|parser| parser.compound(keyword))?;
-                self.redirections_behind(before)
+                self.trailing_redirections(before)
             }
             "function" | "coproc" => {
                 self.collector.note(format!("shells differ on {keyword}"));
@@ -178,9 +179,9 @@ impl<'text, 'run> Parser<'text, 'run> {
         }
     }
 
-    /// A command of assignments, words and redirections.
+    /// Reads a command of assignments, words and redirections.
     fn simple_command(&mut self) -> Result<(), Stop> {
-        let mut carried = self.carried.clone();
+        let mut context = self.context.clone();
         let mut words: Vec<Word> = Vec::new();
         let start = self.cursor.position();
         let mut both_redirected = false;
@@ -192,7 +193,7 @@ impl<'text, 'run> Parser<'text, 'run> {
             }
             if self.at_redirection() {
                 both_redirected |= self.cursor.peek() == Some('&');
-                self.redirect(&mut carried)?;
+                self.redirect(&mut context)?;
                 continue;
             }
             match self.cursor.peek() {
@@ -216,7 +217,7 @@ impl<'text, 'run> Parser<'text, 'run> {
             }
             if words.is_empty() && word.assignment {
                 Invocation::check_assignment(self.collector, &word.text);
-                carried.assign(&word.text);
+                context.assign(&word.text);
             } else {
                 if words.is_empty() && !word.quoted && is_keyword(&word.text) && word.text != "[[" {
                     let reason = format!("the word {} stands at an odd place", word.text);
@@ -228,18 +229,18 @@ impl<'text, 'run> Parser<'text, 'run> {
         if self.cursor.position() == start {
             return Err(Stop::because("a command is missing"));
         }
-        let before = self.collector.obeying();
-        Invocation::new(self.collector, &carried, self.depth).read(&words);
-        if carried.input {
-            self.collector.feed_since(before);
+        let before = self.collector.command_reader_count();
+        Invocation::new(self.collector, &context, self.depth).read(&words);
+        if context.input {
+            self.collector.mark_input_since(before);
             if words.iter().any(|word| word.text == "exec") {
-                self.collector.feed_all();
+                self.collector.mark_shell_input();
             }
         }
         Ok(())
     }
 
-    /// Whether `<(` or `>(` starts here.
+    /// Tells whether `<(` or `>(` starts here.
     pub(super) fn at_process_substitution(&self) -> bool {
         matches!(self.cursor.peek(), Some('<' | '>')) && self.cursor.second() == Some('(')
     }
@@ -254,7 +255,7 @@ impl<'text, 'run> Parser<'text, 'run> {
         Ok(Word { text, unknown: true, ..Word::default() })
     }
 
-    /// Passes the `()` behind the name of a function.
+    /// Skips the `()` after the name of a function.
     fn function_brackets(&mut self) -> bool {
         self.skip_blanks();
         if self.cursor.peek() != Some('(') {
@@ -265,12 +266,12 @@ impl<'text, 'run> Parser<'text, 'run> {
         self.cursor.take_if(')')
     }
 
-    /// The keyword that starts here.
+    /// Returns the keyword that starts here.
     pub(super) fn keyword(&self) -> Option<&'text str> {
         keyword_at(self.cursor.rest())
     }
 
-    /// Passes blanks, comments and ends of lines, with the here-documents behind them.
+    /// Skips blanks, comments and ends of lines, with the here-documents after them.
     pub(super) fn skip_newlines(&mut self) -> Result<(), Stop> {
         loop {
             self.skip_blanks();
@@ -297,7 +298,7 @@ impl<'text, 'run> Parser<'text, 'run> {
     }
 }
 
-/// Whether a word before a redirection is its descriptor, in some shells.
+/// Tells whether a word before a redirection is its descriptor, in some shells.
 fn looks_like_descriptor(word: &Word) -> bool {
     let text = &word.text;
     !word.quoted

@@ -1,15 +1,15 @@
-//! Programs that can be made to run something else, or to write somewhere, by an argument.
+//! Lists programs that an argument can make run another program or write a file.
 //!
 //! A rule with a pattern, such as `tar *`, was written with the usual arguments in mind. For the
 //! arguments listed here it does not hold; only a rule for exactly these words does. What a build
-//! tool runs is the project's own code, which whoever allows the tool has in mind.
+//! tool runs is the project's own code, which a user who allows the tool has in mind.
 
 use lango_text::visible_short;
 
 use super::invocation::Invocation;
 use super::word::Word;
 
-/// A program, and what is to be known about it.
+/// Describes a program.
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) names: &'static [&'static str],
@@ -17,13 +17,13 @@ pub(super) struct Program {
     when: When,
     /// Whether its first argument that is no option is a file with commands for it.
     runs_file: bool,
-    /// The option behind which such a file stands.
+    /// The option that such a file follows.
     file_option: Option<&'static str>,
     /// Whether it takes its input for commands.
-    obeys_input: bool,
+    reads_commands: bool,
 }
 
-/// For which arguments only a rule for exactly these words holds.
+/// Tells for which arguments only a rule for exactly these words holds.
 #[derive(Debug)]
 enum When {
     Always,
@@ -40,18 +40,18 @@ const fn always(names: &'static [&'static str], why: &'static str) -> Program {
         when: When::Always,
         runs_file: false,
         file_option: None,
-        obeys_input: false,
+        reads_commands: false,
     }
 }
 
-/// Like `always`, for what reads commands from its input if it gets one.
-const fn obeys(names: &'static [&'static str], why: &'static str) -> Program {
-    Program { obeys_input: true, ..always(names, why) }
+/// Describes a program like `always`, for one that reads commands from its input if it gets one.
+const fn reads(names: &'static [&'static str], why: &'static str) -> Program {
+    Program { reads_commands: true, ..always(names, why) }
 }
 
-/// An interpreter that is known by name only.
+/// Describes an interpreter that is known by name only.
 const fn runs_file(names: &'static [&'static str]) -> Program {
-    Program { runs_file: true, ..obeys(names, "runs the program that its arguments name") }
+    Program { runs_file: true, ..reads(names, "runs the program that its arguments name") }
 }
 
 const fn options(
@@ -65,45 +65,45 @@ const fn options(
 
 const RUNS: &str = "runs the command in its arguments";
 const CODE: &str = "can run commands from the text in its arguments";
-const TOLD: &str = "is told by an option to run a command";
+const EXEC: &str = "is told by an option to run a command";
 const WRITES: &str = "is told by an option to write to a file";
 
-/// The table.
+/// Lists the programs.
 pub(super) const PROGRAMS: &[Program] = &[
     // Languages.
     Program {
         file_option: Some("-f"),
         ..always(&["awk", "gawk", "mawk", "nawk", "original-awk"], CODE)
     },
-    obeys(&["ed", "red", "ex", "vi", "vim", "nvim", "view", "rvim", "emacs", "nano", "pico"], CODE),
-    obeys(&["gdb", "lldb", "sqlite3", "sqlite", "psql", "mysql", "mariadb", "mongosh"], CODE),
-    obeys(&["redis-cli", "duckdb", "clickhouse", "dc", "m4", "gnuplot", "octave", "r", "gp"], CODE),
-    obeys(&["irb", "pry", "ipython", "jshell", "ghci", "iex", "ocaml", "utop", "bpython"], CODE),
+    reads(&["ed", "red", "ex", "vi", "vim", "nvim", "view", "rvim", "emacs", "nano", "pico"], CODE),
+    reads(&["gdb", "lldb", "sqlite3", "sqlite", "psql", "mysql", "mariadb", "mongosh"], CODE),
+    reads(&["redis-cli", "duckdb", "clickhouse", "dc", "m4", "gnuplot", "octave", "r", "gp"], CODE),
+    reads(&["irb", "pry", "ipython", "jshell", "ghci", "iex", "ocaml", "utop", "bpython"], CODE),
     runs_file(&["tclsh", "wish", "expect", "osascript", "rscript", "julia", "swift", "scala"]),
     runs_file(&["groovy", "guile", "racket", "sbcl", "clisp", "elixir", "erl", "escript"]),
     runs_file(&["runghc", "java", "kotlin", "clojure", "bb", "tsx", "ts-node", "bun", "deno"]),
     runs_file(&["dotnet", "mono", "wine", "wasmtime", "wasmer", "run-parts", "just", "rake"]),
-    // Programs that run a command which is not opened here.
-    obeys(&["watch", "flock", "script", "strace", "ltrace", "perf", "valgrind", "entr"], RUNS),
-    obeys(&["chroot", "unshare", "nsenter", "bwrap", "firejail", "systemd-run", "pkexec"], RUNS),
-    obeys(&["setpriv", "capsh", "prlimit", "numactl", "cgexec", "runcon", "sg", "newgrp"], RUNS),
-    obeys(&["start-stop-daemon", "daemonize", "xvfb-run", "dbus-run-session", "fakeroot"], RUNS),
-    obeys(&["proxychains", "proxychains4", "torsocks", "rlwrap", "unbuffer", "faketime"], RUNS),
-    obeys(&["setarch", "linux32", "linux64", "i386", "x86_64", "eatmydata", "chronic"], RUNS),
-    obeys(&["hyperfine", "ifne", "mispipe", "pee", "sponge", "vipe", "vidir", "direnv"], RUNS),
-    obeys(&["ld.so", "ld-linux.so", "ld-linux-x86-64.so", "ld-linux-aarch64.so"], RUNS),
-    obeys(&["npx", "bunx", "pnpx", "uvx", "pipx", "nix", "nix-shell", "nix-build"], RUNS),
-    obeys(&["docker", "podman", "nerdctl", "kubectl", "lxc", "vagrant", "wsl"], RUNS),
-    obeys(&["parallel", "at", "batch", "crontab", "screen", "tmux", "dtach"], RUNS),
-    obeys(&["ssh", "sftp", "ftp", "lftp", "telnet", "rsh", "mosh", "socat"], RUNS),
+    // Programs that run a command which is not unwrapped here.
+    reads(&["watch", "flock", "script", "strace", "ltrace", "perf", "valgrind", "entr"], RUNS),
+    reads(&["chroot", "unshare", "nsenter", "bwrap", "firejail", "systemd-run", "pkexec"], RUNS),
+    reads(&["setpriv", "capsh", "prlimit", "numactl", "cgexec", "runcon", "sg", "newgrp"], RUNS),
+    reads(&["start-stop-daemon", "daemonize", "xvfb-run", "dbus-run-session", "fakeroot"], RUNS),
+    reads(&["proxychains", "proxychains4", "torsocks", "rlwrap", "unbuffer", "faketime"], RUNS),
+    reads(&["setarch", "linux32", "linux64", "i386", "x86_64", "eatmydata", "chronic"], RUNS),
+    reads(&["hyperfine", "ifne", "mispipe", "pee", "sponge", "vipe", "vidir", "direnv"], RUNS),
+    reads(&["ld.so", "ld-linux.so", "ld-linux-x86-64.so", "ld-linux-aarch64.so"], RUNS),
+    reads(&["npx", "bunx", "pnpx", "uvx", "pipx", "nix", "nix-shell", "nix-build"], RUNS),
+    reads(&["docker", "podman", "nerdctl", "kubectl", "lxc", "vagrant", "wsl"], RUNS),
+    reads(&["parallel", "at", "batch", "crontab", "screen", "tmux", "dtach"], RUNS),
+    reads(&["ssh", "sftp", "ftp", "lftp", "telnet", "rsh", "mosh", "socat"], RUNS),
     always(&["scp", "rsync", "rclone"], "can be told to run a command to reach another machine"),
-    // Pagers and whatever opens something for a person.
+    // Pagers and programs that open something for a user.
     always(&["less", "more", "most", "pg", "man", "info"], "a pager can start other programs"),
     always(&["xdg-open", "open", "gio", "start"], "starts whatever program fits its argument"),
-    // Ordinary programs with an option that runs something.
+    // Ordinary programs with an option that runs a command.
     options(
         &["tar", "gtar", "bsdtar"],
-        TOLD,
+        EXEC,
         "IF",
         &[
             "--to-command",
@@ -115,41 +115,41 @@ pub(super) const PROGRAMS: &[Program] = &[
             "--new-volume-script",
         ],
     ),
-    options(&["zip"], TOLD, "T", &["--test", "--unzip-command"]),
-    options(&["cpio"], TOLD, "", &["--rsh-command", "--rmt-command"]),
-    options(&["split", "gsplit"], TOLD, "", &["--filter"]),
+    options(&["zip"], EXEC, "T", &["--test", "--unzip-command"]),
+    options(&["cpio"], EXEC, "", &["--rsh-command", "--rmt-command"]),
+    options(&["split", "gsplit"], EXEC, "", &["--filter"]),
     options(&["sort", "gsort"], WRITES, "oST", &["--compress-program", "--output"]),
-    options(&["rg"], TOLD, "", &["--pre", "--hostname-bin"]),
-    options(&["fd", "fdfind"], TOLD, "xX", &["--exec", "--exec-batch"]),
-    options(&["nc", "ncat", "netcat"], TOLD, "ec", &["--exec", "--sh-exec", "--lua-exec"]),
-    options(&["tcpdump"], TOLD, "zw", &[]),
-    options(&["wget"], TOLD, "eiO", &["--use-askpass", "--execute", "--config", "--output"]),
+    options(&["rg"], EXEC, "", &["--pre", "--hostname-bin"]),
+    options(&["fd", "fdfind"], EXEC, "xX", &["--exec", "--exec-batch"]),
+    options(&["nc", "ncat", "netcat"], EXEC, "ec", &["--exec", "--sh-exec", "--lua-exec"]),
+    options(&["tcpdump"], EXEC, "zw", &[]),
+    options(&["wget"], EXEC, "eiO", &["--use-askpass", "--execute", "--config", "--output"]),
     options(
         &["curl"],
         WRITES,
         "oOKcDJ",
         &["--output", "--remote-name", "--config", "--cookie-jar", "--dump-header", "--trace"],
     ),
-    options(&["gcc", "cc", "clang", "g++", "c++"], TOLD, "B", &["--specs", "-specs", "-wrapper"]),
-    options(&["cargo"], TOLD, "Z", &["--config"]),
-    options(&["cmake"], TOLD, "PE", &[]),
-    options(&["gradle", "gradlew"], TOLD, "I", &["--init-script"]),
-    options(&["npm", "pnpm", "yarn"], TOLD, "", &["--script-shell", "--node-options"]),
-    options(&["nmap"], TOLD, "", &["--script"]),
-    options(&["exiftool"], TOLD, "", &["-if", "-p", "-config"]),
-    options(&["apt", "apt-get", "aptitude"], TOLD, "oc", &["--option", "--config-file"]),
+    options(&["gcc", "cc", "clang", "g++", "c++"], EXEC, "B", &["--specs", "-specs", "-wrapper"]),
+    options(&["cargo"], EXEC, "Z", &["--config"]),
+    options(&["cmake"], EXEC, "PE", &[]),
+    options(&["gradle", "gradlew"], EXEC, "I", &["--init-script"]),
+    options(&["npm", "pnpm", "yarn"], EXEC, "", &["--script-shell", "--node-options"]),
+    options(&["nmap"], EXEC, "", &["--script"]),
+    options(&["exiftool"], EXEC, "", &["-if", "-p", "-config"]),
+    options(&["apt", "apt-get", "aptitude"], EXEC, "oc", &["--option", "--config-file"]),
     Program {
         when: When::Words(&["-exec", "-toolexec", "-vettool", "-ldflags"]),
-        ..always(&["go"], TOLD)
+        ..always(&["go"], EXEC)
     },
-    Program { when: When::Words(&["exec", "-b", "-batch"]), ..always(&["ip"], TOLD) },
+    Program { when: When::Words(&["exec", "-b", "-batch"]), ..always(&["ip"], EXEC) },
 ];
 
 impl Invocation<'_> {
-    /// A program from the table.
+    /// Reads a program from the table.
     pub(super) fn program(&mut self, program: &Program, words: &[Word]) {
-        if program.obeys_input {
-            self.collector.obeys_input(&words[0].text);
+        if program.reads_commands {
+            self.collector.add_command_reader(&words[0].text);
         }
         let applies = match program.when {
             When::Always => true,
@@ -181,7 +181,7 @@ impl Invocation<'_> {
 }
 
 impl Invocation<'_> {
-    /// The files behind an option such as `-f`, in the same word or the next.
+    /// Adds the files after an option such as `-f`, in the same word or the next.
     pub(super) fn file_of_option(&mut self, option: &str, words: &[Word]) {
         let name = visible_short(&words[0].text);
         for (position, word) in words.iter().enumerate() {
@@ -201,7 +201,7 @@ impl Invocation<'_> {
     }
 }
 
-/// Whether a word may be one of these options, perhaps among others or shortened.
+/// Tells whether a word may be one of these options, perhaps among others or shortened.
 fn has_option(program: &Program, position: usize, word: &Word, short: &str, long: &[&str]) -> bool {
     let text = word.text.as_str();
     let name = text.split_once('=').map_or(text, |(name, _)| name);

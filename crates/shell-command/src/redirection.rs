@@ -1,15 +1,15 @@
-//! Redirections: where input comes from and output goes to.
+//! Reads redirections of input and output.
 
 use lango_text::visible_short;
 
-use super::carried::Carried;
+use super::context::CommandContext;
 use super::parser::{Parser, Stop};
 use super::word::Word;
 
-/// A redirection that was read.
+/// Describes a redirection that was read.
 #[derive(Debug)]
 struct Redirection {
-    /// The operator, with a descriptor where it is not the usual one.
+    /// The operator, with a descriptor if it is not the default one.
     operator: String,
     target: String,
     reason: Reason,
@@ -23,20 +23,20 @@ enum Reason {
 }
 
 impl Redirection {
-    fn add_to(self, carried: &mut Carried) {
+    fn add_to(self, context: &mut CommandContext) {
         let Self { operator, target, reason } = self;
-        carried.input |= operator.contains('<');
-        carried.limit(|| match reason {
+        context.input |= operator.contains('<');
+        context.limit(|| match reason {
             Reason::Reads => format!("reads from {}", visible_short(&target)),
             Reason::Writes => format!("writes to {}", visible_short(&target)),
             Reason::Text => "is given a text as input".to_owned(),
         });
-        carried.redirections.extend([operator, target]);
+        context.redirections.extend([operator, target]);
     }
 }
 
 impl Parser<'_, '_> {
-    /// Whether a redirection starts here, without a descriptor or with one of a single digit.
+    /// Tells whether a redirection starts here, without a descriptor or with one of a single digit.
     pub(super) fn at_redirection(&self) -> bool {
         match self.cursor.peek() {
             Some('<' | '>') => true,
@@ -46,7 +46,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Reads a redirection from its operator on. None where it leads nowhere that matters.
+    /// Reads a redirection from its operator on. Returns none if its target does not matter.
     fn redirection(&mut self, descriptor: &str) -> Result<Option<Redirection>, Stop> {
         let operator = self.operator();
         if matches!(operator.as_str(), "<<" | "<<-") {
@@ -78,7 +78,7 @@ impl Parser<'_, '_> {
     }
 
     /// Reads a redirection with its descriptor, for the command that it belongs to.
-    pub(super) fn redirect(&mut self, carried: &mut Carried) -> Result<(), Stop> {
+    pub(super) fn redirect(&mut self, context: &mut CommandContext) -> Result<(), Stop> {
         let descriptor = match self.cursor.peek() {
             Some(first @ ('&' | '0'..='9')) => {
                 self.cursor.take_joined();
@@ -87,27 +87,27 @@ impl Parser<'_, '_> {
             _ => String::new(),
         };
         if let Some(redirection) = self.redirection(&descriptor)? {
-            redirection.add_to(carried);
+            redirection.add_to(context);
         }
         Ok(())
     }
 
-    /// The redirections behind something in brackets, a loop and the like, as a step of their own.
-    /// Input goes to whatever is in there: what came since `before`.
-    pub(super) fn redirections_behind(&mut self, before: usize) -> Result<(), Stop> {
-        let mut carried = Carried::default();
+    /// Reads the redirections after something in brackets, a loop and the like, as a step of their
+    /// own. Input goes to everything in there: what came since `before`.
+    pub(super) fn trailing_redirections(&mut self, before: usize) -> Result<(), Stop> {
+        let mut context = CommandContext::default();
         loop {
             self.skip_blanks();
             if !self.at_redirection() {
                 break;
             }
-            self.redirect(&mut carried)?;
+            self.redirect(&mut context)?;
         }
-        if carried.input {
-            self.collector.feed_since(before);
+        if context.input {
+            self.collector.mark_input_since(before);
         }
-        if !carried.is_empty() {
-            self.collector.step(&carried, &[], None);
+        if !context.is_empty() {
+            self.collector.step(&context, &[], None);
         }
         Ok(())
     }
@@ -144,7 +144,7 @@ impl Parser<'_, '_> {
     }
 }
 
-/// Whether this names a descriptor or closes one.
+/// Tells whether this names a descriptor or closes one.
 fn is_descriptor(target: &str) -> bool {
     let digits = target.strip_suffix('-').unwrap_or(target);
     !target.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())

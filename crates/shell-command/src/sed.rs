@@ -1,4 +1,4 @@
-//! `sed`: scripts that only print and replace are told from those that run and write.
+//! Handles `sed`: separates scripts that only print and replace from those that run and write.
 
 use super::invocation::Invocation;
 use super::word::Word;
@@ -20,7 +20,7 @@ const FLAGS: [&str; 12] = [
 ];
 
 impl Invocation<'_> {
-    /// A call of `sed`.
+    /// Reads a call of `sed`.
     pub(super) fn sed(&mut self, words: &[Word]) {
         let reason = "its script can run commands or write to files";
         if harmless(words) == Some(true) {
@@ -31,13 +31,13 @@ impl Invocation<'_> {
     }
 }
 
-/// Whether all scripts are harmless. None where it is not sure which words are scripts.
+/// Tells whether all scripts are harmless; none if it is not sure which words are scripts.
 fn harmless(words: &[Word]) -> Option<bool> {
     let start = skip_options(words, &FLAGS, &["-e"]).ok()?;
     let mut scripts = Vec::new();
     let mut options = words[1..start].iter();
     while let Some(option) = options.next() {
-        // A script in the same word as its option is not looked for.
+        // A script in the same word as its option is not supported.
         match option.text.strip_prefix('-').and_then(|letters| letters.split_once('e')) {
             Some((letters, "")) if !letters.starts_with('-') => scripts.push(options.next()?),
             Some((letters, _)) if !letters.starts_with('-') => return Some(false),
@@ -48,12 +48,12 @@ fn harmless(words: &[Word]) -> Option<bool> {
     if scripts.is_empty() {
         scripts.push(files.next()?);
     }
-    // Options may stand behind the script.
+    // Options may follow the script.
     let more = files.any(|word| word.text.starts_with('-'));
     Some(!more && scripts.iter().all(|script| script.is_static() && is_harmless(&script.text)))
 }
 
-/// Whether a script consists of commands that print, delete and replace.
+/// Tells whether a script consists of commands that print, delete and replace.
 fn is_harmless(script: &str) -> bool {
     let mut rest = script;
     loop {
@@ -70,7 +70,7 @@ fn is_harmless(script: &str) -> bool {
     }
 }
 
-/// Passes an address, if there is one.
+/// Skips an address, if there is one.
 fn address(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -84,7 +84,7 @@ fn address(text: &str) -> Option<&str> {
     }
 }
 
-/// Passes one command that is known to be harmless.
+/// Skips one command that is known to be harmless.
 fn command(text: &str) -> Option<&str> {
     let mut characters = text.chars();
     match characters.next()? {
@@ -103,8 +103,8 @@ fn command(text: &str) -> Option<&str> {
     }
 }
 
-/// Passes a text and the delimiter behind it. Implementations differ on delimiters in brackets
-/// and on lines that end in it, so none of these may be in it.
+/// Skips a text and the delimiter after it. Implementations differ on delimiters in brackets and on
+/// lines that end in it, so none of these may be in it.
 fn delimited(text: &str, delimiter: char) -> Option<&str> {
     let mut characters = text.chars();
     loop {

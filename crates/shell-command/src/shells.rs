@@ -1,18 +1,18 @@
-//! Shells, and commands that read their arguments as a shell would.
+//! Handles shells, and commands that read their arguments as a shell would.
 
 use lango_text::visible_short;
 
 use super::invocation::Invocation;
 use super::word::Word;
 
-/// A shell.
+/// Describes a shell.
 #[derive(Debug)]
 pub(super) struct Shell {
     pub(super) names: &'static [&'static str],
     language: Language,
 }
 
-/// How much of a shell's language is the one that is read here.
+/// Tells how much of a shell's language is the one that is read here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Language {
     Same,
@@ -21,7 +21,7 @@ enum Language {
     Other,
 }
 
-/// The shells.
+/// Lists the shells.
 pub(super) const SHELLS: &[Shell] = &[
     Shell { names: &["sh", "bash", "dash", "ash"], language: Language::Same },
     Shell {
@@ -34,11 +34,11 @@ pub(super) const SHELLS: &[Shell] = &[
     },
 ];
 
-/// Values of `-o` that leave the meaning of a text alone.
+/// Lists the values of `-o` that do not change the meaning of a text.
 const HARMLESS_SETTINGS: [&str; 4] = ["errexit", "nounset", "pipefail", "xtrace"];
 
 impl Invocation<'_> {
-    /// Opens `sh -c TEXT`; names the script of `sh FILE`.
+    /// Unwraps `sh -c TEXT`; names the script of `sh FILE`.
     pub(super) fn shell(&mut self, shell: &Shell, words: &[Word]) {
         let name = visible_short(&words[0].text);
         match shell.language {
@@ -75,7 +75,7 @@ impl Invocation<'_> {
         }
     }
 
-    /// Opens `su -c TEXT`.
+    /// Unwraps `su -c TEXT`.
     pub(super) fn su(&mut self, words: &[Word]) {
         let mut text = None;
         let mut position = 1;
@@ -97,16 +97,16 @@ impl Invocation<'_> {
                 _ => {}
             }
         }
-        self.step(words, Some("runs with the rights of somebody else".to_owned()));
+        self.step(words, Some("runs with the rights of another user".to_owned()));
         match text {
             Some(text) => self.read_text(&text.text),
             None => self.collector.note("su takes its commands from its input"),
         }
-        // The shell is the one of that user, and what stands behind the user goes to it.
+        // The shell is the one of that user, and gets the arguments after the user.
         self.collector.note("which shell su starts is known only when it runs");
     }
 
-    /// Opens `eval`, whose words are one text.
+    /// Unwraps `eval`, whose words are one text.
     pub(super) fn eval(&mut self, words: &[Word]) {
         let arguments = &words[1..];
         if arguments.iter().any(|word| !word.is_static()) {
@@ -132,7 +132,7 @@ impl Invocation<'_> {
         self.step(words, Some(reason));
     }
 
-    /// Opens `trap TEXT SIGNAL`.
+    /// Unwraps `trap TEXT SIGNAL`.
     pub(super) fn trap(&mut self, words: &[Word]) {
         let Some((action, signals)) = words[1..].split_first() else {
             return self.step(words, None);
@@ -155,7 +155,7 @@ struct Options {
     login: bool,
 }
 
-/// The options of a shell, and the position of the first word that is none.
+/// Returns the options of a shell, and the position of the first word that is none.
 fn shell_options(words: &[Word]) -> Result<(Options, usize), String> {
     let name = words.first().map(|word| visible_short(&word.text)).unwrap_or_default();
     let mut options = Options::default();
@@ -196,7 +196,7 @@ fn is_harmless_setting(word: &Word) -> bool {
     word.is_static() && HARMLESS_SETTINGS.contains(&word.text.as_str())
 }
 
-/// Whether the arguments of `set` leave the meaning of what follows alone.
+/// Tells whether the arguments of `set` do not change the meaning of what follows.
 pub(super) fn is_harmless_set(words: &[Word]) -> bool {
     shell_options(words)
         .is_ok_and(|(options, end)| end == words.len() && !options.command && !options.login)

@@ -1,31 +1,31 @@
-//! One word of a command: its text, and what the shell would still do to it.
+//! Represents one word of a command: its text, and what the shell would still do to it.
 
-/// A word without its quotes.
+/// Holds a word without its quotes.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each can be true with any of the others")]
 pub(super) struct Word {
-    /// What the program gets. Expansions stand in it as they are written.
+    /// What the program gets. Expansions are in it as they are written.
     pub(super) text: String,
-    /// Part of it was quoted, so that it is no keyword and no number of a descriptor.
+    /// Whether part of it was quoted, so that it is no keyword and no number of a descriptor.
     pub(super) quoted: bool,
-    /// It has an expansion: the text is not what the program gets.
+    /// Whether it has an expansion: the text is not what the program gets.
     pub(super) unknown: bool,
-    /// File names may be filled in for it, or a home directory.
+    /// Whether file names or a home directory may be filled in for it.
     pub(super) pattern: bool,
-    /// Some shells would make several words of it.
+    /// Whether some shells would make several words of it.
     pub(super) braces: bool,
-    /// It starts with a name and `=`, neither of them quoted.
+    /// Whether it starts with a name and `=`, neither of them quoted.
     pub(super) assignment: bool,
 }
 
 impl Word {
-    /// Whether the program gets exactly the text.
+    /// Tells whether the program gets exactly the text.
     pub(super) fn is_static(&self) -> bool {
         !self.unknown && !self.pattern && !self.braces
     }
 }
 
-/// Puts a word together, and notices what the shell would notice.
+/// Builds a word, and notices what the shell would notice.
 #[derive(Debug, Default)]
 pub(super) struct WordBuilder {
     word: Word,
@@ -35,7 +35,7 @@ pub(super) struct WordBuilder {
 }
 
 impl WordBuilder {
-    /// A character that is not quoted.
+    /// Adds a character that is not quoted.
     pub(super) fn plain(&mut self, character: char) {
         let text = &self.word.text;
         match character {
@@ -53,19 +53,19 @@ impl WordBuilder {
         self.literal(character);
     }
 
-    /// A character that was quoted in some way.
+    /// Adds a character that was quoted in some way.
     pub(super) fn quoted(&mut self, character: char) {
         self.word.quoted = true;
         self.literal(character);
     }
 
-    /// An expansion, as it is written.
+    /// Adds an expansion, as it is written.
     pub(super) fn unknown(&mut self, written: &str) {
         self.word.unknown = true;
         self.word.text.push_str(written);
     }
 
-    /// Quotes with nothing in them make a word too.
+    /// Records quotes: they make a word even if nothing is in them.
     pub(super) fn opened_quotes(&mut self) {
         self.word.quoted = true;
     }
@@ -74,7 +74,8 @@ impl WordBuilder {
         self.word
     }
 
-    /// What also counts where it is quoted: being wrong here only makes a word less certain.
+    /// Adds a character whose meaning counts even if it is quoted: an error here only makes a word
+    /// less certain.
     fn literal(&mut self, character: char) {
         match character {
             ']' if self.open_bracket => self.word.pattern = true,
@@ -86,7 +87,7 @@ impl WordBuilder {
     }
 }
 
-/// Whether this can be the name of a variable.
+/// Tells whether this can be the name of a variable.
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')

@@ -1,14 +1,14 @@
-//! Programs that run the command behind their own options, and how their options are read.
+//! Handles programs that run the command after their own options, and reads their options.
 //!
-//! An option that is not listed makes the reading incomplete: how many words belong to it is
-//! never guessed.
+//! An option that is not listed makes the reading incomplete: how many words belong to it is never
+//! guessed.
 
 use lango_text::visible_short;
 
 use super::invocation::Invocation;
 use super::word::Word;
 
-/// A program that runs another one.
+/// Describes a program that runs another one.
 #[derive(Debug)]
 pub(super) struct Wrapper {
     pub(super) names: &'static [&'static str],
@@ -16,13 +16,13 @@ pub(super) struct Wrapper {
     flags: &'static [&'static str],
     /// Options with a value.
     valued: &'static [&'static str],
-    before: Before,
-    kept: Kept,
+    operands: Operands,
+    step: StepPolicy,
 }
 
-/// What stands between the options and the command.
+/// Tells what comes between the options and the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum Operands {
     Nothing,
     /// `NAME=value`, any number of them.
     Assignments,
@@ -30,19 +30,19 @@ enum Before {
     Number,
 }
 
-/// Whether the wrapper is a step besides the command that it runs.
+/// Tells whether the wrapper is a step in addition to the command that it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
+enum StepPolicy {
     Never,
     WithOptions(&'static str),
     Always(&'static str),
 }
 
 const fn plain(names: &'static [&'static str], flags: &'static [&'static str]) -> Wrapper {
-    Wrapper { names, flags, valued: &[], before: Before::Nothing, kept: Kept::Never }
+    Wrapper { names, flags, valued: &[], operands: Operands::Nothing, step: StepPolicy::Never }
 }
 
-/// Every wrapper that is opened.
+/// Lists every wrapper that is unwrapped.
 pub(super) const WRAPPERS: &[Wrapper] = &[
     plain(&["nohup"], &[]),
     plain(&["builtin"], &[]),
@@ -65,44 +65,44 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     },
     Wrapper {
         valued: &["-s", "-k", "--signal", "--kill-after"],
-        before: Before::Number,
+        operands: Operands::Number,
         ..plain(&["timeout", "gtimeout"], &["-v", "--verbose", "--foreground", "--preserve-status"])
     },
     Wrapper {
-        before: Before::Number,
+        operands: Operands::Number,
         ..plain(
             &["chrt"],
             &["-b", "-f", "-i", "-o", "-r", "--batch", "--fifo", "--idle", "--other", "--rr"],
         )
     },
     Wrapper {
-        before: Before::Number,
+        operands: Operands::Number,
         ..plain(&["taskset"], &["-a", "-c", "--all-tasks", "--cpu-list"])
     },
     Wrapper {
         valued: &["-u", "--unset", "-C", "--chdir"],
-        before: Before::Assignments,
-        kept: Kept::WithOptions("changes the environment or the directory of what it runs"),
+        operands: Operands::Assignments,
+        step: StepPolicy::WithOptions("changes the environment or the directory of what it runs"),
         ..plain(&["env"], &["-", "-i", "--ignore-environment", "-v", "--debug"])
     },
     Wrapper {
         valued: &["-u", "--user", "-g", "--group", "-p", "--prompt", "-C", "--close-from"],
-        before: Before::Assignments,
-        kept: Kept::Always("runs with the rights of somebody else"),
+        operands: Operands::Assignments,
+        step: StepPolicy::Always("runs with the rights of another user"),
         ..plain(&["sudo"], &["-n", "-E", "-H", "-S", "-A", "-b", "-k", "-P", "--non-interactive"])
     },
     Wrapper {
         valued: &["-u"],
-        kept: Kept::Always("runs with the rights of somebody else"),
+        step: StepPolicy::Always("runs with the rights of another user"),
         ..plain(&["doas"], &["-n"])
     },
 ];
 
 impl Invocation<'_> {
-    /// Opens a wrapper.
+    /// Unwraps a wrapper.
     pub(super) fn wrapper(&mut self, wrapper: &Wrapper, words: &[Word]) {
         let name = wrapper.names.first().copied().unwrap_or_default();
-        // `command -v` and `command -V` tell what a name stands for.
+        // `command -v` and `command -V` tell what a name refers to.
         let asks = words.get(1).is_some_and(|word| matches!(word.text.as_str(), "-v" | "-V"));
         if name == "command" && asks {
             return self.step(words, None);
@@ -112,20 +112,20 @@ impl Invocation<'_> {
             Err(reason) => return self.unsure(words, reason),
         };
         let has_options = words[1..start].iter().any(|word| word.text != "--");
-        let mut carried = self.carried.clone();
-        match wrapper.before {
-            Before::Nothing => {}
-            Before::Assignments => {
+        let mut context = self.context.clone();
+        match wrapper.operands {
+            Operands::Nothing => {}
+            Operands::Assignments => {
                 while let Some(word) = words.get(start).filter(|word| word.text.contains('=')) {
                     if !word.unknown && !word.is_static() {
                         self.collector.note(format!("an argument of {name} is filled in"));
                     }
                     Self::check_assignment(self.collector, &word.text);
-                    carried.assign(&word.text);
+                    context.assign(&word.text);
                     start += 1;
                 }
             }
-            Before::Number => {
+            Operands::Number => {
                 let number = words.get(start);
                 let is_number = number.is_some_and(|word| {
                     word.is_static() && word.text.starts_with(|first: char| first.is_ascii_digit())
@@ -143,27 +143,27 @@ impl Invocation<'_> {
         if name == "time" && super::keywords::is_keyword(&command[0].text) {
             self.collector.note("shells differ on what time measures");
         }
-        match wrapper.kept {
-            Kept::Always(reason) => self.step(words, Some(reason.to_owned())),
-            Kept::WithOptions(reason) if has_options => {
+        match wrapper.step {
+            StepPolicy::Always(reason) => self.step(words, Some(reason.to_owned())),
+            StepPolicy::WithOptions(reason) if has_options => {
                 if words[1..start].iter().any(|word| is_change_of_directory(&word.text)) {
-                    self.collector.moves();
+                    self.collector.note_directory_change();
                 }
                 self.step(words, Some(reason.to_owned()));
             }
-            Kept::WithOptions(_) | Kept::Never => {}
+            StepPolicy::WithOptions(_) | StepPolicy::Never => {}
         }
-        self.read_wrapped(command, &carried);
+        self.read_wrapped(command, &context);
     }
 }
 
-/// Whether an option of `env` changes the directory.
+/// Tells whether an option of `env` changes the directory.
 fn is_change_of_directory(option: &str) -> bool {
     option.starts_with("--chdir") || (!option.starts_with("--") && option.contains('C'))
 }
 
-/// The position of the first word that is no option, read as `getopt` reads them. The reason where
-/// that is not sure.
+/// Returns the position of the first word that is no option, read as `getopt` reads them, or the
+/// reason why that is not sure.
 pub(super) fn skip_options(
     words: &[Word],
     flags: &[&str],
@@ -208,7 +208,7 @@ pub(super) fn skip_options(
     Ok(position)
 }
 
-/// Whether a word of short options takes the next word for a value. None where one is unknown.
+/// Tells whether a word of short options takes the next word for a value; none if one is unknown.
 fn short_options(text: &str, flags: &[&str], valued: &[&str]) -> Option<bool> {
     let letters = text.get(1..)?;
     for (position, letter) in letters.char_indices() {

@@ -1,4 +1,4 @@
-//! Statements, and the batches that write several of them at once or not at all.
+//! Defines statements, and batches that write several of them in one transaction.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// A statement without values. Its text is kept prepared, so build it from constants.
+    /// Creates a statement without values. Its text stays prepared, so build it from constants.
     pub fn new(sql: impl Into<Cow<'static, str>>) -> Self {
         Self { sql: sql.into(), values: Vec::new(), expected_rows: None, brief: false }
     }
@@ -26,22 +26,21 @@ impl Statement {
         self
     }
 
-    /// Says that this query reads a few rows by their keys and nothing more, so that it may run
-    /// where it is asked instead of on a thread of its own.
+    /// Marks a query that reads a few rows by their keys, so that it may run on the calling thread.
     #[must_use]
     pub fn brief(mut self) -> Self {
         self.brief = true;
         self
     }
 
-    /// Refuses the whole batch unless this statement changes exactly `rows` rows.
+    /// Fails the whole batch unless this statement changes exactly `rows` rows.
     #[must_use]
     pub fn expect_rows(mut self, rows: u64) -> Self {
         self.expected_rows = Some(rows);
         self
     }
 
-    /// Compares the rows that changed with the expectation. `position` counts from 0.
+    /// Compares the number of changed rows with the expectation. `position` counts from 0.
     pub(crate) fn check(&self, position: usize, rows: u64) -> Result<u64, StoreError> {
         match self.expected_rows {
             Some(expected) if expected != rows => Err(StoreError::Conflict {
@@ -55,13 +54,13 @@ impl Statement {
     }
 }
 
-/// What a commit must survive.
+/// The failures that a commit must survive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// The death of this process. The system writes to the disk when it likes.
+    /// A crash of this process. The system writes to the disk at its own pace.
     #[default]
     ProcessCrash,
-    /// A power cut: the commit waits for the disk. PostgreSQL always does, as configured there.
+    /// A power failure: the commit waits for the disk. PostgreSQL always does, as configured there.
     PowerLoss,
 }
 
@@ -73,12 +72,12 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// An empty batch.
+    /// Creates an empty batch.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty batch with room for `count` statements.
+    /// Creates an empty batch with capacity for `count` statements.
     pub fn with_capacity(count: usize) -> Self {
         Self { statements: Vec::with_capacity(count), durability: Durability::default() }
     }
@@ -88,14 +87,14 @@ impl Batch {
         self.statements.push(statement);
     }
 
-    /// Adds a statement, for chains.
+    /// Adds a statement and returns the batch, for chains.
     #[must_use]
     pub fn with(mut self, statement: Statement) -> Self {
         self.push(statement);
         self
     }
 
-    /// Asks for more than the default durability.
+    /// Sets the durability.
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;

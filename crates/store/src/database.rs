@@ -1,4 +1,4 @@
-//! The one handle everything else goes through, whichever engine is behind it.
+//! Defines the database handle, which hides the engine.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub enum Dialect {
     Postgres,
 }
 
-/// An open database. Clones share the connections; the last one to go closes them.
+/// An open database. Clones share the connections; dropping the last one closes them.
 #[derive(Clone)]
 pub struct Database {
     engine: Arc<Engine>,
@@ -38,7 +38,7 @@ impl Database {
         Ok(Self { engine: Arc::new(engine) })
     }
 
-    /// Which engine this is.
+    /// Returns the engine.
     pub fn dialect(&self) -> Dialect {
         match &*self.engine {
             Engine::Sqlite(_) => Dialect::Sqlite,
@@ -46,7 +46,7 @@ impl Database {
         }
     }
 
-    /// Brings a component's tables up to date. Costs one read where they already are.
+    /// Brings a component's tables up to date. Costs one read if they already are.
     pub async fn migrate(&self, component: &Component) -> Result<(), StoreError> {
         match &*self.engine {
             Engine::Sqlite(database) => database.migrate(*component).await,
@@ -54,8 +54,8 @@ impl Database {
         }
     }
 
-    /// Writes all statements of a batch, or none, and says how many rows each one changed. A
-    /// batch that was handed over is finished even when the caller stops waiting for it.
+    /// Writes all statements of a batch, or none, and returns how many rows each one changed. A
+    /// batch that was submitted is finished even if the caller stops waiting for it.
     pub async fn write(&self, batch: Batch) -> Result<Vec<u64>, StoreError> {
         match &*self.engine {
             Engine::Sqlite(database) => database.write(batch).await,
@@ -63,8 +63,8 @@ impl Database {
         }
     }
 
-    /// Reads. It sees every batch whose `write` returned before. The statement must not change
-    /// anything, because it may be run again where a connection breaks.
+    /// Runs a query. It sees every batch whose `write` returned before. The statement must not
+    /// change anything, because it may be run again if a connection breaks.
     pub async fn query(&self, statement: Statement) -> Result<Vec<Row>, StoreError> {
         match &*self.engine {
             Engine::Sqlite(database) => database.query(statement).await,
@@ -72,8 +72,8 @@ impl Database {
         }
     }
 
-    /// Reads rows one by one into `state`, without keeping any. Everything [`Database::query`]
-    /// says holds here too; where a connection breaks, it begins again with the first state.
+    /// Reads rows one by one into `state`, without keeping them. The rules of [`Database::query`]
+    /// apply; if a connection breaks, it restarts with the initial state.
     pub async fn fold<T, F>(&self, statement: Statement, state: T, step: F) -> Result<T, StoreError>
     where
         T: Clone + Send + 'static,
@@ -85,9 +85,9 @@ impl Database {
         }
     }
 
-    /// Makes sure that what was deleted from these tables is not left in files that the database
-    /// writes beside them. Deleted content itself is overwritten when it is deleted (SQLite), or
-    /// when its table is vacuumed (PostgreSQL).
+    /// Removes deleted content of these tables from the files that the database writes in addition
+    /// to them. The content itself is overwritten when it is deleted (SQLite), or when its table is
+    /// vacuumed (PostgreSQL).
     pub async fn erase_traces(&self, tables: &[&'static str]) -> Result<(), StoreError> {
         match &*self.engine {
             Engine::Sqlite(database) => database.truncate_log().await,
@@ -95,7 +95,7 @@ impl Database {
         }
     }
 
-    /// Finishes what is queued and closes the connections of every clone.
+    /// Finishes queued work and closes the connections of all clones.
     pub async fn close(&self) {
         match &*self.engine {
             Engine::Sqlite(database) => database.close().await,
@@ -103,7 +103,7 @@ impl Database {
         }
     }
 
-    /// How messages name this database.
+    /// Returns the name of this database for messages.
     pub(crate) fn location(&self) -> &str {
         match &*self.engine {
             Engine::Sqlite(database) => database.location(),

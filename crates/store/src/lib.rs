@@ -1,8 +1,8 @@
-//! The database: SQLite and PostgreSQL behind one handle, and the journal on top of it.
+//! Provides the database: SQLite and PostgreSQL behind one handle, and the journal on top of it.
 //!
-//! Use this to keep something across a crash. [`Database`] runs statements that are written once
-//! for both engines; [`Journal`] is the append-only record of every session. What an event means,
-//! and when a turn goes on or stops, belongs to the runtime and not here.
+//! Use this crate to keep something across a crash. [`Database`] runs statements that are written
+//! once for both engines; [`Journal`] is the append-only record of every session. The meaning of
+//! events and the control of turns belong to the runtime.
 
 mod batch;
 mod database;
@@ -22,7 +22,7 @@ pub use database::{Database, Dialect};
 pub use error::StoreError;
 pub use journal::{
     Answer, AnswerOutcome, Append, Claim, ClaimError, Journal, Owner, PendingApproval,
-    ProcessIdentity, Redacted, Redaction, SessionSummary, StoredOutput, UnfinishedTurn,
+    ProcessIdentity, RedactionReport, Redaction, SessionSummary, StoredOutput, UnfinishedTurn,
 };
 pub use location::DatabaseLocation;
 pub use migration::{Component, Migration};

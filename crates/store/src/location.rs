@@ -1,4 +1,4 @@
-//! Where a database is. Nothing here opens it.
+//! Parses the address of a database without opening it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,9 +9,9 @@ use crate::StoreError;
 /// The address of a database.
 #[derive(Clone, PartialEq, Eq)]
 pub enum DatabaseLocation {
-    /// A file of this machine.
+    /// A file on this machine.
     Sqlite(PathBuf),
-    /// The URL of a server. May contain a password, so it is never shown as it is.
+    /// The URL of a server. It may contain a password, so it is never shown unchanged.
     Postgres(String),
 }
 
@@ -23,11 +23,11 @@ impl FromStr for DatabaseLocation {
             return Ok(Self::Postgres(text.to_owned()));
         }
         let path = match text.strip_prefix("sqlite:") {
-            // `sqlite:///var/x` and `sqlite:/var/x` are both written in the wild.
+            // `sqlite:///var/x` and `sqlite:/var/x` are both in use.
             Some(rest) => rest.strip_prefix("//").unwrap_or(rest),
             None => text,
         };
-        // Readers and the writer have a connection each, so a private in-memory database would
+        // Readers and the writer have separate connections, so a private in-memory database would
         // be two databases. Another scheme may carry a password, so only its name is repeated.
         if path.is_empty() || path == ":memory:" {
             return Err(StoreError::Location { given: text.to_owned() });
@@ -54,7 +54,8 @@ impl fmt::Debug for DatabaseLocation {
     }
 }
 
-/// The user, host and database of a URL. Parameters are dropped because `?password=` is one.
+/// Returns the user, host and database of a URL. Parameters are dropped because `?password=` is
+/// one.
 fn without_password(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", url));
     let rest = rest.split('?').next().unwrap_or_default();

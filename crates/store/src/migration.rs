@@ -1,19 +1,19 @@
-//! Schemas by version. Each crate brings its own component; who runs the texts is the engine.
+//! Defines versioned schemas. Each crate has its own component; the engine runs the migrations.
 
 use crate::StoreError;
 
 /// One step of a component's schema.
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
-    /// The version the database has after this step.
+    /// The version of the database after this step.
     pub version: u32,
-    /// The text for SQLite.
+    /// The SQL for SQLite.
     pub sqlite: &'static str,
-    /// The text for PostgreSQL.
+    /// The SQL for PostgreSQL.
     pub postgres: &'static str,
 }
 
-/// A part of the schema that is versioned on its own.
+/// A part of the schema with its own version.
 #[derive(Debug, Clone, Copy)]
 pub struct Component {
     /// Its name in the table `schema_versions`.
@@ -31,15 +31,15 @@ pub(crate) const WRITE_VERSION: &str = "INSERT INTO schema_versions (component, 
      VALUES ($1, $2) ON CONFLICT (component) DO UPDATE SET version = excluded.version";
 
 impl Component {
-    /// The latest version this program knows.
-    pub(crate) fn known(&self) -> u32 {
+    /// Returns the latest version that this program supports.
+    pub(crate) fn latest_version(&self) -> u32 {
         self.migrations.last().map_or(0, |migration| migration.version)
     }
 
-    /// The steps that are missing from a database at version `found`.
+    /// Returns the steps that a database at version `found` is missing.
     pub(crate) fn pending(&self, found: i64) -> Result<&'static [Migration], StoreError> {
         let found = u32::try_from(found).unwrap_or(u32::MAX);
-        let known = self.known();
+        let known = self.latest_version();
         if found > known {
             return Err(StoreError::NewerSchema { component: self.name.into(), found, known });
         }

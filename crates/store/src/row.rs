@@ -1,9 +1,9 @@
-//! Rows as a query returns them.
+//! Defines the rows of a query.
 
 use crate::{SqlValue, StoreError};
 
-/// One row of a result. A getter fails when the column holds something else, which is a bug in
-/// the statement and not a property of the data.
+/// One row of a result. A getter fails if the column has another type, which is a bug in the
+/// statement and not a property of the data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     values: Vec<SqlValue>,
@@ -14,29 +14,29 @@ impl Row {
         Self { values }
     }
 
-    /// The value of a column, counted from 0.
+    /// Returns the value of a column, counted from 0.
     pub fn value(&self, column: usize) -> Result<&SqlValue, StoreError> {
         self.values.get(column).ok_or_else(|| {
             StoreError::query(&format!("a row of {} columns has no column {column}", self.len()))
         })
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether there are no columns.
+    /// Tells whether there are no columns.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// Whether a column holds no value.
+    /// Tells whether a column is null.
     pub fn is_null(&self, column: usize) -> Result<bool, StoreError> {
         Ok(matches!(self.value(column)?, SqlValue::Null))
     }
 
-    /// An integer.
+    /// Returns an integer.
     pub fn integer(&self, column: usize) -> Result<i64, StoreError> {
         match self.value(column)? {
             SqlValue::Integer(value) => Ok(*value),
@@ -44,19 +44,19 @@ impl Row {
         }
     }
 
-    /// An integer that is never negative.
+    /// Returns an integer that is never negative.
     pub fn unsigned(&self, column: usize) -> Result<u64, StoreError> {
         let value = self.integer(column)?;
         u64::try_from(value)
             .map_err(|_| StoreError::query(&format!("column {column} is negative: {value}")))
     }
 
-    /// An integer that stands for yes or no.
+    /// Returns an integer as a boolean.
     pub fn boolean(&self, column: usize) -> Result<bool, StoreError> {
         Ok(self.integer(column)? != 0)
     }
 
-    /// A real number.
+    /// Returns a real number.
     pub fn real(&self, column: usize) -> Result<f64, StoreError> {
         match self.value(column)? {
             SqlValue::Real(value) => Ok(*value),
@@ -64,7 +64,7 @@ impl Row {
         }
     }
 
-    /// A text.
+    /// Returns a text.
     pub fn text(&self, column: usize) -> Result<&str, StoreError> {
         match self.value(column)? {
             SqlValue::Text(value) => Ok(value),
@@ -72,7 +72,7 @@ impl Row {
         }
     }
 
-    /// Bytes.
+    /// Returns bytes.
     pub fn blob(&self, column: usize) -> Result<&[u8], StoreError> {
         match self.value(column)? {
             SqlValue::Blob(value) => Ok(value),
@@ -80,18 +80,18 @@ impl Row {
         }
     }
 
-    /// An integer, or nothing.
+    /// Returns an integer, or none for null.
     pub fn optional_integer(&self, column: usize) -> Result<Option<i64>, StoreError> {
         if self.is_null(column)? { Ok(None) } else { self.integer(column).map(Some) }
     }
 
-    /// A text, or nothing.
+    /// Returns a text, or none for null.
     pub fn optional_text(&self, column: usize) -> Result<Option<&str>, StoreError> {
         if self.is_null(column)? { Ok(None) } else { self.text(column).map(Some) }
     }
 }
 
-/// A row while it is read, for those who look at many and keep few. Nothing is copied.
+/// A row while it is read, for callers that visit many and keep few. Nothing is copied.
 pub struct RowView<'a>(pub(crate) View<'a>);
 
 pub(crate) enum View<'a> {
@@ -100,7 +100,7 @@ pub(crate) enum View<'a> {
 }
 
 impl RowView<'_> {
-    /// An integer.
+    /// Returns an integer.
     pub fn integer(&self, column: usize) -> Result<i64, StoreError> {
         match self.0 {
             View::Sqlite(row) => row.get(column).map_err(|error| StoreError::query(&error)),
@@ -108,7 +108,7 @@ impl RowView<'_> {
         }
     }
 
-    /// A text.
+    /// Returns a text.
     pub fn text(&self, column: usize) -> Result<&str, StoreError> {
         match self.0 {
             View::Sqlite(row) => {
@@ -119,7 +119,7 @@ impl RowView<'_> {
         }
     }
 
-    /// Bytes.
+    /// Returns bytes.
     pub fn blob(&self, column: usize) -> Result<&[u8], StoreError> {
         match self.0 {
             View::Sqlite(row) => {

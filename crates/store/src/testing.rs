@@ -1,6 +1,6 @@
-//! Fresh databases for the tests of crates that keep something, on both engines.
+//! Provides fresh databases for the tests of other crates, on both engines.
 //!
-//! Not part of the program: behind the feature `testing`, which only tests turn on.
+//! Not part of the program: it is behind the feature `testing`, which only tests enable.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![expect(clippy::missing_panics_doc, reason = "the same")]
@@ -9,7 +9,7 @@ use std::future::Future;
 
 use crate::{Database, DatabaseLocation};
 
-/// Runs a test with an empty SQLite database, which is gone afterwards.
+/// Runs a test with an empty SQLite database, which is deleted afterwards.
 pub async fn on_sqlite<F, T>(test: F)
 where
     F: FnOnce(DatabaseLocation) -> T,
@@ -19,8 +19,8 @@ where
     test(DatabaseLocation::Sqlite(directory.path().join("home/lango.db"))).await;
 }
 
-/// Runs a test with an empty PostgreSQL database, which is gone afterwards. The server is the one
-/// that `cargo xtask test` starts.
+/// Runs a test with an empty PostgreSQL database, which is deleted afterwards. The server is the
+/// one that `cargo xtask test` starts.
 pub async fn on_postgres<F, T>(test: F)
 where
     F: FnOnce(DatabaseLocation) -> T,
@@ -34,7 +34,7 @@ where
     administer(&server, &format!("CREATE DATABASE {name}")).await;
     let (address, _) = server.rsplit_once('/').unwrap();
     let location = format!("{address}/{name}").parse().unwrap();
-    // A task, so that a failed test drops its database as well.
+    // A separate task, so that a failed test drops its database as well.
     let result = tokio::spawn(test(location)).await;
     administer(&server, &format!("DROP DATABASE {name} WITH (FORCE)")).await;
     if let Err(error) = result {
@@ -55,7 +55,7 @@ pub async fn open(location: &DatabaseLocation) -> Database {
     Database::open(location).await.unwrap()
 }
 
-/// Makes two tests of each function: one on SQLite, one on PostgreSQL. A function takes the
+/// Generates two tests from each function: one on SQLite, one on PostgreSQL. A function takes the
 /// [`DatabaseLocation`] of an empty database.
 #[macro_export]
 #[expect(clippy::crate_in_macro_def, reason = "the tests are of the crate that calls it")]

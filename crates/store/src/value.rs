@@ -1,4 +1,4 @@
-//! The values that travel between the program and either database.
+//! Defines the values that are exchanged with either database.
 
 /// One value of a statement or a row. Each engine stores all of them without loss.
 #[derive(Debug, Clone, PartialEq)]

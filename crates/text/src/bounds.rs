@@ -1,11 +1,11 @@
-//! Cutting texts to a length, between characters.
+//! Cuts texts to a length, between characters.
 
 /// Returns the beginning of a text, at most so many bytes of it.
 pub fn truncate(text: &str, max_bytes: usize) -> &str {
     &text[..text.floor_char_boundary(max_bytes)]
 }
 
-/// Returns a text of at most so many bytes, with an ellipsis where something was cut off.
+/// Returns a text of at most so many bytes, with an ellipsis if something was cut off.
 pub fn ellipsize(text: &str, max_bytes: usize) -> String {
     if text.len() <= max_bytes {
         return text.to_owned();
@@ -13,8 +13,8 @@ pub fn ellipsize(text: &str, max_bytes: usize) -> String {
     format!("{}…", truncate(text, max_bytes.saturating_sub('…'.len_utf8())))
 }
 
-/// Returns a text on one line with single spaces, at most so many characters of it, with an ellipsis
-/// where something was cut off.
+/// Returns a text on one line with single spaces, at most so many characters of it, with an
+/// ellipsis if something was cut off.
 pub fn one_line(text: &str, max_characters: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");

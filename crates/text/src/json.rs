@@ -1,22 +1,22 @@
-//! JSON of any kind, for people: an object by its lines, a list of objects as a table.
+//! Renders any JSON for users: an object by its lines, a list of objects as a table.
 
 use serde_json::{Map, Value};
 
 use crate::one_line;
 
-/// Rows of a table, items of a list, lines of an object.
-const MOST_ROWS: usize = 30;
-/// Columns of a table.
-const MOST_COLUMNS: usize = 6;
-/// Characters of a cell.
-const LONGEST_CELL: usize = 120;
-/// Characters of a value on its own line.
-const LONGEST_VALUE: usize = 1_000;
-/// How deep objects within objects are written out.
-const DEEPEST: usize = 3;
+/// Limits how many rows of a table, items of a list or lines of an object are shown.
+const MAX_ROW_COUNT: usize = 30;
+/// Limits how many columns of a table are shown.
+const MAX_COLUMN_COUNT: usize = 6;
+/// Limits how many characters of a cell are shown.
+const MAX_CELL_CHARACTERS: usize = 120;
+/// Limits how many characters of a value on its own line are shown.
+const MAX_VALUE_CHARACTERS: usize = 1_000;
+/// Limits how deep objects within objects are written out.
+const MAX_DEPTH: usize = 3;
 
-/// Writes a JSON value as Markdown: an object by its lines, a list of objects as a table. None for a
-/// plain text, which needs no help.
+/// Renders a JSON value as Markdown: an object by its lines, a list of objects as a table. None for
+/// a plain text, which can be shown as it is.
 pub fn json_markdown(value: &Value) -> Option<String> {
     match value {
         Value::String(_) => None,
@@ -31,16 +31,16 @@ fn lines(object: &Map<String, Value>, depth: usize) -> String {
         return "(nothing)".to_owned();
     }
     let mut text = String::new();
-    for (key, value) in object.iter().take(MOST_ROWS) {
-        let key = one_line(key, LONGEST_CELL);
+    for (key, value) in object.iter().take(MAX_ROW_COUNT) {
+        let key = one_line(key, MAX_CELL_CHARACTERS);
         let line = match value {
-            Value::Array(items) if !items.is_empty() && depth < DEEPEST => {
+            Value::Array(items) if !items.is_empty() && depth < MAX_DEPTH => {
                 format!("{key}:\n\n{}\n", list(items, depth + 1))
             }
-            Value::Object(inner) if !inner.is_empty() && depth < DEEPEST => {
+            Value::Object(inner) if !inner.is_empty() && depth < MAX_DEPTH => {
                 format!("{key}:\n{}", indented(&lines(inner, depth + 1)))
             }
-            value => format!("{key}: {}", plain(value, LONGEST_VALUE)),
+            value => format!("{key}: {}", plain(value, MAX_VALUE_CHARACTERS)),
         };
         text.push_str(&line);
         text.push('\n');
@@ -60,12 +60,12 @@ fn list(items: &[Value], depth: usize) -> String {
         return table;
     }
     let mut text = String::new();
-    for item in items.iter().take(MOST_ROWS) {
+    for item in items.iter().take(MAX_ROW_COUNT) {
         let line = match item {
-            Value::Object(inner) if depth < DEEPEST => {
+            Value::Object(inner) if depth < MAX_DEPTH => {
                 indented(&lines(inner, depth + 1)).trim_start().to_owned()
             }
-            item => plain(item, LONGEST_VALUE),
+            item => plain(item, MAX_VALUE_CHARACTERS),
         };
         text.push_str(&format!("- {line}\n"));
     }
@@ -73,15 +73,15 @@ fn list(items: &[Value], depth: usize) -> String {
     text.trim_end().to_owned()
 }
 
-/// A table with the keys of the first objects as columns; none where there are no columns.
+/// Renders a table with the keys of the first objects as columns; none if there are no columns.
 fn table(rows: &[&Map<String, Value>]) -> Option<String> {
     let mut columns: Vec<&str> = Vec::new();
     let mut left_out = 0_usize;
-    for key in rows.iter().take(MOST_ROWS).flat_map(|row| row.keys()) {
+    for key in rows.iter().take(MAX_ROW_COUNT).flat_map(|row| row.keys()) {
         if columns.contains(&key.as_str()) {
             continue;
         }
-        if columns.len() < MOST_COLUMNS {
+        if columns.len() < MAX_COLUMN_COUNT {
             columns.push(key);
         } else {
             left_out += 1;
@@ -93,9 +93,9 @@ fn table(rows: &[&Map<String, Value>]) -> Option<String> {
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let mut text = row(columns.iter().map(|column| cell(column)).collect());
     text.push_str(&row(vec!["---".to_owned(); columns.len()]));
-    for one in rows.iter().take(MOST_ROWS) {
+    for one in rows.iter().take(MAX_ROW_COUNT) {
         let cells = columns.iter().map(|column| match one.get(*column) {
-            Some(value) => cell(&plain(value, LONGEST_CELL)),
+            Some(value) => cell(&plain(value, MAX_CELL_CHARACTERS)),
             None => String::new(),
         });
         text.push_str(&row(cells.collect()));
@@ -107,23 +107,23 @@ fn table(rows: &[&Map<String, Value>]) -> Option<String> {
     Some(text.trim_end().to_owned())
 }
 
-/// A text that cannot end its cell.
+/// Escapes a text so that it cannot end its cell.
 fn cell(text: &str) -> String {
-    one_line(text, LONGEST_CELL).replace('|', "\\|")
+    one_line(text, MAX_CELL_CHARACTERS).replace('|', "\\|")
 }
 
-/// A value on one line: texts without their quotes, numbers as they are.
-fn plain(value: &Value, most: usize) -> String {
+/// Renders a value on one line: texts without their quotes, numbers as they are.
+fn plain(value: &Value, max_characters: usize) -> String {
     match value {
-        Value::String(text) => one_line(text, most),
+        Value::String(text) => one_line(text, max_characters),
         Value::Null => "none".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::Array(items) if items.iter().all(|item| !item.is_array() && !item.is_object()) => {
-            let items: Vec<String> = items.iter().map(|item| plain(item, most)).collect();
-            one_line(&items.join(", "), most)
+            let items: Vec<String> = items.iter().map(|item| plain(item, max_characters)).collect();
+            one_line(&items.join(", "), max_characters)
         }
-        other => one_line(&other.to_string(), most),
+        other => one_line(&other.to_string(), max_characters),
     }
 }
 
@@ -134,8 +134,8 @@ fn indented(text: &str) -> String {
 }
 
 fn more(text: &mut String, total: usize) {
-    if total > MOST_ROWS {
-        text.push_str(&format!("\n(… {} more)\n", total - MOST_ROWS));
+    if total > MAX_ROW_COUNT {
+        text.push_str(&format!("\n(… {} more)\n", total - MAX_ROW_COUNT));
     }
 }
 

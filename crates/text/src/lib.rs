@@ -1,4 +1,4 @@
-//! Text that people read: made visible, cut to a length, counted, put into a sentence.
+//! Prepares text for users: makes it visible, cuts it to a length, counts, builds sentences.
 //!
 //! Use this when a text has to be shown or bounded. What a text means is not decided here.
 

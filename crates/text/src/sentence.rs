@@ -1,8 +1,8 @@
-//! Parts of sentences.
+//! Builds parts of sentences.
 
 use std::fmt::Write as _;
 
-/// Limits a code span, in characters.
+/// Limits how many characters a code span has.
 const MAX_CODE_CHARACTERS: usize = 160;
 
 /// Returns a number with its noun: "1 file", "3 files".

@@ -1,10 +1,11 @@
-//! Text from a model or a file, made safe to show to a person.
+//! Makes text from a model or a file safe to show to users.
 //!
-//! Whatever could hide, reorder or overwrite what stands on the screen is written out as an escape.
+//! Everything that could hide, reorder or overwrite what is on the screen is written out as an
+//! escape.
 
 use std::fmt::Write as _;
 
-/// `text` on one line, with everything invisible or misleading written out, as `\u{202e}`.
+/// Returns `text` on one line, with everything invisible or misleading written out, as `\u{202e}`.
 pub fn visible(text: &str) -> String {
     // Most texts have nothing to write out.
     if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
@@ -16,7 +17,7 @@ pub fn visible(text: &str) -> String {
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
-            _ if hides(character) => {
+            _ if is_misleading(character) => {
                 // Writing to a string cannot fail.
                 let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
             }
@@ -26,8 +27,8 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// The lines of `text`, each made [`visible`] and behind `prefix`, so that no line of it can pass
-/// for a line of ours.
+/// Returns the lines of `text`, each made [`visible`] and after `prefix`, so that no line of it can
+/// pass for a line of ours.
 pub fn visible_lines(text: &str, prefix: &str) -> String {
     let mut shown = String::with_capacity(text.len() + prefix.len());
     for line in text.split('\n') {
@@ -40,19 +41,19 @@ pub fn visible_lines(text: &str, prefix: &str) -> String {
     shown
 }
 
-/// [`visible`] text for an error message: long names are cut in the middle of the sentence only
-/// here, where nobody decides on them.
+/// Returns [`visible`] text for an error message. Long names are cut only here, where no decision
+/// depends on them.
 pub fn visible_short(text: &str) -> String {
-    const SHOWN: usize = 200;
-    match text.char_indices().nth(SHOWN) {
+    const MAX_SHOWN_CHARACTERS: usize = 200;
+    match text.char_indices().nth(MAX_SHOWN_CHARACTERS) {
         Some((end, _)) => format!("{}… ({} bytes)", visible(&text[..end]), text.len()),
         None => visible(text),
     }
 }
 
-/// Whether a character is invisible, changes the direction of text, or looks like a plain space
-/// without being one.
-fn hides(character: char) -> bool {
+/// Tells whether a character is invisible, changes the direction of text, or looks like a plain
+/// space without being one.
+fn is_misleading(character: char) -> bool {
     character.is_control()
         || (character.is_whitespace() && character != ' ')
         || matches!(character,

@@ -1,9 +1,9 @@
-//! What a running tool may know of the turn it runs in.
+//! Tells a running tool about the turn it runs in.
 
 use lango_protocol::{AgentName, CallId, SessionId, TurnId};
 use tokio_util::sync::CancellationToken;
 
-/// Handed to a tool with each call.
+/// Is passed to a tool with each call.
 #[derive(Debug, Clone)]
 pub struct ToolContext {
     /// The conversation.
@@ -14,6 +14,6 @@ pub struct ToolContext {
     pub call: CallId,
     /// The agent that called.
     pub agent: AgentName,
-    /// Fires when the turn is stopped. A tool that waits must watch it.
+    /// The token that fires when the turn is stopped. A tool that waits must watch it.
     pub cancel: CancellationToken,
 }

@@ -1,4 +1,4 @@
-//! What the outside may know of a tool.
+//! Declares what others may know of a tool.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,15 +6,15 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// How much harm a call can do.
+/// Tells how much harm a call can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SafetyLevel {
-    /// Reads; no effect outside.
+    /// The call reads; it has no effect outside.
     Safe,
-    /// Changes our own stores.
+    /// The call changes our own stores.
     Moderate,
-    /// Acts on the world: asks for approval by default.
+    /// The call acts on the world: it asks for approval by default.
     Dangerous,
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for SafetyLevel {
     }
 }
 
-/// A tool as a model sees it.
+/// Describes a tool as a model sees it.
 #[derive(Debug, Clone, Serialize)]
 pub struct ToolDeclaration {
     /// Its name, unique in the registry.
@@ -37,7 +37,7 @@ pub struct ToolDeclaration {
     pub description: Arc<str>,
     /// JSON Schema of its arguments, rendered once.
     pub parameters: Arc<RawValue>,
-    /// How much harm a call can do. No provider is told.
+    /// How much harm a call can do. It is not sent to providers.
     #[serde(skip)]
     pub level: SafetyLevel,
 }

@@ -1,4 +1,4 @@
-//! The typed trait and its erased form.
+//! Defines the typed trait and its erased form.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::{Proposal, SafetyLevel, ToolContext, ToolDeclaration, ToolError};
 
-/// A tool, written with its own types.
+/// Defines a tool with its own types.
 ///
 /// Argument structs carry `#[serde(deny_unknown_fields)]`: deserialising them is the schema check,
 /// and a parameter the tool does not know must not pass silently. Field docs become the schema's
@@ -21,16 +21,16 @@ use crate::{Proposal, SafetyLevel, ToolContext, ToolDeclaration, ToolError};
 pub trait Tool: Send + Sync + 'static {
     /// The parameters.
     type Arguments: DeserializeOwned + JsonSchema + Clone + Send;
-    /// What a call returns.
+    /// The result of a call.
     type Output: Serialize + Send;
 
-    /// The name; its prefix decides which agent owns it.
+    /// Names the tool; the prefix decides which agent owns it.
     const NAME: &'static str;
-    /// One or two sentences for a model.
+    /// Describes the tool for a model, in one or two sentences.
     const DESCRIPTION: &'static str;
-    /// How much harm a call can do.
+    /// Tells how much harm a call can do.
     const LEVEL: SafetyLevel;
-    /// Whether calls only read, and may run in parallel.
+    /// Tells whether calls only read, and may run in parallel.
     const READ_ONLY: bool;
 
     /// Runs one call.
@@ -40,41 +40,41 @@ pub trait Tool: Send + Sync + 'static {
         context: ToolContext,
     ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
 
-    /// The result as a model reads it. Compact JSON unless the tool knows better.
+    /// Renders the result for a model: compact JSON unless the tool overrides it.
     fn render(&self, output: &Self::Output) -> String {
         serde_json::to_string(output).unwrap_or_else(|error| format!("(unprintable: {error})"))
     }
 
-    /// Says what a call is about, as the beginning of a sentence: "Reading `notes.md`". None where
-    /// the tool's name has to do.
+    /// Says what a call is about, as the beginning of a sentence: "Reading `notes.md`". None if the
+    /// tool's name has to suffice.
     fn describe(&self, arguments: &Self::Arguments) -> Option<String> {
         let _ = arguments;
         None
     }
 
-    /// Tells a person what a call did. None where there is nothing better to show than the text for
+    /// Reports to users what a call did. None if there is nothing better to show than the text for
     /// the model.
     fn report(&self, arguments: &Self::Arguments, output: &Self::Output) -> Option<CallReport> {
         let _ = (arguments, output);
         None
     }
 
-    /// What a call would do. None where the name and the arguments as they came say it all.
+    /// Describes what a call would do. None if the name and the arguments as they came say it all.
     ///
-    /// Has no effect and does not wait for anything but a local disk. It is asked for before a
-    /// call that needs a decision, and again right before that call runs.
+    /// It has no effect and waits for nothing but a local disk. It is called before a call that
+    /// needs a decision, and again right before that call runs.
     fn propose(&self, arguments: &Self::Arguments) -> Option<Proposal> {
         let _ = arguments;
         None
     }
 }
 
-/// Holds the result of a call that worked.
+/// Holds the result of a successful call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolOutput {
     /// The text that the model reads.
     pub text: String,
-    /// What the call did, for a person.
+    /// What the call did, for users.
     pub report: Option<CallReport>,
 }
 
@@ -84,17 +84,17 @@ impl From<String> for ToolOutput {
     }
 }
 
-/// The future of an erased call.
+/// Is the future of an erased call.
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send>>;
 
-/// A call whose arguments were checked and which has not been run.
-pub struct Prepared {
-    call: Box<dyn PreparedCall>,
+/// Holds a call whose arguments were checked and which has not been run.
+pub struct PreparedCall {
+    call: Box<dyn ErasedCall>,
 }
 
-impl Prepared {
-    /// A call of a tool that has no type of its own.
-    pub fn new(call: impl PreparedCall + 'static) -> Self {
+impl PreparedCall {
+    /// Wraps a call of a tool that has no type of its own.
+    pub fn new(call: impl ErasedCall + 'static) -> Self {
         Self { call: Box::new(call) }
     }
 
@@ -103,7 +103,7 @@ impl Prepared {
         self.call.describe()
     }
 
-    /// What it would do.
+    /// Describes what the call would do; see [`Tool::propose`].
     pub fn propose(&self) -> Option<Proposal> {
         self.call.propose()
     }
@@ -114,32 +114,33 @@ impl Prepared {
     }
 }
 
-/// What is behind a [`Prepared`] call.
-pub trait PreparedCall: Send {
-    /// See [`Tool::describe`].
+/// Implements what a [`PreparedCall`] does.
+pub trait ErasedCall: Send {
+    /// Says what the call is about; see [`Tool::describe`].
     fn describe(&self) -> Option<String> {
         None
     }
-    /// See [`Tool::propose`].
+    /// Describes what the call would do; see [`Tool::propose`].
     fn propose(&self) -> Option<Proposal>;
-    /// See [`Tool::run`].
+    /// Runs the call; see [`Tool::run`].
     fn run(self: Box<Self>, context: ToolContext) -> ToolFuture;
 }
 
-/// A tool that is known only when the program runs, such as a skill. Others implement [`Tool`],
-/// which brings this with it.
+/// Defines a tool that is known only at run time, such as a skill. Other tools implement [`Tool`],
+/// which implies this trait.
 pub trait AnyTool: Send + Sync + 'static {
     /// Checks arguments. Nothing has run when this returns.
-    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError>;
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<PreparedCall, ToolError>;
 
-    /// How much harm a call can do as things stand; none where that never changes.
+    /// Returns how much harm a call can do at present; none if that never changes.
     fn level(&self) -> Option<SafetyLevel> {
         None
     }
 
-    /// The tool that a call with these arguments really is, with the arguments it gets. None for
-    /// most: they are what they are called. Rules, levels and checks are those of the real one.
-    fn stands_for(&self, arguments: &str) -> Option<(Arc<RegisteredTool>, String)> {
+    /// Returns the tool that a call with these arguments really is, with the arguments it gets.
+    /// Most tools return none: they are no aliases. Rules, levels and checks are those of the real
+    /// tool.
+    fn resolve_alias(&self, arguments: &str) -> Option<(Arc<RegisteredTool>, String)> {
         let _ = arguments;
         None
     }
@@ -150,7 +151,7 @@ struct TypedCall<T: Tool> {
     arguments: T::Arguments,
 }
 
-impl<T: Tool> PreparedCall for TypedCall<T> {
+impl<T: Tool> ErasedCall for TypedCall<T> {
     fn describe(&self) -> Option<String> {
         self.tool.describe(&self.arguments)
     }
@@ -170,29 +171,29 @@ impl<T: Tool> PreparedCall for TypedCall<T> {
 }
 
 impl<T: Tool> AnyTool for T {
-    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
-        // Some models send nothing at all where a tool takes no arguments.
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<PreparedCall, ToolError> {
+        // Some models send an empty text if a tool takes no arguments.
         let text = if arguments.trim().is_empty() { "{}" } else { arguments };
-        // A list would be taken for the fields in their order; a model must name what it sets.
+        // A list would be read as the fields in their order; a model must name what it sets.
         if !text.trim_start().starts_with('{') {
             return Err(ToolError::Arguments("expected a JSON object".to_owned()));
         }
         let arguments: T::Arguments =
             serde_json::from_str(text).map_err(|error| ToolError::Arguments(error.to_string()))?;
-        Ok(Prepared::new(TypedCall { tool: self, arguments }))
+        Ok(PreparedCall::new(TypedCall { tool: self, arguments }))
     }
 }
 
-/// A tool in the registry.
+/// Describes a tool in the registry.
 #[derive(Clone)]
 pub struct RegisteredTool {
-    /// What models see.
+    /// The declaration that models see.
     pub declaration: ToolDeclaration,
     /// Whether calls only read.
     pub read_only: bool,
-    /// The agent it belongs to, where that is not decided by its name.
+    /// The agent it belongs to, if that is not decided by its name.
     pub owner: Option<AgentName>,
-    /// What it is for, in a few words for listings, where its name does not tell.
+    /// What it is for, in a few words for listings, if its name does not tell.
     pub capability: Option<Arc<str>>,
     implementation: Arc<dyn AnyTool>,
 }
@@ -209,7 +210,7 @@ impl RegisteredTool {
         }
     }
 
-    /// A tool that was described at run time.
+    /// Creates a tool that was described at run time.
     pub fn dynamic(
         declaration: ToolDeclaration,
         read_only: bool,
@@ -219,37 +220,37 @@ impl RegisteredTool {
         Self { declaration, read_only, owner, capability, implementation }
     }
 
-    /// The same tool, given to an agent by name; `None` leaves it to its prefix.
+    /// Assigns the tool to an agent by name; `None` leaves it to its prefix.
     #[must_use]
-    pub fn owned_by(mut self, owner: Option<AgentName>) -> Self {
+    pub fn with_owner(mut self, owner: Option<AgentName>) -> Self {
         self.owner = owner;
         self
     }
 
-    /// The same tool, with words for what it is for.
+    /// Adds words for what the tool is for.
     #[must_use]
-    pub fn capable_of(mut self, capability: impl Into<Arc<str>>) -> Self {
+    pub fn with_capability(mut self, capability: impl Into<Arc<str>>) -> Self {
         self.capability = Some(capability.into());
         self
     }
 
-    /// See [`AnyTool::stands_for`].
-    pub fn stands_for(&self, arguments: &str) -> Option<(Arc<Self>, String)> {
-        self.implementation.stands_for(arguments)
+    /// Returns the tool that a call really is; see [`AnyTool::resolve_alias`].
+    pub fn resolve_alias(&self, arguments: &str) -> Option<(Arc<Self>, String)> {
+        self.implementation.resolve_alias(arguments)
     }
 
-    /// The tool's name.
+    /// Returns the tool's name.
     pub fn name(&self) -> &str {
         &self.declaration.name
     }
 
-    /// How much harm a call can do as things stand.
+    /// Returns how much harm a call can do at present.
     pub fn level(&self) -> SafetyLevel {
         self.implementation.level().unwrap_or(self.declaration.level)
     }
 
     /// Checks arguments against the tool's types. Nothing has run when this returns.
-    pub fn prepare(&self, arguments: &str) -> Result<Prepared, ToolError> {
+    pub fn prepare(&self, arguments: &str) -> Result<PreparedCall, ToolError> {
         Arc::clone(&self.implementation).prepare(arguments)
     }
 }
@@ -263,7 +264,7 @@ impl std::fmt::Debug for RegisteredTool {
 }
 
 impl ToolDeclaration {
-    /// The declaration of a typed tool, without an instance of it.
+    /// Returns the declaration of a typed tool, without an instance of it.
     pub fn of<T: Tool>() -> Self {
         Self {
             name: T::NAME.into(),
@@ -273,7 +274,7 @@ impl ToolDeclaration {
         }
     }
 
-    /// The declaration of a tool that exists only as one: nothing can call it.
+    /// Creates the declaration of a tool that exists only as one: it cannot be called.
     pub fn new<A: JsonSchema>(
         name: &'static str,
         description: &'static str,
@@ -288,7 +289,7 @@ impl ToolDeclaration {
     }
 }
 
-/// The schema of `A`, without the keys that cost tokens and tell a model nothing.
+/// Returns the schema of `A`, without the keys that cost tokens and tell a model nothing.
 fn parameters_of<A: JsonSchema>() -> Arc<RawValue> {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;

@@ -1,9 +1,9 @@
-//! What a tool is: a name, typed arguments, a safety level, and something that runs.
+//! Defines what a tool is: a name, typed arguments, a safety level, and an implementation.
 //!
-//! Tools are written against [`Tool`], with their arguments as a struct. They are erased once,
-//! into a [`RegisteredTool`], when they enter the [`ToolRegistry`]; JSON lives only at that edge.
-//! Who owns a tool is not decided here (`lango-orchestration` partitions by name), nor whether a
-//! call may run (`lango-runtime` asks).
+//! Tools are written against [`Tool`], with their arguments as a struct. They are erased once, into
+//! a [`RegisteredTool`], when they enter the [`ToolRegistry`]; JSON is used only at that boundary.
+//! Which agent owns a tool is not decided here (`lango-orchestration` partitions by name), nor
+//! whether a call may run (`lango-runtime` asks).
 
 mod context;
 mod declaration;
@@ -14,8 +14,8 @@ mod registry;
 
 pub use context::ToolContext;
 pub use declaration::{SafetyLevel, ToolDeclaration};
-pub use erased::{AnyTool, Prepared, PreparedCall, RegisteredTool, Tool, ToolFuture, ToolOutput};
+pub use erased::{AnyTool, ErasedCall, PreparedCall, RegisteredTool, Tool, ToolFuture, ToolOutput};
 pub use error::ToolError;
 pub use lango_text::{visible, visible_lines, visible_short};
-pub use proposal::{Bound, Proposal, Step};
+pub use proposal::{BoundResource, Proposal, Step};
 pub use registry::{DuplicateTool, ToolRegistry};

@@ -1,23 +1,23 @@
-//! All tools of one process, in a stable order.
+//! Holds all tools of one process, in a stable order.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{RegisteredTool, Tool};
 
-/// Two tools with one name: a mistake in the wiring.
+/// Reports two tools with the same name: a mistake in the assembly.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("two tools are called {0:?}")]
 pub struct DuplicateTool(pub String);
 
-/// The tools of a process, by name. Filled at start, then read only.
+/// Holds the tools of a process, by name. It is filled at start, then only read.
 #[derive(Debug, Clone, Default)]
 pub struct ToolRegistry {
     tools: BTreeMap<Arc<str>, Arc<RegisteredTool>>,
 }
 
 impl ToolRegistry {
-    /// An empty registry.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
@@ -37,7 +37,7 @@ impl ToolRegistry {
         Ok(())
     }
 
-    /// The same without the tools that are not to be kept.
+    /// Returns a registry of only the tools that are to be kept.
     #[must_use]
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
         let mut tools = self.tools.clone();
@@ -45,17 +45,17 @@ impl ToolRegistry {
         Self { tools }
     }
 
-    /// The tool of exactly this name.
+    /// Returns the tool of exactly this name.
     pub fn get(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
         self.tools.get(name)
     }
 
-    /// All tools, by name.
+    /// Returns all tools, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
         self.tools.values()
     }
 
-    /// All names, in order.
+    /// Returns all names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(AsRef::as_ref)
     }

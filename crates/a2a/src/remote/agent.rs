@@ -1,4 +1,4 @@
-//! An agent elsewhere, as the team sees it.
+//! Implements a remote agent as a member of the team.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use lango_protocol::AgentName;
 use lango_runtime::{RemoteAgent, RemoteFuture, RemoteReply, RemoteRequest};
 
 use super::circuit::Circuit;
-use super::error::Trouble;
+use super::delegation::Delegation;
+use super::error::ExchangeError;
 use super::peer::Peer;
-use super::talk::Talk;
-use super::tasks::{Stage, TaskBook};
+use super::tasks::{Stage, TaskStore};
 
-/// How long the agent may take to hear that it should stop.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Limits how long the request to stop a task may take.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Somebody elsewhere who speaks A2A.
+/// A remote agent that is reached over A2A.
 pub struct A2aRemote {
     pub(crate) name: AgentName,
     pub(crate) peer: Peer,
-    pub(crate) tasks: TaskBook,
+    pub(crate) tasks: TaskStore,
     pub(crate) streaming: bool,
-    /// The kinds of content that it takes.
+    /// The media types that it accepts.
     pub(crate) input_modes: Vec<String>,
     pub(crate) circuit: std::sync::Arc<Circuit>,
 }
@@ -36,51 +36,50 @@ impl RemoteAgent for A2aRemote {
                 );
                 return RemoteReply::Failed { reason };
             }
-            self.converse(&request).await
+            self.delegate(&request).await
         })
     }
 }
 
 impl A2aRemote {
-    async fn converse(&self, request: &RemoteRequest) -> RemoteReply {
-        let mut talk = Talk::new(self, request);
+    async fn delegate(&self, request: &RemoteRequest) -> RemoteReply {
+        let mut delegation = Delegation::new(self, request);
         let limit = self.peer.limits.task;
         let result = tokio::select! {
             biased;
             () = request.cancel.cancelled() => None,
-            result = tokio::time::timeout(limit, talk.hold()) => {
-                Some(result.unwrap_or(Err(Trouble::TooSlow(limit))))
+            result = tokio::time::timeout(limit, delegation.run()) => {
+                Some(result.unwrap_or(Err(ExchangeError::TooSlow(limit))))
             }
         };
         match result {
             Some(Ok(reply)) => {
-                self.circuit.worked();
+                self.circuit.record_success();
                 reply
             }
-            Some(Err(trouble)) => {
-                if trouble.is_malfunction() {
-                    self.circuit.failed();
+            Some(Err(error)) => {
+                if error.is_malfunction() {
+                    self.circuit.record_failure();
                 }
-                talk.stop(LAST_WORDS).await;
-                RemoteReply::Failed { reason: format!("{} failed: {trouble}", self.name) }
+                delegation.stop(CANCEL_TIMEOUT).await;
+                RemoteReply::Failed { reason: format!("{} failed: {error}", self.name) }
             }
             None => {
-                talk.stop(LAST_WORDS).await;
+                delegation.stop(CANCEL_TIMEOUT).await;
                 RemoteReply::Failed { reason: format!("{} was told to stop", self.name) }
             }
         }
     }
 }
 
-impl Talk<'_> {
-    /// Nobody waits for the task any more: the agent is told so, and it is not taken up again.
-    async fn stop(&self, patience: Duration) {
-        if let Some(task) = &self.names.task {
-            // Best effort: whether it stops is its own affair, and nothing of it is heard here.
-            let _ =
-                tokio::time::timeout(patience, self.remote.peer.cancel(task, &self.trace)).await;
+impl Delegation<'_> {
+    /// Cancels the task at the agent and marks it as ended, so that it is not resumed.
+    async fn stop(&self, timeout: Duration) {
+        if let Some(task) = &self.ids.task {
+            // Best effort: whether the agent stops is up to it, and its answer is not used here.
+            let _ = tokio::time::timeout(timeout, self.remote.peer.cancel(task, &self.trace)).await;
         }
-        // A row that stays is looked at again when this very hand-over is, and never otherwise.
-        let _ = self.note(Stage::Over, "").await;
+        // A remaining row is read only if this same delegation is resumed.
+        let _ = self.record_stage(Stage::Ended, "").await;
     }
 }

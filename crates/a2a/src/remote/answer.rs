@@ -1,33 +1,33 @@
-//! What an agent said, put together: pieces as they come, and the whole at the end.
+//! Assembles an agent's answer: pieces as they arrive, and the whole at the end.
 
-use super::wire::{Artifact, FilePlace, Part, Task};
+use super::wire::{Artifact, FileSource, Part, Task};
 
-/// Data and files of more than this are named, not shown.
-const MOST_DATA: usize = 64 * 1024;
-const MOST_FILE: usize = 8 * 1024;
+/// Larger data and files are mentioned, but their content is not included.
+const MAX_DATA_BYTES: usize = 64 * 1024;
+const MAX_FILE_BYTES: usize = 8 * 1024;
 
 /// The results of a task so far.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
-    artifacts: Vec<Collected>,
+    artifacts: Vec<CollectedArtifact>,
 }
 
 #[derive(Debug)]
-struct Collected {
+struct CollectedArtifact {
     id: String,
     parts: Vec<Part>,
-    /// Bytes of its texts that were given out as they came.
+    /// The number of bytes of its texts that were already shown.
     shown: usize,
 }
 
 impl Results {
-    /// Takes an artifact or a piece of one, and gives out the words that are new.
+    /// Adds an artifact or a piece of one, and returns the new text.
     pub(crate) fn add(&mut self, artifact: Artifact, append: bool) -> String {
         let known = self.artifacts.iter_mut().find(|known| known.id == artifact.id);
         let Some(known) = known else {
             let new = text_of(&artifact.parts);
             let parts = merged(Vec::new(), artifact.parts);
-            self.artifacts.push(Collected { id: artifact.id, parts, shown: new.len() });
+            self.artifacts.push(CollectedArtifact { id: artifact.id, parts, shown: new.len() });
             return new;
         };
         if append {
@@ -39,8 +39,7 @@ impl Results {
         known.replace(artifact.parts)
     }
 
-    /// Takes a task as a whole, such as after a stream broke off, and gives out the words that are
-    /// new.
+    /// Merges a whole task, for example after a stream broke, and returns the new text.
     pub(crate) fn take(&mut self, task: &Task) -> String {
         let mut new = String::new();
         for artifact in &task.artifacts {
@@ -52,16 +51,16 @@ impl Results {
         new
     }
 
-    /// Everything, in the order in which it began.
+    /// Returns the text of all artifacts, in the order in which they began.
     pub(crate) fn text(&self) -> String {
-        let texts = self.artifacts.iter().map(|artifact| in_words(&artifact.parts));
+        let texts = self.artifacts.iter().map(|artifact| render_parts(&artifact.parts));
         texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 }
 
-impl Collected {
-    /// Puts other content in the place of what was there. What was shown already is not shown again;
-    /// where the beginning differs, the whole comes at the end.
+impl CollectedArtifact {
+    /// Replaces the content. Text that was already shown is not shown again; if the beginning
+    /// differs, the whole text appears only at the end.
     fn replace(&mut self, parts: Vec<Part>) -> String {
         let (old, all) = (text_of(&self.parts), text_of(&parts));
         self.parts = merged(Vec::new(), parts);
@@ -72,8 +71,8 @@ impl Collected {
     }
 }
 
-/// Adds parts to others. Texts in a row are one text: an agent that sends a result in pieces keeps
-/// them as parts.
+/// Appends parts. Consecutive texts become one text, because some agents keep the pieces of a
+/// result as separate parts.
 fn merged(mut parts: Vec<Part>, more: Vec<Part>) -> Vec<Part> {
     for part in more {
         match (parts.last_mut(), part) {
@@ -92,26 +91,26 @@ fn text_of(parts: &[Part]) -> String {
     parts.iter().filter_map(text).collect()
 }
 
-/// Parts as a person reads them: texts as they are, data and files in words.
-pub(crate) fn in_words(parts: &[Part]) -> String {
-    let texts = parts.iter().map(part_in_words);
+/// Renders parts for a person: texts unchanged, data and files described.
+pub(crate) fn render_parts(parts: &[Part]) -> String {
+    let texts = parts.iter().map(render_part);
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-fn part_in_words(part: &Part) -> String {
+fn render_part(part: &Part) -> String {
     match part {
         Part::Text(text) => text.clone(),
         Part::Data(data) => {
             let text = serde_json::to_string_pretty(data).unwrap_or_default();
-            if text.len() > MOST_DATA {
+            if text.len() > MAX_DATA_BYTES {
                 return format!("(data of {} bytes, not shown)", text.len());
             }
             fenced("json", &text)
         }
-        Part::File { name, media_type, place: FilePlace::Url(url) } => {
+        Part::File { name, media_type, source: FileSource::Url(url) } => {
             let name = label(name, "file");
             let kind = kind(media_type);
-            // Anything else would not be a link to the web.
+            // Other schemes are not links to the web.
             if url.starts_with("https://") || url.starts_with("http://") {
                 let url: String = url.chars().filter(|c| !c.is_whitespace() && *c != '>').collect();
                 format!("[{name}](<{url}>){kind}")
@@ -119,12 +118,12 @@ fn part_in_words(part: &Part) -> String {
                 format!("({name}{kind}, at an address that is not on the web)")
             }
         }
-        Part::File { name, media_type, place: FilePlace::Bytes(bytes) } => {
+        Part::File { name, media_type, source: FileSource::Bytes(bytes) } => {
             let (name, kind) = (label(name, "file"), kind(media_type));
             let is_text =
                 media_type.starts_with("text/") || media_type.starts_with("application/json");
             match std::str::from_utf8(bytes) {
-                Ok(text) if is_text && text.len() <= MOST_FILE => {
+                Ok(text) if is_text && text.len() <= MAX_FILE_BYTES => {
                     format!("{name}{kind}:\n{}", fenced("", text))
                 }
                 _ => format!("({name}{kind}, {} bytes, not shown)", bytes.len()),
@@ -133,7 +132,7 @@ fn part_in_words(part: &Part) -> String {
     }
 }
 
-/// A block that its content cannot end.
+/// Returns a fenced block whose content cannot close it.
 fn fenced(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
@@ -161,7 +160,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::remote::wire::{Names, State, Status};
+    use crate::remote::wire::{State, Status, TaskIds};
 
     fn artifact(id: &str, text: &str) -> Artifact {
         Artifact { id: id.into(), parts: vec![Part::Text(text.into())] }
@@ -169,7 +168,7 @@ mod tests {
 
     fn task(artifacts: Vec<Artifact>) -> Task {
         let status = Status { state: State::Working, message: Vec::new() };
-        Task { names: Names::default(), status, artifacts, said: Vec::new() }
+        Task { ids: TaskIds::default(), status, artifacts, last_message: Vec::new() }
     }
 
     #[test]
@@ -177,7 +176,7 @@ mod tests {
         let mut results = Results::default();
         assert_eq!(results.add(artifact("a", "one "), false), "one ");
         assert_eq!(results.add(artifact("a", "two "), true), "two ");
-        // The stream broke off; the task as a whole has what was missed.
+        // The stream broke; the whole task has the missing text.
         assert_eq!(results.take(&task(vec![artifact("a", "one two three ")])), "three ");
         assert_eq!(results.take(&task(vec![artifact("a", "one two three ")])), "");
         assert_eq!(results.add(artifact("a", "four"), true), "four");
@@ -196,21 +195,21 @@ mod tests {
 
     #[test]
     fn data_and_files_are_told_in_words() {
-        let file = |name: &str, kind: &str, place| Part::File {
+        let file = |name: &str, kind: &str, source| Part::File {
             name: name.into(),
             media_type: kind.into(),
-            place,
+            source,
         };
-        assert_eq!(in_words(&[Part::Data(json!({"a": 1}))]), "```json\n{\n  \"a\": 1\n}\n```");
-        let sly = in_words(&[Part::Data(json!("``` out"))]);
+        assert_eq!(render_parts(&[Part::Data(json!({"a": 1}))]), "```json\n{\n  \"a\": 1\n}\n```");
+        let sly = render_parts(&[Part::Data(json!("``` out"))]);
         assert!(sly.starts_with("````json\n") && sly.ends_with("\n````"), "{sly}");
-        let text = file("notes.txt", "text/plain", FilePlace::Bytes(b"hi".to_vec()));
-        assert_eq!(in_words(&[text]), "notes.txt, text/plain:\n```\nhi\n```");
-        let image = file("", "image/png", FilePlace::Bytes(vec![0; 9000]));
-        assert_eq!(in_words(&[image]), "(file, image/png, 9000 bytes, not shown)");
-        let link = file("a](http://evil)", "", FilePlace::Url("https://x/y z".into()));
-        assert_eq!(in_words(&[link]), "[ahttp://evil](<https://x/yz>)");
-        let local = file("a", "", FilePlace::Url("file:///etc/passwd".into()));
-        assert!(!in_words(&[local]).contains("/etc"));
+        let text = file("notes.txt", "text/plain", FileSource::Bytes(b"hi".to_vec()));
+        assert_eq!(render_parts(&[text]), "notes.txt, text/plain:\n```\nhi\n```");
+        let image = file("", "image/png", FileSource::Bytes(vec![0; 9000]));
+        assert_eq!(render_parts(&[image]), "(file, image/png, 9000 bytes, not shown)");
+        let link = file("a](http://evil)", "", FileSource::Url("https://x/y z".into()));
+        assert_eq!(render_parts(&[link]), "[ahttp://evil](<https://x/yz>)");
+        let local = file("a", "", FileSource::Url("file:///etc/passwd".into()));
+        assert!(!render_parts(&[local]).contains("/etc"));
     }
 }

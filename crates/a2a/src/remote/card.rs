@@ -1,4 +1,4 @@
-//! An agent's card: who it says it is, what it says it can do, and where it is.
+//! Reads an agent's card: its identity, its skills and its addresses, as it claims them.
 
 use lango_egress::Url;
 use serde::Deserialize;
@@ -10,12 +10,12 @@ use super::wire::{Binding, Version, check_depth};
 use crate::signature::{SignatureError, TrustedKey, verify_card};
 use crate::wire::canonical::canonical;
 
-/// A card of more than this is no card.
-pub(crate) const MOST_BYTES: usize = 256 * 1024;
-const MOST_SKILLS: usize = 200;
+/// Limits the size of a card.
+pub(crate) const MAX_CARD_BYTES: usize = 256 * 1024;
+const MAX_SKILL_COUNT: usize = 200;
 
-/// What a card says that decides about trust: a change in any of it is a change of the agent.
-const MATTERS: [&str; 12] = [
+/// The members of a card that matter for trust: a change in any of them is a change of the agent.
+const TRUST_FIELDS: [&str; 12] = [
     "additionalInterfaces",
     "description",
     "name",
@@ -30,56 +30,56 @@ const MATTERS: [&str; 12] = [
     "url",
 ];
 
-/// A card, read. Every text in it is a stranger's.
+/// A parsed card. Its texts are not trusted.
 #[derive(Debug, Clone)]
 pub struct Card {
-    /// What the agent calls itself.
+    /// The name that the agent gives itself.
     pub name: String,
-    /// What it says about itself.
+    /// The description that the agent gives of itself.
     pub description: String,
-    /// Its own version.
+    /// The version of the agent.
     pub version: String,
-    /// Who says to run it.
+    /// The organization that claims to run it.
     pub provider: Option<String>,
-    /// What it says it can do.
+    /// The skills that it claims to have.
     pub skills: Vec<Skill>,
-    /// Where it can be reached in a way that is spoken here, the preferred one first.
+    /// The supported interfaces, the preferred one first.
     pub interfaces: Vec<Interface>,
-    /// Everything it offers, spoken here or not, for messages.
+    /// All offered interfaces, supported or not, for messages.
     pub offered: Vec<String>,
-    /// Whether it answers in streams.
+    /// True if it can stream its answers.
     pub streaming: bool,
-    /// The kinds of content that it takes.
+    /// The media types that it accepts.
     pub input_modes: Vec<String>,
-    /// How it wants to be shown who asks; empty where it does not say.
+    /// The names of its security schemes; empty if it has none.
     pub security: Vec<String>,
-    /// How many signatures the card has.
+    /// The number of signatures on the card.
     pub signatures: usize,
-    /// The card as it came.
+    /// The card as it was received.
     pub json: Value,
 }
 
-/// One thing that an agent says it can do.
+/// A skill that an agent claims to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skill {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its description.
     pub description: String,
-    /// Words for it.
+    /// Its keywords.
     pub tags: Vec<String>,
 }
 
-/// A place where an agent can be reached, and how.
+/// An address of an agent, with its binding and version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// The place.
+    /// The address.
     pub url: Url,
-    /// How requests are carried.
+    /// The binding.
     pub binding: Binding,
-    /// Which version of the protocol.
+    /// The version of the protocol.
     pub version: Version,
-    /// Whom of several behind one address.
+    /// The tenant, if several agents share one address.
     pub tenant: Option<String>,
 }
 
@@ -104,7 +104,7 @@ struct WireCard {
     security_schemes: serde_json::Map<String, Value>,
     #[serde(default)]
     signatures: Vec<Value>,
-    // 0.3
+    // The members of 0.3.
     url: Option<String>,
     preferred_transport: Option<String>,
     protocol_version: Option<String>,
@@ -157,21 +157,21 @@ struct WireTransport {
 }
 
 impl Card {
-    /// Reads a card that came from `url`.
+    /// Reads a card that was fetched from `url`.
     pub fn read(url: &str, body: &[u8]) -> Result<Self, RemoteError> {
         let wrong = |reason: String| RemoteError::NotACard { url: url.to_owned(), reason };
-        if body.len() > MOST_BYTES {
-            return Err(wrong(format!("it is longer than {MOST_BYTES} bytes")));
+        if body.len() > MAX_CARD_BYTES {
+            return Err(wrong(format!("it is longer than {MAX_CARD_BYTES} bytes")));
         }
-        check_depth(body).map_err(|trouble| wrong(trouble.to_string()))?;
+        check_depth(body).map_err(|error| wrong(error.to_string()))?;
         let unreadable = |error: serde_json::Error| wrong(error.to_string());
         let json: Value = serde_json::from_slice(body).map_err(unreadable)?;
         let card = WireCard::deserialize(&json).map_err(unreadable)?;
         if card.name.trim().is_empty() {
             return Err(wrong("it has no name".to_owned()));
         }
-        if card.skills.len() > MOST_SKILLS {
-            return Err(wrong(format!("it has more than {MOST_SKILLS} skills")));
+        if card.skills.len() > MAX_SKILL_COUNT {
+            return Err(wrong(format!("it has more than {MAX_SKILL_COUNT} skills")));
         }
         let (interfaces, offered) = interfaces(&card);
         Ok(Self {
@@ -190,10 +190,10 @@ impl Card {
         })
     }
 
-    /// The SHA-256 of everything in the card that matters, however it is spelt and ordered.
+    /// Returns the SHA-256 of all members that matter for trust, independent of their order.
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
-        for field in MATTERS {
+        for field in TRUST_FIELDS {
             if let Some(value) = self.json.get(field).filter(|value| !value.is_null()) {
                 hash.update(format!("{field}:{}\n", canonical(value)));
             }
@@ -201,10 +201,10 @@ impl Card {
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// What matters, line by line, for somebody who compares two cards.
+    /// Returns the members that matter for trust, one per line, to compare two cards.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for field in MATTERS {
+        for field in TRUST_FIELDS {
             match self.json.get(field) {
                 None | Some(Value::Null) => {}
                 Some(Value::Array(items)) => {
@@ -216,8 +216,8 @@ impl Card {
         lines
     }
 
-    /// Checks the card's signature, where the user has keys for it: then there has to be one. The name
-    /// of the key that made it.
+    /// Verifies the card's signature if the user has keys for it; a signature is then required.
+    /// Returns the id of the key that made it.
     pub fn verify(&self, keys: &[TrustedKey]) -> Result<Option<String>, RemoteError> {
         if keys.is_empty() {
             return Ok(None);
@@ -226,9 +226,9 @@ impl Card {
         verify_card(&self.json, keys).map(Some).map_err(wrong)
     }
 
-    /// The interface that is used: the first that is spoken here.
+    /// Returns the interface to use: the first supported one.
     pub fn interface(&self) -> Result<&Interface, RemoteError> {
-        self.interfaces.first().ok_or_else(|| RemoteError::NoCommonTongue {
+        self.interfaces.first().ok_or_else(|| RemoteError::NoCommonInterface {
             offered: match self.offered.as_slice() {
                 [] => "no interface".to_owned(),
                 offered => offered.join(", "),
@@ -237,7 +237,7 @@ impl Card {
     }
 }
 
-/// As it is told to those who choose whom to ask.
+/// Formats the skill for the agents that decide about a delegation.
 impl std::fmt::Display for Skill {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.name)?;
@@ -258,8 +258,8 @@ impl From<WireSkill> for Skill {
     }
 }
 
-/// What is spoken here, the newer version first and otherwise in the card's order; and the names of
-/// everything.
+/// Returns the supported interfaces, the newer version first and otherwise in the card's order, and
+/// the names of all offered ones.
 fn interfaces(card: &WireCard) -> (Vec<Interface>, Vec<String>) {
     let mut places: Vec<(&str, &str, &str, Option<&str>)> = Vec::new();
     for offer in &card.supported_interfaces {

@@ -1,68 +1,68 @@
-//! The cards that are trusted, as the database keeps them.
+//! Stores the trusted cards in the database.
 
 use lango_protocol::{AgentName, Timestamp};
 use lango_store::{Database, Row, Statement, StoreError};
 
 use super::schema::COMPONENT;
 
-/// A card that a person, or the configuration, trusts.
+/// A card that the user or the configuration trusts.
 #[derive(Debug, Clone)]
 pub struct TrustedCard {
-    /// Our name for the agent.
+    /// The local name of the agent.
     pub name: String,
-    /// Where the card came from. Another place is another agent.
+    /// The address of the card. A card at another address is another agent.
     pub card_url: String,
-    /// The SHA-256 of what matters in it.
+    /// The SHA-256 of the members that matter for trust.
     pub digest: String,
-    /// Scheme, host and port of the agent.
+    /// The scheme, host and port of the agent.
     pub endpoint: String,
-    /// The card.
+    /// The card's JSON.
     pub body: String,
-    /// How the server marked this version.
+    /// The server's `ETag` for this version.
     pub(crate) etag: Option<String>,
     pub(crate) last_modified: Option<String>,
-    /// Until when it need not be asked for again.
+    /// The time until which the card need not be fetched again.
     pub(crate) fresh_until: Timestamp,
-    /// Since when it is trusted.
+    /// The time since which it is trusted.
     pub pinned_at: Timestamp,
-    /// When it was last seen as it is.
+    /// The time when it was last seen unchanged.
     pub seen_at: Timestamp,
-    /// A card that came instead of it, and waits for a person.
+    /// A different card that was received and waits for the user's decision.
     pub offered: Option<String>,
 }
 
-/// How the server marked a card, and how long it holds.
+/// The cache headers of a card, and how long it is fresh.
 #[derive(Debug, Clone)]
-pub(crate) struct Marks {
+pub(crate) struct CacheValidators {
     pub(crate) etag: Option<String>,
     pub(crate) last_modified: Option<String>,
     pub(crate) fresh_until: Timestamp,
 }
 
-/// Keeps the cards. Cheap to clone.
+/// Stores cards. Cheap to clone.
 #[derive(Clone)]
-pub struct CardBook {
+pub struct CardStore {
     database: Database,
 }
 
 const COLUMNS: &str = "name, card_url, digest, endpoint, body, etag, last_modified, fresh_until, \
                        pinned_at, seen_at, offered";
 
-impl CardBook {
-    /// Opens the book.
+impl CardStore {
+    /// Opens the store.
     pub async fn open(database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT).await?;
         Ok(Self { database })
     }
 
-    /// The card that is trusted under this name.
+    /// Returns the trusted card of this name.
     pub async fn card(&self, name: &AgentName) -> Result<Option<TrustedCard>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM a2a_remote_cards WHERE name = $1");
         let rows = self.database.query(Statement::new(sql).bind(name.as_str()).brief()).await?;
-        rows.first().map(trusted).transpose()
+        rows.first().map(card_from_row).transpose()
     }
 
-    /// Forgets an agent.
+    /// Removes an agent's card.
     pub async fn remove(&self, name: &AgentName) -> Result<(), StoreError> {
         let statement = Statement::new("DELETE FROM a2a_remote_cards WHERE name = $1");
         self.database.write(statement.bind(name.as_str()).into()).await?;
@@ -77,7 +77,7 @@ impl CardBook {
         digest: &str,
         endpoint: &str,
         body: &str,
-        marks: &Marks,
+        validators: &CacheValidators,
     ) -> Result<(), StoreError> {
         let now = Timestamp::now().as_microseconds();
         let statement = Statement::new(
@@ -93,20 +93,21 @@ impl CardBook {
         .bind(digest)
         .bind(endpoint)
         .bind(body)
-        .bind(marks.etag.clone())
-        .bind(marks.last_modified.clone())
-        .bind(marks.fresh_until.as_microseconds())
+        .bind(validators.etag.clone())
+        .bind(validators.last_modified.clone())
+        .bind(validators.fresh_until.as_microseconds())
         .bind(now);
         self.database.write(statement.into()).await?;
         Ok(())
     }
 
-    /// The trusted card was seen again, with what does not matter perhaps changed.
-    pub(crate) async fn seen(
+    /// Records that the trusted card was seen again. Members that do not matter for trust may have
+    /// changed.
+    pub(crate) async fn mark_seen(
         &self,
         name: &AgentName,
         body: &str,
-        marks: &Marks,
+        validators: &CacheValidators,
     ) -> Result<(), StoreError> {
         let statement = Statement::new(
             "UPDATE a2a_remote_cards SET body = $2, etag = $3, last_modified = $4, \
@@ -114,16 +115,20 @@ impl CardBook {
         )
         .bind(name.as_str())
         .bind(body)
-        .bind(marks.etag.clone())
-        .bind(marks.last_modified.clone())
-        .bind(marks.fresh_until.as_microseconds())
+        .bind(validators.etag.clone())
+        .bind(validators.last_modified.clone())
+        .bind(validators.fresh_until.as_microseconds())
         .bind(Timestamp::now().as_microseconds());
         self.database.write(statement.into()).await?;
         Ok(())
     }
 
-    /// Another card came. It waits for a person.
-    pub(crate) async fn offer(&self, name: &AgentName, body: &str) -> Result<(), StoreError> {
+    /// Records a different card, which waits for the user's decision.
+    pub(crate) async fn record_offer(
+        &self,
+        name: &AgentName,
+        body: &str,
+    ) -> Result<(), StoreError> {
         let statement = Statement::new(
             "UPDATE a2a_remote_cards SET offered = $2, fresh_until = 0 WHERE name = $1",
         );
@@ -132,7 +137,7 @@ impl CardBook {
     }
 }
 
-fn trusted(row: &Row) -> Result<TrustedCard, StoreError> {
+fn card_from_row(row: &Row) -> Result<TrustedCard, StoreError> {
     let text = |column| row.text(column).map(str::to_owned);
     let optional = |column| row.optional_text(column).map(|text| text.map(str::to_owned));
     let time = |column| row.integer(column).map(Timestamp::from_microseconds);

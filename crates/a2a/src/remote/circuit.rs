@@ -1,19 +1,19 @@
-//! Leaving an agent alone that does not work.
+//! Pauses requests to an agent that keeps failing.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Failures in a row after which it is left alone.
-const FAILURES: u32 = 3;
-const FIRST_PAUSE: Duration = Duration::from_secs(30);
-const LONGEST_PAUSE: Duration = Duration::from_mins(10);
+/// The number of consecutive failures after which requests are paused.
+const FAILURE_THRESHOLD: u32 = 3;
+const MIN_PAUSE: Duration = Duration::from_secs(30);
+const MAX_PAUSE: Duration = Duration::from_mins(10);
 
-/// Counts how often an agent failed in a row.
+/// Counts consecutive failures of an agent.
 #[derive(Debug, Default)]
 pub(crate) struct Circuit {
-    /// A lock that is held to change two numbers: several hand-overs count together.
+    /// The lock is held to change two numbers; concurrent delegations count together.
     state: Mutex<State>,
 }
 
@@ -24,21 +24,21 @@ struct State {
 }
 
 impl Circuit {
-    /// How long it is still left alone, if it is.
+    /// Returns the remaining pause, if there is one.
     pub(crate) fn pause(&self) -> Option<Duration> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.until?.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
     }
 
-    pub(crate) fn worked(&self) {
+    pub(crate) fn record_success(&self) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::default();
     }
 
-    pub(crate) fn failed(&self) {
+    pub(crate) fn record_failure(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.failures = state.failures.saturating_add(1);
-        if let Some(more) = state.failures.checked_sub(FAILURES) {
-            let pause = FIRST_PAUSE.saturating_mul(1 << more.min(10)).min(LONGEST_PAUSE);
+        if let Some(more) = state.failures.checked_sub(FAILURE_THRESHOLD) {
+            let pause = MIN_PAUSE.saturating_mul(1 << more.min(10)).min(MAX_PAUSE);
             state.until = Some(Instant::now() + pause);
         }
     }
@@ -51,23 +51,23 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn three_failures_in_a_row_are_enough_and_pauses_grow() {
         let circuit = Circuit::default();
-        circuit.failed();
-        circuit.failed();
-        circuit.worked();
-        circuit.failed();
-        circuit.failed();
+        circuit.record_failure();
+        circuit.record_failure();
+        circuit.record_success();
+        circuit.record_failure();
+        circuit.record_failure();
         assert_eq!(circuit.pause(), None);
-        circuit.failed();
-        assert_eq!(circuit.pause(), Some(FIRST_PAUSE));
-        tokio::time::advance(FIRST_PAUSE).await;
+        circuit.record_failure();
+        assert_eq!(circuit.pause(), Some(MIN_PAUSE));
+        tokio::time::advance(MIN_PAUSE).await;
         assert_eq!(circuit.pause(), None);
-        circuit.failed();
-        assert_eq!(circuit.pause(), Some(FIRST_PAUSE * 2));
+        circuit.record_failure();
+        assert_eq!(circuit.pause(), Some(MIN_PAUSE * 2));
         for _ in 0..100 {
-            circuit.failed();
+            circuit.record_failure();
         }
-        assert_eq!(circuit.pause(), Some(LONGEST_PAUSE));
-        circuit.worked();
+        assert_eq!(circuit.pause(), Some(MAX_PAUSE));
+        circuit.record_success();
         assert_eq!(circuit.pause(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! One agent elsewhere as it is configured, and where that lets us go.
+//! Defines the configuration of a remote agent, and the addresses that it allows.
 
 use lango_egress::{Destination, Guard, HeaderValue, Pattern, Rules, Url, kind_of};
 use lango_protocol::AgentName;
@@ -9,30 +9,30 @@ use super::limits::RemoteLimits;
 use crate::signature::TrustedKey;
 use crate::wire::CARD_PATH;
 
-/// An agent elsewhere, as the user configured it.
+/// A remote agent, as the user configured it.
 #[derive(Debug, Clone)]
 pub struct RemoteConfig {
-    /// Our name for it.
+    /// The local name of the agent.
     pub name: AgentName,
-    /// Where its card is.
+    /// The address of its card.
     pub card_url: Url,
-    /// What proves who we are.
+    /// The token that authenticates us.
     pub token: Option<HeaderValue>,
-    /// The variable that the token comes from, for messages.
+    /// The environment variable of the token, for messages.
     pub token_env: Option<String>,
-    /// Places beside the card's own that the agent may be at.
+    /// Hosts other than the card's own that the agent may use.
     pub allow_hosts: Vec<Pattern>,
-    /// Keys that its card has to be signed with one of; none where anything goes.
+    /// The keys of which one must have signed the card; empty if no signature is required.
     pub card_keys: Vec<TrustedKey>,
-    /// What the user allowed and denied for everybody.
+    /// The user's general rules for outbound connections.
     pub rules: Rules,
-    /// Whether to listen to it, where its card says that it answers in streams.
+    /// True to use streaming if the card offers it.
     pub streaming: bool,
-    /// How much it may take.
+    /// The limits of its tasks.
     pub limits: RemoteLimits,
 }
 
-/// The address of a card, as a person gives it: the whole address, or only the host.
+/// Parses the address of a card as users write it: the full address, or only the host.
 pub fn card_url(text: &str) -> Result<Url, RemoteError> {
     let (mut url, _) = Destination::of_url(text)
         .map_err(|refusal| RemoteError::BadEndpoint { reason: refusal.to_string() })?;
@@ -47,15 +47,16 @@ pub fn card_url(text: &str) -> Result<Url, RemoteError> {
 }
 
 impl RemoteConfig {
-    /// Where its requests may lead.
+    /// Returns the guard for requests to this agent.
     pub(crate) fn guard(&self) -> Result<Guard, RemoteError> {
         Ok(Guard::new(self.rules()?))
     }
 
-    /// The card's own place and those that the user added. That these may be private addresses was the
-    /// user's choice, if the card's own is written as one; a public name may not come to lead to one.
+    /// Returns the rules: the card's own host and those that the user added are allowed. They may
+    /// be private addresses only if the card's own address is written as one; a public name must
+    /// not resolve to a private address.
     fn rules(&self) -> Result<Rules, RemoteError> {
-        let own = self.own_place()?;
+        let own = self.own_destination()?;
         let pattern = pattern(&own)?;
         let is_private = match own.address() {
             Some(address) => kind_of(address).is_some(),
@@ -70,10 +71,10 @@ impl RemoteConfig {
         Ok(rules)
     }
 
-    /// Refuses an endpoint that is somewhere else than the card, unless the user said so.
+    /// Refuses an endpoint on another host than the card's, unless the user allowed it.
     pub(crate) fn check_endpoint(&self, interface: &Interface) -> Result<(), RemoteError> {
-        let own = self.own_place()?;
-        let there = place(&interface.url)?;
+        let own = self.own_destination()?;
+        let there = destination(&interface.url)?;
         let is_own = own == there;
         let other = || RemoteError::OtherHost {
             name: self.name.to_string(),
@@ -81,7 +82,7 @@ impl RemoteConfig {
             host: own.to_string(),
         };
         if !is_own {
-            // Whether it is listed is the guard's own question, asked without its other ones.
+            // The guard decides whether it is listed; its other rules do not apply here.
             let listed = Rules { only: self.allow_hosts.clone(), ..Rules::default() };
             let only_listed = Rules {
                 allow_private: self.allow_hosts.clone(),
@@ -99,11 +100,11 @@ impl RemoteConfig {
         Ok(())
     }
 
-    fn own_place(&self) -> Result<Destination, RemoteError> {
-        place(&self.card_url)
+    fn own_destination(&self) -> Result<Destination, RemoteError> {
+        destination(&self.card_url)
     }
 
-    /// What to do where the agent does not know us.
+    /// Returns the advice for an agent that rejects our credentials.
     pub(crate) fn advice(&self) -> String {
         let name = &self.name;
         match (&self.token_env, &self.token) {
@@ -117,13 +118,13 @@ impl RemoteConfig {
     }
 }
 
-fn place(url: &Url) -> Result<Destination, RemoteError> {
+fn destination(url: &Url) -> Result<Destination, RemoteError> {
     Destination::of_parsed(url)
         .map_err(|refusal| RemoteError::BadEndpoint { reason: refusal.to_string() })
 }
 
-fn pattern(place: &Destination) -> Result<Pattern, RemoteError> {
-    place
+fn pattern(destination: &Destination) -> Result<Pattern, RemoteError> {
+    destination
         .to_string()
         .parse()
         .map_err(|error| RemoteError::BadEndpoint { reason: format!("{error}") })
@@ -188,10 +189,10 @@ mod tests {
         assert!(matches!(error, RemoteError::BadEndpoint { .. }), "{error}");
     }
 
-    /// Every name leads to this address.
-    struct Leads(std::net::IpAddr);
+    /// Resolves every name to this address.
+    struct FixedResolver(std::net::IpAddr);
 
-    impl lango_egress::Resolve for Leads {
+    impl lango_egress::Resolve for FixedResolver {
         fn resolve(&self, _: &str) -> lango_egress::Addresses {
             let address = self.0;
             Box::pin(async move { Ok(vec![address]) })
@@ -209,9 +210,9 @@ mod tests {
             ("http://10.0.0.1:1/", "10.0.0.1", true),
         ] {
             let config = config(card, &[]);
-            let resolver = std::sync::Arc::new(Leads(leads.parse().unwrap()));
+            let resolver = std::sync::Arc::new(FixedResolver(leads.parse().unwrap()));
             let guard = Guard::with_resolver(config.rules().unwrap(), resolver);
-            let found = guard.resolve(&config.own_place().unwrap()).await;
+            let found = guard.resolve(&config.own_destination().unwrap()).await;
             assert_eq!(found.is_ok(), is_fine, "{card} to {leads}: {found:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! What the orchestrator should know about agents elsewhere: who waits for the user.
+//! Tells the orchestrator which remote agents wait for the user.
 
 use lango_model::ContextBlock;
 use lango_protocol::{ORCHESTRATOR, SessionId};
@@ -6,24 +6,24 @@ use lango_runtime::{ContextFuture, ContextRequest, ContextSource};
 use lango_store::{Database, StoreError};
 
 use super::directory::Directory;
-use super::tasks::TaskBook;
+use super::tasks::TaskStore;
 
-/// Tells the orchestrator whose question the user's message may answer.
+/// Tells the orchestrator which question the user's message may answer.
 pub struct OpenQuestions {
-    tasks: TaskBook,
+    tasks: TaskStore,
 }
 
 impl OpenQuestions {
-    /// Of the tasks that a directory's agents have.
+    /// Creates the source from the tasks of a directory's agents.
     pub fn of(directory: &Directory) -> Self {
         Self { tasks: directory.tasks.clone() }
     }
 
     async fn text(&self, session: &SessionId) -> String {
-        // A database that cannot be read is noticed by whatever is written next.
+        // A database that cannot be read is noticed by the next write.
         let waiting = self.tasks.waiting(session).await.unwrap_or_default();
-        let line = |(agent, known): (String, super::tasks::Known)| {
-            let question = harmless(&known.question);
+        let line = |(agent, known): (String, super::tasks::RemoteTask)| {
+            let question = sanitize(&known.question);
             format!(
                 "{agent} waits for the user's answer to its question: \"{question}\". If the user's \
                  message answers it, hand it to {agent}; it gets the user's own words.\n"
@@ -41,18 +41,18 @@ impl ContextSource for OpenQuestions {
             }
             match self.text(request.session).await {
                 none if none.is_empty() => Vec::new(),
-                text => vec![ContextBlock { source: "agents elsewhere", text }],
+                text => vec![ContextBlock { source: "remote agents", text }],
             }
         })
     }
 }
 
-/// A stranger's question as a quotation that cannot end itself.
-fn harmless(text: &str) -> String {
+/// Returns an untrusted question as a quotation that cannot close itself.
+fn sanitize(text: &str) -> String {
     text.chars().map(|c| if matches!(c, '"' | '[' | ']' | '<' | '>') { ' ' } else { c }).collect()
 }
 
-/// Forgets what agents elsewhere were doing for a conversation that is deleted.
+/// Deletes the remote tasks of a deleted conversation.
 pub async fn forget_session(database: Database, session: &SessionId) -> Result<(), StoreError> {
-    TaskBook::open(database).await?.forget(session).await
+    TaskStore::open(database).await?.forget(session).await
 }

@@ -1,4 +1,4 @@
-//! Everybody elsewhere: who is there, who is not, and why.
+//! Tracks the configured remote agents: which are available, which are not, and why.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,40 +13,40 @@ use lango_store::{Database, StoreError};
 
 use super::agent::A2aRemote;
 use super::card::Card;
-use super::cards::{CardBook, TrustedCard};
+use super::cards::{CardStore, TrustedCard};
 use super::circuit::Circuit;
 use super::config::RemoteConfig;
 use super::error::RemoteError;
-use super::fetch::{Came, Sighting, fetch, sighting};
+use super::fetch::{CardResponse, FetchedCard, check_card, fetch};
 use super::peer::Peer;
-use super::tasks::TaskBook;
+use super::tasks::TaskStore;
 
-/// The agents elsewhere that are configured.
+/// The configured remote agents.
 pub struct Directory {
     members: Vec<Member>,
-    cards: CardBook,
-    pub(crate) tasks: TaskBook,
-    patience: Duration,
+    cards: CardStore,
+    pub(crate) tasks: TaskStore,
+    timeout: Duration,
 }
 
 struct Member {
     config: RemoteConfig,
-    /// Outlives a card that is looked at again.
+    /// Kept when the card is fetched again.
     circuit: Arc<Circuit>,
 }
 
-/// Whether an agent is there.
+/// The status of a remote agent.
 #[derive(Clone)]
-pub struct Standing {
-    /// Our name for it.
+pub struct RemoteStatus {
+    /// The local name of the agent.
     pub name: AgentName,
-    /// The agent, or why it is not in the team.
-    pub found: Result<Present, RemoteError>,
+    /// The agent, or the reason why it is not in the team.
+    pub availability: Result<AvailableAgent, RemoteError>,
 }
 
-/// An agent that is there.
+/// A remote agent that is available.
 #[derive(Clone)]
-pub struct Present {
+pub struct AvailableAgent {
     /// Its card.
     pub card: Arc<Card>,
     /// The agent.
@@ -54,106 +54,114 @@ pub struct Present {
 }
 
 impl Directory {
-    /// A directory of these agents, each of which is looked for no longer than `patience`.
+    /// Opens a directory of these agents. Each check takes no longer than `timeout`.
     pub async fn open(
         database: Database,
         configs: Vec<RemoteConfig>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Self, StoreError> {
-        let cards = CardBook::open(database.clone()).await?;
-        let tasks = TaskBook::open(database).await?;
+        let cards = CardStore::open(database.clone()).await?;
+        let tasks = TaskStore::open(database).await?;
         let members =
             configs.into_iter().map(|config| Member { config, circuit: Arc::default() }).collect();
-        Ok(Self { members, cards, tasks, patience })
+        Ok(Self { members, cards, tasks, timeout })
     }
 
-    /// The names of everybody, there or not.
+    /// Returns the names of all agents, available or not.
     pub fn names(&self) -> impl Iterator<Item = &AgentName> {
         self.members.iter().map(|member| &member.config.name)
     }
 
-    /// How an agent is configured.
+    /// Returns the configuration of an agent.
     pub fn config(&self, name: &AgentName) -> Option<&RemoteConfig> {
         self.members.iter().map(|member| &member.config).find(|config| config.name == *name)
     }
 
-    /// What is known of cards.
-    pub fn cards(&self) -> &CardBook {
+    /// Returns the store of cards.
+    pub fn cards(&self) -> &CardStore {
         &self.cards
     }
 
-    /// Looks for everybody, at the same time.
-    pub async fn look(&self) -> Vec<Standing> {
-        join_all(self.members.iter().map(|member| self.standing(member))).await
+    /// Checks all agents concurrently.
+    pub async fn check_agents(&self) -> Vec<RemoteStatus> {
+        join_all(self.members.iter().map(|member| self.check(member))).await
     }
 
-    /// Looks for one.
-    pub async fn look_for(&self, name: &AgentName) -> Option<Standing> {
+    /// Checks one agent.
+    pub async fn check_agent(&self, name: &AgentName) -> Option<RemoteStatus> {
         let member = self.members.iter().find(|member| member.config.name == *name)?;
-        Some(self.standing(member).await)
+        Some(self.check(member).await)
     }
 
-    async fn standing(&self, member: &Member) -> Standing {
+    async fn check(&self, member: &Member) -> RemoteStatus {
         let config = &member.config;
-        // Names that do not resolve have limits of their own, which are longer.
-        let looked = tokio::time::timeout(self.patience, self.find(member)).await;
-        let found = looked.unwrap_or_else(|_| {
-            let reason = format!("no answer within {} s", self.patience.as_secs());
+        // The resolver's own timeouts are longer.
+        let looked = tokio::time::timeout(self.timeout, self.find(member)).await;
+        let availability = looked.unwrap_or_else(|_| {
+            let reason = format!("no answer within {} s", self.timeout.as_secs());
             Err(RemoteError::Unreachable { url: config.card_url.to_string(), reason })
         });
-        Standing { name: config.name.clone(), found }
+        RemoteStatus { name: config.name.clone(), availability }
     }
 
-    async fn find(&self, member: &Member) -> Result<Present, RemoteError> {
+    async fn find(&self, member: &Member) -> Result<AvailableAgent, RemoteError> {
         let config = &member.config;
-        let known = self.trusted(config).await?;
+        let known = self.trusted_card(config).await?;
         let is_fresh =
             |known: &&TrustedCard| known.offered.is_none() && known.fresh_until > Timestamp::now();
         if let Some(known) = known.as_ref().filter(is_fresh) {
-            return self.remembered(member, known);
+            return self.reuse_card(member, known);
         }
-        let (body, marks) = match (fetch(config, known.as_ref(), self.patience).await?, &known) {
-            (Came::Body { body, marks }, _) => (body, marks),
-            (Came::Unchanged { marks }, Some(known)) => {
-                self.cards.seen(&config.name, &known.body, &marks).await?;
-                return self.remembered(member, known);
+        let (body, validators) = match (fetch(config, known.as_ref(), self.timeout).await?, &known)
+        {
+            (CardResponse::Body { body, validators }, _) => (body, validators),
+            (CardResponse::Unchanged { validators }, Some(known)) => {
+                self.cards.mark_seen(&config.name, &known.body, &validators).await?;
+                return self.reuse_card(member, known);
             }
-            (Came::Unchanged { .. }, None) => {
+            (CardResponse::Unchanged { .. }, None) => {
                 let url = config.card_url.to_string();
                 let reason =
                     "nothing is known, and the server says that nothing changed".to_owned();
                 return Err(RemoteError::NotACard { url, reason });
             }
         };
-        let sighting = sighting(config, body, marks)?;
+        let fetched = check_card(config, body, validators)?;
         match known {
-            None => self.trust(&config.name, &sighting).await?,
-            Some(known) if known.digest == sighting.card.digest() => {
-                self.cards.seen(&config.name, &sighting.body, &sighting.marks).await?;
+            None => self.trust(&config.name, &fetched).await?,
+            Some(known) if known.digest == fetched.card.digest() => {
+                self.cards.mark_seen(&config.name, &fetched.body, &fetched.validators).await?;
             }
             Some(_) => {
-                self.cards.offer(&config.name, &sighting.body).await?;
+                self.cards.record_offer(&config.name, &fetched.body).await?;
                 return Err(RemoteError::Changed { name: config.name.clone() });
             }
         }
-        self.present(member, sighting.card)
+        self.connect(member, fetched.card)
     }
 
-    /// A card that was seen before. What the user configured since then holds for it, too.
-    fn remembered(&self, member: &Member, known: &TrustedCard) -> Result<Present, RemoteError> {
+    /// Uses a card that was seen before. The current configuration applies to it, too.
+    fn reuse_card(
+        &self,
+        member: &Member,
+        known: &TrustedCard,
+    ) -> Result<AvailableAgent, RemoteError> {
         let card = Card::read(&known.card_url, known.body.as_bytes())?;
         card.verify(&member.config.card_keys)?;
         member.config.check_endpoint(card.interface()?)?;
-        self.present(member, card)
+        self.connect(member, card)
     }
 
-    async fn trusted(&self, config: &RemoteConfig) -> Result<Option<TrustedCard>, RemoteError> {
+    async fn trusted_card(
+        &self,
+        config: &RemoteConfig,
+    ) -> Result<Option<TrustedCard>, RemoteError> {
         let known = self.cards.card(&config.name).await?;
-        // The user pointed the name somewhere else: that is another agent.
+        // The user gave the name another address: that is another agent.
         Ok(known.filter(|known| known.card_url == config.card_url.as_str()))
     }
 
-    fn present(&self, member: &Member, card: Card) -> Result<Present, RemoteError> {
+    fn connect(&self, member: &Member, card: Card) -> Result<AvailableAgent, RemoteError> {
         let config = &member.config;
         let interface = card.interface()?.clone();
         let channel = Channel::new(config.guard()?, interface.url.as_str())
@@ -172,41 +180,41 @@ impl Directory {
             tasks: self.tasks.clone(),
             circuit: Arc::clone(&member.circuit),
         };
-        Ok(Present { card: Arc::new(card), agent: Arc::new(agent) })
+        Ok(AvailableAgent { card: Arc::new(card), agent: Arc::new(agent) })
     }
 
-    /// Forgets what the agents did for a conversation.
+    /// Deletes the tasks of a conversation.
     pub async fn forget(&self, session: &SessionId) -> Result<(), StoreError> {
         self.tasks.forget(session).await
     }
 
-    /// Trusts a card as it was seen, whatever was trusted before.
-    pub async fn trust(&self, name: &AgentName, seen: &Sighting) -> Result<(), RemoteError> {
+    /// Trusts a fetched card, in place of the one that was trusted before.
+    pub async fn trust(&self, name: &AgentName, seen: &FetchedCard) -> Result<(), RemoteError> {
         let Some(config) = self.config(name) else { return Ok(()) };
         let url = config.card_url.as_str();
         let digest = seen.card.digest();
-        self.cards.pin(name, url, &digest, &seen.endpoint, &seen.body, &seen.marks).await?;
+        self.cards.pin(name, url, &digest, &seen.endpoint, &seen.body, &seen.validators).await?;
         Ok(())
     }
 }
 
-impl Standing {
-    /// What a user should know, where the agent is not there.
+impl RemoteStatus {
+    /// Returns a warning for the user if the agent is not available.
     pub fn warning(&self) -> Option<String> {
-        let error = self.found.as_ref().err()?;
+        let error = self.availability.as_ref().err()?;
         Some(format!("{} is not in the team: {error}", self.name))
     }
 }
 
-/// The part of the team that is elsewhere.
+/// Returns the remote part of the team.
 pub fn team(
-    standings: &[Standing],
+    statuses: &[RemoteStatus],
 ) -> (Vec<RemoteAgentSpec>, BTreeMap<AgentName, Arc<dyn RemoteAgent>>) {
-    let present = standings.iter().filter_map(|standing| {
-        let present = standing.found.as_ref().ok()?;
-        Some((&standing.name, present))
+    let present = statuses.iter().filter_map(|status| {
+        let present = status.availability.as_ref().ok()?;
+        Some((&status.name, present))
     });
-    let spec = |(name, present): (&AgentName, &Present)| RemoteAgentSpec {
+    let spec = |(name, present): (&AgentName, &AvailableAgent)| RemoteAgentSpec {
         name: name.clone(),
         description: present.card.description.clone(),
         skills: present.card.skills.iter().map(ToString::to_string).collect(),

@@ -1,4 +1,4 @@
-//! What can go wrong with an agent elsewhere.
+//! Defines the errors of remote agents.
 
 use std::time::Duration;
 
@@ -6,53 +6,53 @@ use lango_egress::FetchError;
 use lango_protocol::AgentName;
 use lango_store::StoreError;
 
-/// Why a conversation with an agent elsewhere did not go on. The words are for the user.
+/// Describes why a conversation with a remote agent failed. The messages are for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Trouble {
-    /// Nobody is there, or nobody may be reached there.
+pub(crate) enum ExchangeError {
+    /// The agent cannot be reached, or must not be.
     #[error("it cannot be reached: {0}")]
     Unreachable(String),
-    /// The connection broke off.
+    /// The connection broke.
     #[error("the connection broke off: {0}")]
     Broken(String),
-    /// Nothing came for too long.
+    /// No data arrived for too long.
     #[error("it said nothing for {} s", .0.as_secs())]
     Silent(Duration),
-    /// The task as a whole took too long.
+    /// The whole task took too long.
     #[error("it was not done within {} s", .0.as_secs())]
     TooSlow(Duration),
-    /// More was sent than is taken.
+    /// The agent sent more than is accepted.
     #[error("it sent too much: {0}")]
     TooMuch(String),
-    /// What was sent is not the protocol.
-    #[error("what it sent cannot be understood: {0}")]
-    Garbage(String),
-    /// It does not know us.
-    #[error("it wants to know who asks (HTTP {status}). {advice}")]
+    /// The data violates the protocol.
+    #[error("its response is invalid: {0}")]
+    Malformed(String),
+    /// The agent requires authentication.
+    #[error("it requires authentication (HTTP {status}). {advice}")]
     Unauthorized {
         /// The status.
         status: u16,
-        /// What to type.
+        /// The next step for the user.
         advice: String,
     },
-    /// It answered with an error of HTTP.
+    /// The agent answered with an HTTP error.
     #[error("it answered with HTTP {status}{}", after_colon(.message))]
     Status {
         /// The status.
         status: u16,
-        /// What it said.
+        /// The agent's message.
         message: String,
     },
-    /// It answered with an error of the protocol.
+    /// The agent answered with an error of the protocol.
     #[error("it refused{} (error {code})", after_colon(.message))]
     Refused {
         /// The code.
         code: i64,
-        /// What it said.
+        /// The agent's message.
         message: String,
     },
-    /// What is known about tasks cannot be read or written here.
-    #[error("this machine could not keep track of it: {0}")]
+    /// The state of tasks cannot be read or written on this machine.
+    #[error("the state of its task cannot be stored: {0}")]
     Store(String),
 }
 
@@ -60,8 +60,8 @@ fn after_colon(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(": {text}") }
 }
 
-impl Trouble {
-    /// Whether the agent does not work, as opposed to not wanting.
+impl ExchangeError {
+    /// Tells whether the agent malfunctions, as opposed to refusing.
     pub(crate) fn is_malfunction(&self) -> bool {
         match self {
             Self::Unreachable(_)
@@ -69,14 +69,14 @@ impl Trouble {
             | Self::Silent(_)
             | Self::TooSlow(_)
             | Self::TooMuch(_)
-            | Self::Garbage(_) => true,
+            | Self::Malformed(_) => true,
             Self::Status { status, .. } => *status >= 500,
             Self::Unauthorized { .. } | Self::Refused { .. } | Self::Store(_) => false,
         }
     }
 }
 
-impl From<FetchError> for Trouble {
+impl From<FetchError> for ExchangeError {
     fn from(error: FetchError) -> Self {
         match error {
             FetchError::TooLong { .. } => Self::TooMuch(error.to_string()),
@@ -88,76 +88,76 @@ impl From<FetchError> for Trouble {
     }
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for ExchangeError {
     fn from(error: StoreError) -> Self {
         Self::Store(error.to_string())
     }
 }
 
-/// Why an agent elsewhere is not in the team. The user can act on most of these.
+/// Describes why a remote agent is not in the team. The user can act on most of these.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RemoteError {
-    /// Its card did not come. It may come later.
+    /// Its card cannot be fetched, perhaps temporarily.
     #[error("the card at {url} cannot be fetched: {reason}")]
     Unreachable {
-        /// Where the card should be.
+        /// The address of the card.
         url: String,
-        /// Why it is not.
+        /// The cause.
         reason: String,
     },
-    /// What came is not a card.
+    /// The document is not a card.
     #[error("what is at {url} is not an agent card: {reason}")]
     NotACard {
-        /// Where it is.
+        /// Its address.
         url: String,
-        /// What is wrong with it.
+        /// The cause.
         reason: String,
     },
-    /// It speaks nothing that is spoken here.
+    /// The card offers no supported interface.
     #[error(
-        "its card offers {offered}, and none of it is spoken here (A2A 1.0 over JSON-RPC or \
+        "its card offers {offered}, and none of it is supported (A2A 1.0 over JSON-RPC or \
          HTTP+JSON, 0.3 over JSON-RPC)"
     )]
-    NoCommonTongue {
-        /// What it offers.
+    NoCommonInterface {
+        /// The offered interfaces.
         offered: String,
     },
-    /// Its card sends us somewhere else.
+    /// The card names an endpoint on another host.
     #[error(
         "its card names {endpoint}, which is not on the card's own host ({host}). If that is right, \
          add it to allowHosts of {name} in a2a.remoteAgents: lango config path"
     )]
     OtherHost {
-        /// Our name for it.
+        /// The local name of the agent.
         name: String,
-        /// Where the card says that it is.
+        /// The endpoint in the card.
         endpoint: String,
-        /// Where the card is.
+        /// The host of the card.
         host: String,
     },
-    /// Its endpoint cannot be used at all.
+    /// The endpoint cannot be used.
     #[error("its card names an endpoint that cannot be used: {reason}")]
     BadEndpoint {
-        /// Why.
+        /// The cause.
         reason: String,
     },
-    /// It is not what it was when it was trusted.
+    /// The card changed since it was trusted.
     #[error(
         "its card is not the one that was trusted. See what changed, and decide: \
          lango a2a approve {name}"
     )]
     Changed {
-        /// Our name for it.
+        /// The local name of the agent.
         name: AgentName,
     },
-    /// Its signature does not hold.
-    #[error("the signature of its card does not hold: {reason}")]
+    /// The signature is invalid.
+    #[error("the signature of its card is invalid: {reason}")]
     BadSignature {
-        /// Why.
+        /// The cause.
         reason: String,
     },
-    /// The database did not take it.
-    #[error("what is known about it cannot be read or written: {0}")]
+    /// The database failed.
+    #[error("its stored card cannot be read or written: {0}")]
     Store(String),
 }
 

@@ -1,92 +1,95 @@
-//! Fetching a card.
+//! Fetches cards.
 
 use std::time::Duration;
 
 use lango_egress::{
-    ClientLimits, Fetched, GuardedClient, HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
+    ClientLimits, FetchedResponse, GuardedClient, HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
 };
 use lango_protocol::Timestamp;
 
-use super::card::{Card, MOST_BYTES};
-use super::cards::{Marks, TrustedCard};
+use super::card::{Card, MAX_CARD_BYTES};
+use super::cards::{CacheValidators, TrustedCard};
 use super::config::RemoteConfig;
 use super::error::RemoteError;
 
-/// A card is looked at again after this time, whatever its server says.
-const LONGEST_FRESH: Duration = Duration::from_hours(1);
-const REDIRECTS: usize = 3;
-/// A mark that is longer than this is not kept.
-const LONGEST_MARK: usize = 500;
+/// Limits how long a card counts as fresh, whatever its server says.
+const MAX_FRESHNESS: Duration = Duration::from_hours(1);
+const MAX_REDIRECT_COUNT: usize = 3;
+/// Longer cache validators are not stored.
+const MAX_VALIDATOR_BYTES: usize = 500;
 
-/// What came of asking for a card.
-pub(crate) enum Came {
-    /// A card, perhaps another one than before.
-    Body { body: String, marks: Marks },
-    /// The server says that nothing changed.
-    Unchanged { marks: Marks },
+/// The response to a request for a card.
+pub(crate) enum CardResponse {
+    /// A card, perhaps a different one.
+    Body { body: String, validators: CacheValidators },
+    /// The server reports no change.
+    Unchanged { validators: CacheValidators },
 }
 
-/// A card as it is now, not yet trusted.
+/// A card as fetched now, not yet trusted.
 #[derive(Debug)]
-pub struct Sighting {
+pub struct FetchedCard {
     /// The card.
     pub card: Card,
-    /// The name of the key that it is signed with, where the user has keys for it.
+    /// The id of the key that signed it, if the user has keys for it.
     pub signed_by: Option<String>,
     pub(crate) body: String,
-    pub(crate) marks: Marks,
+    pub(crate) validators: CacheValidators,
     pub(crate) endpoint: String,
 }
 
-/// Looks at a card, whatever is known about it. It is a sound one: signed where it has to be, with an
-/// endpoint that may be used.
-pub async fn sight(config: &RemoteConfig, patience: Duration) -> Result<Sighting, RemoteError> {
-    match fetch(config, None, patience).await? {
-        Came::Body { body, marks } => sighting(config, body, marks),
-        // Nothing was known, so the server cannot say that nothing changed.
-        Came::Unchanged { .. } => Err(RemoteError::NotACard {
+/// Fetches a card, regardless of the stored one, and checks its signature and its endpoint.
+pub async fn fetch_card(
+    config: &RemoteConfig,
+    timeout: Duration,
+) -> Result<FetchedCard, RemoteError> {
+    match fetch(config, None, timeout).await? {
+        CardResponse::Body { body, validators } => check_card(config, body, validators),
+        // No validators were sent, so the server cannot report "not modified".
+        CardResponse::Unchanged { .. } => Err(RemoteError::NotACard {
             url: config.card_url.to_string(),
             reason: "the server says that nothing changed, and nothing is known".to_owned(),
         }),
     }
 }
 
-/// Reads and checks a card that came.
-pub(crate) fn sighting(
+/// Parses and checks a received card.
+pub(crate) fn check_card(
     config: &RemoteConfig,
     body: String,
-    marks: Marks,
-) -> Result<Sighting, RemoteError> {
+    validators: CacheValidators,
+) -> Result<FetchedCard, RemoteError> {
     let card = Card::read(config.card_url.as_str(), body.as_bytes())?;
     let signed_by = card.verify(&config.card_keys)?;
     let interface = card.interface()?;
     config.check_endpoint(interface)?;
     let endpoint = interface.url.origin().ascii_serialization();
-    Ok(Sighting { card, signed_by, body, marks, endpoint })
+    Ok(FetchedCard { card, signed_by, body, validators, endpoint })
 }
 
-/// Asks for the card, within `patience`.
+/// Requests the card, within `timeout`.
 pub(crate) async fn fetch(
     config: &RemoteConfig,
     known: Option<&TrustedCard>,
-    patience: Duration,
-) -> Result<Came, RemoteError> {
+    timeout: Duration,
+) -> Result<CardResponse, RemoteError> {
     let url = config.card_url.to_string();
     let unreachable = |reason: String| RemoteError::Unreachable { url: url.clone(), reason };
-    let limits = ClientLimits { bytes: MOST_BYTES, time: patience, redirects: REDIRECTS };
+    let limits =
+        ClientLimits { bytes: MAX_CARD_BYTES, time: timeout, redirects: MAX_REDIRECT_COUNT };
     let client = GuardedClient::new(config.guard()?, limits);
     let mut headers = conditions(known);
     let get = |headers: HeaderMap| client.send(Method::GET, &url, headers, Vec::new());
     let mut fetched = get(headers.clone()).await.map_err(|error| unreachable(error.to_string()))?;
     let is_closed = matches!(fetched.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     if let (true, Some(token)) = (is_closed, &config.token) {
-        // Most cards are public: the token is shown only where it is asked for.
+        // Most cards are public: the token is sent only if it is required.
         headers.insert(HeaderName::from_static("authorization"), token.clone());
         fetched = get(headers).await.map_err(|error| unreachable(error.to_string()))?;
     }
-    let marks = marks(&fetched);
+    let validators = validators(&fetched);
     match fetched.status {
-        StatusCode::NOT_MODIFIED if known.is_some() => Ok(Came::Unchanged { marks }),
+        StatusCode::NOT_MODIFIED if known.is_some() => Ok(CardResponse::Unchanged { validators }),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             Err(unreachable(format!("HTTP {}. {}", fetched.status.as_u16(), config.advice())))
         }
@@ -96,7 +99,7 @@ pub(crate) async fn fetch(
                 reason: "it is not UTF-8".to_owned(),
             };
             let body = String::from_utf8(fetched.body).map_err(not_text)?;
-            Ok(Came::Body { body, marks })
+            Ok(CardResponse::Body { body, validators })
         }
         status => Err(unreachable(format!("HTTP {}", status.as_u16()))),
     }
@@ -105,7 +108,7 @@ pub(crate) async fn fetch(
 fn conditions(known: Option<&TrustedCard>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(HeaderName::from_static("accept"), HeaderValue::from_static("application/json"));
-    // With another card on offer, the whole is wanted again.
+    // With a different card on record, the full card is fetched again.
     let Some(known) = known.filter(|known| known.offered.is_none()) else { return headers };
     let mut set = |name: &'static str, value: &Option<String>| {
         if let Some(value) = value.as_deref().and_then(|text| HeaderValue::from_str(text).ok()) {
@@ -117,20 +120,20 @@ fn conditions(known: Option<&TrustedCard>) -> HeaderMap {
     headers
 }
 
-fn marks(fetched: &Fetched) -> Marks {
+fn validators(fetched: &FetchedResponse) -> CacheValidators {
     let header = |name: &str| {
         let value = fetched.headers.get(name)?.to_str().ok()?;
-        (value.len() <= LONGEST_MARK).then(|| value.to_owned())
+        (value.len() <= MAX_VALIDATOR_BYTES).then(|| value.to_owned())
     };
     let age = header("cache-control").map_or(Duration::ZERO, |text| max_age(&text));
-    Marks {
+    CacheValidators {
         etag: header("etag"),
         last_modified: header("last-modified"),
-        fresh_until: Timestamp::now().plus(age.min(LONGEST_FRESH)),
+        fresh_until: Timestamp::now().plus(age.min(MAX_FRESHNESS)),
     }
 }
 
-/// How long an answer may be used without asking again.
+/// Returns how long a response may be used without another request.
 fn max_age(text: &str) -> Duration {
     let directives = || text.split(',').map(|part| part.trim().to_ascii_lowercase());
     if directives().any(|part| part == "no-store" || part == "no-cache") {

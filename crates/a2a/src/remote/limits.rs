@@ -1,23 +1,23 @@
-//! How much an agent elsewhere may take of us.
+//! Defines how much a remote agent may consume.
 
 use std::time::Duration;
 
-/// The limits of one task. Whoever passes one has failed, and is told to stop.
+/// The limits of one task. A task that exceeds one has failed and is canceled.
 #[derive(Debug, Clone)]
 pub struct RemoteLimits {
-    /// A task as a whole.
+    /// The time for the whole task.
     pub task: Duration,
-    /// Nothing at all from it.
+    /// The time without any data.
     pub silence: Duration,
-    /// Bytes of an answer that is not a stream.
+    /// The size of an answer that is not a stream, in bytes.
     pub body_bytes: usize,
-    /// Bytes of one event of a stream.
+    /// The size of one event of a stream, in bytes.
     pub event_bytes: usize,
-    /// Bytes of a stream.
+    /// The size of a stream, in bytes.
     pub stream_bytes: usize,
-    /// Events of a task.
+    /// The number of events of a task.
     pub events: usize,
-    /// How often a stream that broke off is taken up again before the task is only asked about.
+    /// The number of attempts to resume a broken stream before the status is polled.
     pub resubscriptions: u32,
 }
 

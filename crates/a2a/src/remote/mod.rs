@@ -1,7 +1,7 @@
-//! Agents elsewhere, reached over A2A.
+//! Connects to remote agents over A2A.
 //!
-//! Nothing that comes from there is trusted: a card is read, pinned and compared; what an agent says is
-//! bounded and taken for data; what it asks, the user is asked.
+//! Nothing that they send is trusted: a card is read, pinned and compared; an agent's text is
+//! bounded and treated as data; its questions go to the user.
 
 mod agent;
 mod answer;
@@ -10,13 +10,13 @@ mod cards;
 mod circuit;
 mod config;
 mod context;
+mod delegation;
 mod directory;
 mod error;
 mod fetch;
 mod limits;
 mod peer;
 mod schema;
-mod talk;
 mod tasks;
 mod trace;
 mod watch;
@@ -24,11 +24,11 @@ mod wire;
 
 pub use agent::A2aRemote;
 pub use card::{Card, Interface, Skill};
-pub use cards::{CardBook, TrustedCard};
+pub use cards::{CardStore, TrustedCard};
 pub use config::{RemoteConfig, card_url};
 pub use context::{OpenQuestions, forget_session};
-pub use directory::{Directory, Present, Standing, team};
+pub use directory::{AvailableAgent, Directory, RemoteStatus, team};
 pub use error::RemoteError;
-pub use fetch::{Sighting, sight};
+pub use fetch::{FetchedCard, fetch_card};
 pub use limits::RemoteLimits;
 pub use wire::{Binding, Version};

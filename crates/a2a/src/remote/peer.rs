@@ -1,136 +1,156 @@
-//! The line to one agent elsewhere: requests out, what it said in.
+//! Sends requests to one remote agent and reads its responses.
 
 use std::time::Duration;
 
-use lango_egress::{Answer, Channel, HeaderMap, HeaderName, HeaderValue};
+use lango_egress::{StreamedResponse, Channel, HeaderMap, HeaderName, HeaderValue};
 
 use super::card::Interface;
-use super::error::Trouble;
+use super::error::ExchangeError;
 use super::limits::RemoteLimits;
 use super::wire::{
-    Binding, Events, Operation, Outgoing, Request, Task, Update, read_rpc, read_task, read_update,
-    refusal_in,
+    Binding, EventParser, Operation, OutgoingMessage, Request, Task, Update, read_rpc, read_task,
+    read_update, refusal_in,
 };
 use crate::wire::MEDIA_TYPE;
 
-/// An error's body is read up to here.
-const MOST_OF_AN_ERROR: usize = 16 * 1024;
+/// Limits how much of an error body is read.
+const MAX_ERROR_BODY_BYTES: usize = 16 * 1024;
 
-/// An agent at its place.
+/// A remote agent at its address.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) channel: Channel,
     pub(crate) interface: Interface,
-    /// What proves who we are. Goes to this place and nowhere else.
+    /// The token that authenticates us. It is sent to this address only.
     pub(crate) token: Option<HeaderValue>,
     pub(crate) limits: RemoteLimits,
-    /// What to do where it does not know us.
+    /// The advice if the agent rejects our credentials.
     pub(crate) advice: String,
 }
 
 impl Peer {
-    /// Sends a message and waits for what comes of it.
-    pub(crate) async fn send(&self, message: &Outgoing, trace: &str) -> Result<Update, Trouble> {
-        let (body, id) = self.whole(Operation::Send(message), trace).await?;
+    /// Sends a message and waits for the result.
+    pub(crate) async fn send(
+        &self,
+        message: &OutgoingMessage,
+        trace: &str,
+    ) -> Result<Update, ExchangeError> {
+        let (body, id) = self.fetch_whole(Operation::Send(message), trace).await?;
         read_update(self.interface.version, result(&body, id.as_deref())?)
     }
 
-    /// Sends a message and listens.
-    pub(crate) async fn stream(&self, message: &Outgoing, trace: &str) -> Result<Heard, Trouble> {
+    /// Sends a message and opens a stream of its updates.
+    pub(crate) async fn stream(
+        &self,
+        message: &OutgoingMessage,
+        trace: &str,
+    ) -> Result<UpdateStream, ExchangeError> {
         self.listen(Operation::Stream(message), trace).await
     }
 
-    /// Listens to a task that is under way.
-    pub(crate) async fn subscribe(&self, task: &str, trace: &str) -> Result<Heard, Trouble> {
+    /// Opens a stream of a running task's updates.
+    pub(crate) async fn subscribe(
+        &self,
+        task: &str,
+        trace: &str,
+    ) -> Result<UpdateStream, ExchangeError> {
         self.listen(Operation::Subscribe(task), trace).await
     }
 
-    /// Asks where a task stands.
-    pub(crate) async fn get(&self, task: &str, trace: &str) -> Result<Task, Trouble> {
-        let (body, id) = self.within_silence(self.whole(Operation::Get(task), trace)).await?;
+    /// Requests the state of a task.
+    pub(crate) async fn get(&self, task: &str, trace: &str) -> Result<Task, ExchangeError> {
+        let (body, id) =
+            self.with_silence_timeout(self.fetch_whole(Operation::Get(task), trace)).await?;
         read_task(result(&body, id.as_deref())?)
     }
 
-    /// Tells it to stop.
-    pub(crate) async fn cancel(&self, task: &str, trace: &str) -> Result<(), Trouble> {
-        let (body, id) = self.whole(Operation::Cancel(task), trace).await?;
+    /// Requests the cancellation of a task.
+    pub(crate) async fn cancel(&self, task: &str, trace: &str) -> Result<(), ExchangeError> {
+        let (body, id) = self.fetch_whole(Operation::Cancel(task), trace).await?;
         result(&body, id.as_deref()).map(|_| ())
     }
 
-    async fn within_silence<T>(
+    async fn with_silence_timeout<T>(
         &self,
-        waiting: impl Future<Output = Result<T, Trouble>>,
-    ) -> Result<T, Trouble> {
+        waiting: impl Future<Output = Result<T, ExchangeError>>,
+    ) -> Result<T, ExchangeError> {
         let silence = self.limits.silence;
-        tokio::time::timeout(silence, waiting).await.map_err(|_| Trouble::Silent(silence))?
+        tokio::time::timeout(silence, waiting).await.map_err(|_| ExchangeError::Silent(silence))?
     }
 
-    async fn whole(
+    async fn fetch_whole(
         &self,
         operation: Operation<'_>,
         trace: &str,
-    ) -> Result<(Vec<u8>, Option<String>), Trouble> {
+    ) -> Result<(Vec<u8>, Option<String>), ExchangeError> {
         let (answer, id) = self.open(operation, trace).await?;
-        // Whoever breaks off here has got the request.
-        let body = answer.collect(self.limits.body_bytes).await.map_err(after_the_beginning)?;
+        // A connection that breaks here had already delivered the request.
+        let body = answer.collect(self.limits.body_bytes).await.map_err(as_disconnect)?;
         Ok((body, id))
     }
 
-    async fn listen(&self, operation: Operation<'_>, trace: &str) -> Result<Heard, Trouble> {
-        let (answer, id) = self.within_silence(self.open(operation, trace)).await?;
+    async fn listen(
+        &self,
+        operation: Operation<'_>,
+        trace: &str,
+    ) -> Result<UpdateStream, ExchangeError> {
+        let (answer, id) = self.with_silence_timeout(self.open(operation, trace)).await?;
         let kind = answer.headers.get("content-type").and_then(|value| value.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
-        let mut heard = Heard {
-            events: Events::new(self.limits.event_bytes),
+        let mut updates = UpdateStream {
+            events: EventParser::new(self.limits.event_bytes),
             waiting: Vec::new().into_iter(),
             answer: None,
             id,
             bytes: 0,
         };
         if is_stream {
-            heard.answer = Some(answer);
-            return Ok(heard);
+            updates.answer = Some(answer);
+            return Ok(updates);
         }
-        // One that does not stream after all says everything at once.
+        // An agent that does not stream after all sends everything at once.
         let collected = answer.collect(self.limits.body_bytes);
         let body =
-            self.within_silence(async { collected.await.map_err(after_the_beginning) }).await?;
-        heard.waiting = vec![body].into_iter();
-        Ok(heard)
+            self.with_silence_timeout(async { collected.await.map_err(as_disconnect) }).await?;
+        updates.waiting = vec![body].into_iter();
+        Ok(updates)
     }
 
-    /// The next thing that is said; none where the stream ends.
-    pub(crate) async fn next(&self, heard: &mut Heard) -> Result<Option<Update>, Trouble> {
+    /// Returns the next update; none when the stream ends.
+    pub(crate) async fn next(
+        &self,
+        updates: &mut UpdateStream,
+    ) -> Result<Option<Update>, ExchangeError> {
         loop {
-            if let Some(data) = heard.waiting.next() {
-                let said = result(&data, heard.id.as_deref())?;
-                return read_update(self.interface.version, said).map(Some);
+            if let Some(data) = updates.waiting.next() {
+                let payload = result(&data, updates.id.as_deref())?;
+                return read_update(self.interface.version, payload).map(Some);
             }
-            let Some(answer) = &mut heard.answer else { return Ok(None) };
+            let Some(answer) = &mut updates.answer else { return Ok(None) };
             let piece = self
-                .within_silence(async { answer.piece().await.map_err(after_the_beginning) })
+                .with_silence_timeout(async { answer.piece().await.map_err(as_disconnect) })
                 .await?;
             let Some(piece) = piece else { return Ok(None) };
-            heard.bytes += piece.len();
-            let most = self.limits.stream_bytes;
-            if heard.bytes > most {
-                return Err(Trouble::TooMuch(format!("a stream of more than {most} bytes")));
+            updates.bytes += piece.len();
+            let limit = self.limits.stream_bytes;
+            if updates.bytes > limit {
+                return Err(ExchangeError::TooMuch(format!("a stream of more than {limit} bytes")));
             }
             let mut whole = Vec::new();
-            heard.events.push(&piece, &mut whole).map_err(|_| {
-                let most = self.limits.event_bytes;
-                Trouble::TooMuch(format!("an event of more than {most} bytes"))
+            updates.events.push(&piece, &mut whole).map_err(|_| {
+                let limit = self.limits.event_bytes;
+                ExchangeError::TooMuch(format!("an event of more than {limit} bytes"))
             })?;
-            heard.waiting = whole.into_iter();
+            updates.waiting = whole.into_iter();
         }
     }
 
-    /// The answer, and what it is marked with.
+    /// Returns the response, and the id of its JSON-RPC request.
     async fn open(
         &self,
         operation: Operation<'_>,
         trace: &str,
-    ) -> Result<(Answer, Option<String>), Trouble> {
+    ) -> Result<(StreamedResponse, Option<String>), ExchangeError> {
         let Request { method, url, body, id } = operation.request(&self.interface)?;
         let answer = self.channel.open(method, &url, self.headers(operation, trace), body).await?;
         let status = answer.status;
@@ -138,11 +158,11 @@ impl Peer {
             return Ok((answer, id));
         }
         let wait = Duration::from_secs(5).min(self.limits.silence);
-        let body = tokio::time::timeout(wait, answer.collect(MOST_OF_AN_ERROR)).await;
+        let body = tokio::time::timeout(wait, answer.collect(MAX_ERROR_BODY_BYTES)).await;
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
         Err(match status.as_u16() {
             status @ (401 | 403 | 407) => {
-                Trouble::Unauthorized { status, advice: self.advice.clone() }
+                ExchangeError::Unauthorized { status, advice: self.advice.clone() }
             }
             status => refusal_in(status, &body),
         })
@@ -179,25 +199,25 @@ impl Peer {
     }
 }
 
-/// A stream of things that are said.
+/// A stream of updates.
 #[derive(Debug)]
-pub(crate) struct Heard {
-    answer: Option<Answer>,
-    events: Events,
+pub(crate) struct UpdateStream {
+    answer: Option<StreamedResponse>,
+    events: EventParser,
     waiting: std::vec::IntoIter<Vec<u8>>,
     id: Option<String>,
     bytes: usize,
 }
 
-/// What an answer holds: over JSON-RPC, in the envelope of the request of this id.
-fn result<'a>(body: &'a [u8], id: Option<&str>) -> Result<&'a [u8], Trouble> {
+/// Returns the content of a response: over JSON-RPC, from the envelope with this id.
+fn result<'a>(body: &'a [u8], id: Option<&str>) -> Result<&'a [u8], ExchangeError> {
     id.map_or(Ok(body), |id| read_rpc(body, id))
 }
 
-/// The request arrived, so the agent is there.
-fn after_the_beginning(error: lango_egress::FetchError) -> Trouble {
-    match Trouble::from(error) {
-        Trouble::Unreachable(reason) => Trouble::Broken(reason),
+/// Converts an error after the request was delivered: the agent was reachable.
+fn as_disconnect(error: lango_egress::FetchError) -> ExchangeError {
+    match ExchangeError::from(error) {
+        ExchangeError::Unreachable(reason) => ExchangeError::Broken(reason),
         other => other,
     }
 }

@@ -1,4 +1,4 @@
-//! The tables. Times are microseconds since the epoch.
+//! Defines the tables. Times are microseconds since the epoch.
 
 use lango_store::{Component, Migration};
 
@@ -7,9 +7,9 @@ pub(crate) const COMPONENT: Component = Component {
     migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
 };
 
-// A card has three states in one row: the one that is trusted (`digest`, `body`), when it was last seen,
-// and one that differs from it and waits for a person (`offered`). A task is known by the hand-over
-// that made it, so that the same hand-over after a crash finds it.
+// A card has three states in one row: the trusted one (`digest`, `body`), when it was last seen,
+// and a different one that waits for the user's decision (`offered`). A task is identified by its
+// delegation, so that the same delegation finds it after a crash.
 const TABLES: &str = "
 CREATE TABLE a2a_remote_cards (
     name TEXT NOT NULL PRIMARY KEY,

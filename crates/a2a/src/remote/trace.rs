@@ -1,10 +1,10 @@
-//! Which turn a request belongs to, in words that other systems understand.
+//! Builds the trace context that links a request to its turn.
 
 use lango_protocol::{CallId, TurnId};
 use sha2::{Digest as _, Sha256};
 
-/// The value of `traceparent` (W3C Trace Context): the trace is the turn, or the one that the turn was
-/// asked for in; the span is the hand-over.
+/// Returns the value of `traceparent` (W3C Trace Context): the trace is the turn, or the one that
+/// the turn was requested in; the span is the delegation.
 pub(crate) fn traceparent(turn: TurnId, call: &CallId, given: Option<&str>) -> String {
     let given = given.and_then(|given| given.split('-').nth(1)).filter(|trace| is_trace(trace));
     let trace = given.map_or_else(|| turn.to_string().replace('-', ""), str::to_owned);
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trace_is_the_same_for_the_same_hand_over() {
+    fn a_trace_is_the_same_for_the_same_delegation() {
         let (turn, call) = (TurnId::generate(), "Abc123xyz".parse().unwrap());
         let value = traceparent(turn, &call, None);
         assert_eq!(value, traceparent(turn, &call, None));

@@ -1,16 +1,17 @@
-//! An agent's words as the parts of an answer: text, and what stands alone in it as data or a file.
+//! Splits the text of an agent into the parts of an answer: text, data and files.
 
 use a2a::Part;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-/// What the text is made of: a fenced block of JSON is data; a link that is alone on its line and
-/// named like a file is that file; everything else stays text. Empty words are one empty text.
+/// Returns the parts of a text: a fenced block of JSON becomes data, a link that is alone on its
+/// line and named like a file becomes that file, and everything else stays text. An empty text
+/// becomes one empty text part.
 pub(crate) fn parts_of(text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut words: Vec<&str> = Vec::new();
     let mut rest = text;
-    // A fence without an end is the last thing to look for: there is none for a later one either.
+    // After a fence without an end, the search stops: a later fence has no end either.
     let mut may_end = true;
     while !rest.is_empty() {
         let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
@@ -27,7 +28,7 @@ pub(crate) fn parts_of(text: &str) -> Vec<Part> {
                 continue;
             }
         }
-        if let Some(file) = file_alone(line.trim()) {
+        if let Some(file) = file_link(line.trim()) {
             flush(&mut words, &mut parts);
             parts.push(file);
             continue;
@@ -35,14 +36,14 @@ pub(crate) fn parts_of(text: &str) -> Vec<Part> {
         words.push(line);
     }
     if parts.is_empty() {
-        // As it was said, to the last blank: chunks that were streamed add up to it.
+        // The text is kept exactly, including trailing blanks: the streamed chunks add up to it.
         return vec![Part::text(text)];
     }
     flush(&mut words, &mut parts);
     parts
 }
 
-/// Whether an answer is nothing but words.
+/// Tells whether an answer consists of text only.
 pub(crate) fn is_text(parts: &[Part]) -> bool {
     parts.iter().all(|part| part.as_text().is_some())
 }
@@ -55,7 +56,7 @@ fn flush(words: &mut Vec<&str>, parts: &mut Vec<Part>) {
     }
 }
 
-/// The text up to the closing fence, and what follows it.
+/// Returns the text up to the closing fence, and the text after it.
 fn fenced(text: &str) -> Option<(&str, &str)> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -67,8 +68,8 @@ fn fenced(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// `[name.ext](address)` and nothing else.
-fn file_alone(line: &str) -> Option<Part> {
+/// Parses a line that is nothing but `[name.ext](address)`.
+fn file_link(line: &str) -> Option<Part> {
     let (name, address) = line.strip_prefix('[')?.strip_suffix(')')?.split_once("](")?;
     if !is_file_name(name) || address.contains(char::is_whitespace) {
         return None;
@@ -138,7 +139,7 @@ mod tests {
         let begun = std::time::Instant::now();
         assert_eq!(parts_of(&text), vec![Part::text(text.as_str())]);
         assert!(begun.elapsed() < std::time::Duration::from_secs(5));
-        // A block that is no JSON has an end: the next one is still found.
+        // A block that is not JSON has an end: the next one is still found.
         assert_eq!(parts_of("```json\nno\n```\n```json\n1\n```\n").len(), 2);
     }
 

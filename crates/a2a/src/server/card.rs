@@ -1,5 +1,5 @@
-//! The agent card, made from the agents that exist: who they are in public, and more for callers
-//! that are let in.
+//! Builds the agent card from the existing agents: a public card, and an extended one for callers
+//! with access.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,31 +21,31 @@ use super::settings::Settings;
 use crate::signature::{CardSigner, SignatureError};
 use crate::wire::{VERSION_1, VERSION_03};
 
-/// The address of the JSON-RPC binding, below the server's.
+/// The path of the JSON-RPC binding, below the server's address.
 pub const RPC_PATH: &str = "/a2a";
-/// The address of the HTTP+JSON binding, below the server's.
+/// The path of the HTTP+JSON binding, below the server's address.
 pub const HTTP_PATH: &str = "/a2a/v1";
 
 const BEARER: &str = "bearer";
-/// Seconds for which a card may be kept without asking again.
-const MAX_AGE: u32 = 300;
+/// Limits how many seconds a client may cache the card.
+const MAX_AGE_SECONDS: u32 = 300;
 
-/// Who this server says that it is.
+/// Describes this server on its card.
 #[derive(Debug, Clone)]
 pub struct CardSettings {
     /// The name of the team.
     pub name: String,
-    /// What it is for.
+    /// The purpose of the team.
     pub description: String,
     /// The version of the team.
     pub version: String,
-    /// Where it is reached from outside, without a slash at the end.
+    /// The address at which clients reach the server, without a trailing slash.
     pub base_url: String,
-    /// Who is responsible: a name and an address.
+    /// The name and the address of the responsible organization.
     pub provider: Option<(String, String)>,
-    /// Where more can be read.
+    /// The address of further documentation.
     pub documentation_url: Option<String>,
-    /// Whether callers have to show a bearer token. Without it there is no extended card.
+    /// True if callers have to send a bearer token. Without it there is no extended card.
     pub bearer: bool,
 }
 
@@ -54,22 +54,23 @@ pub struct CardSettings {
 pub struct CardAgent {
     /// Its name.
     pub name: String,
-    /// What it is for, in words.
+    /// The purpose of the agent.
     pub description: String,
-    /// Words that point to it.
+    /// Keywords that point to it.
     pub keywords: Vec<String>,
-    /// What a task for it must contain.
+    /// The content that a task for it must have.
     pub accepts: String,
-    /// What it gives back.
+    /// The content of its answers.
     pub returns: String,
-    /// What others must do instead.
+    /// The tasks that other agents must do instead.
     pub cannot_do: Vec<String>,
-    /// What it can do with its tools, in words.
+    /// The capabilities that its tools give it.
     pub capabilities: String,
 }
 
 impl CardAgent {
-    /// The agents of a tree. What their files say comes from the topology, where they have one.
+    /// Returns the agents of a tree. Descriptions come from the topology for agents that have a
+    /// file in it.
     pub fn all_of(tree: &AgentTree, topology: Option<&Topology>) -> Vec<Self> {
         if let Root::Single(single) = &tree.root {
             let description = "answers questions and does tasks".to_owned();
@@ -113,7 +114,7 @@ impl CardAgent {
                 description.push_str(&format!(". {what}: {text}"));
             }
         }
-        // A member that must be there must not be empty.
+        // A required member must not be empty.
         let tags =
             if self.keywords.is_empty() { vec![self.name.clone()] } else { self.keywords.clone() };
         AgentSkill {
@@ -129,34 +130,34 @@ impl CardAgent {
     }
 }
 
-/// Knows which agents a card shows: to everybody, or to a caller. Implemented by the wiring.
-pub trait Exposed: Send + Sync {
-    /// The agents that are shown to `caller`, or in public.
+/// Selects the agents that a card shows, in public or to a caller. Implemented by the application.
+pub trait ExposedAgents: Send + Sync {
+    /// Returns the agents that are shown to `caller`, or in public without one.
     fn exposed(&self, caller: Option<&Caller>) -> Vec<CardAgent>;
 }
 
-/// The same agents for everybody.
-impl Exposed for Vec<CardAgent> {
+/// Shows the same agents to every caller.
+impl ExposedAgents for Vec<CardAgent> {
     fn exposed(&self, _: Option<&Caller>) -> Vec<CardAgent> {
         self.clone()
     }
 }
 
-/// Makes cards.
+/// Builds and serves cards.
 pub(crate) struct Cards {
     settings: CardSettings,
     input_modes: Vec<String>,
     speaks_03: bool,
     notifies: bool,
-    exposed: Arc<dyn Exposed>,
+    exposed: Arc<dyn ExposedAgents>,
     signer: Option<CardSigner>,
-    /// The public card as it was last given out, so that it is signed once. A lock that is held
-    /// while a card is made.
-    last: Mutex<Option<Published>>,
+    /// The public card as it was last served, so that it is signed once. The lock is held while a
+    /// card is built.
+    last: Mutex<Option<PublishedCard>>,
 }
 
 #[derive(Clone)]
-struct Published {
+struct PublishedCard {
     agents: Vec<CardAgent>,
     body: String,
     tag: String,
@@ -168,7 +169,7 @@ impl Cards {
         card: CardSettings,
         settings: &Settings,
         notifies: bool,
-        exposed: Arc<dyn Exposed>,
+        exposed: Arc<dyn ExposedAgents>,
         signer: Option<CardSigner>,
     ) -> Self {
         Self {
@@ -182,17 +183,18 @@ impl Cards {
         }
     }
 
-    /// Whether callers can ask for more than the public card.
+    /// Tells whether callers can ask for more than the public card.
     pub(crate) fn has_extended(&self) -> bool {
         self.settings.bearer
     }
 
-    /// The card as JSON, with everything that is true of it.
+    /// Returns the card as JSON, with its security requirements and signatures.
     fn document(&self, agents: &[CardAgent], extended: bool) -> Result<Value, SignatureError> {
         let card = self.card(agents, extended);
         let mut new = serde_json::to_value(card).unwrap_or_default();
         if self.settings.bearer {
-            // An empty list of scopes is left out, as the protocol's JSON does; it is signed so.
+            // An empty list of scopes is left out, as in the protocol's JSON, and is signed that
+            // way.
             new["securityRequirements"] = json!([{ "schemes": { BEARER: {} } }]);
         }
         let mut served = new.clone();
@@ -200,7 +202,8 @@ impl Cards {
             self.add_03(&mut served);
         }
         if let Some(signer) = &self.signer {
-            // Who reads a card into the types of 1.0 does not see the members of 0.3: both can check.
+            // A client that parses a card into the types of 1.0 does not see the members of 0.3.
+            // With two signatures, both kinds of client can verify it.
             let mut signatures = signer.sign(&new)?;
             if self.speaks_03 {
                 signatures.extend(signer.sign(&served)?);
@@ -264,7 +267,7 @@ impl Cards {
         }
     }
 
-    /// What clients of 0.3 look for in the same document.
+    /// Adds the members that clients of 0.3 look for in the same document.
     fn add_03(&self, card: &mut Value) {
         let url = format!("{}{RPC_PATH}", self.settings.base_url);
         card["additionalInterfaces"] =
@@ -275,7 +278,7 @@ impl Cards {
         card["supportsAuthenticatedExtendedCard"] = json!(self.has_extended());
         if self.settings.bearer {
             card["security"] = json!([{ BEARER: [] }]);
-            // The same words: some clients of 1.0 read these where they find them.
+            // The texts are the same: some clients of 1.0 read these members if they are present.
             let scheme = &mut card["securitySchemes"][BEARER];
             scheme["scheme"] = scheme["httpAuthSecurityScheme"]["scheme"].clone();
             scheme["description"] = scheme["httpAuthSecurityScheme"]["description"].clone();
@@ -283,12 +286,12 @@ impl Cards {
         }
     }
 
-    /// The card of a caller.
+    /// Returns the extended card for a caller.
     pub(crate) fn extended(&self, caller: &Caller) -> Result<Value, SignatureError> {
         self.document(&self.exposed.exposed(Some(caller)), true)
     }
 
-    fn published(&self) -> Result<Published, SignatureError> {
+    fn published(&self) -> Result<PublishedCard, SignatureError> {
         let agents = self.exposed.exposed(None);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(published) = last.as_ref().filter(|published| published.agents == agents) {
@@ -298,12 +301,12 @@ impl Cards {
         let digest = Sha256::digest(body.as_bytes());
         let tag: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         let published =
-            Published { agents, body, tag: format!("\"{tag}\""), since: SystemTime::now() };
+            PublishedCard { agents, body, tag: format!("\"{tag}\""), since: SystemTime::now() };
         *last = Some(published.clone());
         Ok(published)
     }
 
-    /// The answer to a request for the public card.
+    /// Answers a request for the public card.
     pub(crate) fn answer(&self, headers: &HeaderMap) -> Response<Body> {
         let Ok(published) = self.published() else {
             let mut response = Response::new(Body::from("the card cannot be signed"));
@@ -317,7 +320,7 @@ impl Cards {
                 .any(|tag| tag == "*" || tag == published.tag)
         });
         let builder = Response::builder()
-            .header(header::CACHE_CONTROL, format!("public, max-age={MAX_AGE}"))
+            .header(header::CACHE_CONTROL, format!("public, max-age={MAX_AGE_SECONDS}"))
             .header(header::ETAG, published.tag)
             .header(header::LAST_MODIFIED, httpdate::fmt_http_date(published.since));
         let response = if is_known {

@@ -1,20 +1,20 @@
-//! Moments in milliseconds, as the tables keep them and the wire shows them.
+//! Converts points in time: milliseconds in the tables, date and time on the wire.
 
 use chrono::{DateTime, Utc};
 use lango_protocol::Timestamp;
 
-/// The present.
+/// Returns the current time.
 pub(crate) fn now() -> i64 {
     super::projection::milliseconds(Timestamp::now())
 }
 
-/// A moment as the protocol's types have it.
-pub(crate) fn on_the_wire(milliseconds: i64) -> Option<DateTime<Utc>> {
+/// Converts a time to the protocol's type.
+pub(crate) fn to_wire(milliseconds: i64) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp_millis(milliseconds)
 }
 
-/// A moment of the wire. What lies between two milliseconds counts as the later one.
-pub(crate) fn from_the_wire(moment: DateTime<Utc>) -> i64 {
+/// Converts a time from the protocol's type. Fractions of a millisecond are rounded up.
+pub(crate) fn from_wire(moment: DateTime<Utc>) -> i64 {
     let exact = moment.timestamp_subsec_nanos().is_multiple_of(1_000_000);
     moment.timestamp_millis().saturating_add(i64::from(!exact))
 }

@@ -1,31 +1,31 @@
-//! What happens in a turn, brought to its task: applied, stored, and told to whoever follows.
+//! Applies the events of a turn to its task, stores the result and publishes it to the followers.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::StreamResponse;
 use lango_protocol::{Caller, Event};
-use lango_runtime::{Following, TurnHandle};
+use lango_runtime::{TurnHandle, TurnSubscription};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::clock;
 use super::live::{LiveState, LiveTask, Stage};
-use super::tables::EndedBeside;
+use super::tables::ForcedEnd;
 use super::tasks::{Tasks, internal};
 use crate::wire::error::ProtocolError;
 
-/// How often a change of the list is tried to be stored. The journal has it in any case.
-const ATTEMPTS: u32 = 3;
+/// Limits how often a change of the task list is written. The journal has it in any case.
+const MAX_STORE_ATTEMPTS: u32 = 3;
 
-/// How often a task that is followed from here is looked at.
-const LOOK_AGAIN: Duration = Duration::from_secs(2);
+/// The interval at which a task that runs in another process is checked.
+const RECHECK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Where the events of a turn come from.
-pub(super) enum Source {
-    /// It runs here.
-    Here(Box<TurnHandle>),
-    /// It runs in another process, or was interrupted.
-    Elsewhere(Box<Following>),
+/// The source of a turn's events.
+pub(super) enum EventSource {
+    /// The turn runs in this process.
+    ThisProcess(Box<TurnHandle>),
+    /// The turn runs in another process, or was interrupted.
+    OtherProcess(Box<TurnSubscription>),
 }
 
 impl Tasks {
@@ -34,7 +34,7 @@ impl Tasks {
         self: &Arc<Self>,
         live: &Arc<LiveTask>,
         position: u32,
-        source: Source,
+        source: EventSource,
         permit: Option<OwnedSemaphorePermit>,
     ) {
         let (tasks, live) = (Arc::clone(self), Arc::clone(live));
@@ -46,7 +46,7 @@ impl Tasks {
                 () = tasks.follow_turn(&live, source) => {}
             }
             let mut state = live.state.lock().await;
-            // A further turn may have begun by now: what it has set is its own.
+            // A further turn may have begun by now: its values must stay.
             if state.driven == Some(position) {
                 (state.driven, state.stop) = (None, None);
             }
@@ -55,23 +55,24 @@ impl Tasks {
         });
     }
 
-    async fn follow_turn(&self, live: &LiveTask, source: Source) {
+    async fn follow_turn(&self, live: &LiveTask, source: EventSource) {
         match source {
-            Source::Here(mut handle) => {
+            EventSource::ThisProcess(mut handle) => {
                 while let Some(event) = handle.next_event().await {
-                    self.hear(live, &event).await;
+                    self.apply_event(live, &event).await;
                 }
                 if handle.outcome().await.is_err() {
                     let mut state = live.state.lock().await;
-                    // The task stays as it is if even this cannot be stored; a restart sees to it.
-                    let _ = self.end(live, &mut state, EndedBeside::Failed).await;
+                    // If this cannot be stored either, the task stays as it is, and a restart ends
+                    // it.
+                    let _ = self.end(live, &mut state, ForcedEnd::Failed).await;
                 }
             }
-            Source::Elsewhere(mut following) => {
+            EventSource::OtherProcess(mut following) => {
                 let follow = async {
                     loop {
                         match following.next_event().await {
-                            Ok(Some(event)) => self.hear(live, &event).await,
+                            Ok(Some(event)) => self.apply_event(live, &event).await,
                             Ok(None) => return,
                             // The database may come back.
                             Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
@@ -80,18 +81,18 @@ impl Tasks {
                 };
                 tokio::select! {
                     () = follow => {}
-                    () = self.ended_beside(live) => {}
+                    () = self.wait_for_forced_end(live) => {}
                 }
             }
         }
     }
 
-    /// Waits until a task has ended beside its turns, here or in another process: then its turn may
-    /// never say anything.
-    async fn ended_beside(&self, live: &LiveTask) {
+    /// Waits until a task was ended without its turn, in this or another process: its turn may then
+    /// never produce another event.
+    async fn wait_for_forced_end(&self, live: &LiveTask) {
         loop {
-            // What ends here is known at once, and what ends elsewhere soon.
-            let _ = tokio::time::timeout(LOOK_AGAIN, live.ended()).await;
+            // An end in this process is seen at once, one in another process at the next check.
+            let _ = tokio::time::timeout(RECHECK_INTERVAL, live.ended()).await;
             let mut state = live.state.lock().await;
             let Some(loaded) = state.loaded.as_mut() else { return };
             if loaded.stage() == Stage::Ended {
@@ -101,13 +102,13 @@ impl Tasks {
             if let Some((how, at)) = row.ended {
                 loaded.row = row;
                 let updates = loaded.projection.end(how, at);
-                self.tell(live, &mut state, updates);
+                self.publish(live, &mut state, updates);
                 return;
             }
         }
     }
 
-    async fn hear(&self, live: &LiveTask, event: &Event) {
+    async fn apply_event(&self, live: &LiveTask, event: &Event) {
         let mut state = live.state.lock().await;
         let Some(loaded) = state.loaded.as_mut() else { return };
         if event.body.is_durable() {
@@ -118,7 +119,7 @@ impl Tasks {
         }
         loaded.finished |= matches!(event.body, lango_protocol::EventBody::TurnFinished(_));
         if loaded.row.ended.is_some() {
-            // Everybody was told that it has ended.
+            // All followers were told that it has ended.
             return;
         }
         let projection = &mut loaded.projection;
@@ -126,15 +127,15 @@ impl Tasks {
         let updates = projection.apply(event);
         let has_ended = projection.message().is_some();
         let after = (projection.state().clone(), projection.is_revealed());
-        // That an agent has begun to think is worth no write: it may be over with the next one.
+        // The begin of an agent's work is not worth a write: the next event may end it.
         let worth = after != before && (after.1 || has_ended);
         if worth {
             self.store(&mut state).await;
         }
-        self.tell(live, &mut state, updates);
+        self.publish(live, &mut state, updates);
     }
 
-    /// Stores what is known of a task, before anybody is told.
+    /// Stores the state of a task, before it is published.
     pub(super) async fn store(&self, state: &mut LiveState) {
         let Some(loaded) = state.loaded.as_mut() else { return };
         let projection = &loaded.projection;
@@ -142,31 +143,31 @@ impl Tasks {
         loaded.row.state = now.clone();
         loaded.row.status_at = at;
         loaded.row.revealed = projection.is_revealed();
-        for attempt in 1..=ATTEMPTS {
+        for attempt in 1..=MAX_STORE_ATTEMPTS {
             let stored = self.tables.set_state(&loaded.row.id, &now, at, loaded.row.revealed).await;
-            if stored.is_ok() || attempt == ATTEMPTS {
+            if stored.is_ok() || attempt == MAX_STORE_ATTEMPTS {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(200) * attempt).await;
         }
     }
 
-    /// Tells whoever follows, and wakes whoever waits.
-    pub(super) fn tell(
+    /// Publishes updates to the followers and wakes the requests that wait.
+    pub(super) fn publish(
         &self,
         live: &LiveTask,
         state: &mut LiveState,
         updates: Vec<StreamResponse>,
     ) {
         let news = !updates.is_empty();
-        state.tell(updates);
+        state.publish(updates);
         let Some(loaded) = &state.loaded else { return };
         let reached = loaded.stage();
         if news && let Some(notifier) = &self.notifier {
             notifier.wake(&loaded.row.id);
         }
         if reached == Stage::Ended {
-            state.dismiss();
+            state.drop_followers();
         }
         live.stage.send_if_modified(|known| {
             let changed = *known != reached;
@@ -175,12 +176,12 @@ impl Tasks {
         });
     }
 
-    /// Ends a task beside its turns.
+    /// Ends a task without its turn.
     pub(super) async fn end(
         &self,
         live: &LiveTask,
         state: &mut LiveState,
-        how: EndedBeside,
+        how: ForcedEnd,
     ) -> Result<(), ProtocolError> {
         let Some(loaded) = state.loaded.as_mut() else { return Ok(()) };
         if loaded.stage() == Stage::Ended {
@@ -192,12 +193,12 @@ impl Tasks {
         }
         loaded.row.ended = Some((how, at));
         let updates = loaded.projection.end(how, at);
-        self.tell(live, state, updates);
+        self.publish(live, state, updates);
         Ok(())
     }
 
-    /// Follows a turn that nobody here follows, because another process runs it.
-    pub(super) async fn follow_elsewhere(
+    /// Follows a turn that another process runs, unless it is already followed.
+    pub(super) async fn follow_other_process(
         self: &Arc<Self>,
         caller: &Caller,
         live: &Arc<LiveTask>,
@@ -213,7 +214,7 @@ impl Tasks {
             self.team(caller)?.follow(loaded.row.session.clone(), turn.turn, loaded.seen);
         let position = turn.position;
         state.driven = Some(position);
-        self.drive(live, position, Source::Elsewhere(Box::new(following)), None);
+        self.drive(live, position, EventSource::OtherProcess(Box::new(following)), None);
         Ok(())
     }
 }

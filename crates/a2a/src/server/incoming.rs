@@ -1,4 +1,4 @@
-//! A caller's message as the agents get it: words, what came with them, and pictures.
+//! Reads a caller's message as the agents get it: text, attachments and images.
 
 use a2a::{Message, Part, PartContent, Role};
 use bytes::Bytes;
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::wire::canonical::canonical;
 use crate::wire::error::ProtocolError;
 
-/// What every server reads. A configuration can add to it.
+/// The media types that every server accepts. The configuration can add more.
 pub(crate) const INPUT_MODES: [&str; 9] = [
     "text/plain",
     "text/markdown",
@@ -21,19 +21,19 @@ pub(crate) const INPUT_MODES: [&str; 9] = [
     "image/webp",
 ];
 
-const MOST_PARTS: usize = 64;
-const LONGEST_ID: usize = 256;
+const MAX_PART_COUNT: usize = 64;
+const MAX_ID_BYTES: usize = 256;
 
-/// A message as a turn takes it.
+/// The content of a message, as a turn takes it.
 #[derive(Debug, Default)]
-pub(crate) struct Incoming {
+pub(crate) struct MessageContent {
     pub(crate) text: String,
     pub(crate) attachment: Option<String>,
     pub(crate) images: Vec<Image>,
 }
 
-/// Reads a message, or says what is wrong with it. Nothing that it points to is fetched.
-pub(crate) fn read(message: &Message, modes: &[String]) -> Result<Incoming, ProtocolError> {
+/// Reads a message, or returns what is wrong with it. Links are not fetched.
+pub(crate) fn read(message: &Message, modes: &[String]) -> Result<MessageContent, ProtocolError> {
     check_id("message.messageId", &message.message_id)?;
     if let Some(context) = &message.context_id {
         check_id("message.contextId", context)?;
@@ -41,8 +41,8 @@ pub(crate) fn read(message: &Message, modes: &[String]) -> Result<Incoming, Prot
     if message.role != Role::User {
         return Err(ProtocolError::invalid("message.role", "must be ROLE_USER"));
     }
-    if message.parts.is_empty() || message.parts.len() > MOST_PARTS {
-        let most = format!("must have 1 to {MOST_PARTS} elements");
+    if message.parts.is_empty() || message.parts.len() > MAX_PART_COUNT {
+        let most = format!("must have 1 to {MAX_PART_COUNT} elements");
         return Err(ProtocolError::invalid("message.parts", most));
     }
     let mut texts = Vec::new();
@@ -54,7 +54,7 @@ pub(crate) fn read(message: &Message, modes: &[String]) -> Result<Incoming, Prot
             PartContent::Text(text) => texts.push(text.as_str()),
             PartContent::Data(data) => attached.push(block("data", part, &data.to_string())),
             PartContent::Url(url) => {
-                attached.push(block("a file elsewhere, not fetched", part, url));
+                attached.push(block("a linked file, not fetched", part, url));
             }
             PartContent::Raw(bytes) => match (media_type.as_deref(), std::str::from_utf8(bytes)) {
                 (Some(kind), _) if kind.starts_with("image/") => images
@@ -76,21 +76,23 @@ pub(crate) fn read(message: &Message, modes: &[String]) -> Result<Incoming, Prot
         "(no words, only what is attached)".clone_into(&mut text);
     }
     let attachment = (!attached.is_empty()).then(|| attached.join("\n\n"));
-    Ok(Incoming { text, attachment, images })
+    Ok(MessageContent { text, attachment, images })
 }
 
-/// An id that a caller made up: short, and nothing that a log or a database stumbles over.
+/// Checks an id that a caller made up: it must be short and without characters that break a log or
+/// a database.
 pub(crate) fn check_id(field: &str, id: &str) -> Result<(), ProtocolError> {
-    if id.is_empty() || id.len() > LONGEST_ID || id.chars().any(char::is_control) {
-        let rule = format!("must have 1 to {LONGEST_ID} bytes and no control characters");
+    if id.is_empty() || id.len() > MAX_ID_BYTES || id.chars().any(char::is_control) {
+        let rule = format!("must have 1 to {MAX_ID_BYTES} bytes and no control characters");
         return Err(ProtocolError::invalid(field, rule));
     }
     Ok(())
 }
 
-/// The same for every repetition of a message by this caller, and different for everything else.
+/// Returns a key that is equal for every repetition of a message by this caller, and differs for
+/// every other message.
 pub(crate) fn repeat_key(caller: &str, message: &Message) -> String {
-    // In its one form: the members of an object come in any order otherwise.
+    // Canonical JSON, because the order of an object's members varies.
     let parts = serde_json::to_value(&message.parts).unwrap_or_default();
     let parts = canonical(&parts);
     digest([
@@ -102,7 +104,7 @@ pub(crate) fn repeat_key(caller: &str, message: &Message) -> String {
     ])
 }
 
-/// SHA-256 over several parts, each behind its length, as hexadecimal digits.
+/// Returns the SHA-256 over several parts, each preceded by its length, as hexadecimal digits.
 pub(crate) fn digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -112,7 +114,7 @@ pub(crate) fn digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The media type of a part without its parameters, if it has one and it is read here.
+/// Returns the media type of a part without its parameters, or an error if it is not accepted.
 fn media_type(part: &Part, modes: &[String]) -> Result<Option<String>, ProtocolError> {
     let Some(given) = &part.media_type else { return Ok(None) };
     let essence = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -124,7 +126,7 @@ fn media_type(part: &Part, modes: &[String]) -> Result<Option<String>, ProtocolE
         return Ok(Some(essence));
     }
     let message =
-        format!("parts of {given:?} are not read here; see defaultInputModes of the card");
+        format!("parts of {given:?} are not accepted; see defaultInputModes of the card");
     Err(ProtocolError::ContentTypeNotSupported(message))
 }
 

@@ -1,4 +1,4 @@
-//! The JSON-RPC binding: one address, the method in the body.
+//! Implements the JSON-RPC binding: one address, with the method in the body.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::Door;
+use super::EndpointState;
 use super::live::Reply;
 use super::request::{self, Version};
-use super::send::Beside;
+use super::send::RequestMetadata;
 use super::sse;
 use super::stream::Subscription;
 use crate::wire::error::ProtocolError;
 use crate::wire::{VERSION_1, names};
 
-const LONGEST_ID: usize = 256;
+const MAX_REQUEST_ID_BYTES: usize = 256;
 
-/// What a call comes to.
+/// The result of a call.
 pub(super) enum Outcome {
     Result(Value),
     Stream(Subscription),
 }
 
-/// One call, taken apart.
+/// A parsed call.
 pub(super) struct Call<'a> {
     pub(super) caller: &'a Caller,
     pub(super) method: &'a str,
@@ -36,7 +36,7 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The parameters as a type.
+    /// Deserializes the parameters.
     pub(super) fn params<T: DeserializeOwned>(&mut self) -> Result<T, ProtocolError> {
         serde_json::from_value(self.params.take()).map_err(|error| ProtocolError::InvalidParams {
             message: format!("the parameters are not those of {}: {error}", self.method),
@@ -44,25 +44,25 @@ impl Call<'_> {
         })
     }
 
-    pub(super) fn beside(&self, version: &'static str) -> Beside {
-        Beside { traceparent: self.traceparent.clone(), version }
+    pub(super) fn metadata(&self, version: &'static str) -> RequestMetadata {
+        RequestMetadata { traceparent: self.traceparent.clone(), version }
     }
 }
 
 /// Answers a request.
 pub(super) async fn answer(
-    door: &Arc<Door>,
+    endpoint: &Arc<EndpointState>,
     caller: &Caller,
     headers: &HeaderMap,
     uri: &Uri,
     body: Body,
 ) -> Response<Body> {
-    // Before the body is looked at: what is not JSON need not be read as JSON.
+    // Checked before the body is read, because a body of another type need not be parsed.
     if request::media_type(headers).as_deref() != Some("application/json") {
         let message = "the body must be application/json".to_owned();
         return failure(&Value::Null, &ProtocolError::ContentTypeNotSupported(message));
     }
-    let body = match request::read_body(body, door.tasks.settings.body_bytes).await {
+    let body = match request::read_body(body, endpoint.tasks.settings.body_bytes).await {
         Ok(body) => body,
         Err(error) => return failure(&Value::Null, &error),
     };
@@ -71,16 +71,16 @@ pub(super) async fn answer(
         Err(error) => return failure(&Value::Null, &ProtocolError::Parse(error.to_string())),
     };
     let id = envelope.get("id").cloned().unwrap_or_default();
-    // It is said again in every answer and every event of a stream.
+    // The id is repeated in every answer and every event of a stream.
     let is_id = match &id {
-        Value::String(id) => id.len() <= LONGEST_ID,
+        Value::String(id) => id.len() <= MAX_REQUEST_ID_BYTES,
         other => matches!(other, Value::Number(_) | Value::Null),
     };
     let method = envelope.get("method").and_then(Value::as_str).map(str::to_owned);
     let known = envelope.get("jsonrpc").and_then(Value::as_str) == Some("2.0");
     let (Some(method), true, true) = (method, known, is_id) else {
         let message = format!(
-            "this is not one request of JSON-RPC 2.0 with an id of at most {LONGEST_ID} bytes"
+            "this is not one request of JSON-RPC 2.0 with an id of at most {MAX_REQUEST_ID_BYTES} bytes"
         );
         let id = if is_id { id } else { Value::Null };
         return failure(&id, &ProtocolError::InvalidRequest(message));
@@ -97,74 +97,79 @@ pub(super) async fn answer(
     let traceparent = request::traceparent(headers);
     let call = Call { caller, method: &method, params, traceparent };
     let outcome = match version {
-        Version::V1 => dispatch(door, call).await,
-        Version::V03 if door.tasks.settings.speak_03 => super::legacy::dispatch(door, call).await,
+        Version::V1 => dispatch(endpoint, call).await,
+        Version::V03 if endpoint.tasks.settings.speak_03 => {
+            super::legacy::dispatch(endpoint, call).await
+        }
         Version::V03 => Err(ProtocolError::VersionNotSupported("0.3".to_owned())),
     };
     match outcome {
         Ok(Outcome::Result(result)) => {
             document(StatusCode::OK, &json!({ "jsonrpc": "2.0", "id": id, "result": result }))
         }
-        Ok(Outcome::Stream(subscription)) => stream(door, subscription, &id, version),
+        Ok(Outcome::Stream(subscription)) => stream(endpoint, subscription, &id, version),
         Err(error) => failure(&id, &error),
     }
 }
 
-async fn dispatch(door: &Arc<Door>, mut call: Call<'_>) -> Result<Outcome, ProtocolError> {
-    let tasks = &door.tasks;
+async fn dispatch(
+    endpoint: &Arc<EndpointState>,
+    mut call: Call<'_>,
+) -> Result<Outcome, ProtocolError> {
+    let tasks = &endpoint.tasks;
     let caller = call.caller;
     let result = match call.method {
         methods::SEND_MESSAGE => {
-            let reply = tasks.send(caller, call.params()?, call.beside(VERSION_1)).await?;
+            let reply = tasks.send(caller, call.params()?, call.metadata(VERSION_1)).await?;
             value(&response(reply))?
         }
         methods::SEND_STREAMING_MESSAGE => {
             let params = call.params()?;
-            let stream = tasks.send_streaming(caller, params, call.beside(VERSION_1)).await?;
+            let stream = tasks.send_streaming(caller, params, call.metadata(VERSION_1)).await?;
             return Ok(Outcome::Stream(stream));
         }
         methods::GET_TASK => {
-            let asked: a2a::GetTaskRequest = call.params()?;
-            value(&tasks.get(caller, &asked.id, asked.history_length).await?)?
+            let params: a2a::GetTaskRequest = call.params()?;
+            value(&tasks.get(caller, &params.id, params.history_length).await?)?
         }
         methods::LIST_TASKS => value(&tasks.list(caller, call.params()?).await?)?,
         methods::CANCEL_TASK => {
-            let asked: a2a::CancelTaskRequest = call.params()?;
-            value(&tasks.cancel(caller, &asked.id).await?)?
+            let params: a2a::CancelTaskRequest = call.params()?;
+            value(&tasks.cancel(caller, &params.id).await?)?
         }
         methods::SUBSCRIBE_TO_TASK => {
-            let asked: a2a::SubscribeToTaskRequest = call.params()?;
-            return Ok(Outcome::Stream(tasks.subscribe(caller, &asked.id).await?));
+            let params: a2a::SubscribeToTaskRequest = call.params()?;
+            return Ok(Outcome::Stream(tasks.subscribe(caller, &params.id).await?));
         }
         methods::CREATE_PUSH_CONFIG => {
-            require_notifications(door)?;
+            require_notifications(endpoint)?;
             value(&tasks.create_notification(caller, call.params()?, VERSION_1).await?)?
         }
         methods::GET_PUSH_CONFIG => {
-            require_notifications(door)?;
-            let asked: a2a::GetTaskPushNotificationConfigRequest = call.params()?;
-            value(&tasks.get_notification(caller, &asked.task_id, &asked.id).await?)?
+            require_notifications(endpoint)?;
+            let params: a2a::GetTaskPushNotificationConfigRequest = call.params()?;
+            value(&tasks.get_notification(caller, &params.task_id, &params.id).await?)?
         }
         methods::LIST_PUSH_CONFIGS => {
-            require_notifications(door)?;
-            let asked: a2a::ListTaskPushNotificationConfigsRequest = call.params()?;
-            configs(&tasks.list_notifications(caller, &asked.task_id).await?)
+            require_notifications(endpoint)?;
+            let params: a2a::ListTaskPushNotificationConfigsRequest = call.params()?;
+            configs(&tasks.list_notifications(caller, &params.task_id).await?)
         }
         methods::DELETE_PUSH_CONFIG => {
-            require_notifications(door)?;
-            let asked: a2a::DeleteTaskPushNotificationConfigRequest = call.params()?;
-            tasks.delete_notification(caller, &asked.task_id, &asked.id).await?;
+            require_notifications(endpoint)?;
+            let params: a2a::DeleteTaskPushNotificationConfigRequest = call.params()?;
+            tasks.delete_notification(caller, &params.task_id, &params.id).await?;
             json!({})
         }
-        methods::GET_EXTENDED_AGENT_CARD => door.extended_card(caller)?,
+        methods::GET_EXTENDED_AGENT_CARD => endpoint.extended_card(caller)?,
         other => return Err(ProtocolError::MethodNotFound(other.chars().take(80).collect())),
     };
     Ok(Outcome::Result(result))
 }
 
-/// Before the parameters are looked at: where there are none, nothing is worth a look.
-pub(super) fn require_notifications(door: &Door) -> Result<(), ProtocolError> {
-    if door.tasks.notifies() { Ok(()) } else { Err(ProtocolError::PushNotSupported) }
+/// Checks that notifications are supported. Called before the parameters are parsed.
+pub(super) fn require_notifications(endpoint: &EndpointState) -> Result<(), ProtocolError> {
+    if endpoint.tasks.notifies() { Ok(()) } else { Err(ProtocolError::PushNotSupported) }
 }
 
 pub(super) fn response(reply: Reply) -> a2a::SendMessageResponse {
@@ -182,7 +187,12 @@ pub(super) fn value<T: Serialize>(result: &T) -> Result<Value, ProtocolError> {
     serde_json::to_value(result).map_err(|_| ProtocolError::Internal)
 }
 
-fn stream(door: &Door, subscription: Subscription, id: &Value, version: Version) -> Response<Body> {
+fn stream(
+    endpoint: &EndpointState,
+    subscription: Subscription,
+    id: &Value,
+    version: Version,
+) -> Response<Body> {
     let id = id.to_string();
     let render = move |update: &a2a::StreamResponse| {
         let update = match version {
@@ -192,13 +202,14 @@ fn stream(door: &Door, subscription: Subscription, id: &Value, version: Version)
         let update = update.unwrap_or_default();
         format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{update}}}")
     };
-    sse::answer(subscription, Box::new(render), door.tasks.settings.keep_alive)
+    sse::answer(subscription, Box::new(render), endpoint.tasks.settings.keep_alive)
 }
 
 fn failure(id: &Value, error: &ProtocolError) -> Response<Body> {
-    // The errors of the protocol are answers; those of the transport are seen by proxies too.
+    // Errors of the protocol are answers with status 200; those of the transport must be visible to
+    // proxies too.
     let status = match error {
-        ProtocolError::TooLarge(_) | ProtocolError::NotLetIn | ProtocolError::TooMany(_) => {
+        ProtocolError::TooLarge(_) | ProtocolError::AccessDenied | ProtocolError::TooMany(_) => {
             StatusCode::from_u16(error.http_status()).unwrap_or(StatusCode::BAD_REQUEST)
         }
         _ => StatusCode::OK,

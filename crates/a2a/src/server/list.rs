@@ -1,4 +1,5 @@
-//! A caller's tasks, page by page. A page begins where the last one ended, whatever came since.
+//! Lists a caller's tasks in pages. A page begins where the last one ended, whatever was added
+//! since.
 
 use a2a::{ListTasksRequest, ListTasksResponse};
 use base64::Engine as _;
@@ -7,16 +8,16 @@ use lango_protocol::Caller;
 
 use super::clock;
 use super::tables::Listing;
-use super::tasks::{Tasks, check_history, internal, shaped};
+use super::tasks::{Tasks, check_history, internal, trim_task};
 use crate::wire::error::ProtocolError;
 
-const USUAL_PAGE: u32 = 50;
-const LARGEST_PAGE: u32 = 100;
-/// A page that has this much ends, however few tasks that are.
-const PAGE_BYTES: usize = 8 * 1024 * 1024;
+const DEFAULT_PAGE_SIZE: u32 = 50;
+const MAX_PAGE_SIZE: u32 = 100;
+/// Limits the size of a page; a page that reaches it ends, even with few tasks.
+const MAX_PAGE_BYTES: usize = 8 * 1024 * 1024;
 
 impl Tasks {
-    /// A page of the caller's tasks, the latest change first.
+    /// Returns a page of the caller's tasks, the latest change first.
     pub(crate) async fn list(
         &self,
         caller: &Caller,
@@ -30,7 +31,7 @@ impl Tasks {
             caller: caller.clone(),
             context: given(request.context_id),
             state: request.status.filter(|state| *state != a2a::TaskState::Unspecified),
-            since: request.status_timestamp_after.map(clock::from_the_wire),
+            since: request.status_timestamp_after.map(clock::from_wire),
             after,
             limit: size + 1,
         };
@@ -42,14 +43,14 @@ impl Tasks {
         rows.truncate(size as usize);
         let mut tasks = Vec::with_capacity(rows.len());
         let artifacts = request.include_artifacts == Some(true);
-        // A list is for looking around: what was said in a task comes only where it is asked for.
+        // A list is an overview: the history of a task is included only on request.
         let history = request.history_length.or(Some(0));
         let mut bytes = 0;
         for row in &rows {
-            let task = shaped(self.task_of(row).await?, history, artifacts);
+            let task = trim_task(self.task_of(row).await?, history, artifacts);
             bytes += serde_json::to_vec(&task).map_or(0, |text| text.len());
             tasks.push(task);
-            if bytes > PAGE_BYTES {
+            if bytes > MAX_PAGE_BYTES {
                 break;
             }
         }
@@ -65,25 +66,25 @@ impl Tasks {
     }
 }
 
-/// How long a page is.
+/// Returns the number of tasks on a page.
 pub(super) fn page_size(asked: Option<i32>) -> Result<u32, ProtocolError> {
     match asked.map(u32::try_from) {
-        None => Ok(USUAL_PAGE),
-        Some(Ok(size)) if (1..=LARGEST_PAGE).contains(&size) => Ok(size),
+        None => Ok(DEFAULT_PAGE_SIZE),
+        Some(Ok(size)) if (1..=MAX_PAGE_SIZE).contains(&size) => Ok(size),
         Some(_) => {
-            let rule = format!("must be between 1 and {LARGEST_PAGE}");
+            let rule = format!("must be between 1 and {MAX_PAGE_SIZE}");
             Err(ProtocolError::invalid("pageSize", rule))
         }
     }
 }
 
-/// Where a page ended, in a form that says nothing to others.
+/// Returns an opaque token for the position where a page ended.
 fn token(at: i64, id: &str) -> String {
     BASE64.encode(format!("{at} {id}"))
 }
 
 fn position(token: &str) -> Result<(i64, String), ProtocolError> {
-    let invalid = || ProtocolError::invalid("pageToken", "is none of this server");
+    let invalid = || ProtocolError::invalid("pageToken", "is not a token of this server");
     let text = BASE64.decode(token).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let text = text.ok_or_else(invalid)?;
     let (at, id) = text.split_once(' ').ok_or_else(invalid)?;

@@ -1,4 +1,4 @@
-//! Tasks that somebody looks at or that run: the fold of each, and everybody who follows it.
+//! Holds the tasks that run or that clients look at: the fold of each, and its followers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as SyncMutex, PoisonError, Weak};
@@ -10,55 +10,55 @@ use tokio_util::sync::CancellationToken;
 use super::projection::Projection;
 use super::tables::{TaskRow, TurnRow};
 
-/// Updates that a follower may lag behind before it is dropped. It can subscribe again.
-const LAG: usize = 1024;
+/// Limits how many updates a follower may lag behind before it is dropped. It can subscribe again.
+const MAX_LAG_COUNT: usize = 1024;
 
-/// One update of a stream, shared by all who follow.
+/// One update of a stream, shared by all followers.
 pub(crate) type Update = Arc<StreamResponse>;
 
-/// What a caller gets in the end.
+/// The final reply to a caller.
 #[derive(Debug, Clone)]
 pub(crate) enum Reply {
     Task(Task),
     Message(Message),
 }
 
-/// How far a task is, for those who only wait.
+/// The progress of a task, for requests that only wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
     Running,
-    /// Nothing comes unless somebody acts.
+    /// Nothing happens until the owner or the caller acts.
     Interrupted,
     Ended,
 }
 
-/// A task in memory. There is at most one for each task, as long as anybody holds it.
+/// A task in memory. There is at most one for each task id at a time.
 pub(crate) struct LiveTask {
-    /// A lock that is held while an event is applied, stored and given to every follower: so all of
-    /// them see the same order, and a snapshot and what follows it fit together.
+    /// The lock is held while an event is applied, stored and sent to every follower, so that all
+    /// of them see the same order and a snapshot matches the updates after it.
     pub(super) state: Mutex<LiveState>,
     pub(super) stage: watch::Sender<Stage>,
 }
 
-/// What the lock protects.
+/// The state that the lock protects.
 #[derive(Default)]
 pub(crate) struct LiveState {
     /// None until it was read from the database.
-    pub(super) loaded: Option<Loaded>,
+    pub(super) loaded: Option<LoadedTask>,
     followers: Vec<mpsc::Sender<Update>>,
     /// The position of the turn that is being followed.
     pub(super) driven: Option<u32>,
-    /// What stops that turn, where it runs here.
+    /// Stops that turn if it runs in this process.
     pub(super) stop: Option<CancellationToken>,
 }
 
-pub(crate) struct Loaded {
+pub(crate) struct LoadedTask {
     pub(super) row: TaskRow,
     pub(super) turns: Vec<TurnRow>,
     pub(super) projection: Projection,
     /// The position of the last event that was applied.
     pub(super) seen: u64,
-    /// Whether the newest turn is over.
+    /// True if the newest turn is over.
     pub(super) finished: bool,
 }
 
@@ -67,9 +67,9 @@ impl LiveTask {
         Self { state: Mutex::default(), stage: watch::Sender::new(Stage::Running) }
     }
 
-    /// Waits until nothing more comes by itself.
+    /// Waits until nothing more happens by itself.
     pub(crate) async fn settled(&self) {
-        // The sender is in `self`, so that it cannot have gone.
+        // The sender is part of `self`, so it cannot have been dropped.
         let _ = self.stage.subscribe().wait_for(|stage| *stage > Stage::Running).await;
     }
 
@@ -78,7 +78,7 @@ impl LiveTask {
         let _ = self.stage.subscribe().wait_for(|stage| *stage == Stage::Ended).await;
     }
 
-    /// What the caller gets, as of now.
+    /// Returns the current reply for the caller.
     pub(crate) async fn reply(&self) -> Option<Reply> {
         let state = self.state.lock().await;
         let projection = &state.loaded.as_ref()?.projection;
@@ -90,8 +90,8 @@ impl LiveTask {
 }
 
 impl LiveState {
-    /// Whether what is known may not be true any more: it was never read, or nobody keeps it up to
-    /// date and nobody was told anything that has to go on from here.
+    /// Tells whether the state may be outdated: it was never read, or nothing keeps it up to date
+    /// and no follower depends on it.
     pub(super) fn needs_reading(&self) -> bool {
         match &self.loaded {
             None => true,
@@ -101,42 +101,43 @@ impl LiveState {
         }
     }
 
-    /// The task as it is.
+    /// Returns a snapshot of the task.
     pub(super) fn task(&self) -> Option<Task> {
         self.loaded.as_ref().map(|loaded| loaded.projection.task())
     }
 
-    /// Gives updates to everybody. Who is too slow is left behind: their stream ends.
-    pub(super) fn tell(&mut self, updates: Vec<StreamResponse>) {
+    /// Sends updates to all followers. A follower that is too slow is dropped: its stream ends.
+    pub(super) fn publish(&mut self, updates: Vec<StreamResponse>) {
         for update in updates {
             let update = Arc::new(update);
             self.followers.retain(|follower| follower.try_send(Arc::clone(&update)).is_ok());
         }
     }
 
-    /// Whether one more may follow.
-    pub(super) fn has_room(&mut self, most: usize) -> bool {
+    /// Tells whether one more follower is allowed.
+    pub(super) fn has_follower_capacity(&mut self, limit: usize) -> bool {
         self.followers.retain(|follower| !follower.is_closed());
-        self.followers.len() < most
+        self.followers.len() < limit
     }
 
-    /// From now on, everything; none where there are too many already.
-    pub(super) fn follow(&mut self, most: usize) -> Option<mpsc::Receiver<Update>> {
-        if !self.has_room(most) {
+    /// Adds a follower that gets all updates from now on. Returns none if there are too many
+    /// followers.
+    pub(super) fn follow(&mut self, limit: usize) -> Option<mpsc::Receiver<Update>> {
+        if !self.has_follower_capacity(limit) {
             return None;
         }
-        let (sender, receiver) = mpsc::channel(LAG);
+        let (sender, receiver) = mpsc::channel(MAX_LAG_COUNT);
         self.followers.push(sender);
         Some(receiver)
     }
 
-    /// Nothing comes any more.
-    pub(super) fn dismiss(&mut self) {
+    /// Drops all followers, because no more updates come.
+    pub(super) fn drop_followers(&mut self) {
         self.followers.clear();
     }
 }
 
-impl Loaded {
+impl LoadedTask {
     pub(super) fn stage(&self) -> Stage {
         let projection = &self.projection;
         if projection.message().is_some() || projection.state().is_terminal() {
@@ -149,20 +150,20 @@ impl Loaded {
     }
 }
 
-/// The tasks in memory, by id. A lock that is held for one look-up.
+/// The tasks in memory, by id. The lock is held for one look-up.
 #[derive(Default)]
 pub(crate) struct LiveTasks {
     tasks: SyncMutex<HashMap<String, Weak<LiveTask>>>,
 }
 
 impl LiveTasks {
-    /// The one of this id, which may have to be loaded.
+    /// Returns the task with this id. It may not be loaded yet.
     pub(crate) fn task(&self, id: &str) -> Arc<LiveTask> {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(task) = tasks.get(id).and_then(Weak::upgrade) {
             return task;
         }
-        // Those that nobody holds any more go when new ones come.
+        // Tasks that are no longer in use are removed when new ones are added.
         if tasks.len() >= 64 && tasks.len().is_power_of_two() {
             tasks.retain(|_, task| task.strong_count() > 0);
         }

@@ -1,8 +1,8 @@
-//! This team for agents elsewhere: tasks that are durable turns, over JSON-RPC and HTTP+JSON, and for
+//! Serves this team over A2A: tasks are durable turns, over JSON-RPC and HTTP+JSON, also for
 //! clients of protocol 0.3.
 //!
-//! [`A2aDoor`] has the routes. Who is asking is decided before: every request but the one for the
-//! public card carries a [`Caller`] in its extensions.
+//! [`A2aEndpoint`] has the routes. Authentication happens before: every request except the one for
+//! the public card carries a [`Caller`] in its extensions.
 
 mod answer;
 mod card;
@@ -48,34 +48,34 @@ use push::Notifier;
 use tables::Tables;
 use tasks::Tasks;
 
-pub use card::{CardAgent, CardSettings, Exposed, HTTP_PATH, RPC_PATH};
+pub use card::{CardAgent, CardSettings, ExposedAgents, HTTP_PATH, RPC_PATH};
 pub use settings::Settings;
 
-/// What a door is made of. The wiring hands it in.
-pub struct DoorParts {
-    /// Where tasks are kept: the database of the journal.
+/// The parts of an endpoint. The application provides them.
+pub struct A2aEndpointParts {
+    /// The database of the journal, which also stores the tasks.
     pub database: Database,
-    /// Which agents a caller reaches.
+    /// The agents that a caller reaches.
     pub teams: Arc<dyn Teams>,
-    /// Which agents the card shows.
-    pub exposed: Arc<dyn Exposed>,
-    /// Who this server says that it is.
+    /// The agents that the card shows.
+    pub exposed: Arc<dyn ExposedAgents>,
+    /// The description of this server on its card.
     pub card: CardSettings,
-    /// What signs the card.
+    /// The signer of the card.
     pub signer: Option<CardSigner>,
-    /// Where notifications may be sent; without it there are none.
+    /// The addresses that notifications may be sent to; without it, no notifications are sent.
     pub notifications: Option<Guard>,
-    /// How it behaves.
+    /// The server's limits and options.
     pub settings: Settings,
 }
 
-/// The tasks and the card, for the bindings.
-pub(crate) struct Door {
+/// The tasks and the card, shared by the bindings.
+pub(crate) struct EndpointState {
     pub(crate) tasks: Arc<Tasks>,
     cards: Cards,
 }
 
-impl Door {
+impl EndpointState {
     pub(crate) fn extended_card(&self, caller: &Caller) -> Result<Value, ProtocolError> {
         if !self.cards.has_extended() {
             let message = "there is no extended agent card here".to_owned();
@@ -85,15 +85,16 @@ impl Door {
     }
 }
 
-/// The way in for agents elsewhere. Clones share everything.
+/// Serves A2A to remote agents and other clients. Clones share all state.
 #[derive(Clone)]
-pub struct A2aDoor {
-    door: Arc<Door>,
+pub struct A2aEndpoint {
+    endpoint: Arc<EndpointState>,
 }
 
-impl A2aDoor {
-    /// Opens the tables. Tasks that a process left behind are gone on with by [`A2aDoor::resume`].
-    pub async fn open(parts: DoorParts) -> Result<Self, StoreError> {
+impl A2aEndpoint {
+    /// Opens the tables. [`A2aEndpoint::resume`] continues tasks that another process left
+    /// unfinished.
+    pub async fn open(parts: A2aEndpointParts) -> Result<Self, StoreError> {
         let journal = Journal::open(parts.database.clone()).await?;
         let tables = Tables::open(parts.database).await?;
         let notifier = parts.notifications.map(Notifier::new);
@@ -105,16 +106,16 @@ impl A2aDoor {
             parts.signer,
         );
         let tasks = Tasks::new(tables, journal, parts.teams, parts.settings, notifier);
-        Ok(Self { door: Arc::new(Door { tasks: Arc::new(tasks), cards }) })
+        Ok(Self { endpoint: Arc::new(EndpointState { tasks: Arc::new(tasks), cards }) })
     }
 
-    /// Begins or goes on with what a process that died left behind: turns, and notifications.
+    /// Starts or continues the turns and notifications that a dead process left unfinished.
     pub async fn resume(&self) -> Result<(), StoreError> {
-        self.door.tasks.resume().await?;
-        self.door.tasks.resume_telling().await
+        self.endpoint.tasks.resume().await?;
+        self.endpoint.tasks.resume_notifications().await
     }
 
-    /// The routes. All but the card's expect an `Extension<Caller>`.
+    /// Returns the routes. All but the card's expect an `Extension<Caller>`.
     pub fn router(&self) -> Router {
         let below = format!("{HTTP_PATH}/{{*path}}");
         Router::new()
@@ -122,38 +123,38 @@ impl A2aDoor {
             .route(RPC_PATH, post(rpc))
             .route(&format!("{RPC_PATH}/"), post(rpc))
             .route(&below, any(rest))
-            .with_state(Arc::clone(&self.door))
+            .with_state(Arc::clone(&self.endpoint))
     }
 
-    /// Ends all streams and stops following turns. Turns that run are interrupted with the process,
-    /// and gone on with by the next one.
+    /// Ends all streams and stops following turns. Running turns are interrupted with the process,
+    /// and the next process continues them.
     pub async fn close(&self) {
-        let tasks = &self.door.tasks;
+        let tasks = &self.endpoint.tasks;
         tasks.closing.cancel();
         tasks.background.close();
         tasks.background.wait().await;
     }
 }
 
-async fn card(State(door): State<Arc<Door>>, headers: HeaderMap) -> Response<Body> {
-    door.cards.answer(&headers)
+async fn card(State(endpoint): State<Arc<EndpointState>>, headers: HeaderMap) -> Response<Body> {
+    endpoint.cards.answer(&headers)
 }
 
 async fn rpc(
-    State(door): State<Arc<Door>>,
+    State(endpoint): State<Arc<EndpointState>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    jsonrpc::answer(&door, &caller, &parts.headers, &parts.uri, body).await
+    jsonrpc::answer(&endpoint, &caller, &parts.headers, &parts.uri, body).await
 }
 
 async fn rest(
-    State(door): State<Arc<Door>>,
+    State(endpoint): State<Arc<EndpointState>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let path = parts.uri.path().strip_prefix(HTTP_PATH).unwrap_or_default().to_owned();
-    rest::answer(&door, &caller, &parts.method, &path, &parts.headers, &parts.uri, body).await
+    rest::answer(&endpoint, &caller, &parts.method, &path, &parts.headers, &parts.uri, body).await
 }

@@ -1,11 +1,11 @@
-//! Who is told about a task: the stored configurations of push notifications.
+//! Stores the configurations of push notifications.
 
 use a2a::{AuthenticationInfo, TaskPushNotificationConfig};
 use lango_store::{Batch, Row, Statement, StoreError};
 
 use super::tables::Tables;
 
-/// A configuration as it is stored.
+/// A stored configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Notification {
     pub(crate) id: String,
@@ -13,17 +13,17 @@ pub(crate) struct Notification {
     pub(crate) token: Option<String>,
     pub(crate) scheme: Option<String>,
     pub(crate) credentials: Option<String>,
-    /// The version of the protocol it was asked for in.
+    /// The protocol version of the request that created it.
     pub(crate) version: String,
-    /// How many updates of the task were sent.
+    /// The number of updates of the task that were sent.
     pub(crate) sent: u64,
-    /// Nothing more is sent: all was, or it was given up.
+    /// True if nothing more is sent, because everything was sent or delivery was given up.
     pub(crate) done: bool,
 }
 
 impl Notification {
-    /// As the caller sees it. What it proves itself with is not said again.
-    pub(crate) fn shown(&self, task: &str) -> TaskPushNotificationConfig {
+    /// Returns the configuration as the caller sees it, without its credentials.
+    pub(crate) fn to_config(&self, task: &str) -> TaskPushNotificationConfig {
         let scheme = self.scheme.clone();
         TaskPushNotificationConfig {
             url: self.url.clone(),
@@ -39,8 +39,8 @@ impl Notification {
 const COLUMNS: &str = "id, url, token, scheme, credentials, version, sent, done";
 
 impl Tables {
-    /// Keeps a configuration, in place of one of the same id.
-    pub(crate) async fn keep_notification(
+    /// Saves a configuration, in place of one with the same id.
+    pub(crate) async fn save_notification(
         &self,
         task: &str,
         notification: &Notification,
@@ -65,7 +65,7 @@ impl Tables {
         self.database.write(Batch::from(statement)).await.map(drop)
     }
 
-    /// The configurations of a task, by id.
+    /// Returns the configurations of a task, by id.
     pub(crate) async fn notifications(&self, task: &str) -> Result<Vec<Notification>, StoreError> {
         let statement = Statement::new(format!(
             "SELECT {COLUMNS} FROM a2a_notifications WHERE task = $1 ORDER BY id"
@@ -76,8 +76,9 @@ impl Tables {
         rows.iter().map(notification).collect()
     }
 
-    /// How far a configuration is, unless another one has taken its place; whether it was noted.
-    pub(crate) async fn note_sent(
+    /// Records the progress of a configuration, unless another one has taken its place. Returns
+    /// whether it was recorded.
+    pub(crate) async fn record_sent(
         &self,
         task: &str,
         notification: &Notification,
@@ -97,7 +98,7 @@ impl Tables {
         Ok(changed.first() == Some(&1))
     }
 
-    /// Forgets a configuration, if there is one.
+    /// Deletes a configuration, if it exists.
     pub(crate) async fn drop_notification(&self, task: &str, id: &str) -> Result<(), StoreError> {
         let statement = Statement::new("DELETE FROM a2a_notifications WHERE task = $1 AND id = $2")
             .bind(task)
@@ -105,8 +106,8 @@ impl Tables {
         self.database.write(Batch::from(statement)).await.map(drop)
     }
 
-    /// Tasks somebody still has to be told about.
-    pub(crate) async fn tasks_to_tell(&self) -> Result<Vec<String>, StoreError> {
+    /// Returns the tasks with notifications that are not done.
+    pub(crate) async fn tasks_with_open_notifications(&self) -> Result<Vec<String>, StoreError> {
         let statement =
             Statement::new("SELECT DISTINCT task FROM a2a_notifications WHERE done = 0");
         let rows = self.database.query(statement).await?;

@@ -1,5 +1,5 @@
-//! A task as its events tell it: a fold, with the same result live, after a restart and in another
-//! process. Events in; out come what a stream says of them, and the task as it is.
+//! Folds a task from its events, with the same result live, after a restart and in another process.
+//! Each event yields stream updates, and a snapshot of the task is available at any time.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +10,18 @@ use a2a::{
 use lango_protocol::{CallId, Event, EventBody, ImageReference, Outcome, OutcomeStatus, Timestamp};
 
 use super::answer::{is_text, parts_of};
-use super::tables::EndedBeside;
+use super::tables::ForcedEnd;
 use super::words;
 
-/// The longest answer that is also said as the message of the last status.
-const SHORT_ANSWER: usize = 4096;
-/// Words that are kept before the first of them are said: what turns out to be a question is a
-/// status and no artifact, and questions are short.
-const FIRST_WORDS: usize = 160;
+/// Limits the answer that is repeated as the message of the last status.
+const MAX_STATUS_ANSWER_BYTES: usize = 4096;
+/// The text that is held back before the first chunk is sent: a question becomes a status and not
+/// an artifact, and questions are short.
+const MIN_FIRST_CHUNK_BYTES: usize = 160;
 
-/// Whether words that begin like this may turn out to be data or a file. Such an answer comes whole.
-fn may_be_no_text(held: &str, more: &str) -> bool {
+/// Tells whether text that begins like this may turn out to be data or a file. Such an answer is
+/// sent as a whole.
+fn may_be_structured(held: &str, more: &str) -> bool {
     const DATA: &str = "```json";
     let begin: String =
         held.chars().chain(more.chars()).skip_while(|c| c.is_whitespace()).collect();
@@ -29,12 +30,12 @@ fn may_be_no_text(held: &str, more: &str) -> bool {
         || (begin.starts_with('[') && !begin.contains('\n'))
 }
 
-/// A moment as the wire shows it.
+/// Converts a time to milliseconds, as the wire shows it.
 pub(crate) fn milliseconds(at: Timestamp) -> i64 {
     at.as_microseconds().div_euclid(1000)
 }
 
-/// A task, up to the events that were applied.
+/// A task, up to the last applied event.
 #[derive(Debug, Clone)]
 pub(crate) struct Projection {
     id: String,
@@ -44,34 +45,34 @@ pub(crate) struct Projection {
     status_message: Option<Message>,
     history: Vec<Message>,
     artifacts: Vec<Artifact>,
-    /// Whether the caller gets a task; not known as long as an agent only talks.
+    /// True if the caller gets a task; undecided as long as an agent only talks.
     revealed: bool,
-    /// The answer, where it is a message and no task.
+    /// The answer, if it is a message and not a task.
     message: Option<Message>,
     turn: Turn,
 }
 
-/// What is known of the newest turn only.
+/// The state of the newest turn.
 #[derive(Debug, Clone, Default)]
 struct Turn {
     position: u32,
     message_id: String,
-    /// The words that end it, with the event they came in.
+    /// The final text of the turn, with the id of its event.
     answer: Option<(String, String)>,
-    /// Calls that wait for the owner.
+    /// The calls that wait for the owner's approval.
     questions: BTreeSet<CallId>,
     speech: Speech,
 }
 
-/// The words of whoever may be giving the answer, as they come.
+/// The streamed text of the agent that may be giving the answer.
 #[derive(Debug, Clone, Default)]
 struct Speech {
     speaker: Option<(Option<CallId>, Option<u32>)>,
-    /// Said to the caller.
+    /// The text that was sent to the caller.
     sent: String,
-    /// The newest piece, kept until it is known whether it is the last.
+    /// The newest piece, held back until it is known whether it is the last.
     held: String,
-    /// Something was said to the caller in this turn, be it void by now.
+    /// True if any text was sent to the caller in this turn, even if it is void by now.
     begun: bool,
 }
 
@@ -103,27 +104,27 @@ impl Projection {
         self.revealed
     }
 
-    /// The answer, where it is a message and no task.
+    /// Returns the answer, if it is a message and not a task.
     pub(crate) fn message(&self) -> Option<&Message> {
         self.message.as_ref()
     }
 
-    /// Whether its owner is asked about a call.
+    /// Tells whether a call waits for the owner's approval.
     pub(crate) fn waits_for_owner(&self) -> bool {
         !self.turn.questions.is_empty()
     }
 
-    /// Whether nothing more comes by itself: it has ended, or waits for an answer.
+    /// Tells whether nothing more happens by itself: the task has ended, or waits for an answer.
     pub(crate) fn is_settled(&self) -> bool {
         self.message.is_some() || self.state.is_terminal() || self.is_interrupted()
     }
 
-    /// Whether it waits for somebody.
+    /// Tells whether it waits for the caller or the owner.
     pub(crate) fn is_interrupted(&self) -> bool {
         matches!(self.state, TaskState::InputRequired | TaskState::AuthRequired)
     }
 
-    /// A further message of the caller, about to become a turn.
+    /// Begins a turn for a further message of the caller.
     pub(crate) fn begin_turn(
         &mut self,
         position: u32,
@@ -141,7 +142,7 @@ impl Projection {
         out
     }
 
-    /// What an event changes, as a stream says it.
+    /// Applies an event and returns its updates for a stream.
     pub(crate) fn apply(&mut self, event: &Event) -> Vec<StreamResponse> {
         let mut out = Vec::new();
         let at = milliseconds(event.at);
@@ -153,13 +154,13 @@ impl Projection {
                     self.set_status(TaskState::Working, at, None, &mut out);
                 }
             }
-            EventBody::TextDelta { text, answer: true } => self.hear(event, text, &mut out),
-            EventBody::Setback { .. } => self.forget_speech(event),
+            EventBody::TextDelta { text, answer: true } => self.add_text(event, text, &mut out),
+            EventBody::Setback { .. } => self.discard_speech(event),
             EventBody::Message { text, answer } => {
                 if *answer {
                     self.turn.answer = Some((event.id.to_string(), text.clone()));
                 } else {
-                    self.forget_speech(event);
+                    self.discard_speech(event);
                 }
             }
             EventBody::Transfer { .. } | EventBody::ToolCall { .. } => self.reveal(&mut out),
@@ -182,14 +183,14 @@ impl Projection {
         out
     }
 
-    /// The task ended beside its turns.
-    pub(crate) fn end(&mut self, how: EndedBeside, at: i64) -> Vec<StreamResponse> {
+    /// Ends the task without its turn.
+    pub(crate) fn end(&mut self, how: ForcedEnd, at: i64) -> Vec<StreamResponse> {
         let mut out = Vec::new();
         let (state, text) = match how {
-            EndedBeside::Canceled => (TaskState::Canceled, words::CANCELED),
-            EndedBeside::Failed => (TaskState::Failed, words::COULD_NOT_BEGIN),
+            ForcedEnd::Canceled => (TaskState::Canceled, words::CANCELED),
+            ForcedEnd::Failed => (TaskState::Failed, words::COULD_NOT_BEGIN),
         };
-        // What was told first wins over an end of the turn that came later.
+        // The end that was published first wins over a later end of the turn.
         if self.state == state || self.message.is_some() {
             return out;
         }
@@ -200,7 +201,7 @@ impl Projection {
         out
     }
 
-    /// The task as it is.
+    /// Returns a snapshot of the task.
     pub(crate) fn task(&self) -> Task {
         let mut artifacts = self.artifacts.clone();
         if !self.turn.speech.sent.is_empty() {
@@ -221,7 +222,7 @@ impl Projection {
         TaskStatus {
             state: self.state.clone(),
             message: self.status_message.clone(),
-            timestamp: super::clock::on_the_wire(self.status_at),
+            timestamp: super::clock::to_wire(self.status_at),
         }
     }
 
@@ -233,7 +234,7 @@ impl Projection {
         out: &mut Vec<StreamResponse>,
     ) {
         self.state = state;
-        // A list that is ordered by time must not see a task go back in it.
+        // In a list that is ordered by time, a task must not move backwards.
         self.status_at = self.status_at.max(at);
         self.status_message = message;
         if self.revealed {
@@ -246,7 +247,7 @@ impl Projection {
         }
     }
 
-    /// From now on it is a task.
+    /// Turns the reply into a task from now on.
     fn reveal(&mut self, out: &mut Vec<StreamResponse>) {
         if !self.revealed {
             self.revealed = true;
@@ -254,26 +255,26 @@ impl Projection {
         }
     }
 
-    fn hear(&mut self, event: &Event, text: &str, out: &mut Vec<StreamResponse>) {
+    fn add_text(&mut self, event: &Event, text: &str, out: &mut Vec<StreamResponse>) {
         let speaker = Some((event.branch.clone(), event.step));
         let speech = &mut self.turn.speech;
         if speech.speaker != speaker {
             let begun = speech.begun;
             *speech = Speech { speaker, begun, ..Speech::default() };
         }
-        let few = speech.held.len() + text.len() < FIRST_WORDS;
-        let first = speech.sent.is_empty() && (few || may_be_no_text(&speech.held, text));
-        // A blank at the end is no part of an answer, so it is no last piece of one.
+        let few = speech.held.len() + text.len() < MIN_FIRST_CHUNK_BYTES;
+        let first = speech.sent.is_empty() && (few || may_be_structured(&speech.held, text));
+        // Trailing blanks are not part of an answer, so they cannot be its last piece.
         if !self.revealed || first || text.trim().is_empty() {
             speech.held.push_str(text);
             return;
         }
         let piece = std::mem::replace(&mut speech.held, text.to_owned());
-        self.say(piece, false, out);
+        self.emit_text(piece, false, out);
     }
 
-    /// One more piece of the answer.
-    fn say(&mut self, piece: String, last: bool, out: &mut Vec<StreamResponse>) {
+    /// Sends one more piece of the answer.
+    fn emit_text(&mut self, piece: String, last: bool, out: &mut Vec<StreamResponse>) {
         if piece.is_empty() {
             return;
         }
@@ -283,8 +284,8 @@ impl Projection {
         out.push(self.artifact_update(vec![Part::text(piece)], append, last));
     }
 
-    /// What was heard of this speaker is void. What was said of it is replaced by what comes.
-    fn forget_speech(&mut self, event: &Event) {
+    /// Discards the text of this speaker. What was already sent is replaced by what follows.
+    fn discard_speech(&mut self, event: &Event) {
         let speech = &mut self.turn.speech;
         if speech.speaker == Some((event.branch.clone(), event.step)) {
             *speech = Speech { begun: speech.begun, ..Speech::default() };
@@ -303,7 +304,7 @@ impl Projection {
             if !self.revealed {
                 let mut message = self.agent_message(&answer_id, String::new());
                 message.parts = parts;
-                // It is no part of a task that the caller could ask for.
+                // The message does not belong to a task that the caller could query.
                 message.task_id = None;
                 self.state = TaskState::Completed;
                 self.status_at = self.status_at.max(at);
@@ -313,8 +314,9 @@ impl Projection {
             }
             self.turn.speech = speech;
             self.finish_answer(&answer, &parts, out);
-            let short =
-                is_text(&parts) && answer.len() <= SHORT_ANSWER && !answer.trim().is_empty();
+            let short = is_text(&parts)
+                && answer.len() <= MAX_STATUS_ANSWER_BYTES
+                && !answer.trim().is_empty();
             let message = short.then(|| self.agent_message(&answer_id, answer));
             self.set_status(TaskState::Completed, at, message, out);
             return;
@@ -331,20 +333,20 @@ impl Projection {
             OutcomeStatus::Done => (TaskState::Completed, answer),
         };
         if speech.begun {
-            // Words that were taken for an answer were none; what there is to say replaces them.
+            // Text that was taken for an answer was none; this text replaces it.
             out.push(self.artifact_update(vec![Part::text(text.as_str())], false, true));
         }
         let message = self.agent_message(&id, text);
         self.set_status(state, at, Some(message), out);
     }
 
-    /// The last piece of the answer, or the whole of it where what was said is something else.
+    /// Sends the last piece of the answer, or the whole answer if the sent text differs from it.
     fn finish_answer(&mut self, answer: &str, parts: &[Part], out: &mut Vec<StreamResponse>) {
         let sent = &self.turn.speech.sent;
         let rest = answer.strip_prefix(sent.as_str()).filter(|rest| !rest.is_empty());
         match rest {
             Some(rest) if !sent.is_empty() && is_text(parts) => {
-                self.say(rest.to_owned(), true, out);
+                self.emit_text(rest.to_owned(), true, out);
             }
             _ => out.push(self.artifact_update(parts.to_vec(), false, true)),
         }

@@ -1,6 +1,6 @@
-//! Push notifications: what happens to a task, posted to whoever asked for it. What is to be sent
-//! follows from the journal, and how much of it was sent is stored, so a restart goes on where the
-//! last process stopped. Each address gets its updates in order.
+//! Sends push notifications about tasks. The updates follow from the journal, and the number of
+//! sent ones is stored, so a restart continues where the last process stopped. Each address gets
+//! its updates in order.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
@@ -22,27 +22,28 @@ use super::tasks::{Tasks, internal};
 use crate::wire::error::ProtocolError;
 use crate::wire::{MEDIA_TYPE, NOTIFICATION_TOKEN_HEADER, VERSION_03, v03};
 
-const LONGEST_URL: usize = 2048;
-const LONGEST_SECRET: usize = 4096;
-const ANSWER_BYTES: usize = 64 * 1024;
-const ANSWER_TIME: std::time::Duration = std::time::Duration::from_secs(15);
+const MAX_URL_BYTES: usize = 2048;
+const MAX_SECRET_BYTES: usize = 4096;
+const MAX_WEBHOOK_REPLY_BYTES: usize = 64 * 1024;
+const WEBHOOK_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(15);
 
-/// The way out for notifications, and the tasks that somebody is told about.
+/// Posts notifications, and tracks the tasks that have subscribers.
 pub(crate) struct Notifier {
     guard: Guard,
     client: GuardedClient,
-    /// A lock that is held for one look-up.
+    /// The lock is held for one look-up.
     tasks: SyncMutex<HashMap<String, Arc<Notify>>>,
 }
 
 impl Notifier {
     pub(crate) fn new(guard: Guard) -> Self {
-        let limits = ClientLimits { bytes: ANSWER_BYTES, time: ANSWER_TIME, redirects: 0 };
+        let limits =
+            ClientLimits { bytes: MAX_WEBHOOK_REPLY_BYTES, time: WEBHOOK_TIMEOUT, redirects: 0 };
         let client = GuardedClient::new(guard.clone(), limits);
         Self { guard, client, tasks: SyncMutex::default() }
     }
 
-    /// Something happened to a task.
+    /// Signals that a task changed.
     pub(super) fn wake(&self, task: &str) {
         let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(wake) = tasks.get(task) {
@@ -50,7 +51,7 @@ impl Notifier {
         }
     }
 
-    /// The bell of a task, if nobody watches it yet.
+    /// Returns the signal of a task if it is not watched yet.
     fn watch(&self, task: &str) -> Option<Arc<Notify>> {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(wake) = tasks.get(task) {
@@ -93,15 +94,15 @@ fn headers(notification: &Notification) -> Option<HeaderMap> {
     Some(headers)
 }
 
-/// What there is to say of a task.
+/// The updates of a task.
 struct Updates {
-    /// How many updates come before `new`.
+    /// The number of updates before `new`.
     from: u64,
-    /// Each with the task after it, where that is posted.
+    /// The new updates, each with the task after it if that is posted.
     new: Vec<(StreamResponse, Option<Task>)>,
-    /// How many there are in all.
+    /// The total number of updates.
     count: u64,
-    /// Whether nothing more comes.
+    /// True if no more updates follow.
     ended: bool,
 }
 
@@ -110,19 +111,19 @@ impl Tasks {
         self.notifier.as_ref().ok_or(ProtocolError::PushNotSupported)
     }
 
-    /// Whether notifications are sent here.
+    /// Tells whether this server sends notifications.
     pub(crate) fn notifies(&self) -> bool {
         self.notifier.is_some()
     }
 
-    /// Looks at a configuration without reaching out.
+    /// Validates a configuration without a network request.
     pub(super) fn check_notification(
         &self,
         config: &TaskPushNotificationConfig,
     ) -> Result<(), ProtocolError> {
         let notifier = self.notifier()?;
         let wrong = |rule: &str| ProtocolError::invalid("url", rule);
-        if config.url.len() > LONGEST_URL {
+        if config.url.len() > MAX_URL_BYTES {
             return Err(wrong("is too long"));
         }
         let (url, destination) = Destination::of_url(&config.url)
@@ -141,37 +142,37 @@ impl Tasks {
             authentication.and_then(|authentication| authentication.credentials.as_ref()),
         ];
         for secret in secrets.into_iter().flatten() {
-            if secret.len() > LONGEST_SECRET || HeaderValue::from_str(secret).is_err() {
+            if secret.len() > MAX_SECRET_BYTES || HeaderValue::from_str(secret).is_err() {
                 return Err(ProtocolError::invalid("authentication", "does not fit into a header"));
             }
         }
         Ok(())
     }
 
-    /// Whether a task may have one more configuration, or this one in place of another.
-    pub(super) async fn room_for_notification(
+    /// Checks that a task may have one more configuration, or this one in place of another.
+    pub(super) async fn check_notification_limit(
         &self,
         task: &str,
         config: &TaskPushNotificationConfig,
     ) -> Result<(), ProtocolError> {
         let known = self.tables.notifications(task).await.map_err(internal)?;
-        let most = self.settings.notifications_of_task;
+        let limit = self.settings.notifications_of_task;
         let id = config.id.as_deref().filter(|id| !id.is_empty());
-        if known.len() >= most && !known.iter().any(|other| Some(other.id.as_str()) == id) {
-            let message = format!("this task has {most} push notification configurations already");
+        if known.len() >= limit && !known.iter().any(|other| Some(other.id.as_str()) == id) {
+            let message = format!("this task has {limit} push notification configurations already");
             return Err(ProtocolError::TooMany(message));
         }
         Ok(())
     }
 
-    /// Keeps a configuration for what happens from now on.
+    /// Saves a configuration for the updates from now on.
     pub(super) async fn add_notification(
         self: &Arc<Self>,
         task: &str,
         config: &TaskPushNotificationConfig,
         version: &str,
     ) -> Result<Notification, ProtocolError> {
-        self.room_for_notification(task, config).await?;
+        self.check_notification_limit(task, config).await?;
         let id = config.id.clone().filter(|id| !id.is_empty());
         let id = id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
         let row = self.tables.task(task).await.map_err(internal)?.ok_or(ProtocolError::Internal)?;
@@ -188,14 +189,14 @@ impl Tasks {
             sent: count,
             done: ended,
         };
-        self.tables.keep_notification(task, &notification).await.map_err(internal)?;
+        self.tables.save_notification(task, &notification).await.map_err(internal)?;
         if !ended {
             self.notify_of(task);
         }
         Ok(notification)
     }
 
-    /// `CreateTaskPushNotificationConfig`.
+    /// Implements `CreateTaskPushNotificationConfig`.
     pub(crate) async fn create_notification(
         self: &Arc<Self>,
         caller: &Caller,
@@ -206,14 +207,14 @@ impl Tasks {
         let row = self.row(caller, &config.task_id).await?;
         self.check_notification(&config)?;
         let (tasks, version) = (Arc::clone(self), version.to_owned());
-        self.unbroken(async move {
+        self.run_to_completion(async move {
             let kept = tasks.add_notification(&row.id, &config, &version).await?;
-            Ok(kept.shown(&row.id))
+            Ok(kept.to_config(&row.id))
         })
         .await
     }
 
-    /// `ListTaskPushNotificationConfigs`.
+    /// Implements `ListTaskPushNotificationConfigs`.
     pub(crate) async fn list_notifications(
         &self,
         caller: &Caller,
@@ -222,10 +223,10 @@ impl Tasks {
         self.notifier()?;
         let row = self.row(caller, task).await?;
         let all = self.tables.notifications(&row.id).await.map_err(internal)?;
-        Ok(all.iter().map(|notification| notification.shown(&row.id)).collect())
+        Ok(all.iter().map(|notification| notification.to_config(&row.id)).collect())
     }
 
-    /// `GetTaskPushNotificationConfig`.
+    /// Implements `GetTaskPushNotificationConfig`.
     pub(crate) async fn get_notification(
         &self,
         caller: &Caller,
@@ -238,7 +239,7 @@ impl Tasks {
         all.into_iter().find(|config| config.id.as_deref() == Some(id)).ok_or_else(unknown)
     }
 
-    /// `DeleteTaskPushNotificationConfig`. A second time changes nothing.
+    /// Implements `DeleteTaskPushNotificationConfig`. A second call changes nothing.
     pub(crate) async fn delete_notification(
         &self,
         caller: &Caller,
@@ -251,8 +252,8 @@ impl Tasks {
         self.tables.drop_notification(&row.id, id).await.map_err(internal)
     }
 
-    /// What a stream would have said of a task, from the journal alone: the updates behind the first
-    /// `from`, and behind the first `whole` with the task after each.
+    /// Returns the updates of a task from the journal alone: those after the first `from`, and
+    /// after the first `whole` together with the task.
     async fn updates_of(
         &self,
         row: &TaskRow,
@@ -289,7 +290,7 @@ impl Tasks {
         Ok(Updates { from, new, count, ended })
     }
 
-    /// Tells whoever asked for it about a task, in the background, until nothing more comes.
+    /// Sends notifications about a task in the background until no more updates follow.
     fn notify_of(self: &Arc<Self>, task: &str) {
         let Some(wake) = self.notifier.as_ref().and_then(|notifier| notifier.watch(task)) else {
             return;
@@ -300,7 +301,7 @@ impl Tasks {
             tokio::select! {
                 biased;
                 () = closing.cancelled() => {}
-                () = tasks.keep_telling(&task, &wake) => {}
+                () = tasks.deliver_notifications(&task, &wake) => {}
             }
             if let Some(notifier) = &tasks.notifier {
                 notifier.forget(&task);
@@ -308,9 +309,9 @@ impl Tasks {
         });
     }
 
-    async fn keep_telling(&self, task: &str, wake: &Notify) {
+    async fn deliver_notifications(&self, task: &str, wake: &Notify) {
         loop {
-            match self.tell_all(task).await {
+            match self.deliver_all(task).await {
                 Ok(true) => return,
                 Ok(false) => wake.notified().await,
                 // The database may come back.
@@ -319,8 +320,8 @@ impl Tasks {
         }
     }
 
-    /// Sends what was not sent; whether nothing more comes.
-    async fn tell_all(&self, task: &str) -> Result<bool, StoreError> {
+    /// Sends all unsent updates. Returns whether no more follow.
+    async fn deliver_all(&self, task: &str) -> Result<bool, StoreError> {
         let Some(row) = self.tables.task(task).await? else { return Ok(true) };
         let mut open = self.tables.notifications(task).await?;
         open.retain(|notification| !notification.done);
@@ -330,14 +331,14 @@ impl Tasks {
         let from = least(&mut open.iter());
         let whole = least(&mut open.iter().filter(|open| open.version == VERSION_03));
         let updates = self.updates_of(&row, from, whole).await?;
-        let told = open.iter().map(|notification| self.tell_one(task, notification, &updates));
-        join_all(told).await.into_iter().collect::<Result<Vec<()>, _>>()?;
-        // One that came meanwhile is told too.
+        let deliveries = open.iter().map(|notification| self.deliver_one(task, notification, &updates));
+        join_all(deliveries).await.into_iter().collect::<Result<Vec<()>, _>>()?;
+        // A configuration that was added meanwhile is served too.
         let left = self.tables.notifications(task).await?;
         Ok(updates.ended && left.iter().all(|notification| notification.done))
     }
 
-    async fn tell_one(
+    async fn deliver_one(
         &self,
         task: &str,
         notification: &Notification,
@@ -349,24 +350,24 @@ impl Tasks {
         let new = updates.new.iter().skip(usize::try_from(old).unwrap_or(usize::MAX));
         for (update, after) in new {
             if let Some(body) = body(notification, update, after.as_ref())
-                && !self.persist(notifier, notification, body).await
+                && !self.post_with_retries(notifier, notification, body).await
             {
-                return self.tables.note_sent(task, notification, sent, true).await.map(drop);
+                return self.tables.record_sent(task, notification, sent, true).await.map(drop);
             }
             sent += 1;
-            if !self.tables.note_sent(task, notification, sent, false).await? {
-                // It was deleted, or leads somewhere else now.
+            if !self.tables.record_sent(task, notification, sent, false).await? {
+                // It was deleted, or has another address now.
                 return Ok(());
             }
         }
         if updates.ended {
-            self.tables.note_sent(task, notification, sent, true).await?;
+            self.tables.record_sent(task, notification, sent, true).await?;
         }
         Ok(())
     }
 
-    /// Tries until somebody takes it or it is given up; whether it was taken.
-    async fn persist(
+    /// Posts until it is accepted or the attempts are used up. Returns whether it was accepted.
+    async fn post_with_retries(
         &self,
         notifier: &Notifier,
         notification: &Notification,
@@ -385,10 +386,10 @@ impl Tasks {
         false
     }
 
-    /// Goes on telling what a process that died had not told.
-    pub(crate) async fn resume_telling(self: &Arc<Self>) -> Result<(), StoreError> {
+    /// Continues the notifications that a dead process had not sent.
+    pub(crate) async fn resume_notifications(self: &Arc<Self>) -> Result<(), StoreError> {
         if self.notifier.is_some() {
-            for task in self.tables.tasks_to_tell().await? {
+            for task in self.tables.tasks_with_open_notifications().await? {
                 self.notify_of(&task);
             }
         }
@@ -396,7 +397,7 @@ impl Tasks {
     }
 }
 
-/// What is posted: the update, or in 0.3, which knows nothing smaller, the task.
+/// Returns the body to post: the update, or the whole task in 0.3, which has nothing smaller.
 fn body(
     notification: &Notification,
     update: &StreamResponse,
@@ -409,7 +410,7 @@ fn body(
     serde_json::to_vec(&v03::Task::from(after.clone())).ok()
 }
 
-/// Whether an update is posted in 0.3.
+/// Tells whether an update is posted in 0.3.
 fn posts_task(update: &StreamResponse) -> bool {
     !matches!(update, StreamResponse::ArtifactUpdate(_))
 }

@@ -1,4 +1,4 @@
-//! What of a request is not its body: the version, the media types, the trace.
+//! Reads the parts of a request other than its body: version, media types, trace.
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Uri, header};
@@ -7,19 +7,19 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use crate::wire::error::ProtocolError;
 use crate::wire::{MEDIA_TYPE, VERSION_1, VERSION_03, VERSION_HEADER};
 
-/// The versions of the protocol that are spoken.
+/// The supported versions of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Version {
     V1,
     V03,
 }
 
-/// The version of a request: its header, or a parameter of its address; 0.3 where it names none.
+/// Returns the version of a request from its header or query; 0.3 if it names none.
 pub(crate) fn version(headers: &HeaderMap, uri: &Uri) -> Result<Version, ProtocolError> {
     let named = headers.get(VERSION_HEADER).map(|value| value.to_str().unwrap_or("?").to_owned());
     let named = named.or_else(|| parameter(uri, VERSION_HEADER)).unwrap_or_default();
     let named = named.trim();
-    // Patches of a version are the same version.
+    // Patch versions count as the same version.
     let mut numbers = named.split('.');
     let minor = [numbers.next(), numbers.next()].map(Option::unwrap_or_default).join(".");
     match minor.as_str() {
@@ -29,7 +29,7 @@ pub(crate) fn version(headers: &HeaderMap, uri: &Uri) -> Result<Version, Protoco
     }
 }
 
-/// A parameter of the address, whatever the case of its name.
+/// Returns a query parameter; the case of its name does not matter.
 pub(crate) fn parameter(uri: &Uri, name: &str) -> Option<String> {
     let query = uri.query()?;
     url::form_urlencoded::parse(query.as_bytes())
@@ -37,13 +37,14 @@ pub(crate) fn parameter(uri: &Uri, name: &str) -> Option<String> {
         .map(|(_, value)| value.into_owned())
 }
 
-/// The media type of the body, without its parameters.
+/// Returns the media type of the body, without its parameters.
 pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
     Some(value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
 }
 
-/// Whether the client wants plain JSON: it says so, and does not name the protocol's own type.
+/// Tells whether the client wants plain JSON: it accepts it and does not name the protocol's own
+/// type.
 pub(crate) fn wants_plain_json(headers: &HeaderMap) -> bool {
     let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let accepts: Vec<&str> = accepts.flat_map(|value| value.split(',')).map(str::trim).collect();
@@ -51,7 +52,7 @@ pub(crate) fn wants_plain_json(headers: &HeaderMap) -> bool {
     names("application/json") && !names(MEDIA_TYPE)
 }
 
-/// The trace that a request belongs to, if it has the form of W3C's `traceparent`.
+/// Returns the trace of a request if it is a valid W3C `traceparent`.
 pub(crate) fn traceparent(headers: &HeaderMap) -> Option<String> {
     let value = headers.get("traceparent")?.to_str().ok()?;
     let lengths: Vec<usize> = value.split('-').map(str::len).collect();
@@ -59,11 +60,11 @@ pub(crate) fn traceparent(headers: &HeaderMap) -> Option<String> {
     (lengths == [2, 32, 16, 2] && value.chars().all(digits)).then(|| value.to_owned())
 }
 
-/// The body, up to a limit.
-pub(crate) async fn read_body(body: Body, most: usize) -> Result<Bytes, ProtocolError> {
-    match Limited::new(body, most).collect().await {
+/// Reads the body, up to a limit.
+pub(crate) async fn read_body(body: Body, limit: usize) -> Result<Bytes, ProtocolError> {
+    match Limited::new(body, limit).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(ProtocolError::TooLarge(most)),
+        Err(error) if error.is::<LengthLimitError>() => Err(ProtocolError::TooLarge(limit)),
         Err(_) => Err(ProtocolError::InvalidRequest("the body did not arrive whole".to_owned())),
     }
 }

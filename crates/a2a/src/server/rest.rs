@@ -1,4 +1,4 @@
-//! The HTTP+JSON binding: an address and a method for every operation.
+//! Implements the HTTP+JSON binding: a path and a method for every operation.
 
 use std::sync::Arc;
 
@@ -9,25 +9,25 @@ use lango_protocol::Caller;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Door;
+use super::EndpointState;
 use super::jsonrpc::{Outcome, configs, require_notifications, response, value};
 use super::request::{self, Version, parameter};
-use super::send::Beside;
+use super::send::RequestMetadata;
 use super::sse;
 use crate::wire::error::ProtocolError;
 use crate::wire::{MEDIA_TYPE, VERSION_1, names};
 
-/// One request, taken apart.
-struct Asked<'a> {
+/// A parsed request.
+struct RestCall<'a> {
     caller: &'a Caller,
     headers: &'a HeaderMap,
     uri: &'a Uri,
     body: Body,
 }
 
-/// Answers a request; `path` is what follows the binding's address.
+/// Answers a request; `path` is the part after the binding's path.
 pub(super) async fn answer(
-    door: &Arc<Door>,
+    endpoint: &Arc<EndpointState>,
     caller: &Caller,
     method: &Method,
     path: &str,
@@ -35,14 +35,14 @@ pub(super) async fn answer(
     uri: &Uri,
     body: Body,
 ) -> Response<Body> {
-    let asked = Asked { caller, headers, uri, body };
+    let call = RestCall { caller, headers, uri, body };
     let plain = request::wants_plain_json(headers);
-    match dispatch(door, method, path, asked).await {
+    match dispatch(endpoint, method, path, call).await {
         Ok(Outcome::Result(result)) => document(StatusCode::OK, &result, plain),
         Ok(Outcome::Stream(subscription)) => {
             let render =
                 |update: &a2a::StreamResponse| serde_json::to_string(update).unwrap_or_default();
-            sse::answer(subscription, Box::new(render), door.tasks.settings.keep_alive)
+            sse::answer(subscription, Box::new(render), endpoint.tasks.settings.keep_alive)
         }
         Err(error) => {
             let status = StatusCode::from_u16(error.http_status());
@@ -53,65 +53,65 @@ pub(super) async fn answer(
 }
 
 async fn dispatch(
-    door: &Arc<Door>,
+    endpoint: &Arc<EndpointState>,
     method: &Method,
     path: &str,
-    asked: Asked<'_>,
+    call: RestCall<'_>,
 ) -> Result<Outcome, ProtocolError> {
-    if request::version(asked.headers, asked.uri)? == Version::V03 {
-        // 0.3 is spoken at the other address.
+    if request::version(call.headers, call.uri)? == Version::V03 {
+        // 0.3 is served at the JSON-RPC path.
         return Err(ProtocolError::VersionNotSupported("0.3".to_owned()));
     }
     let segments: Vec<String> = path.trim_matches('/').split('/').map(decoded).collect();
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     let (get, post, delete) =
         (*method == Method::GET, *method == Method::POST, *method == Method::DELETE);
-    let tasks = &door.tasks;
-    let caller = asked.caller;
+    let tasks = &endpoint.tasks;
+    let caller = call.caller;
     let result = match segments[..] {
         ["message:send"] if post => {
-            let beside = asked.beside();
-            let reply = tasks.send(caller, asked.read(door).await?, beside).await?;
+            let metadata = call.metadata();
+            let reply = tasks.send(caller, call.read(endpoint).await?, metadata).await?;
             value(&response(reply))?
         }
         ["message:stream"] if post => {
-            let beside = asked.beside();
-            let request = asked.read(door).await?;
-            return Ok(Outcome::Stream(tasks.send_streaming(caller, request, beside).await?));
+            let metadata = call.metadata();
+            let request = call.read(endpoint).await?;
+            return Ok(Outcome::Stream(tasks.send_streaming(caller, request, metadata).await?));
         }
-        ["extendedAgentCard"] if get => door.extended_card(caller)?,
-        ["tasks"] if get => value(&tasks.list(caller, listing(asked.uri)?).await?)?,
+        ["extendedAgentCard"] if get => endpoint.extended_card(caller)?,
+        ["tasks"] if get => value(&tasks.list(caller, listing(call.uri)?).await?)?,
         ["tasks", name] => match name.rsplit_once(':') {
             Some((id, "cancel")) if post => {
-                asked.read_nothing(door).await?;
+                call.read_nothing(endpoint).await?;
                 value(&tasks.cancel(caller, id).await?)?
             }
             Some((id, "subscribe")) if get || post => {
-                asked.read_nothing(door).await?;
+                call.read_nothing(endpoint).await?;
                 return Ok(Outcome::Stream(tasks.subscribe(caller, id).await?));
             }
             _ if get => {
-                let history = number(asked.uri, "historyLength")?;
+                let history = number(call.uri, "historyLength")?;
                 value(&tasks.get(caller, name, history).await?)?
             }
             _ => return Err(unknown(method, path)),
         },
         ["tasks", task, "pushNotificationConfigs"] if get => {
-            require_notifications(door)?;
+            require_notifications(endpoint)?;
             configs(&tasks.list_notifications(caller, task).await?)
         }
         ["tasks", task, "pushNotificationConfigs"] if post => {
-            require_notifications(door)?;
-            let mut config: TaskPushNotificationConfig = asked.read(door).await?;
+            require_notifications(endpoint)?;
+            let mut config: TaskPushNotificationConfig = call.read(endpoint).await?;
             task.clone_into(&mut config.task_id);
             value(&tasks.create_notification(caller, config, VERSION_1).await?)?
         }
         ["tasks", task, "pushNotificationConfigs", id] if get => {
-            require_notifications(door)?;
+            require_notifications(endpoint)?;
             value(&tasks.get_notification(caller, task, id).await?)?
         }
         ["tasks", task, "pushNotificationConfigs", id] if delete => {
-            require_notifications(door)?;
+            require_notifications(endpoint)?;
             tasks.delete_notification(caller, task, id).await?;
             serde_json::json!({})
         }
@@ -120,9 +120,9 @@ async fn dispatch(
     Ok(Outcome::Result(result))
 }
 
-impl Asked<'_> {
-    fn beside(&self) -> Beside {
-        Beside { traceparent: request::traceparent(self.headers), version: VERSION_1 }
+impl RestCall<'_> {
+    fn metadata(&self) -> RequestMetadata {
+        RequestMetadata { traceparent: request::traceparent(self.headers), version: VERSION_1 }
     }
 
     fn check_media_type(&self) -> Result<(), ProtocolError> {
@@ -134,9 +134,9 @@ impl Asked<'_> {
         Err(ProtocolError::ContentTypeNotSupported(message))
     }
 
-    async fn read<T: DeserializeOwned>(self, door: &Door) -> Result<T, ProtocolError> {
+    async fn read<T: DeserializeOwned>(self, endpoint: &EndpointState) -> Result<T, ProtocolError> {
         self.check_media_type()?;
-        let body = request::read_body(self.body, door.tasks.settings.body_bytes).await?;
+        let body = request::read_body(self.body, endpoint.tasks.settings.body_bytes).await?;
         let mut value: Value = serde_json::from_slice(&body)
             .map_err(|error| ProtocolError::Parse(error.to_string()))?;
         names::normalise(&mut value);
@@ -146,10 +146,10 @@ impl Asked<'_> {
         })
     }
 
-    /// A body that may be there and says nothing.
-    async fn read_nothing(self, door: &Door) -> Result<(), ProtocolError> {
+    /// Reads an optional body whose content is ignored.
+    async fn read_nothing(self, endpoint: &EndpointState) -> Result<(), ProtocolError> {
         let kind = self.check_media_type();
-        let body = request::read_body(self.body, door.tasks.settings.body_bytes).await?;
+        let body = request::read_body(self.body, endpoint.tasks.settings.body_bytes).await?;
         if body.is_empty() {
             return Ok(());
         }
@@ -165,7 +165,7 @@ fn listing(uri: &Uri) -> Result<ListTasksRequest, ProtocolError> {
     let wrong = |name: &str, rule: &str| ProtocolError::invalid(name, rule);
     let status = text("status").map(|name| {
         serde_json::from_value::<TaskState>(Value::String(name))
-            .map_err(|_| wrong("status", "is no state of a task"))
+            .map_err(|_| wrong("status", "is not a task state"))
     });
     let after = text("statusTimestampAfter").map(|moment| {
         serde_json::from_value(Value::String(moment))

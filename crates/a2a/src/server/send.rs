@@ -1,5 +1,5 @@
-//! A message comes in: a new task, a further turn of one, or the repetition of a message that was
-//! taken before.
+//! Accepts a message: as a new task, as a further turn of one, or as the repetition of a message
+//! that was accepted before.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,91 +12,94 @@ use lango_store::StoreError;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::clock;
-use super::drive::Source;
-use super::incoming::{self, Incoming};
-use super::live::{LiveState, LiveTask, Loaded, Reply};
+use super::drive::EventSource;
+use super::incoming::{self, MessageContent};
+use super::live::{LiveState, LiveTask, LoadedTask, Reply};
 use super::projection::Projection;
 use super::stream::{Subscription, Until};
-use super::tables::{EndedBeside, NewTurn, TaskRow, TurnRow};
-use super::tasks::{Tasks, check_history, internal, session_of, shaped};
+use super::tables::{ForcedEnd, NewTurn, TaskRow, TurnRow};
+use super::tasks::{Tasks, check_history, internal, session_of, trim_task};
 use crate::wire::error::ProtocolError;
 
-/// What came with a request beside its body.
+/// The metadata of a request.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Beside {
+pub(crate) struct RequestMetadata {
     pub(crate) traceparent: Option<String>,
-    /// The version that notifications are written in.
+    /// The protocol version of notifications.
     pub(crate) version: &'static str,
 }
 
-/// A message that was taken, or that had been before.
-struct Taken {
+/// A message that was accepted now or before.
+struct AcceptedMessage {
     live: Arc<LiveTask>,
-    /// What there was to say before anything could happen.
+    /// The reply at the time of acceptance.
     first: Option<Reply>,
     subscription: Subscription,
 }
 
 impl Tasks {
-    /// Sends a message and waits for what comes of it, unless the caller does not want to.
+    /// Sends a message and waits for the result, unless the caller wants an immediate reply.
     pub(crate) async fn send(
         self: &Arc<Self>,
         caller: &Caller,
         request: SendMessageRequest,
-        beside: Beside,
+        metadata: RequestMetadata,
     ) -> Result<Reply, ProtocolError> {
         let configuration = request.configuration.as_ref();
         let history = configuration.and_then(|configuration| configuration.history_length);
         let at_once =
             configuration.and_then(|configuration| configuration.return_immediately) == Some(true);
-        let taken = self.take_message(caller, request, beside, false).await?;
+        let accepted = self.accept_message(caller, request, metadata, false).await?;
         if !at_once {
             tokio::select! {
-                () = taken.live.settled() => {}
+                () = accepted.live.settled() => {}
                 () = self.closing.cancelled() => {}
             }
         }
-        let reply = match taken.first.filter(|_| at_once) {
+        let reply = match accepted.first.filter(|_| at_once) {
             Some(reply) => reply,
-            None => taken.live.reply().await.ok_or(ProtocolError::Internal)?,
+            None => accepted.live.reply().await.ok_or(ProtocolError::Internal)?,
         };
         Ok(match reply {
-            Reply::Task(task) => Reply::Task(shaped(task, history, true)),
+            Reply::Task(task) => Reply::Task(trim_task(task, history, true)),
             message @ Reply::Message(_) => message,
         })
     }
 
-    /// Sends a message and follows what comes of it.
+    /// Sends a message and streams its updates.
     pub(crate) async fn send_streaming(
         self: &Arc<Self>,
         caller: &Caller,
         request: SendMessageRequest,
-        beside: Beside,
+        metadata: RequestMetadata,
     ) -> Result<Subscription, ProtocolError> {
-        let taken = self.take_message(caller, request, beside, true).await?;
-        Ok(taken.subscription.keeping(taken.live, self.closing.clone()))
+        let accepted = self.accept_message(caller, request, metadata, true).await?;
+        Ok(accepted.subscription.keeping(accepted.live, self.closing.clone()))
     }
 
-    async fn take_message(
+    async fn accept_message(
         self: &Arc<Self>,
         caller: &Caller,
         request: SendMessageRequest,
-        beside: Beside,
+        metadata: RequestMetadata,
         streams: bool,
-    ) -> Result<Taken, ProtocolError> {
+    ) -> Result<AcceptedMessage, ProtocolError> {
         let (tasks, caller) = (Arc::clone(self), caller.clone());
-        self.unbroken(async move { tasks.take(&caller, request, beside, streams).await }).await
+        self.run_to_completion(
+            async move { tasks.accept(&caller, request, metadata, streams).await },
+        )
+        .await
     }
 
-    async fn take(
+    async fn accept(
         self: &Arc<Self>,
         caller: &Caller,
         request: SendMessageRequest,
-        beside: Beside,
+        metadata: RequestMetadata,
         streams: bool,
-    ) -> Result<Taken, ProtocolError> {
+    ) -> Result<AcceptedMessage, ProtocolError> {
         let mut message = request.message;
-        // Nothing and an empty text are the same in the protocol's definition.
+        // An absent and an empty text are equal in the protocol's definition.
         message.context_id = message.context_id.filter(|id| !id.is_empty());
         message.task_id = message.task_id.filter(|id| !id.is_empty());
         let read = incoming::read(&message, &self.settings.input_modes)?;
@@ -112,33 +115,33 @@ impl Tasks {
             .then(|| incoming::repeat_key(caller.as_str(), &message));
         let at_once =
             configuration.and_then(|configuration| configuration.return_immediately) == Some(true);
-        let send = Send {
+        let send = IncomingMessage {
             caller,
             message: &message,
             repeat_key,
             notification,
-            beside,
+            metadata,
             streams,
             revealed: at_once,
         };
         match &message.task_id {
-            Some(task) => self.go_on(task, send, read).await,
+            Some(task) => self.continue_task(task, send, read).await,
             None => self.begin(send, read).await,
         }
     }
 
-    /// A new task.
+    /// Creates a task.
     async fn begin(
         self: &Arc<Self>,
-        send: Send<'_>,
-        read: Incoming,
-    ) -> Result<Taken, ProtocolError> {
-        if let Some(taken) = self.repetition(&send).await? {
-            return Ok(taken);
+        send: IncomingMessage<'_>,
+        read: MessageContent,
+    ) -> Result<AcceptedMessage, ProtocolError> {
+        if let Some(accepted) = self.repetition(&send).await? {
+            return Ok(accepted);
         }
-        // Before anything is written: who is not let in leaves no task behind.
+        // Checked before anything is written: a caller without access leaves no task behind.
         self.team(send.caller)?;
-        let permit = self.room_for(send.caller)?;
+        let permit = self.acquire_turn_permit(send.caller)?;
         let now = clock::now();
         let context =
             send.message.context_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
@@ -153,16 +156,17 @@ impl Tasks {
             revealed: send.revealed || send.notification.is_some(),
             turns: 1,
             ended: None,
-            traceparent: send.beside.traceparent.clone(),
+            traceparent: send.metadata.traceparent.clone(),
         };
         let turn = send.new_turn(now)?;
         let live = self.live.task(&row.id);
-        // Before the row can be found, so that whoever finds it waits until the turn has begun.
+        // Locked before the row is visible, so that a reader of the row waits until the turn has
+        // begun.
         let mut state = live.state.lock().await;
-        self.check_room(&mut state, &row.id, &send).await?;
+        self.check_limits(&mut state, &row.id, &send).await?;
         match self.tables.create(&row, &turn).await {
             Ok(()) => {}
-            // Somebody sent the same message at the same time.
+            // The same message was sent at the same time.
             Err(StoreError::Conflict { .. }) => {
                 drop(state);
                 return self.repetition(&send).await?.ok_or(ProtocolError::Internal);
@@ -170,27 +174,28 @@ impl Tasks {
             Err(error) => return Err(internal(error)),
         }
         let projection = Projection::new(&row.id, &row.context, now, row.revealed);
-        state.loaded = Some(Loaded { row, turns: Vec::new(), projection, seen: 0, finished: true });
+        state.loaded =
+            Some(LoadedTask { row, turns: Vec::new(), projection, seen: 0, finished: true });
         self.start(&live, &mut state, &send, turn, read, permit).await?;
-        let taken = self.taken(&live, &mut state, send.streams)?;
+        let accepted = self.accepted(&live, &mut state, send.streams)?;
         drop(state);
-        Ok(taken)
+        Ok(accepted)
     }
 
-    /// A further turn of a task that waits for one.
-    async fn go_on(
+    /// Adds a turn to a task that waits for one.
+    async fn continue_task(
         self: &Arc<Self>,
         task: &str,
-        send: Send<'_>,
-        read: Incoming,
-    ) -> Result<Taken, ProtocolError> {
+        send: IncomingMessage<'_>,
+        read: MessageContent,
+    ) -> Result<AcceptedMessage, ProtocolError> {
         let row = self.row(send.caller, task).await?;
         if send.message.context_id.as_ref().is_some_and(|context| *context != row.context) {
             let rule = "is not the context of this task; leave it out";
             return Err(ProtocolError::invalid("message.contextId", rule));
         }
-        if let Some(taken) = self.repetition(&send).await? {
-            return Ok(taken);
+        if let Some(accepted) = self.repetition(&send).await? {
+            return Ok(accepted);
         }
         let live = self.live.task(task);
         let mut state = self.open(&live, &row).await?;
@@ -200,21 +205,21 @@ impl Tasks {
             return Err(ProtocolError::UnsupportedOperation(message));
         }
         if loaded.projection.waits_for_owner() {
-            // Nothing that a caller says answers for the owner: it gets the task as it is.
-            let taken = self.taken(&live, &mut state, send.streams)?;
+            // A caller cannot answer for the owner: it gets the task unchanged.
+            let accepted = self.accepted(&live, &mut state, send.streams)?;
             drop(state);
-            return Ok(taken);
+            return Ok(accepted);
         }
         if !loaded.finished {
             let message = format!("the task {task:?} is at work; wait for it, or cancel it");
             return Err(ProtocolError::UnsupportedOperation(message));
         }
-        self.check_room(&mut state, task, &send).await?;
-        let permit = self.room_for(send.caller)?;
+        self.check_limits(&mut state, task, &send).await?;
+        let permit = self.acquire_turn_permit(send.caller)?;
         let loaded = state.loaded.as_ref().ok_or(ProtocolError::Internal)?;
         let now = clock::now().max(loaded.projection.status_at());
         let turn = send.new_turn(now)?;
-        match self.tables.go_on(&loaded.row, &turn).await {
+        match self.tables.add_turn(&loaded.row, &turn).await {
             Ok(()) => {}
             Err(StoreError::Conflict { .. }) => {
                 drop(state);
@@ -230,59 +235,62 @@ impl Tasks {
             loaded.row.turns += 1;
         }
         self.start(&live, &mut state, &send, turn, read, permit).await?;
-        let taken = self.taken(&live, &mut state, send.streams)?;
+        let accepted = self.accepted(&live, &mut state, send.streams)?;
         drop(state);
-        Ok(taken)
+        Ok(accepted)
     }
 
-    /// What came of the same message before.
-    async fn repetition(self: &Arc<Self>, send: &Send<'_>) -> Result<Option<Taken>, ProtocolError> {
+    /// Returns the result of an earlier copy of the same message.
+    async fn repetition(
+        self: &Arc<Self>,
+        send: &IncomingMessage<'_>,
+    ) -> Result<Option<AcceptedMessage>, ProtocolError> {
         let Some(key) = &send.repeat_key else { return Ok(None) };
-        let Some(task) = self.tables.repeated(key).await.map_err(internal)? else {
+        let Some(task) = self.tables.task_of_repetition(key).await.map_err(internal)? else {
             return Ok(None);
         };
         let row = self.tables.task(&task).await.map_err(internal)?;
         let row = row.ok_or(ProtocolError::Internal)?;
         let live = self.live.task(&task);
         let mut state = self.open(&live, &row).await?;
-        let taken = self.taken(&live, &mut state, send.streams)?;
+        let accepted = self.accepted(&live, &mut state, send.streams)?;
         drop(state);
-        self.follow_elsewhere(send.caller, &live).await?;
-        Ok(Some(taken))
+        self.follow_other_process(send.caller, &live).await?;
+        Ok(Some(accepted))
     }
 
-    /// Whether everything that a message wants can be done. Asked before anything is written: what is
-    /// refused leaves nothing behind.
-    async fn check_room(
+    /// Checks that everything a message asks for is allowed. Called before anything is written, so
+    /// that a refused message leaves nothing behind.
+    async fn check_limits(
         &self,
         state: &mut LiveState,
         task: &str,
-        send: &Send<'_>,
+        send: &IncomingMessage<'_>,
     ) -> Result<(), ProtocolError> {
         self.team(send.caller)?;
         if send.streams {
-            self.room_for_follower(state)?;
+            self.check_follower_limit(state)?;
         }
         match &send.notification {
-            Some(notification) => self.room_for_notification(task, notification).await,
+            Some(notification) => self.check_notification_limit(task, notification).await,
             None => Ok(()),
         }
     }
 
-    /// Starts a turn whose row is written, or ends the task: nobody would ever run it.
+    /// Starts a turn whose row is written, or ends the task, which would otherwise never run.
     async fn start(
         self: &Arc<Self>,
         live: &Arc<LiveTask>,
         state: &mut LiveState,
-        send: &Send<'_>,
+        send: &IncomingMessage<'_>,
         turn: NewTurn,
-        read: Incoming,
+        read: MessageContent,
         permit: OwnedSemaphorePermit,
     ) -> Result<(), ProtocolError> {
         let started = self.try_start(live, state, send, turn, read, permit).await;
         if started.is_err() {
-            // Where not even this can be stored, a restart runs it.
-            let _ = self.end(live, state, EndedBeside::Failed).await;
+            // If this cannot be stored either, a restart runs the turn.
+            let _ = self.end(live, state, ForcedEnd::Failed).await;
         }
         started
     }
@@ -291,15 +299,15 @@ impl Tasks {
         self: &Arc<Self>,
         live: &Arc<LiveTask>,
         state: &mut LiveState,
-        send: &Send<'_>,
+        send: &IncomingMessage<'_>,
         turn: NewTurn,
-        read: Incoming,
+        read: MessageContent,
         permit: OwnedSemaphorePermit,
     ) -> Result<(), ProtocolError> {
         let team = self.team(send.caller)?;
         let Some(loaded) = state.loaded.as_mut() else { return Err(ProtocolError::Internal) };
         if let Some(notification) = &send.notification {
-            self.add_notification(&loaded.row.id, notification, send.beside.version).await?;
+            self.add_notification(&loaded.row.id, notification, send.metadata.version).await?;
         }
         let position = loaded.row.turns;
         let updates = loaded.projection.begin_turn(position, &turn.message_id, turn.at);
@@ -313,22 +321,22 @@ impl Tasks {
             at: turn.at,
         });
         state.driven = Some(position);
-        self.tell(live, state, updates);
+        self.publish(live, state, updates);
         let sender = Sender { caller: send.caller.clone(), message: Some(turn.message_id), trace };
         let request = turn_request(sender, session, turn.turn, read);
         let handle = team.start_turn(request);
         state.stop = Some(handle.canceller());
-        self.drive(live, position, Source::Here(Box::new(handle)), Some(permit));
+        self.drive(live, position, EventSource::ThisProcess(Box::new(handle)), Some(permit));
         Ok(())
     }
 
-    /// A stream for the sender, begun before anything can happen.
-    fn taken(
+    /// Returns the accepted message, with a stream that begins before the next update.
+    fn accepted(
         &self,
         live: &Arc<LiveTask>,
         state: &mut LiveState,
         streams: bool,
-    ) -> Result<Taken, ProtocolError> {
+    ) -> Result<AcceptedMessage, ProtocolError> {
         let loaded = state.loaded.as_ref().ok_or(ProtocolError::Internal)?;
         let projection = &loaded.projection;
         let first = match projection.message() {
@@ -338,35 +346,36 @@ impl Tasks {
         let more = streams && !projection.is_settled();
         let updates = if more { Some(self.follower(state)?) } else { None };
         let subscription = Subscription::new(first.clone(), updates, Until::Settled);
-        Ok(Taken { live: Arc::clone(live), first, subscription })
+        Ok(AcceptedMessage { live: Arc::clone(live), first, subscription })
     }
 
-    /// Begins or goes on with what a process that died left behind. First what was in the middle: a
-    /// new turn of a session closes what nobody goes on with. Then what had not begun, as it came.
+    /// Starts or continues the turns that a dead process left unfinished. Interrupted turns come
+    /// first, because a new turn of a session closes those that are not continued. Turns that had
+    /// not begun follow in their order.
     pub(crate) async fn resume(self: &Arc<Self>) -> Result<(), StoreError> {
         let mut interrupted = Vec::new();
         let mut waiting = Vec::new();
-        // What cannot be read does not keep the others from going on.
+        // A task that cannot be read does not block the others.
         for row in self.tables.unfinished().await? {
             match self.resume_one(&row, false).await {
-                Ok(Resumed::Runs(turn)) => interrupted.push((row.session, turn)),
-                Ok(Resumed::Waits(at)) => waiting.push((at, row)),
-                Ok(Resumed::Nothing) | Err(_) => {}
+                Ok(ResumeResult::Runs(turn)) => interrupted.push((row.session, turn)),
+                Ok(ResumeResult::Waits(at)) => waiting.push((at, row)),
+                Ok(ResumeResult::Nothing) | Err(_) => {}
             }
         }
         waiting.sort_by_key(|(at, _)| *at);
         for (_, row) in waiting {
             let first = interrupted.iter().filter(|(session, _)| *session == row.session);
             for (session, turn) in first {
-                self.under_way(session, *turn).await;
+                self.wait_until_running(session, *turn).await;
             }
             let _ = self.resume_one(&row, true).await;
         }
         Ok(())
     }
 
-    /// Waits until a turn that goes on has its session, or a moment if it does not get it.
-    async fn under_way(&self, session: &SessionId, turn: TurnId) {
+    /// Waits until a resumed turn holds its session, or a short time if it does not get it.
+    async fn wait_until_running(&self, session: &SessionId, turn: TurnId) {
         for _ in 0..200 {
             let Ok(unfinished) = self.journal.unfinished_turns(Some(session)).await else { return };
             let still = unfinished.iter().find(|other| other.turn == turn);
@@ -377,17 +386,17 @@ impl Tasks {
         }
     }
 
-    /// Goes on with one task; with one whose turn had not begun only if `begin` says so.
+    /// Resumes one task; if its turn had not begun, only with `begin`.
     async fn resume_one(
         self: &Arc<Self>,
         row: &TaskRow,
         begin: bool,
-    ) -> Result<Resumed, StoreError> {
-        let Some(team) = self.teams.team(&row.caller) else { return Ok(Resumed::Nothing) };
+    ) -> Result<ResumeResult, StoreError> {
+        let Some(team) = self.teams.team(&row.caller) else { return Ok(ResumeResult::Nothing) };
         let live = self.live.task(&row.id);
         let mut state = live.state.lock().await;
         if state.driven.is_some() {
-            return Ok(Resumed::Nothing);
+            return Ok(ResumeResult::Nothing);
         }
         let loaded = self.load(row.clone()).await?;
         live.stage.send_replace(loaded.stage());
@@ -395,25 +404,25 @@ impl Tasks {
         let (finished, seen) = (loaded.finished, loaded.seen);
         let ended = row.ended.is_some();
         state.loaded = Some(loaded);
-        let Some(turn) = turn else { return Ok(Resumed::Nothing) };
+        let Some(turn) = turn else { return Ok(ResumeResult::Nothing) };
         if finished || ended {
             if !ended {
                 self.store(&mut state).await;
             }
-            return Ok(Resumed::Nothing);
+            return Ok(ResumeResult::Nothing);
         }
         let events = self.journal.turn_events(&row.session, turn.turn).await?;
         let source = if events.is_empty() {
             if !begin {
-                return Ok(Resumed::Waits(turn.at));
+                return Ok(ResumeResult::Waits(turn.at));
             }
             let pending = turn.pending.as_deref().and_then(|text| serde_json::from_str(text).ok());
             let Some(read) = pending.and_then(|message: Message| {
                 incoming::read(&message, &self.settings.input_modes).ok()
             }) else {
-                // Nobody can run it any more. If this cannot be stored, the next start tries again.
-                let _ = self.end(&live, &mut state, EndedBeside::Failed).await;
-                return Ok(Resumed::Nothing);
+                // It can never run. If this cannot be stored, the next start tries again.
+                let _ = self.end(&live, &mut state, ForcedEnd::Failed).await;
+                return Ok(ResumeResult::Nothing);
             };
             let sender = Sender {
                 caller: row.caller.clone(),
@@ -421,53 +430,53 @@ impl Tasks {
                 trace: row.traceparent.clone(),
             };
             let request = turn_request(sender, row.session.clone(), turn.turn, read);
-            Source::Here(Box::new(team.start_turn(request)))
+            EventSource::ThisProcess(Box::new(team.start_turn(request)))
         } else {
             let unfinished = self.journal.unfinished_turns(Some(&row.session)).await?;
             let runs =
                 unfinished.iter().any(|other| other.turn == turn.turn && other.running.is_some());
             if runs {
                 let following = team.follow(row.session.clone(), turn.turn, seen);
-                Source::Elsewhere(Box::new(following))
+                EventSource::OtherProcess(Box::new(following))
             } else {
-                Source::Here(Box::new(team.resume_turn(row.session.clone(), turn.turn)))
+                EventSource::ThisProcess(Box::new(team.resume_turn(row.session.clone(), turn.turn)))
             }
         };
         state.driven = Some(turn.position);
         state.stop = match &source {
-            Source::Here(handle) => Some(handle.canceller()),
-            Source::Elsewhere(_) => None,
+            EventSource::ThisProcess(handle) => Some(handle.canceller()),
+            EventSource::OtherProcess(_) => None,
         };
         drop(state);
-        // They had their room when they began.
-        let permit = self.room_for(&row.caller).ok();
+        // These turns had their permits when they began.
+        let permit = self.acquire_turn_permit(&row.caller).ok();
         self.drive(&live, turn.position, source, permit);
-        Ok(Resumed::Runs(turn.turn))
+        Ok(ResumeResult::Runs(turn.turn))
     }
 }
 
-/// What came of a task that a process left behind.
-enum Resumed {
-    /// There was nothing to do, or nobody to do it.
+/// The result of resuming a task.
+enum ResumeResult {
+    /// There was nothing to do, or the caller has no agents.
     Nothing,
-    /// Its turn has not begun; when it came.
+    /// Its turn has not begun; holds the time of its message.
     Waits(i64),
-    /// This turn goes on.
+    /// This turn continues.
     Runs(TurnId),
 }
 
-/// One message on its way in.
-struct Send<'a> {
+/// A message that is being accepted.
+struct IncomingMessage<'a> {
     caller: &'a Caller,
     message: &'a Message,
     repeat_key: Option<String>,
     notification: Option<TaskPushNotificationConfig>,
-    beside: Beside,
+    metadata: RequestMetadata,
     streams: bool,
     revealed: bool,
 }
 
-impl Send<'_> {
+impl IncomingMessage<'_> {
     fn new_turn(&self, at: i64) -> Result<NewTurn, ProtocolError> {
         Ok(NewTurn {
             turn: TurnId::generate(),
@@ -479,8 +488,13 @@ impl Send<'_> {
     }
 }
 
-fn turn_request(sender: Sender, session: SessionId, turn: TurnId, read: Incoming) -> TurnRequest {
-    let Incoming { text, attachment, images, .. } = read;
+fn turn_request(
+    sender: Sender,
+    session: SessionId,
+    turn: TurnId,
+    read: MessageContent,
+) -> TurnRequest {
+    let MessageContent { text, attachment, images, .. } = read;
     let message = UserMessage { text, attachment, task: None, images };
     TurnRequest { turn, sender: Some(sender), ..TurnRequest::new(session, message, Origin::A2a) }
 }

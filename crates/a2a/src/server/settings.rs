@@ -1,34 +1,35 @@
-//! What of the server can be configured, and its limits.
+//! Defines the options and limits of the server.
 
 use std::time::Duration;
 
 use super::incoming::INPUT_MODES;
 
-/// How the door behaves. The defaults are meant for use as they are.
+/// Configures the endpoint. The defaults are meant for production.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Whether callers are told apart. Where they are not, two of them may call different messages
-    /// the same, so a message counts as a repetition only within a context or task that it names.
+    /// True if callers are told apart. Otherwise two callers may use the same id for different
+    /// messages, so a message counts as a repetition only within a context or task that it names.
     pub callers_are_known: bool,
-    /// Whether protocol 0.3 is spoken too. The card then has the members that its clients look for.
+    /// True if protocol 0.3 is supported too. The card then has the members that its clients look
+    /// for.
     pub speak_03: bool,
-    /// Media types of parts that are read.
+    /// The accepted media types of parts.
     pub input_modes: Vec<String>,
-    /// Bytes of a request.
+    /// The maximum size of a request in bytes.
     pub body_bytes: usize,
-    /// Turns of one caller at the same time.
+    /// The maximum number of concurrent turns per caller.
     pub turns_of_caller: usize,
-    /// Streams that follow one task.
+    /// The maximum number of streams that follow one task.
     pub followers_of_task: usize,
-    /// Push notification configurations of one task.
+    /// The maximum number of push notification configurations per task.
     pub notifications_of_task: usize,
-    /// How long a caller that stops a task waits for it to stop.
+    /// The time that a cancel request waits for the task to stop.
     pub cancel_wait: Duration,
-    /// How often a silent stream says that it is there.
+    /// The interval of keep-alive messages on a silent stream.
     pub keep_alive: Duration,
-    /// How often a notification is tried, and how long is waited after the first failure.
+    /// The maximum number of attempts to send a notification.
     pub notification_attempts: u32,
-    /// Doubled after each failure.
+    /// The pause after the first failed attempt. It doubles after each failure.
     pub notification_pause: Duration,
 }
 

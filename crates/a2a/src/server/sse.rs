@@ -1,4 +1,4 @@
-//! A stream of updates as server-sent events.
+//! Writes a stream of updates as server-sent events.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use futures_util::stream;
 
 use super::stream::Subscription;
 
-/// Writes one update as the data of an event, without line breaks.
+/// Renders one update as the data of an event, without line breaks.
 pub(crate) type Render = Box<dyn Fn(&StreamResponse) -> String + Send>;
 
-/// The answer that carries a stream. A silent one says from time to time that it is there.
+/// Returns the response that carries a stream. A silent stream sends keep-alive messages.
 pub(crate) fn answer(
     subscription: Subscription,
     render: Render,

@@ -1,4 +1,4 @@
-//! One stream of updates, from a first snapshot to its end.
+//! Defines a stream of updates, from a first snapshot to its end.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::live::{LiveTask, Reply, Update};
 
-/// When a stream is over.
+/// The condition that ends a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// When nothing more comes by itself.
+    /// The stream ends when nothing more happens by itself.
     Settled,
-    /// When the task has ended.
+    /// The stream ends when the task has ended.
     Ended,
 }
 
-/// A stream of updates. It holds its task in memory.
+/// A stream of updates. It keeps its task in memory.
 pub(crate) struct Subscription {
     first: Option<Update>,
     updates: Option<mpsc::Receiver<Update>>,
@@ -40,20 +40,20 @@ impl Subscription {
         Self { first, updates, until, over: false, closing: CancellationToken::new(), live: None }
     }
 
-    /// Keeps the task in memory, and ends when the door is closed.
+    /// Keeps the task in memory, and ends the stream when the endpoint is closed.
     pub(crate) fn keeping(mut self, live: Arc<LiveTask>, closing: CancellationToken) -> Self {
         self.live = Some(live);
         self.closing = closing;
         self
     }
 
-    /// The next update; none when the stream is over.
+    /// Returns the next update; none when the stream is over.
     pub(crate) async fn next(&mut self) -> Option<Update> {
         if self.over {
             return None;
         }
         let update = if let Some(first) = self.first.take() {
-            // An update that has been settled for long ends the stream only if none follows.
+            // A first snapshot ends the stream only if no updates follow.
             let last = self.updates.is_none();
             self.over = last;
             return Some(first);

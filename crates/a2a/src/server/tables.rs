@@ -1,5 +1,5 @@
-//! The tables: which task is whose, which turns it is made of, and who is told about it. Times are
-//! milliseconds since the epoch, as the wire shows them. What happened in a task is in the journal.
+//! Stores the owner, the turns and the notifications of each task. Times are milliseconds since the
+//! epoch, as on the wire. The events of a task are in the journal.
 
 use a2a::TaskState;
 use lango_protocol::{Caller, Event, SessionId, TurnId};
@@ -14,9 +14,9 @@ const COMPONENT: Component = Component {
     migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
 };
 
-// `pending` is the message of a turn that may not have begun: it goes as soon as the journal has it.
-// `ended` says how a task ended that no event of its turns ended. `revealed` is 0 while it is not
-// known whether the answer is a message or a task.
+// `pending` is the message of a turn that may not have begun; it is cleared as soon as the journal
+// has it. `ended` says how a task ended that no event of its turns ended. `revealed` is 0 while it
+// is undecided whether the answer is a message or a task.
 const TABLES: &str = "
 CREATE TABLE a2a_tasks (
     id TEXT NOT NULL PRIMARY KEY,
@@ -58,34 +58,35 @@ CREATE TABLE a2a_notifications (
 );
 ";
 
-/// How a task ended that no event of its turns ended.
+/// The end of a task that no event of its turns ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EndedBeside {
+pub(crate) enum ForcedEnd {
     /// The caller stopped it while it waited for an answer.
     Canceled,
-    /// Its turn could not even begin.
+    /// Its turn could not begin.
     Failed,
 }
 
-/// A task as it is stored.
+/// A stored task.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskRow {
     pub(crate) id: String,
     pub(crate) caller: Caller,
     pub(crate) context: String,
     pub(crate) session: SessionId,
-    /// As last known.
+    /// The last known state.
     pub(crate) state: TaskState,
     pub(crate) status_at: i64,
     pub(crate) created_at: i64,
     pub(crate) revealed: bool,
     pub(crate) turns: u32,
-    pub(crate) ended: Option<(EndedBeside, i64)>,
+    pub(crate) ended: Option<(ForcedEnd, i64)>,
     pub(crate) traceparent: Option<String>,
 }
 
 impl TaskRow {
-    /// Whether the task had ended beside its turns before this happened: then it changes nothing.
+    /// Tells whether the task was ended without its turn before this event, which then changes
+    /// nothing.
     pub(crate) fn ended_before(&self, event: &Event) -> bool {
         self.ended.is_some_and(|(_, at)| milliseconds(event.at) > at)
     }
@@ -97,7 +98,7 @@ pub(crate) struct TurnRow {
     pub(crate) position: u32,
     pub(crate) turn: TurnId,
     pub(crate) message_id: String,
-    /// The message as it came, until the journal has it.
+    /// The message as received, until the journal has it.
     pub(crate) pending: Option<String>,
     pub(crate) at: i64,
 }
@@ -107,25 +108,25 @@ pub(crate) struct TurnRow {
 pub(crate) struct NewTurn {
     pub(crate) turn: TurnId,
     pub(crate) message_id: String,
-    /// The same for every repetition of the message; none where repetitions are new messages.
+    /// Equal for every repetition of the message; none if repetitions count as new messages.
     pub(crate) repeat_key: Option<String>,
     pub(crate) message: String,
     pub(crate) at: i64,
 }
 
-/// Which tasks are listed.
+/// The filter and the position of a list.
 #[derive(Debug, Clone)]
 pub(crate) struct Listing {
     pub(crate) caller: Caller,
     pub(crate) context: Option<String>,
     pub(crate) state: Option<TaskState>,
     pub(crate) since: Option<i64>,
-    /// Only what comes after this one.
+    /// Only tasks after this position are listed.
     pub(crate) after: Option<(i64, String)>,
     pub(crate) limit: u32,
 }
 
-/// The tables. Clones share the connections.
+/// Reads and writes the tables. Clones share the connections.
 #[derive(Clone)]
 pub(crate) struct Tables {
     pub(super) database: Database,
@@ -140,7 +141,7 @@ impl Tables {
         Ok(Self { database })
     }
 
-    /// A new task with its first turn. A [`StoreError::Conflict`] means that the message is a
+    /// Inserts a task with its first turn. Returns [`StoreError::Conflict`] if the message is a
     /// repetition.
     pub(crate) async fn create(&self, task: &TaskRow, turn: &NewTurn) -> Result<(), StoreError> {
         let statement = Statement::new(
@@ -160,9 +161,9 @@ impl Tables {
         self.database.write(batch).await.map(drop)
     }
 
-    /// A further turn of a task that waits for one. A [`StoreError::Conflict`] means that somebody
-    /// else was first, or that the message is a repetition.
-    pub(crate) async fn go_on(&self, task: &TaskRow, turn: &NewTurn) -> Result<(), StoreError> {
+    /// Inserts a further turn of a task that waits for one. Returns [`StoreError::Conflict`] if
+    /// another turn was added first, or if the message is a repetition.
+    pub(crate) async fn add_turn(&self, task: &TaskRow, turn: &NewTurn) -> Result<(), StoreError> {
         let statement = Statement::new(
             "UPDATE a2a_tasks SET turns = turns + 1, state = $3, status_at = $4 \
              WHERE id = $1 AND turns = $2 AND ended IS NULL",
@@ -176,15 +177,15 @@ impl Tables {
         self.database.write(batch).await.map(drop)
     }
 
-    /// The task that this message belongs to already.
-    pub(crate) async fn repeated(&self, key: &str) -> Result<Option<String>, StoreError> {
+    /// Returns the task that an earlier copy of this message created.
+    pub(crate) async fn task_of_repetition(&self, key: &str) -> Result<Option<String>, StoreError> {
         let statement =
             Statement::new("SELECT task FROM a2a_turns WHERE repeat_key = $1").bind(key).brief();
         let rows = self.database.query(statement).await?;
         rows.first().map(|row| row.text(0).map(str::to_owned)).transpose()
     }
 
-    /// A task, whoever it belongs to.
+    /// Returns a task of any caller.
     pub(crate) async fn task(&self, id: &str) -> Result<Option<TaskRow>, StoreError> {
         let statement = Statement::new(format!("SELECT {COLUMNS} FROM a2a_tasks WHERE id = $1"))
             .bind(id)
@@ -193,7 +194,7 @@ impl Tables {
         rows.first().map(task_row).transpose()
     }
 
-    /// The turns of a task, in order.
+    /// Returns the turns of a task, in order.
     pub(crate) async fn turns(&self, task: &str) -> Result<Vec<TurnRow>, StoreError> {
         let statement = Statement::new(
             "SELECT position, turn, message_id, pending, at FROM a2a_turns WHERE task = $1 \
@@ -205,7 +206,7 @@ impl Tables {
         rows.iter().map(turn_row).collect()
     }
 
-    /// What is known of a task now. Whatever was pending is in the journal by then.
+    /// Stores the state of a task. Any pending message is in the journal by then.
     pub(crate) async fn set_state(
         &self,
         task: &str,
@@ -228,16 +229,17 @@ impl Tables {
         self.database.write(Batch::new().with(status).with(pending)).await.map(drop)
     }
 
-    /// Ends a task beside its turns, unless it has ended or gone on meanwhile; whether it did.
+    /// Ends a task without its turn, unless it has ended or continued meanwhile. Returns whether it
+    /// did.
     pub(crate) async fn end(
         &self,
         task: &TaskRow,
-        how: EndedBeside,
+        how: ForcedEnd,
         at: i64,
     ) -> Result<bool, StoreError> {
         let (name, state) = match how {
-            EndedBeside::Canceled => ("canceled", TaskState::Canceled),
-            EndedBeside::Failed => ("failed", TaskState::Failed),
+            ForcedEnd::Canceled => ("canceled", TaskState::Canceled),
+            ForcedEnd::Failed => ("failed", TaskState::Failed),
         };
         let status = Statement::new(
             "UPDATE a2a_tasks SET ended = $2, ended_at = $3, state = $4, status_at = $3, \
@@ -260,18 +262,18 @@ impl Tables {
         Ok(changed.first() == Some(&1))
     }
 
-    /// Tasks that had not ended when they were last looked at, the oldest first.
+    /// Returns the tasks that had not ended when last stored, the oldest first.
     pub(crate) async fn unfinished(&self) -> Result<Vec<TaskRow>, StoreError> {
         let statement = Statement::new(format!(
             "SELECT {COLUMNS} FROM a2a_tasks WHERE state IN ('submitted', 'working', \
              'input_required') ORDER BY created_at, id"
         ));
         let rows = self.database.query(statement).await?;
-        // One that cannot be read does not keep the others from going on.
+        // A task that cannot be read does not block the others.
         Ok(rows.iter().filter_map(|row| task_row(row).ok()).collect())
     }
 
-    /// A page of tasks, the latest change first, and how many there are in all.
+    /// Returns a page of tasks, the latest change first, and the total number.
     pub(crate) async fn list(&self, listing: &Listing) -> Result<(Vec<TaskRow>, u64), StoreError> {
         const WHICH: &str = "FROM a2a_tasks WHERE caller = $1 AND revealed = 1 \
                              AND (context = $2 OR $3 = 1) AND (state = $4 OR $5 = 1) \
@@ -326,8 +328,8 @@ fn turn_row(row: &Row) -> Result<TurnRow, StoreError> {
 
 fn task_row(row: &Row) -> Result<TaskRow, StoreError> {
     let ended = match (row.optional_text(9)?, row.optional_integer(10)?) {
-        (Some("canceled"), Some(at)) => Some((EndedBeside::Canceled, at)),
-        (Some(_), Some(at)) => Some((EndedBeside::Failed, at)),
+        (Some("canceled"), Some(at)) => Some((ForcedEnd::Canceled, at)),
+        (Some(_), Some(at)) => Some((ForcedEnd::Failed, at)),
         _ => None,
     };
     Ok(TaskRow {

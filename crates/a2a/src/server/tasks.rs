@@ -1,5 +1,5 @@
-//! What callers can do with tasks, whatever binding they use. Every way in asks first whose a task
-//! is: to anybody else it does not exist.
+//! Implements the operations on tasks for all bindings. Each operation first checks who owns the
+//! task: for other callers it does not exist.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::incoming::digest;
-use super::live::{LiveState, LiveTask, LiveTasks, Loaded, Reply};
+use super::live::{LiveState, LiveTask, LiveTasks, LoadedTask, Reply};
 use super::projection::Projection;
 use super::push::Notifier;
 use super::settings::Settings;
@@ -21,7 +21,7 @@ use super::stream::{Subscription, Until};
 use super::tables::{Tables, TaskRow};
 use crate::wire::error::ProtocolError;
 
-/// The tasks of all callers. Shared by the bindings and by what runs in the background.
+/// The tasks of all callers. The bindings and the background work share them.
 pub(crate) struct Tasks {
     pub(super) tables: Tables,
     pub(super) journal: Journal,
@@ -29,11 +29,11 @@ pub(crate) struct Tasks {
     pub(super) settings: Settings,
     pub(super) live: LiveTasks,
     pub(super) notifier: Option<Notifier>,
-    /// What runs in the background, until the door is closed.
+    /// The background work, until the endpoint is closed.
     pub(super) background: TaskTracker,
     pub(super) closing: CancellationToken,
-    /// How many turns each caller may still begin. A lock that is held for one look-up.
-    room: SyncMutex<HashMap<Caller, Arc<Semaphore>>>,
+    /// The number of turns that each caller may still begin. The lock is held for one look-up.
+    turn_permits: SyncMutex<HashMap<Caller, Arc<Semaphore>>>,
 }
 
 impl Tasks {
@@ -53,37 +53,46 @@ impl Tasks {
             notifier,
             background: TaskTracker::new(),
             closing: CancellationToken::new(),
-            room: SyncMutex::default(),
+            turn_permits: SyncMutex::default(),
         }
     }
 
-    /// The agents that a caller reaches.
+    /// Returns the agents that a caller reaches.
     pub(super) fn team(&self, caller: &Caller) -> Result<Runtime, ProtocolError> {
-        self.teams.team(caller).ok_or(ProtocolError::NotLetIn)
+        self.teams.team(caller).ok_or(ProtocolError::AccessDenied)
     }
 
-    /// Room for one more turn of this caller.
-    pub(super) fn room_for(&self, caller: &Caller) -> Result<OwnedSemaphorePermit, ProtocolError> {
-        let most = self.settings.turns_of_caller;
+    /// Acquires the permit for one more turn of this caller.
+    pub(super) fn acquire_turn_permit(
+        &self,
+        caller: &Caller,
+    ) -> Result<OwnedSemaphorePermit, ProtocolError> {
+        let limit = self.settings.turns_of_caller;
         let semaphore = {
-            let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(room.entry(caller.clone()).or_insert_with(|| Arc::new(Semaphore::new(most))))
+            let mut turn_permits = self.turn_permits.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(
+                turn_permits
+                    .entry(caller.clone())
+                    .or_insert_with(|| Arc::new(Semaphore::new(limit))),
+            )
         };
         semaphore.try_acquire_owned().map_err(|_| {
-            ProtocolError::TooMany(format!("{most} tasks are at work already; wait for one to end"))
+            ProtocolError::TooMany(format!(
+                "{limit} tasks are at work already; wait for one to end"
+            ))
         })
     }
 
-    /// A task of this caller that it knows about.
+    /// Returns a task that belongs to this caller and was revealed to it.
     pub(super) async fn row(&self, caller: &Caller, id: &str) -> Result<TaskRow, ProtocolError> {
         let unknown = || ProtocolError::TaskNotFound(id.chars().take(80).collect());
-        // Our ids are of one form; nothing else is worth a look.
+        // Our ids have one form; other ids need no query.
         uuid::Uuid::try_parse(id).map_err(|_| unknown())?;
         let row = self.tables.task(id).await.map_err(internal)?;
         row.filter(|row| row.caller == *caller && row.revealed).ok_or_else(unknown)
     }
 
-    /// What is in memory of a task, read from the database where nobody keeps it up to date.
+    /// Locks the state of a task, and reads it from the database if nothing keeps it up to date.
     pub(super) async fn open<'a>(
         &self,
         live: &'a LiveTask,
@@ -91,7 +100,7 @@ impl Tasks {
     ) -> Result<MutexGuard<'a, LiveState>, ProtocolError> {
         let mut state = live.state.lock().await;
         if state.needs_reading() {
-            // Read again: it may have changed while the lock was waited for.
+            // Read again: it may have changed while this call waited for the lock.
             let row = self.tables.task(&row.id).await.map_err(internal)?;
             let loaded = self.load(row.ok_or(ProtocolError::Internal)?).await.map_err(internal)?;
             live.stage.send_replace(loaded.stage());
@@ -101,7 +110,7 @@ impl Tasks {
     }
 
     /// Folds a task from the journal.
-    pub(super) async fn load(&self, row: TaskRow) -> Result<Loaded, StoreError> {
+    pub(super) async fn load(&self, row: TaskRow) -> Result<LoadedTask, StoreError> {
         let mut projection = Projection::new(&row.id, &row.context, row.created_at, row.revealed);
         let turns = self.tables.turns(&row.id).await?;
         let mut seen = 0;
@@ -121,10 +130,10 @@ impl Tasks {
         if let Some((how, at)) = row.ended {
             projection.end(how, at);
         }
-        Ok(Loaded { row, turns, projection, seen, finished })
+        Ok(LoadedTask { row, turns, projection, seen, finished })
     }
 
-    /// A task.
+    /// Returns a task.
     pub(crate) async fn get(
         &self,
         caller: &Caller,
@@ -133,7 +142,7 @@ impl Tasks {
     ) -> Result<Task, ProtocolError> {
         check_history(history)?;
         let row = self.row(caller, id).await?;
-        Ok(shaped(self.task_of(&row).await?, history, true))
+        Ok(trim_task(self.task_of(&row).await?, history, true))
     }
 
     pub(super) async fn task_of(&self, row: &TaskRow) -> Result<Task, ProtocolError> {
@@ -160,7 +169,7 @@ impl Tasks {
             let updates = self.follower(&mut state)?;
             Subscription::new(Some(Reply::Task(task)), Some(updates), Until::Ended)
         };
-        self.follow_elsewhere(caller, &live).await?;
+        self.follow_other_process(caller, &live).await?;
         Ok(subscription.keeping(live, self.closing.clone()))
     }
 
@@ -171,20 +180,20 @@ impl Tasks {
         state.follow(self.settings.followers_of_task).ok_or_else(|| self.too_many_followers())
     }
 
-    /// Whether one more stream may follow a task.
-    pub(super) fn room_for_follower(&self, state: &mut LiveState) -> Result<(), ProtocolError> {
-        let has_room = state.has_room(self.settings.followers_of_task);
-        if has_room { Ok(()) } else { Err(self.too_many_followers()) }
+    /// Checks that one more stream may follow a task.
+    pub(super) fn check_follower_limit(&self, state: &mut LiveState) -> Result<(), ProtocolError> {
+        let has_follower_capacity = state.has_follower_capacity(self.settings.followers_of_task);
+        if has_follower_capacity { Ok(()) } else { Err(self.too_many_followers()) }
     }
 
     fn too_many_followers(&self) -> ProtocolError {
-        let most = self.settings.followers_of_task;
-        ProtocolError::TooMany(format!("{most} streams follow this task already"))
+        let limit = self.settings.followers_of_task;
+        ProtocolError::TooMany(format!("{limit} streams follow this task already"))
     }
 
-    /// Does something to its end, even when the caller hangs up in the middle: what is stored and
-    /// what is told must not differ.
-    pub(super) async fn unbroken<T: Send + 'static>(
+    /// Runs work to its end, even if the caller disconnects: what is stored and what is published
+    /// must not differ.
+    pub(super) async fn run_to_completion<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, ProtocolError>> + Send + 'static,
     ) -> Result<T, ProtocolError> {
@@ -198,7 +207,7 @@ impl Tasks {
         id: &str,
     ) -> Result<Task, ProtocolError> {
         let (tasks, caller, id) = (Arc::clone(self), caller.clone(), id.to_owned());
-        self.unbroken(async move { tasks.stop(&caller, &id).await }).await
+        self.run_to_completion(async move { tasks.stop(&caller, &id).await }).await
     }
 
     async fn stop(self: &Arc<Self>, caller: &Caller, id: &str) -> Result<Task, ProtocolError> {
@@ -211,7 +220,7 @@ impl Tasks {
                 return Err(ProtocolError::TaskNotCancelable(id.to_owned()));
             }
             if loaded.finished {
-                self.end(&live, &mut state, super::tables::EndedBeside::Canceled).await?;
+                self.end(&live, &mut state, super::tables::ForcedEnd::Canceled).await?;
                 return state.task().ok_or(ProtocolError::Internal);
             }
             (loaded.turns.last().map(|turn| turn.turn), state.stop.clone())
@@ -220,14 +229,14 @@ impl Tasks {
             if let Some(stop) = stop {
                 stop.cancel();
             } else {
-                self.follow_elsewhere(caller, &live).await?;
+                self.follow_other_process(caller, &live).await?;
                 let team = self.team(caller)?;
                 team.cancel_turn(&row.session, turn).await.map_err(|_| ProtocolError::Internal)?;
             }
             if tokio::time::timeout(self.settings.cancel_wait, live.ended()).await.is_err() {
-                // It is stopped as soon as it gets to it; the caller need not wait for that.
+                // The turn stops as soon as it can; the caller need not wait for that.
                 let mut state = self.open(&live, &row).await?;
-                self.end(&live, &mut state, super::tables::EndedBeside::Canceled).await?;
+                self.end(&live, &mut state, super::tables::ForcedEnd::Canceled).await?;
             }
         }
         let state = self.open(&live, &row).await?;
@@ -239,13 +248,13 @@ impl Tasks {
     }
 }
 
-/// The session of a context: nobody else's context leads to it.
+/// Returns the session of a context. Contexts of other callers never lead to it.
 pub(super) fn session_of(caller: &Caller, context: &str) -> Result<SessionId, ProtocolError> {
     let name = digest([caller.as_str().as_bytes(), context.as_bytes()]);
     format!("a2a-{}", &name[..40]).parse().map_err(|_| ProtocolError::Internal)
 }
 
-/// The caller learns that something is wrong here, and not what.
+/// Hides the cause: the caller only learns that something went wrong on this side.
 pub(super) fn internal(_: StoreError) -> ProtocolError {
     ProtocolError::Internal
 }
@@ -259,11 +268,11 @@ pub(super) fn check_history(length: Option<i32>) -> Result<(), ProtocolError> {
     }
 }
 
-/// As much of a task as was asked for.
-pub(super) fn shaped(mut task: Task, history: Option<i32>, artifacts: bool) -> Task {
-    if let (Some(most), Some(messages)) = (history, &mut task.history) {
-        let most = usize::try_from(most).unwrap_or(0);
-        messages.drain(..messages.len().saturating_sub(most));
+/// Reduces a task to what was asked for.
+pub(super) fn trim_task(mut task: Task, history: Option<i32>, artifacts: bool) -> Task {
+    if let (Some(limit), Some(messages)) = (history, &mut task.history) {
+        let limit = usize::try_from(limit).unwrap_or(0);
+        messages.drain(..messages.len().saturating_sub(limit));
     }
     task.history = task.history.filter(|messages| !messages.is_empty());
     if !artifacts {

@@ -1,5 +1,5 @@
-//! What a caller is told by this server itself. Nothing of this machine, its models or its limits in
-//! numbers is in it.
+//! Holds the texts that the server itself sends to callers. They contain nothing about this
+//! machine, its models or its limits.
 
 use lango_protocol::FailureClass;
 
@@ -8,7 +8,7 @@ pub(crate) const TIMED_OUT: &str = "The agent ran out of time before it could an
 pub(crate) const COULD_NOT_BEGIN: &str =
     "The agent could not begin with this task. Send the message again later.";
 
-/// A call waits for the person whose agents these are.
+/// Says that a call waits for the approval of the owner.
 pub(crate) fn waits_for_owner(tool: &str) -> String {
     format!(
         "The owner of this agent has to approve the use of {tool} before this goes on. A message \
@@ -16,12 +16,13 @@ pub(crate) fn waits_for_owner(tool: &str) -> String {
     )
 }
 
-/// No agent took the task.
+/// Says that no agent took the task.
 pub(crate) fn rejected(reason: &str) -> String {
     format!("No agent here takes this task: {}.", reason.trim_end_matches('.'))
 }
 
-/// The turn failed. The reason itself may name models, addresses and settings.
+/// Says that the turn failed. The full reason may name models, addresses and settings, so it is not
+/// sent.
 pub(crate) fn failed(class: FailureClass) -> &'static str {
     match class {
         FailureClass::Provider => {

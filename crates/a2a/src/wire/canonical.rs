@@ -1,16 +1,17 @@
-//! JSON in the one form of RFC 8785, so that two parties sign and check the same bytes.
+//! Writes JSON in the canonical form of RFC 8785, so that two parties sign and verify the same
+//! bytes.
 
 use serde_json::{Map, Number, Value};
 
-/// The canonical text of a value.
+/// Returns the canonical text of a value.
 pub fn canonical(value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut text);
     text
 }
 
-/// The value without empty texts, lists and objects, which mean the same as nothing in the
-/// protocol's definition. None if nothing is left.
+/// Returns the value without empty texts, lists and objects, which equal absent ones in the
+/// protocol's definition. Returns none if nothing is left.
 pub fn without_empty(value: &Value) -> Option<Value> {
     match value {
         Value::Object(members) => {
@@ -82,7 +83,7 @@ fn write_string(string: &str, text: &mut String) {
     text.push('"');
 }
 
-/// A number as ECMAScript writes it: every number is a double.
+/// Formats a number as ECMAScript does: every number is a double.
 fn write_number(number: &Number) -> String {
     let Some(value) = number.as_f64() else { return "0".to_owned() };
     if value == 0.0 {
@@ -119,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// The example of RFC 8785, section 3.2.3 and before.
+    /// Uses the example of RFC 8785, section 3.2.3 and before.
     #[test]
     fn the_example_of_the_standard() {
         let value: Value = serde_json::from_str(
@@ -132,7 +133,7 @@ mod tests {
         assert_eq!(canonical(&value), expected);
     }
 
-    /// The sorting example of RFC 8785, by UTF-16 code units.
+    /// Uses the sorting example of RFC 8785, by UTF-16 code units.
     #[test]
     fn members_are_sorted_as_the_standard_says() {
         let value = json!({
@@ -145,7 +146,7 @@ mod tests {
         assert!(places.is_sorted(), "{text}");
     }
 
-    /// Vectors of appendix B of RFC 8785.
+    /// Uses the vectors of appendix B of RFC 8785.
     #[test]
     fn numbers_are_written_as_ecmascript_does() {
         let vectors: [(u64, &str); 12] = [

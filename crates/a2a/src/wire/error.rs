@@ -1,69 +1,70 @@
-//! The errors of the protocol, once, for every binding.
+//! Defines the errors of the protocol for all bindings.
 
 use a2a::error_code;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What is wrong with one field.
+/// Describes an invalid field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
-    /// The field, as it is spelt on the wire.
+    /// The field, as spelled on the wire.
     pub field: String,
-    /// What is wrong with it.
+    /// The rule that it violates.
     pub description: String,
 }
 
-/// Why a request was not done. The words go to the caller: nothing of this machine is in them.
+/// Describes why a request failed. The messages go to the caller and contain nothing about this
+/// machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
-    /// The caller: it has no such task.
-    #[error("there is no task {0:?}. ListTasks has those that there are")]
+    /// The caller has no such task.
+    #[error("there is no task {0:?}. ListTasks returns the existing ones")]
     TaskNotFound(String),
-    /// The caller: there is nothing left to stop.
+    /// The task has already ended.
     #[error("the task {0:?} has ended and cannot be canceled")]
     TaskNotCancelable(String),
-    /// The caller: this server sends no notifications.
+    /// This server sends no notifications.
     #[error("push notifications are not supported here; use SubscribeToTask or GetTask")]
     PushNotSupported,
-    /// The caller: not now, or not here.
+    /// The operation is not available, or not in this state.
     #[error("{0}")]
     UnsupportedOperation(String),
-    /// The caller: content that nobody here reads.
+    /// The content type is not accepted.
     #[error("{0}")]
     ContentTypeNotSupported(String),
-    /// The caller: there is no other card.
+    /// There is no extended card.
     #[error("there is no extended agent card here")]
     ExtendedCardNotConfigured,
-    /// The caller: another version.
-    #[error("version {0:?} is not spoken here. Send the header A2A-Version: 1.0")]
+    /// The version is not supported.
+    #[error("version {0:?} is not supported. Send the header A2A-Version: 1.0")]
     VersionNotSupported(String),
-    /// The caller: not JSON.
+    /// The body is not JSON.
     #[error("the body is not JSON: {0}")]
     Parse(String),
-    /// The caller: JSON, but no request.
+    /// The body is JSON, but not a request.
     #[error("{0}")]
     InvalidRequest(String),
-    /// The caller: no such method in this version.
+    /// This version has no such method.
     #[error("there is no method {0:?} in this version of the protocol; see the header A2A-Version")]
     MethodNotFound(String),
-    /// The caller: a request that does not make sense.
+    /// The parameters are invalid.
     #[error("{message}")]
     InvalidParams {
-        /// In words.
+        /// The message as text.
         message: String,
-        /// By field.
+        /// The violations by field.
         violations: Vec<Violation>,
     },
-    /// The caller: more than it may have at once. A retry helps later.
+    /// The caller is over a limit. A later retry may succeed.
     #[error("{0}")]
     TooMany(String),
-    /// The caller: more bytes than are read.
+    /// The body is over the size limit.
     #[error("the body is longer than {0} bytes")]
     TooLarge(usize),
-    /// The caller: it is not let in, or not any more.
-    #[error("this caller reaches no agent here")]
-    NotLetIn,
-    /// The operator of the server; the caller learns no more.
+    /// The caller has no access, or no longer.
+    #[error("this caller has no access to any agent")]
+    AccessDenied,
+    /// An error on this side, for the operator of the server; the caller learns no more.
     #[error("something went wrong on this side; try again later")]
     Internal,
 }
@@ -72,11 +73,11 @@ const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
 const DOMAIN: &str = "a2a-protocol.org";
 
-/// One line of the table: JSON-RPC code, HTTP status, status in words, reason.
+/// One row of the error table: JSON-RPC code, HTTP status, status name, reason.
 type Line = (i32, u16, &'static str, &'static str);
 
 impl ProtocolError {
-    /// One field that is wrong.
+    /// Returns the error for one invalid field.
     pub fn invalid(field: &str, description: impl Into<String>) -> Self {
         let description = description.into();
         let message = format!("{field}: {description}");
@@ -120,17 +121,17 @@ impl ProtocolError {
                 (code::INTERNAL_ERROR, 429, "RESOURCE_EXHAUSTED", "RESOURCE_EXHAUSTED")
             }
             Self::TooLarge(_) => (code::INVALID_REQUEST, 413, ARGUMENT, "BODY_TOO_LARGE"),
-            Self::NotLetIn => (code::INVALID_REQUEST, 403, "PERMISSION_DENIED", "NOT_LET_IN"),
+            Self::AccessDenied => (code::INVALID_REQUEST, 403, "PERMISSION_DENIED", "NOT_LET_IN"),
             Self::Internal => (code::INTERNAL_ERROR, 500, "INTERNAL", "INTERNAL_ERROR"),
         }
     }
 
-    /// The code in JSON-RPC.
+    /// Returns the code for JSON-RPC.
     pub fn code(&self) -> i32 {
         self.line().0
     }
 
-    /// The status in HTTP+JSON.
+    /// Returns the status for HTTP+JSON.
     pub fn http_status(&self) -> u16 {
         self.line().1
     }
@@ -146,12 +147,12 @@ impl ProtocolError {
         details
     }
 
-    /// The `error` of a JSON-RPC answer.
+    /// Returns the `error` member of a JSON-RPC answer.
     pub fn to_rpc(&self) -> Value {
         json!({ "code": self.code(), "message": self.to_string(), "data": self.details() })
     }
 
-    /// The body of an HTTP+JSON answer.
+    /// Returns the body of an HTTP+JSON answer.
     pub fn to_http(&self) -> Value {
         let (_, status, words, _) = self.line();
         json!({ "error": {

@@ -1,13 +1,13 @@
-//! Members as other writers spell them: the protocol's JSON may use the names of its definition
-//! (`history_length`) instead of the usual ones (`historyLength`), and `null` for what is not there.
+//! Normalizes member names: the protocol's JSON may use the names of its definition
+//! (`history_length`) instead of the usual ones (`historyLength`), and `null` for absent members.
 
 use serde_json::{Map, Value};
 
-/// Members that hold somebody's own data, in which nothing is renamed.
+/// Members that hold free-form data, in which nothing is renamed.
 const FREE: [&str; 3] = ["metadata", "data", "params"];
 
-/// Gives every member its usual name and leaves out those that are `null`. Where both spellings are
-/// there, the usual one counts.
+/// Gives every member its usual name and removes those that are `null`. If both spellings are
+/// present, the usual one wins.
 pub fn normalise(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(normalise),
@@ -30,7 +30,7 @@ pub fn normalise(value: &mut Value) {
 }
 
 fn keep(members: &mut Map<String, Value>, name: String, mut value: Value) {
-    // The one member in which `null` is a value.
+    // `data` is the one member in which `null` is a value.
     if value.is_null() && name != "data" {
         return;
     }

@@ -1,9 +1,9 @@
-//! What is kept about agents elsewhere, on SQLite and on PostgreSQL alike.
+//! Tests what is stored about remote agents, on SQLite and on PostgreSQL.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod card_server;
 mod cards;
-mod place;
 mod tasks;
 
 lango_store::on_both_engines! {
@@ -13,5 +13,5 @@ lango_store::on_both_engines! {
     cards::another_address_is_another_agent,
     cards::a_card_has_to_be_signed_where_there_are_keys,
     tasks::a_question_is_kept_until_the_user_answers_and_forgotten_with_its_session,
-    tasks::the_same_hand_over_again_is_the_same_task,
+    tasks::the_same_delegation_again_is_the_same_task,
 }

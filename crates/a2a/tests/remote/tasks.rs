@@ -1,4 +1,4 @@
-//! Tasks: questions, answers, and hand-overs that come twice.
+//! Tests tasks: questions, answers, and repeated delegations.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use lango_store::DatabaseLocation;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::place::{Agent, config, directory};
+use crate::card_server::{Agent, config, directory};
 
 fn request(session: &SessionId, turn: TurnId, call: &CallId, text: &str) -> RemoteRequest {
     RemoteRequest {
@@ -28,11 +28,11 @@ fn request(session: &SessionId, turn: TurnId, call: &CallId, text: &str) -> Remo
 }
 
 async fn ask(directory: &Directory, request: RemoteRequest) -> RemoteReply {
-    let standing = directory.look().await.remove(0);
-    standing.found.map_err(|error| error.to_string()).unwrap().agent.ask(request).await
+    let status = directory.check_agents().await.remove(0);
+    status.availability.map_err(|error| error.to_string()).unwrap().agent.ask(request).await
 }
 
-async fn told(directory: &Directory, session: &SessionId, agent: &str) -> String {
+async fn orchestrator_context(directory: &Directory, session: &SessionId, agent: &str) -> String {
     let agent = agent.parse().unwrap();
     let request =
         ContextRequest { session, turn: TurnId::generate(), agent: &agent, message: "blue" };
@@ -56,28 +56,28 @@ pub(crate) async fn a_question_is_kept_until_the_user_answers_and_forgotten_with
     let question = RemoteReply::NeedsInput { question: "Which \"colour\"?".into() };
     let asked = ask(&directory, request(&session, turn, &call, "ask Which \"colour\"?")).await;
     assert_eq!(asked, question);
-    // Another hand-over of the same turn gets the question again, and sends nothing.
+    // Another delegation of the same turn gets the question again, and sends nothing.
     let before = sent(&files.path().join("log"));
     let again = ask(&directory, request(&session, turn, &CallId::generate(), "red")).await;
     assert_eq!((again, sent(&files.path().join("log"))), (question, before));
-    let text = told(&directory, &session, ORCHESTRATOR).await;
+    let text = orchestrator_context(&directory, &session, ORCHESTRATOR).await;
     assert!(
         text.contains("weather waits for the user's answer to its question: \"Which  colour ?\"")
     );
-    assert_eq!(told(&directory, &session, "operator").await, "");
-    assert_eq!(told(&directory, &SessionId::generate(), ORCHESTRATOR).await, "");
+    assert_eq!(orchestrator_context(&directory, &session, "operator").await, "");
+    assert_eq!(orchestrator_context(&directory, &SessionId::generate(), ORCHESTRATOR).await, "");
     let next = request(&session, TurnId::generate(), &CallId::generate(), "blue");
     let answered = ask(&directory, next).await;
     assert_eq!(answered, RemoteReply::Answered { text: "got: user: blue".into() });
-    assert_eq!(told(&directory, &session, ORCHESTRATOR).await, "");
+    assert_eq!(orchestrator_context(&directory, &session, ORCHESTRATOR).await, "");
     let last = request(&session, TurnId::generate(), &CallId::generate(), "ask Again?");
     ask(&directory, last).await;
-    assert!(told(&directory, &session, ORCHESTRATOR).await.contains("Again?"));
+    assert!(orchestrator_context(&directory, &session, ORCHESTRATOR).await.contains("Again?"));
     forget_session(lango_store::testing::open(&location).await, &session).await.unwrap();
-    assert_eq!(told(&directory, &session, ORCHESTRATOR).await, "");
+    assert_eq!(orchestrator_context(&directory, &session, ORCHESTRATOR).await, "");
 }
 
-pub(crate) async fn the_same_hand_over_again_is_the_same_task(location: DatabaseLocation) {
+pub(crate) async fn the_same_delegation_again_is_the_same_task(location: DatabaseLocation) {
     let files = tempfile::tempdir().unwrap();
     let log = files.path().join("log");
     let agent = Agent::start(&log).await;
@@ -87,7 +87,8 @@ pub(crate) async fn the_same_hand_over_again_is_the_same_task(location: Database
     let first = directory(&location, config(&agent.url)).await;
     assert_eq!(ask(&first, request(&session, turn, &call, "echo once")).await, reply);
     let posts = sent(&log);
-    // The answer was given and not recorded: the task is asked about, the message is not sent again.
+    // The answer was given and not recorded: the task's state is requested, the message is not sent
+    // again.
     let second = directory(&location, config(&agent.url)).await;
     assert_eq!(ask(&second, request(&session, turn, &call, "echo once")).await, reply);
     assert_eq!(sent(&log), posts + 1);

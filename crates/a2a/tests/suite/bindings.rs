@@ -1,11 +1,12 @@
-//! Both bindings offer the same operations, with equal results and equal errors.
+//! Tests that both bindings offer the same operations, with equal results and equal errors.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::fixture::{Server, send, send_to};
 
-/// A document without what differs between two runs: ids and times, each by its first appearance.
+/// Returns a document without what differs between two runs: ids and times are replaced by the
+/// order of their first appearance.
 fn shape(value: &Value) -> String {
     let mut text = value.to_string();
     let mut names: Vec<String> = Vec::new();
@@ -85,7 +86,7 @@ async fn tasks_are_the_same_over_both() {
     assert_eq!(server.http("GET", &configs, None).await, (200, all.clone()));
     assert_eq!(all["configs"], json!([made]));
     assert_eq!(server.http("DELETE", &format!("{configs}/c"), None).await.0, 200);
-    // A second time changes nothing.
+    // A second call changes nothing.
     server.rpc("DeleteTaskPushNotificationConfig", json!({ "taskId": id, "id": "c" })).await;
     assert_eq!(server.http("GET", &format!("{configs}/c"), None).await.0, 404);
 
@@ -243,7 +244,7 @@ async fn what_is_no_request_is_refused_as_the_text_says() {
     assert_eq!(http("application/a2a+json", "{}").await.status(), 400);
     let (status, body) = server.http("GET", "nothing/here", None).await;
     assert_eq!((status, &body["error"]["code"]), (404, &json!(404)));
-    // The protocol's own type, unless plain JSON is what the client wants.
+    // The protocol's own type, unless the client wants plain JSON.
     let answer = http("application/json", &send("do something").to_string()).await;
     assert_eq!(answer.headers()["content-type"], "application/a2a+json");
     let plain = server.raw(Method::GET, "/a2a/v1/tasks").header("A2A-Version", "1.0");

@@ -1,11 +1,11 @@
-//! The card: made of the agents there are, kept by caches, signed, and more of it for callers.
+//! Tests the card: built from the existing agents, cacheable, signed, and extended for callers.
 
 use a2a::AgentCard;
 use lango_a2a::signature::{CardSigner, SignatureError, verify_card};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::fixture::{Server, Wanted};
+use crate::fixture::{Server, ServerOptions};
 
 const PATH: &str = "/.well-known/agent-card.json";
 
@@ -35,10 +35,10 @@ async fn the_card_says_what_there_is() {
     assert!(
         typed.supported_interfaces.iter().all(|interface| interface.url.starts_with(&server.url))
     );
-    // What clients of 0.3 look for is in the same document.
+    // The members that clients of 0.3 look for are in the same document.
     assert_eq!(card["url"], json!(format!("{}/a2a", server.url)));
     assert_eq!(card["protocolVersion"], "0.3.0");
-    // A tool's name is nobody's business.
+    // Names of tools are not public.
     assert!(!card.to_string().contains("exec_touch"));
 }
 
@@ -66,7 +66,7 @@ async fn callers_get_more_where_they_have_to_prove_themselves() {
     let (open, _directory) = Server::new().await;
     assert_eq!(card(&open).await["capabilities"]["extendedAgentCard"], false);
     assert_eq!(open.rpc_error("GetExtendedAgentCard", json!({})).await, -32004);
-    let (server, _directory) = Server::wanted(Wanted { bearer: true, ..Wanted::default() }).await;
+    let (server, _directory) = Server::with_options(ServerOptions { bearer: true, ..ServerOptions::default() }).await;
     let public = card(&server).await;
     assert_eq!(public["capabilities"]["extendedAgentCard"], true);
     assert_eq!(public["securitySchemes"]["bearer"]["httpAuthSecurityScheme"]["scheme"], "Bearer");
@@ -83,8 +83,8 @@ async fn a_signed_card_can_be_checked_by_who_reads_all_of_it_and_who_reads_types
     let directory = tempfile::tempdir().unwrap();
     let signer = CardSigner::generate(&directory.path().join("key")).unwrap();
     let keys = [signer.key().clone()];
-    let wanted = Wanted { signer: Some(signer), bearer: true, ..Wanted::default() };
-    let (server, _directory) = Server::wanted(wanted).await;
+    let options = ServerOptions { signer: Some(signer), bearer: true, ..ServerOptions::default() };
+    let (server, _directory) = Server::with_options(options).await;
     let card = card(&server).await;
     assert_eq!(verify_card(&card, &keys).unwrap(), keys[0].key_id);
     let typed: AgentCard = serde_json::from_value(card.clone()).unwrap();

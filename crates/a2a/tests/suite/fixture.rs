@@ -1,4 +1,5 @@
-//! A server on loopback with a real runtime, a scripted model, and callers chosen by a header.
+//! Starts a server on loopback with a real runtime, a scripted model, and callers chosen by a
+//! header.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use axum::extract::Request;
 use axum::middleware::Next;
 use futures_util::StreamExt as _;
-use lango_a2a::server::{A2aDoor, CardAgent, CardSettings, DoorParts, Settings};
+use lango_a2a::server::{A2aEndpoint, A2aEndpointParts, CardAgent, CardSettings, Settings};
 use lango_a2a::signature::CardSigner;
 use lango_egress::{Guard, Rules};
 use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
@@ -22,7 +23,7 @@ use lango_store::{Database, DatabaseLocation, Journal};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, ToolRegistry};
 use serde_json::{Value, json};
 
-/// Hands everything over to the planner, and says what the message's text asks for.
+/// A script that transfers everything to the planner, and replies as the message's text asks.
 pub(crate) const SCRIPT: &str = r#"
 [[reply]]
 agent = "lango-orchestrator"
@@ -100,7 +101,7 @@ say = """
 say = "The answer."
 "#;
 
-/// Changes something, as far as anybody knows.
+/// A tool that claims to change something.
 pub(crate) struct Touch {
     runs: Arc<AtomicU32>,
 }
@@ -121,30 +122,30 @@ impl Tool for Touch {
     }
 }
 
-/// Lets every question wait in the journal, as a server does.
-struct Waits;
+/// Leaves every question pending in the journal, as a server does.
+struct DeferringApprover;
 
-impl Approver for Waits {
+impl Approver for DeferringApprover {
     fn ask(&self, _: ApprovalRequest) -> ApprovalFuture {
         Box::pin(std::future::pending::<ApprovalAnswer>())
     }
 }
 
-/// How a server is to be.
+/// The options of a server.
 #[derive(Default)]
-pub(crate) struct Wanted {
+pub(crate) struct ServerOptions {
     pub(crate) script: Option<String>,
     pub(crate) settings: Settings,
     pub(crate) bearer: bool,
     pub(crate) signer: Option<CardSigner>,
-    /// Whether webhooks on loopback may be reached.
+    /// True if webhooks on loopback may be reached.
     pub(crate) webhooks: bool,
 }
 
 /// A server under test.
 pub(crate) struct Server {
     pub(crate) url: String,
-    pub(crate) door: A2aDoor,
+    pub(crate) endpoint: A2aEndpoint,
     pub(crate) runtime: Runtime,
     pub(crate) model: ScriptedServer,
     pub(crate) runs: Arc<AtomicU32>,
@@ -158,8 +159,8 @@ impl Drop for Server {
     }
 }
 
-/// A server over the database at `location`.
-pub(crate) async fn serve(location: &DatabaseLocation, wanted: Wanted) -> Server {
+/// Starts a server over the database at `location`.
+pub(crate) async fn serve(location: &DatabaseLocation, options: ServerOptions) -> Server {
     // Only the first test of a process installs it.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runs = Arc::new(AtomicU32::new(0));
@@ -177,7 +178,7 @@ pub(crate) async fn serve(location: &DatabaseLocation, wanted: Wanted) -> Server
     })
     .unwrap();
     let agents = CardAgent::all_of(&tree, Some(&topology));
-    let script = wanted.script.as_deref().unwrap_or(SCRIPT);
+    let script = options.script.as_deref().unwrap_or(SCRIPT);
     let model = ScriptedServer::start(Script::parse("test", script).unwrap()).await.unwrap();
     let id = ModelId::new("script", "scripted");
     let remote = RemoteModel::new(Endpoint::new(id, Wire::OpenAi, model.base_url())).unwrap();
@@ -187,7 +188,7 @@ pub(crate) async fn serve(location: &DatabaseLocation, wanted: Wanted) -> Server
         model: AgentModel { model: Arc::new(remote), options: Options::default() },
         agent_models: BTreeMap::new(),
         journal: Journal::open(database.clone()).await.unwrap(),
-        approver: Arc::new(Waits),
+        approver: Arc::new(DeferringApprover),
         rules: RuleBook::default(),
         context: Vec::new(),
         observers: Vec::new(),
@@ -199,8 +200,8 @@ pub(crate) async fn serve(location: &DatabaseLocation, wanted: Wanted) -> Server
     });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let allowed = if wanted.webhooks { vec!["127.0.0.1".to_owned()] } else { Vec::new() };
-    let door = A2aDoor::open(DoorParts {
+    let allowed = if options.webhooks { vec!["127.0.0.1".to_owned()] } else { Vec::new() };
+    let endpoint = A2aEndpoint::open(A2aEndpointParts {
         database,
         teams: Arc::new(runtime.clone()),
         exposed: Arc::new(agents),
@@ -211,38 +212,38 @@ pub(crate) async fn serve(location: &DatabaseLocation, wanted: Wanted) -> Server
             base_url: url.clone(),
             provider: None,
             documentation_url: None,
-            bearer: wanted.bearer,
+            bearer: options.bearer,
         },
-        signer: wanted.signer,
+        signer: options.signer,
         notifications: Some(Guard::new(Rules::parse(&allowed, &[], &[]).unwrap())),
-        settings: wanted.settings,
+        settings: options.settings,
     })
     .await
     .unwrap();
-    door.resume().await.unwrap();
+    endpoint.resume().await.unwrap();
     let layer = axum::middleware::from_fn(|mut request: Request, next: Next| async move {
         let name = request.headers().get("x-caller").and_then(|name| name.to_str().ok());
         let caller: Caller = name.unwrap_or("ada").parse().unwrap();
         request.extensions_mut().insert(caller);
         next.run(request).await
     });
-    let router = door.router().layer(layer);
+    let router = endpoint.router().layer(layer);
     let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
-    Server { url, door, runtime, model, runs, client, serving }
+    Server { url, endpoint, runtime, model, runs, client, serving }
 }
 
-/// A message with these words.
+/// Returns a message with this text.
 pub(crate) fn message(id: &str, text: &str) -> Value {
     json!({ "messageId": id, "role": "ROLE_USER", "parts": [{ "text": text }] })
 }
 
-/// A request with a message of these words and a new id.
+/// Returns a request with this text and a new id.
 pub(crate) fn send(text: &str) -> Value {
     json!({ "message": message(&uuid::Uuid::new_v4().to_string(), text) })
 }
 
-/// The same as a further message of a task.
+/// Returns a request with a further message of a task.
 pub(crate) fn send_to(task: &str, text: &str) -> Value {
     let mut request = send(text);
     request["message"]["taskId"] = json!(task);
@@ -251,16 +252,16 @@ pub(crate) fn send_to(task: &str, text: &str) -> Value {
 
 impl Server {
     pub(crate) async fn new() -> (Self, tempfile::TempDir) {
-        Self::wanted(Wanted::default()).await
+        Self::with_options(ServerOptions::default()).await
     }
 
-    pub(crate) async fn wanted(wanted: Wanted) -> (Self, tempfile::TempDir) {
+    pub(crate) async fn with_options(options: ServerOptions) -> (Self, tempfile::TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
-        (serve(&location, wanted).await, directory)
+        (serve(&location, options).await, directory)
     }
 
-    /// A request of JSON-RPC as a caller, and the whole answer.
+    /// Sends a JSON-RPC request as a caller, and returns the whole answer.
     pub(crate) async fn rpc_as(&self, caller: &str, method: &str, params: Value) -> Value {
         let body = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
         let version = if method.contains('/') { "0.3" } else { "1.0" };
@@ -271,20 +272,20 @@ impl Server {
         serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap()
     }
 
-    /// The result of a request that must succeed.
+    /// Returns the result of a request that must succeed.
     pub(crate) async fn rpc(&self, method: &str, params: Value) -> Value {
         let mut answer = self.rpc_as("ada", method, params).await;
         assert!(answer.get("error").is_none(), "{method}: {answer}");
         answer["result"].take()
     }
 
-    /// The code of a request that must fail.
+    /// Returns the error code of a request that must fail.
     pub(crate) async fn rpc_error(&self, method: &str, params: Value) -> i64 {
         let answer = self.rpc_as("ada", method, params).await;
         answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("{method}: {answer}"))
     }
 
-    /// A request of HTTP+JSON, with its status.
+    /// Sends an HTTP+JSON request, and returns its status and body.
     pub(crate) async fn http_as(
         &self,
         caller: &str,
@@ -308,17 +309,17 @@ impl Server {
         self.http_as("ada", method, path, body).await
     }
 
-    /// Any request, for what the others do not do.
+    /// Returns a request for what the other functions do not cover.
     pub(crate) fn raw(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
         self.client.request(method, format!("{}{path}", self.url))
     }
 
-    /// A stream over JSON-RPC.
+    /// Opens a stream over JSON-RPC.
     pub(crate) async fn stream(&self, method: &str, params: Value) -> Events {
         self.stream_if_any(method, params).await.expect("a stream")
     }
 
-    /// The same, where it may be refused.
+    /// Opens a stream that may be refused.
     pub(crate) async fn stream_if_any(&self, method: &str, params: Value) -> Option<Events> {
         let body = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
         let version = if method.contains('/') { "0.3" } else { "1.0" };
@@ -327,7 +328,7 @@ impl Server {
         Events::if_any(request.send().await.unwrap())
     }
 
-    /// A stream over HTTP+JSON.
+    /// Opens a stream over HTTP+JSON.
     pub(crate) async fn http_stream(&self, path: &str, body: Value) -> Events {
         let request = self.client.post(format!("{}/a2a/v1/{path}", self.url));
         let request =
@@ -335,7 +336,7 @@ impl Server {
         Events::of(request.body(body.to_string()).send().await.unwrap())
     }
 
-    /// A task, once it is in this state.
+    /// Returns a task as soon as it is in this state.
     pub(crate) async fn task_in(&self, id: &str, state: &str) -> Value {
         for _ in 0..600 {
             let task = self.rpc("GetTask", json!({ "id": id })).await;
@@ -359,13 +360,13 @@ impl Events {
         Self::if_any(answer).expect("a stream")
     }
 
-    /// None where the answer is no stream.
+    /// Returns none if the answer is not a stream.
     fn if_any(answer: reqwest::Response) -> Option<Self> {
         let is_stream = answer.headers()["content-type"] == "text/event-stream";
         is_stream.then(|| Self { body: answer.bytes_stream().boxed(), buffer: String::new() })
     }
 
-    /// The next event, without the envelope of JSON-RPC; none at the end.
+    /// Returns the next event, without the envelope of JSON-RPC; none at the end.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some((event, _)) = self.buffer.split_once("\n\n") {
@@ -392,7 +393,7 @@ impl Events {
     }
 }
 
-/// What a client knows of a task that applies every event of a stream.
+/// Returns the task as a client knows it that applies every event of a stream.
 pub(crate) fn seen(events: &[Value]) -> Value {
     let mut task = Value::Null;
     for event in events {

@@ -1,4 +1,4 @@
-//! Protocol 0.3 over JSON-RPC: the same tasks in other words.
+//! Tests protocol 0.3 over JSON-RPC: the same tasks in other shapes.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ async fn a_conversation_in_the_old_version() {
         json!({ "kind": "data", "data": { "key": "value" } })
     );
     assert_eq!(done["history"].as_array().unwrap().len(), 1);
-    // The same task, asked for in both versions.
+    // The same task, requested in both versions.
     let new = server.rpc("GetTask", json!({ "id": task["id"] })).await;
     let old_form = server.rpc("tasks/get", json!({ "id": task["id"] })).await;
     assert_eq!(new["status"]["timestamp"], old_form["status"]["timestamp"]);

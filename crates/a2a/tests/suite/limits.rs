@@ -1,15 +1,15 @@
-//! Everything has a limit, and what is over it is refused in the protocol's words.
+//! Tests that everything has a limit, and that requests over it fail with errors of the protocol.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::fixture::{Server, Wanted, send, send_to};
+use crate::fixture::{Server, ServerOptions, send, send_to};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_too_large_or_too_much_is_refused() {
-    let mut wanted = Wanted::default();
-    wanted.settings.body_bytes = 20_000;
-    let (server, _directory) = Server::wanted(wanted).await;
+    let mut options = ServerOptions::default();
+    options.settings.body_bytes = 20_000;
+    let (server, _directory) = Server::with_options(options).await;
     for path in ["/a2a", "/a2a/v1/message:send"] {
         let request = server.raw(Method::POST, path).header("A2A-Version", "1.0");
         let request = request.header("content-type", "application/json").body(" ".repeat(20_001));
@@ -28,7 +28,7 @@ async fn what_is_too_large_or_too_much_is_refused() {
         odd["message"]["messageId"] = json!("fine");
         odd["message"]["contextId"] = json!(id);
         if id.is_empty() {
-            // The same as none.
+            // An empty id equals none.
             odd["message"]["taskId"] = json!("");
             server.rpc("SendMessage", odd).await;
         } else {
@@ -52,11 +52,11 @@ async fn what_is_too_large_or_too_much_is_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_caller_has_so_many_turns_and_streams_at_once() {
-    let mut wanted = Wanted::default();
-    wanted.settings.turns_of_caller = 2;
-    wanted.settings.followers_of_task = 2;
-    wanted.settings.notifications_of_task = 2;
-    let (server, _directory) = Server::wanted(wanted).await;
+    let mut options = ServerOptions::default();
+    options.settings.turns_of_caller = 2;
+    options.settings.followers_of_task = 2;
+    options.settings.notifications_of_task = 2;
+    let (server, _directory) = Server::with_options(options).await;
     let mut at_once = Vec::new();
     for _ in 0..2 {
         let mut slow = send("slow");
@@ -65,7 +65,7 @@ async fn one_caller_has_so_many_turns_and_streams_at_once() {
     }
     let (status, body) = server.http("POST", "message:send", Some(send("do something"))).await;
     assert_eq!((status, &body["error"]["status"]), (429, &json!("RESOURCE_EXHAUSTED")));
-    // That is this caller's concern alone.
+    // The limit applies to this caller alone.
     let other = server.rpc_as("bob", "SendMessage", send("do something")).await;
     assert!(other["result"]["task"].is_object(), "{other}");
 
@@ -83,7 +83,7 @@ async fn one_caller_has_so_many_turns_and_streams_at_once() {
     let config = json!({ "taskId": at_once[0], "id": "c", "url": "https://example.org/" });
     let refused = server.rpc_as("ada", "CreateTaskPushNotificationConfig", config).await;
     assert_eq!(refused["error"]["data"][0]["reason"], "RESOURCE_EXHAUSTED");
-    // Room comes back.
+    // The permit is free again.
     server.rpc("CancelTask", task).await;
     server.rpc("SendMessage", send("do something")).await;
 }
@@ -116,10 +116,10 @@ async fn a_webhook_does_not_lead_into_the_network_of_this_machine() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_refused_leaves_nothing_behind() {
-    let mut wanted = Wanted::default();
-    wanted.settings.followers_of_task = 1;
-    wanted.settings.notifications_of_task = 1;
-    let (server, _directory) = Server::wanted(wanted).await;
+    let mut options = ServerOptions::default();
+    options.settings.followers_of_task = 1;
+    options.settings.notifications_of_task = 1;
+    let (server, _directory) = Server::with_options(options).await;
     let task = server.rpc("SendMessage", send("a question")).await["task"]["id"].clone();
     let config = json!({ "taskId": task, "id": "a", "url": "https://example.org/" });
     server.rpc("CreateTaskPushNotificationConfig", config).await;
@@ -135,7 +135,7 @@ async fn what_is_refused_leaves_nothing_behind() {
         }
     }
     drop(subscribed);
-    // The same message, as it can be taken.
+    // The same message, in an acceptable form.
     let done = server.rpc("SendMessage", plain).await;
     assert_eq!(done["task"]["status"]["state"], "TASK_STATE_COMPLETED");
 }

@@ -1,4 +1,5 @@
-//! The A2A server through its front door: real HTTP on loopback, a real runtime, a scripted model.
+//! Tests the A2A server over its public API: real HTTP on loopback, a real runtime, a scripted
+//! model.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,5 @@
-//! Push notifications: posted in order, with proof, tried again, and not forgotten over a restart.
+//! Tests push notifications: posted in order, with credentials, retried, and resumed after a
+//! restart.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,15 +9,15 @@ use axum::http::{HeaderMap, StatusCode};
 use lango_store::DatabaseLocation;
 use serde_json::{Value, json};
 
-use crate::fixture::{Wanted, send, send_to, serve};
+use crate::fixture::{ServerOptions, send, send_to, serve};
 
-type Heard = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
+type ReceivedPosts = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
 
-/// What is posted to it is kept; the first `failures` posts are refused.
+/// Records the posts that it receives; the first `failures` posts are refused.
 struct Webhook {
     url: String,
-    heard: Heard,
-    /// How many posts came, refused ones among them.
+    received: ReceivedPosts,
+    /// The number of posts, including refused ones.
     attempts: Arc<Mutex<u32>>,
     serving: tokio::task::JoinHandle<()>,
 }
@@ -28,16 +29,16 @@ impl Drop for Webhook {
 }
 
 #[derive(Clone)]
-struct Desk {
-    heard: Heard,
+struct WebhookState {
+    received: ReceivedPosts,
     failures: Arc<Mutex<u32>>,
     attempts: Arc<Mutex<u32>>,
 }
 
-async fn take(State(desk): State<Desk>, request: Request) -> StatusCode {
-    *desk.attempts.lock().unwrap() += 1;
+async fn take(State(webhook_state): State<WebhookState>, request: Request) -> StatusCode {
+    *webhook_state.attempts.lock().unwrap() += 1;
     {
-        let mut failures = desk.failures.lock().unwrap();
+        let mut failures = webhook_state.failures.lock().unwrap();
         if *failures > 0 {
             *failures -= 1;
             return StatusCode::SERVICE_UNAVAILABLE;
@@ -46,43 +47,43 @@ async fn take(State(desk): State<Desk>, request: Request) -> StatusCode {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
     let body = serde_json::from_slice(&body).unwrap();
-    desk.heard.lock().unwrap().push((parts.headers, body));
+    webhook_state.received.lock().unwrap().push((parts.headers, body));
     StatusCode::NO_CONTENT
 }
 
 impl Webhook {
     async fn start(failures: u32) -> Self {
-        let heard = Heard::default();
+        let received = ReceivedPosts::default();
         let attempts = Arc::new(Mutex::new(0));
-        let desk = Desk {
-            heard: Arc::clone(&heard),
+        let webhook_state = WebhookState {
+            received: Arc::clone(&received),
             failures: Arc::new(Mutex::new(failures)),
             attempts: Arc::clone(&attempts),
         };
-        let router = axum::Router::new().fallback(take).with_state(desk);
+        let router = axum::Router::new().fallback(take).with_state(webhook_state);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
         let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { url, heard, attempts, serving }
+        Self { url, received, attempts, serving }
     }
 
-    /// Waits until so many were posted.
+    /// Waits until `count` posts were received.
     async fn posts(&self, count: usize) -> Vec<(HeaderMap, Value)> {
         for _ in 0..600 {
-            let heard = self.heard.lock().unwrap().clone();
-            if heard.len() >= count {
-                return heard;
+            let received = self.received.lock().unwrap().clone();
+            if received.len() >= count {
+                return received;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("{} of {count} came", self.heard.lock().unwrap().len());
+        panic!("{} of {count} came", self.received.lock().unwrap().len());
     }
 }
 
-fn wanted() -> Wanted {
-    let mut wanted = Wanted { webhooks: true, ..Wanted::default() };
-    wanted.settings.notification_pause = Duration::from_millis(20);
-    wanted
+fn options() -> ServerOptions {
+    let mut options = ServerOptions { webhooks: true, ..ServerOptions::default() };
+    options.settings.notification_pause = Duration::from_millis(20);
+    options
 }
 
 fn state(post: &Value) -> &str {
@@ -90,7 +91,7 @@ fn state(post: &Value) -> &str {
 }
 
 pub(crate) async fn what_happens_is_posted_in_order_with_proof(location: DatabaseLocation) {
-    let server = serve(&location, wanted()).await;
+    let server = serve(&location, options()).await;
     let webhook = Webhook::start(2).await;
     let mut request = send("a question");
     request["configuration"] = json!({ "taskPushNotificationConfig": {
@@ -119,26 +120,26 @@ pub(crate) async fn what_happens_is_posted_in_order_with_proof(location: Databas
         assert_eq!(post.as_object().unwrap().len(), 1, "one of the four: {post}");
     }
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert_eq!(webhook.heard.lock().unwrap().len(), 5, "and nothing twice");
+    assert_eq!(webhook.received.lock().unwrap().len(), 5, "and nothing twice");
 }
 
 pub(crate) async fn what_was_not_sent_is_sent_after_a_restart(location: DatabaseLocation) {
     let webhook = Webhook::start(0).await;
-    let first = serve(&location, wanted()).await;
+    let first = serve(&location, options()).await;
     let task = first.rpc("SendMessage", send("a question")).await["task"]["id"].clone();
-    // Nobody is there yet: a port that nothing listens at any more.
+    // Nothing listens at this port any more.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let config = json!({ "taskId": task, "id": "c", "url": format!("http://127.0.0.1:{port}/") });
     first.rpc("CreateTaskPushNotificationConfig", config).await;
     first.rpc("SendMessage", send_to(task.as_str().unwrap(), "the second")).await;
-    first.door.close().await;
+    first.endpoint.close().await;
     drop(first);
     // The next process finds the address that works.
     let database = lango_store::testing::open(&location).await;
     let change = lango_store::Statement::new("UPDATE a2a_notifications SET url = $1, done = 0")
         .bind(webhook.url.as_str());
     database.write(change.into()).await.unwrap();
-    let _second = serve(&location, wanted()).await;
+    let _second = serve(&location, options()).await;
     let posts = webhook.posts(3).await;
     let states: Vec<&str> = posts.iter().map(|(_, post)| state(post)).collect();
     assert_eq!(states, ["TASK_STATE_WORKING", "", "TASK_STATE_COMPLETED"]);
@@ -148,7 +149,7 @@ pub(crate) async fn what_was_not_sent_is_sent_after_a_restart(location: Database
 async fn the_old_version_posts_tasks_and_a_dead_address_is_given_up() {
     let directory = tempfile::tempdir().unwrap();
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
-    let server = serve(&location, wanted()).await;
+    let server = serve(&location, options()).await;
     let webhook = Webhook::start(0).await;
     let task = server.rpc("SendMessage", send("a question")).await["task"]["id"].clone();
     let config = json!({ "taskId": task, "pushNotificationConfig": { "url": webhook.url } });
@@ -163,7 +164,7 @@ async fn the_old_version_posts_tasks_and_a_dead_address_is_given_up() {
         (&json!("task"), &json!("completed"))
     );
     assert_eq!(posts[1].0["content-type"], "application/json");
-    // One update is tried so often, and no other after it.
+    // One update is tried this often, and no other after it.
     for _ in 0..200 {
         if *dead.attempts.lock().unwrap() >= 5 {
             break;

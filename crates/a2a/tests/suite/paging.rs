@@ -1,9 +1,9 @@
-//! Lists, page by page.
+//! Tests lists and their pages.
 
 use lango_store::DatabaseLocation;
 use serde_json::{Value, json};
 
-use crate::fixture::{Server, Wanted, send, serve};
+use crate::fixture::{Server, ServerOptions, send, serve};
 
 async fn pages(server: &Server, size: usize, between: bool) -> Vec<Vec<Value>> {
     let mut pages = Vec::new();
@@ -23,12 +23,12 @@ async fn pages(server: &Server, size: usize, between: bool) -> Vec<Vec<Value>> {
 }
 
 pub(crate) async fn every_task_is_on_exactly_one_page(location: DatabaseLocation) {
-    let server = serve(&location, Wanted::default()).await;
+    let server = serve(&location, ServerOptions::default()).await;
     let mut made = Vec::new();
     for _ in 0..11 {
         made.push(server.rpc("SendMessage", send("do something")).await["task"]["id"].clone());
     }
-    // Small talk is no task, and in no list.
+    // Small talk is not a task, and is in no list.
     server.rpc("SendMessage", send("small talk")).await;
     made.reverse();
     for size in [1, 2, 3, 5, 10, 11, 12, 100] {
@@ -37,7 +37,7 @@ pub(crate) async fn every_task_is_on_exactly_one_page(location: DatabaseLocation
         let ids: Vec<Value> = all.iter().flatten().map(|task| task["id"].clone()).collect();
         assert_eq!(ids, made, "the latest first, {size} on a page");
     }
-    // What comes meanwhile moves nothing of what was not seen yet.
+    // New tasks do not shift the pages that were not read yet.
     let all = pages(&server, 3, true).await;
     let ids: Vec<Value> = all.iter().flatten().map(|task| task["id"].clone()).collect();
     assert_eq!(ids, made);
@@ -45,7 +45,7 @@ pub(crate) async fn every_task_is_on_exactly_one_page(location: DatabaseLocation
 }
 
 pub(crate) async fn filters_choose(location: DatabaseLocation) {
-    let server = serve(&location, Wanted::default()).await;
+    let server = serve(&location, ServerOptions::default()).await;
     let mut here = send("do something");
     here["message"]["contextId"] = json!("here");
     server.rpc("SendMessage", here).await;

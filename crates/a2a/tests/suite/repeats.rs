@@ -1,18 +1,18 @@
-//! A message that comes again runs once and gets the same answer.
+//! Tests that a repeated message runs once and gets the same answer.
 
 use futures_util::future::join_all;
 use lango_store::DatabaseLocation;
 use serde_json::{Value, json};
 
-use crate::fixture::{Server, Wanted, message, send, send_to, serve};
+use crate::fixture::{Server, ServerOptions, message, send, send_to, serve};
 
-/// How often a model was asked.
+/// Returns the number of requests to the model.
 fn asked(server: &Server) -> usize {
     server.model.requests().len()
 }
 
 pub(crate) async fn a_repeated_message_runs_once(location: DatabaseLocation) {
-    let server = serve(&location, Wanted::default()).await;
+    let server = serve(&location, ServerOptions::default()).await;
     for text in ["do something", "small talk"] {
         let request = json!({ "message": message(&format!("m-{text}"), text) });
         let first = server.rpc("SendMessage", request.clone()).await;
@@ -26,7 +26,7 @@ pub(crate) async fn a_repeated_message_runs_once(location: DatabaseLocation) {
         let streamed = server.stream("SendStreamingMessage", request).await.all().await;
         assert_eq!(streamed, [first]);
     }
-    // Another message under the same name is another message.
+    // Another message with the same id is another message.
     let other = json!({ "message": message("m-do something", "do something else") });
     let one =
         server.rpc("SendMessage", json!({ "message": message("m-do something", "do something") }));
@@ -34,7 +34,7 @@ pub(crate) async fn a_repeated_message_runs_once(location: DatabaseLocation) {
 }
 
 pub(crate) async fn a_message_that_comes_many_times_at_once_runs_once(location: DatabaseLocation) {
-    let server = serve(&location, Wanted::default()).await;
+    let server = serve(&location, ServerOptions::default()).await;
     let request = json!({ "message": message("at-once", "soon") });
     let sends = (0..12).map(|_| server.rpc("SendMessage", request.clone()));
     let answers = join_all(sends).await;
@@ -48,21 +48,21 @@ pub(crate) async fn a_message_that_comes_many_times_at_once_runs_once(location: 
 pub(crate) async fn a_message_is_still_known_after_a_restart(location: DatabaseLocation) {
     let request = json!({ "message": message("before", "do something") });
     let greeting = json!({ "message": message("talk", "small talk") });
-    let first = serve(&location, Wanted::default()).await;
+    let first = serve(&location, ServerOptions::default()).await;
     let (task, answer) = (
         first.rpc("SendMessage", request.clone()).await,
         first.rpc("SendMessage", greeting.clone()).await,
     );
-    first.door.close().await;
+    first.endpoint.close().await;
     drop(first);
-    let second = serve(&location, Wanted::default()).await;
+    let second = serve(&location, ServerOptions::default()).await;
     assert_eq!(second.rpc("SendMessage", request).await, task);
     assert_eq!(second.rpc("SendMessage", greeting).await, answer);
     assert_eq!(asked(&second), 0);
 }
 
 pub(crate) async fn further_messages_of_a_task_are_recognised_too(location: DatabaseLocation) {
-    let server = serve(&location, Wanted::default()).await;
+    let server = serve(&location, ServerOptions::default()).await;
     let task = server.rpc("SendMessage", send("a question")).await["task"]["id"].clone();
     let more = send_to(task.as_str().unwrap(), "the second one");
     let first = server.rpc("SendMessage", more.clone()).await;
@@ -75,9 +75,9 @@ pub(crate) async fn further_messages_of_a_task_are_recognised_too(location: Data
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_callers_are_not_told_apart_only_a_named_context_makes_a_repetition() {
-    let mut wanted = Wanted::default();
-    wanted.settings.callers_are_known = false;
-    let (server, _directory) = Server::wanted(wanted).await;
+    let mut options = ServerOptions::default();
+    options.settings.callers_are_known = false;
+    let (server, _directory) = Server::with_options(options).await;
     let bare = json!({ "message": message("same", "do something") });
     let ids = [
         server.rpc("SendMessage", bare.clone()).await,
@@ -106,7 +106,7 @@ async fn a_caller_that_hangs_up_finds_its_answer() {
         );
         let mut connection = tokio::net::TcpStream::connect(address).await.unwrap();
         connection.write_all((head + &body).as_bytes()).await.unwrap();
-        // Sooner or later in what is done with it.
+        // At different points of its processing.
         tokio::time::sleep(std::time::Duration::from_micros(20 * number)).await;
         drop(connection);
         let answer = server.rpc("SendMessage", request).await;

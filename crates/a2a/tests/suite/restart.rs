@@ -1,4 +1,4 @@
-//! A process that is killed in the middle: the next one goes on, and every message runs once.
+//! Tests a process that is killed: the next one continues, and every message runs once.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -6,31 +6,31 @@ use std::process::{Child, Command, Stdio};
 use lango_store::DatabaseLocation;
 use serde_json::{Value, json};
 
-use crate::fixture::{SCRIPT, Wanted, message, serve};
+use crate::fixture::{SCRIPT, ServerOptions, message, serve};
 
 const LOCATION: &str = "LANGO_TEST_A2A_LOCATION";
 
-/// The process that is killed: this test program again, as a server. Not a test by itself.
+/// Runs this test program again as the server to be killed. Not a test by itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "started by a test that kills it"]
 async fn a_server_to_be_killed() {
     let Ok(location) = std::env::var(LOCATION) else { return };
-    let server = serve(&location.parse().unwrap(), Wanted::default()).await;
+    let server = serve(&location.parse().unwrap(), ServerOptions::default()).await;
     std::fs::write(std::env::var("LANGO_TEST_A2A_URL").unwrap(), &server.url).unwrap();
     std::future::pending::<()>().await;
 }
 
-/// Killed, whatever happens to the test.
-struct Killed(Child);
+/// A child that is killed whatever happens to the test.
+struct KilledOnDrop(Child);
 
-impl Drop for Killed {
+impl Drop for KilledOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-fn start(location: &DatabaseLocation, url: &std::path::Path) -> Killed {
+fn start(location: &DatabaseLocation, url: &std::path::Path) -> KilledOnDrop {
     let address = match location {
         DatabaseLocation::Sqlite(path) => format!("sqlite:{}", path.display()),
         DatabaseLocation::Postgres(url) => url.clone(),
@@ -42,10 +42,10 @@ fn start(location: &DatabaseLocation, url: &std::path::Path) -> Killed {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    Killed(child)
+    KilledOnDrop(child)
 }
 
-async fn url_in(path: &std::path::Path, child: &mut Killed) -> String {
+async fn url_in(path: &std::path::Path, child: &mut KilledOnDrop) -> String {
     for _ in 0..400 {
         if let Ok(url) = std::fs::read_to_string(path)
             && !url.is_empty()
@@ -81,7 +81,7 @@ pub(crate) async fn a_killed_process_is_made_up_for(location: DatabaseLocation) 
     let mut slow = json!({ "message": message("slow-one", "slow") });
     slow["configuration"] = json!({ "returnImmediately": true });
     let task = ask(&url, "SendMessage", slow.clone()).await.unwrap()["result"]["task"].clone();
-    // A second one of the same context waits for the first: its turn has not begun.
+    // A second message of the same context waits for the first: its turn has not begun.
     let mut behind = json!({ "message": message("behind", "do something") });
     behind["message"]["contextId"] = task["contextId"].clone();
     behind["configuration"] = json!({ "returnImmediately": true });
@@ -97,16 +97,16 @@ pub(crate) async fn a_killed_process_is_made_up_for(location: DatabaseLocation) 
     }
     drop(child);
 
-    // The same world, in which nothing is slow any more.
+    // The same script, without the delay.
     let script =
         SCRIPT.replace("delay_ms = 60000\nsay = \"Never heard.\"", "say = \"Heard after all.\"");
-    let server = serve(&location, Wanted { script: Some(script), ..Wanted::default() }).await;
+    let server = serve(&location, ServerOptions { script: Some(script), ..ServerOptions::default() }).await;
     let done = server.task_in(&id, "TASK_STATE_COMPLETED").await;
     assert_eq!(done["artifacts"][0]["parts"][0]["text"], "Heard after all.");
     let second = server.task_in(waiting["id"].as_str().unwrap(), "TASK_STATE_COMPLETED").await;
     assert_eq!(second["artifacts"][0]["parts"][0]["text"], "The answer.");
     assert_eq!(second["history"].as_array().unwrap().len(), 1, "the message ran once: {second}");
-    // Both messages are still known, and nothing of them is kept twice.
+    // Both messages are still recognized, and nothing of them is stored twice.
     let calls = server.model.requests().len();
     assert_eq!(server.rpc("SendMessage", slow).await["task"]["id"], json!(id));
     assert_eq!(server.rpc("SendMessage", behind).await["task"]["id"], waiting["id"]);
@@ -114,7 +114,8 @@ pub(crate) async fn a_killed_process_is_made_up_for(location: DatabaseLocation) 
     assert_eq!(server.rpc("ListTasks", json!({})).await["totalSize"], 2);
 }
 
-/// What was in the middle goes on before what had not begun, even if that belongs to an older task.
+/// Interrupted turns continue before turns that had not begun, even if those belong to an older
+/// task.
 pub(crate) async fn an_answer_that_waited_does_not_push_out_what_ran(location: DatabaseLocation) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let directory = tempfile::tempdir().unwrap();
@@ -143,21 +144,21 @@ pub(crate) async fn an_answer_that_waited_does_not_push_out_what_ran(location: D
 
     let script =
         SCRIPT.replace("delay_ms = 60000\nsay = \"Never heard.\"", "say = \"Heard after all.\"");
-    let server = serve(&location, Wanted { script: Some(script), ..Wanted::default() }).await;
+    let server = serve(&location, ServerOptions { script: Some(script), ..ServerOptions::default() }).await;
     let slow = server.task_in(slow.as_str().unwrap(), "TASK_STATE_COMPLETED").await;
     assert_eq!(slow["artifacts"][0]["parts"][0]["text"], "Heard after all.");
     let asked = server.task_in(asked["id"].as_str().unwrap(), "TASK_STATE_COMPLETED").await;
     assert_eq!(asked["artifacts"][0]["parts"][0]["text"], "The answer.");
 }
 
-/// A message that cannot be read any more ends its task, and the others go on.
+/// A message that cannot be read ends its task, and the others continue.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_read_does_not_stop_the_start() {
     let directory = tempfile::tempdir().unwrap();
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
-    let first = serve(&location, Wanted::default()).await;
+    let first = serve(&location, ServerOptions::default()).await;
     let asked = first.rpc("SendMessage", crate::fixture::send("a question")).await["task"].clone();
-    first.door.close().await;
+    first.endpoint.close().await;
     drop(first);
     let database = lango_store::testing::open(&location).await;
     for (id, caller) in [("0198c0de-0000-7000-8000-000000000001", "ada"), ("bad", "")] {
@@ -173,7 +174,7 @@ async fn what_cannot_be_read_does_not_stop_the_start() {
         let turn = turn.bind(id).bind(lango_protocol::TurnId::generate().to_string());
         database.write(turn.into()).await.unwrap();
     }
-    let second = serve(&location, Wanted::default()).await;
+    let second = serve(&location, ServerOptions::default()).await;
     second.task_in("0198c0de-0000-7000-8000-000000000001", "TASK_STATE_FAILED").await;
     let more = crate::fixture::send_to(asked["id"].as_str().unwrap(), "the second");
     let done = second.rpc("SendMessage", more).await;

@@ -1,12 +1,12 @@
-//! Whose a task is: to anybody else it does not exist, in no way of asking.
+//! Tests the ownership of tasks: for other callers a task does not exist, in any operation.
 
 use lango_store::DatabaseLocation;
 use serde_json::json;
 
-use crate::fixture::{Wanted, send, send_to, serve};
+use crate::fixture::{ServerOptions, send, send_to, serve};
 
 pub(crate) async fn a_task_does_not_exist_for_another_caller(location: DatabaseLocation) {
-    let server = serve(&location, Wanted::default()).await;
+    let server = serve(&location, ServerOptions::default()).await;
     let id = server.rpc("SendMessage", send("a question")).await["task"]["id"].clone();
     let id = id.as_str().unwrap();
     let config = json!({ "taskId": id, "id": "c", "url": "https://example.org/hook" });
@@ -31,7 +31,7 @@ pub(crate) async fn a_task_does_not_exist_for_another_caller(location: DatabaseL
     for ((method, foreign), (_, unknown)) in asks(id).into_iter().zip(asks(&nothing)) {
         let foreign = server.rpc_as("eve", method, foreign).await.to_string();
         let unknown = server.rpc_as("eve", method, unknown).await.to_string();
-        // The same words, but for the id that was asked for.
+        // The same message, except for the id of the request.
         assert_eq!(foreign.replace(id, "ID"), unknown.replace(&nothing, "ID"), "{method}");
         assert!(foreign.contains("-32001"), "{method}: {foreign}");
     }
@@ -47,7 +47,7 @@ pub(crate) async fn a_task_does_not_exist_for_another_caller(location: DatabaseL
     }
     let list = server.rpc_as("eve", "ListTasks", json!({})).await;
     assert_eq!((&list["result"]["totalSize"], &list["result"]["tasks"]), (&json!(0), &json!([])));
-    // Nothing of this changed anything for its owner.
+    // None of this changed anything for its owner.
     assert_eq!(
         server.rpc("GetTask", json!({ "id": id })).await["status"]["state"],
         "TASK_STATE_INPUT_REQUIRED"
@@ -56,7 +56,7 @@ pub(crate) async fn a_task_does_not_exist_for_another_caller(location: DatabaseL
 }
 
 pub(crate) async fn the_same_context_name_leads_each_caller_to_its_own(location: DatabaseLocation) {
-    let server = serve(&location, Wanted::default()).await;
+    let server = serve(&location, ServerOptions::default()).await;
     let mut request = send("the word is cormorant");
     request["message"]["contextId"] = json!("shared");
     server.rpc("SendMessage", request.clone()).await;
@@ -65,14 +65,14 @@ pub(crate) async fn the_same_context_name_leads_each_caller_to_its_own(location:
     let before = server.model.requests().len();
     let answer = server.rpc_as("eve", "SendMessage", request.clone()).await;
     assert_eq!(answer["result"]["task"]["contextId"], "shared");
-    let heard = &server.model.requests()[before..];
-    assert!(heard.iter().all(|request| !request.body.contains("cormorant")));
+    let requests = &server.model.requests()[before..];
+    assert!(requests.iter().all(|request| !request.body.contains("cormorant")));
     let list = server.rpc_as("eve", "ListTasks", json!({ "contextId": "shared" })).await;
     assert_eq!(list["result"]["totalSize"], 1);
-    // Its own conversation goes on there.
+    // Its own conversation continues there.
     let before = server.model.requests().len();
     request["message"]["messageId"] = json!("another");
     server.rpc("SendMessage", request).await;
-    let heard = &server.model.requests()[before..];
-    assert!(heard.iter().any(|request| request.body.contains("cormorant")));
+    let requests = &server.model.requests()[before..];
+    assert!(requests.iter().any(|request| request.body.contains("cormorant")));
 }

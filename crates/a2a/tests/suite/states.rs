@@ -1,5 +1,5 @@
-//! What becomes of a task: questions to the caller, questions to the owner, refusal, failure, and
-//! being stopped.
+//! Tests the states of a task: questions to the caller, questions to the owner, refusal, failure,
+//! and cancellation.
 
 use std::sync::atomic::Ordering;
 
@@ -28,7 +28,7 @@ async fn small_talk_is_a_message_and_work_is_a_task() {
     assert_eq!(words(&work["task"]), "The answer.");
     let data = server.rpc("SendMessage", send("data")).await;
     assert_eq!(data["task"]["artifacts"][0]["parts"][0]["data"], json!({ "key": "value" }));
-    // Who does not wait cannot know yet which it will be, and gets a task.
+    // An immediate reply cannot know yet which it will be, and is a task.
     let mut at_once = send("small talk");
     at_once["configuration"] = json!({ "returnImmediately": true });
     let task = server.rpc("SendMessage", at_once).await["task"].clone();

@@ -1,4 +1,4 @@
-//! Streams: what they say adds up to the task, for everybody who follows, from wherever they begin.
+//! Tests streams: their updates add up to the task, for every follower and from any starting point.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ async fn words_come_in_pieces_and_the_last_says_so() {
     );
 }
 
-/// A stream that is cut after any of its events and taken up again loses and repeats nothing.
+/// Cuts a stream after each of its events: nothing is lost or repeated after it is resumed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_that_is_cut_anywhere_is_taken_up_without_loss_or_repetition() {
     let (server, _directory) = Server::new().await;
@@ -55,7 +55,7 @@ async fn a_stream_that_is_cut_anywhere_is_taken_up_without_loss_or_repetition() 
     }
 }
 
-/// The task as it is known after a cut; none if it had ended before it was asked for again.
+/// Returns the task as known after a cut; none if it had ended before it was requested again.
 async fn cut_after(server: &Server, cut: usize) -> Option<Value> {
     let mut stream = server.stream("SendStreamingMessage", send("drip")).await;
     let mut before = Vec::new();
@@ -82,7 +82,7 @@ async fn everybody_who_follows_sees_the_same_over_further_turns_too() {
     streams.push(
         server.http_stream(&format!("tasks/{}:subscribe", id.as_str().unwrap()), json!({})).await,
     );
-    // One of them goes, which is nobody else's concern.
+    // One of them disconnects, which does not affect the others.
     let mut gone = streams.remove(0);
     assert!(gone.next().await.unwrap()["task"].is_object());
     drop(gone);
@@ -94,18 +94,18 @@ async fn everybody_who_follows_sees_the_same_over_further_turns_too() {
         assert_eq!(events, &all[0]);
     }
     let mut sum = seen(&all[0]);
-    // History grows with messages, which streams do not say.
+    // The history grows with messages, which streams do not include.
     sum["history"] = task["history"].clone();
     assert_eq!(sum, task);
     assert_eq!(all[0].last().unwrap()["statusUpdate"]["status"]["state"], "TASK_STATE_COMPLETED");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn closing_the_door_ends_every_stream() {
+async fn closing_the_endpoint_ends_every_stream() {
     let (server, _directory) = Server::new().await;
     let id = server.rpc("SendMessage", send("a question")).await["task"]["id"].clone();
     let mut stream = server.stream("SubscribeToTask", json!({ "id": id })).await;
     assert!(stream.next().await.is_some());
-    server.door.close().await;
+    server.endpoint.close().await;
     assert!(stream.next().await.is_none());
 }

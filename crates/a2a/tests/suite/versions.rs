@@ -1,9 +1,9 @@
-//! Which version of the protocol a request is in.
+//! Tests the protocol version of requests.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::fixture::{Server, Wanted, send};
+use crate::fixture::{Server, ServerOptions, send};
 
 async fn rpc(
     server: &Server,
@@ -43,7 +43,7 @@ async fn the_version_decides_what_a_method_means() {
     for version in [None, Some(""), Some("0.3"), Some("0.3.0")] {
         let answer = rpc(&server, version, "", "message/send", old("do something")).await;
         assert_eq!(answer["result"]["status"]["state"], "completed", "{version:?} {answer}");
-        // A method of the other version is none.
+        // A method of the other version does not exist.
         let answer = rpc(&server, version, "", "SendMessage", send("do something")).await;
         assert_eq!(answer["error"]["code"], -32601);
     }
@@ -56,7 +56,7 @@ async fn the_version_decides_what_a_method_means() {
         let request = server.raw(Method::GET, "/a2a/v1/tasks").header("A2A-Version", version);
         assert_eq!(request.send().await.unwrap().status(), 400);
     }
-    // 0.3 is spoken over JSON-RPC only.
+    // 0.3 is supported over JSON-RPC only.
     assert_eq!(server.raw(Method::GET, "/a2a/v1/tasks").send().await.unwrap().status(), 400);
     let request = server.raw(Method::GET, "/a2a/v1/tasks?A2A-Version=1.0");
     assert_eq!(request.send().await.unwrap().status(), 200);
@@ -64,9 +64,9 @@ async fn the_version_decides_what_a_method_means() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_old_version_can_be_left_out() {
-    let mut wanted = Wanted::default();
-    wanted.settings.speak_03 = false;
-    let (server, _directory) = Server::wanted(wanted).await;
+    let mut options = ServerOptions::default();
+    options.settings.speak_03 = false;
+    let (server, _directory) = Server::with_options(options).await;
     let answer = rpc(&server, None, "", "message/send", old("do something")).await;
     assert_eq!(answer["error"]["code"], -32009);
     let card = server.raw(Method::GET, "/.well-known/agent-card.json").send().await.unwrap();

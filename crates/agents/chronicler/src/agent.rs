@@ -1,4 +1,4 @@
-//! The chronicler as assembly sees it: what it is opened with, and what it brings.
+//! Opens the chronicler from its settings and resources, and returns the parts that it contributes.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::tools::{
 };
 use crate::{Chronicler, ChroniclerError, MemoryContext, MemorySettings};
 
-/// The chronicler: memory of the user and of past conversations.
+/// Is the chronicler: memory of the user and of past conversations.
 pub struct ChroniclerAgent {
     memory: Memory,
 }
@@ -26,13 +26,13 @@ impl ChroniclerAgent {
         Ok(Self::new(Memory::open(settings, resources).await?))
     }
 
-    /// Returns the chronicler of a memory that is open.
+    /// Returns the chronicler of an open memory.
     pub fn new(memory: Memory) -> Self {
         Self { memory }
     }
 
-    /// Returns what the chronicler contributes to turns. Observing may ask a model, so it is
-    /// background work.
+    /// Returns the chronicler's contributions to turns. Observing may call a model, so it runs in
+    /// the background.
     pub fn parts(&self) -> AgentParts {
         let memory = || self.memory.clone();
         let tools = vec![

@@ -1,4 +1,4 @@
-//! Asking the model that observes: one bounded call, within the day's limit.
+//! Calls the model that observes: one bounded call, within the day's limit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,19 +11,19 @@ use tokio_util::sync::CancellationToken;
 use crate::ChroniclerError;
 use crate::memory::Memory;
 
-/// The longest reply, in tokens.
-const REPLY_TOKENS: u32 = 1_200;
+/// Limits the reply, in tokens.
+const MAX_REPLY_TOKENS: u32 = 1_200;
 
-/// The longest reply that is read, in bytes.
-const REPLY_BYTES: usize = 16 * 1024;
+/// Limits how much of a reply is read.
+const MAX_REPLY_BYTES: usize = 16 * 1024;
 
-/// A model that takes longer is not waited for.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// Limits how long a reply may take.
+const REPLY_TIMEOUT: Duration = Duration::from_mins(2);
 
 impl Memory {
-    /// What the model says; none without one, beyond the day's limit, or where it fails. Whoever asks
-    /// has another way then.
-    pub(crate) async fn ask(
+    /// Returns the model's reply. Returns none if there is no model, the day's limit is reached, or
+    /// the call fails; the caller then works without a model.
+    pub(crate) async fn ask_observer(
         &self,
         instruction: &str,
         text: String,
@@ -31,42 +31,42 @@ impl Memory {
     ) -> Result<Option<String>, ChroniclerError> {
         let Some(model) = self.observer() else { return Ok(None) };
         let stores = self.stores();
-        let asked = estimate_tokens(instruction) + estimate_tokens(&text);
-        let reserved = asked + u64::from(REPLY_TOKENS);
+        let request_tokens = estimate_tokens(instruction) + estimate_tokens(&text);
+        let reserved = request_tokens + u64::from(MAX_REPLY_TOKENS);
         if !stores.reserve(reserved, self.settings().tokens_per_day).await? {
             return Ok(None);
         }
         let request = ModelRequest {
             instruction: instruction.into(),
             messages: vec![Message::user(text)],
-            options: Options { max_output_tokens: Some(REPLY_TOKENS), temperature: Some(0.0) },
+            options: Options { max_output_tokens: Some(MAX_REPLY_TOKENS), temperature: Some(0.0) },
             ..ModelRequest::default()
         };
         let reply = tokio::select! {
             () = cancel.cancelled() => None,
-            reply = tokio::time::timeout(PATIENCE, reply(model, request)) => reply.ok().flatten(),
+            reply = tokio::time::timeout(REPLY_TIMEOUT, read_reply(model, request)) => reply.ok().flatten(),
         };
         let used = match &reply {
             Some((_, Some(usage))) => usage.total(),
-            Some((said, None)) => asked + estimate_tokens(said),
-            // It may have cost all of it.
+            Some((reply_text, None)) => request_tokens + estimate_tokens(reply_text),
+            // The failed call may have used all reserved tokens.
             None => reserved,
         };
         stores.settle(reserved, used).await?;
-        Ok(reply.map(|(said, _)| said))
+        Ok(reply.map(|(reply_text, _)| reply_text))
     }
 }
 
-async fn reply(model: &Arc<dyn Model>, request: ModelRequest) -> Option<(String, Option<Usage>)> {
+async fn read_reply(model: &Arc<dyn Model>, request: ModelRequest) -> Option<(String, Option<Usage>)> {
     let mut stream = model.stream(Arc::new(request));
-    let (mut said, mut used) = (String::new(), None);
+    let (mut reply_text, mut used) = (String::new(), None);
     while let Some(event) = stream.next().await {
         match event.ok()? {
-            ModelEvent::Text(piece) if said.len() < REPLY_BYTES => said.push_str(&piece),
-            ModelEvent::Setback(_) => said.clear(),
+            ModelEvent::Text(piece) if reply_text.len() < MAX_REPLY_BYTES => reply_text.push_str(&piece),
+            ModelEvent::Setback(_) => reply_text.clear(),
             ModelEvent::Usage(usage) => used = Some(usage),
             _ => {}
         }
     }
-    Some((said, used))
+    Some((reply_text, used))
 }

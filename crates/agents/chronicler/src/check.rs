@@ -1,4 +1,4 @@
-//! Whether the tables agree with each other and with the index.
+//! Checks whether the tables agree with each other and with the index.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,30 +8,30 @@ use lango_store::Statement;
 use crate::ChroniclerError;
 use crate::chronicler::Chronicler;
 use crate::memory::Memory;
-use crate::shelf::OBSERVED;
+use crate::rows::OBSERVATION_COLLECTION;
 
-/// Something that does not agree.
+/// Is an inconsistency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// What, in words.
+    /// The description.
     pub what: String,
 }
 
 impl Chronicler {
-    /// Reads everything and says what does not agree: messages that were observed twice or left out,
-    /// memories that the index does not know or still knows, references to nothing.
+    /// Reads everything and returns the inconsistencies: messages that were observed twice or left
+    /// out, memories that the index lacks or still has, dangling references.
     pub async fn check(&self) -> Result<Vec<Problem>, ChroniclerError> {
         let memory = self.memory();
         let mut problems = Vec::new();
-        runs(memory, &mut problems).await?;
-        index(memory, &mut problems).await?;
-        links(memory, &mut problems).await?;
+        check_runs(memory, &mut problems).await?;
+        check_index(memory, &mut problems).await?;
+        check_links(memory, &mut problems).await?;
         Ok(problems.into_iter().map(|what| Problem { what }).collect())
     }
 }
 
-/// The runs of each session follow each other without a gap, up to its watermark.
-async fn runs(memory: &Memory, problems: &mut Vec<String>) -> Result<(), ChroniclerError> {
+/// Checks that the runs of each session are contiguous up to its watermark.
+async fn check_runs(memory: &Memory, problems: &mut Vec<String>) -> Result<(), ChroniclerError> {
     let database = &memory.stores().database;
     let statement = Statement::new(
         "SELECT session, first_seq, last_seq FROM observation_runs ORDER BY session, first_seq",
@@ -77,8 +77,8 @@ async fn runs(memory: &Memory, problems: &mut Vec<String>) -> Result<(), Chronic
     Ok(())
 }
 
-/// The index has exactly the memories that hold, and no observation that is not there.
-async fn index(memory: &Memory, problems: &mut Vec<String>) -> Result<(), ChroniclerError> {
+/// Checks that the index has exactly the current memories, and no unknown observation.
+async fn check_index(memory: &Memory, problems: &mut Vec<String>) -> Result<(), ChroniclerError> {
     let mut live: BTreeSet<String> =
         memory.memories(false).await?.into_iter().map(|memory| memory.id).collect();
     let observed: BTreeSet<String> =
@@ -92,7 +92,7 @@ async fn index(memory: &Memory, problems: &mut Vec<String>) -> Result<(), Chroni
         for entry in &page {
             let id = &entry.key.key;
             let known = match entry.key.collection.as_str() {
-                OBSERVED => observed.contains(id),
+                OBSERVATION_COLLECTION => observed.contains(id),
                 _ => live.remove(id),
             };
             if !known {
@@ -104,8 +104,8 @@ async fn index(memory: &Memory, problems: &mut Vec<String>) -> Result<(), Chroni
     Ok(())
 }
 
-/// What is referred to is there.
-async fn links(memory: &Memory, problems: &mut Vec<String>) -> Result<(), ChroniclerError> {
+/// Checks that references lead to existing rows.
+async fn check_links(memory: &Memory, problems: &mut Vec<String>) -> Result<(), ChroniclerError> {
     let all = memory.memories(true).await?;
     let ids: BTreeSet<&String> = all.iter().map(|memory| &memory.id).collect();
     for memory in &all {

@@ -1,5 +1,5 @@
-//! The background work: noting, observing, reflecting, and the rest of forgetting. It runs when it
-//! is called, does what is due, and returns: nothing here waits for a timer.
+//! Does the background work: noting, observing, reflecting, and the rest of forgetting. It runs
+//! when it is called, does what is due, and returns; there is no timer.
 
 use lango_protocol::SessionId;
 use tokio_util::sync::CancellationToken;
@@ -8,26 +8,26 @@ use crate::ChroniclerError;
 use crate::memory::Memory;
 use crate::record::{Observation, Reflection};
 
-/// Sessions that are looked at when all are.
-const SESSIONS: u32 = 200;
+/// Limits the sessions that [`Chronicler::work_all`] works on.
+const MAX_SESSION_COUNT: u32 = 200;
 
-/// The most runs of one call: what is left is due the next time.
-const RUNS: usize = 20;
+/// Limits the runs of one call; the rest is due the next time.
+const MAX_RUN_COUNT: usize = 20;
 
-/// What was done.
+/// Says what was done.
 #[derive(Debug, Clone, Default)]
-pub struct Report {
+pub struct ChroniclerReport {
     /// Memories that are new.
     pub memories: usize,
     /// Observations that are new.
     pub observations: Vec<Observation>,
     /// Reflections that are new.
     pub reflections: Vec<Reflection>,
-    /// Texts of the journal that what was forgotten was taken out of.
+    /// The number of journal texts that were redacted.
     pub redacted: u64,
 }
 
-impl Report {
+impl ChroniclerReport {
     fn add(&mut self, other: Self) {
         self.memories += other.memories;
         self.observations.extend(other.observations);
@@ -35,7 +35,7 @@ impl Report {
         self.redacted += other.redacted;
     }
 
-    /// Whether anything was done.
+    /// Tells whether nothing was done.
     pub fn is_empty(&self) -> bool {
         self.memories == 0
             && self.observations.is_empty()
@@ -51,39 +51,39 @@ pub struct Chronicler {
 }
 
 impl Chronicler {
-    /// Works for this memory.
+    /// Creates the chronicler of this memory.
     pub fn new(memory: Memory) -> Self {
         Self { memory }
     }
 
-    /// Whether there is something to do for a session. Asks no model.
+    /// Tells whether there is work for a session. Calls no model.
     pub async fn work_due(&self, session: &SessionId) -> Result<bool, ChroniclerError> {
         let stores = self.memory.stores();
         let mark = stores.watermark(session).await?;
-        let unnoted = !stores.journal.said(session, mark.noted, 1).await?.is_empty();
+        let unnoted = !stores.journal.messages_after(session, mark.noted, 1).await?.is_empty();
         Ok(unnoted
             || self.memory.observation_due(session).await?
             || self.memory.reflection_due(session).await?)
     }
 
-    /// Does what is due for a session: notes what the user stated, observes if enough was said,
-    /// condenses if enough was observed. One process works at one session at a time.
+    /// Does what is due for a session: notes the user's statements, observes if enough was said,
+    /// condenses if enough was observed. One process works on one session at a time.
     pub async fn work(
         &self,
         session: &SessionId,
         cancel: &CancellationToken,
-    ) -> Result<Report, ChroniclerError> {
+    ) -> Result<ChroniclerReport, ChroniclerError> {
         let _working = self.memory.working.lock().await;
-        let (redacted, _) = self.memory.work_off_redactions().await?;
-        Ok(Report { redacted, ..self.work_on(session, cancel).await? })
+        let (redacted, _) = self.memory.apply_redactions().await?;
+        Ok(ChroniclerReport { redacted, ..self.work_on(session, cancel).await? })
     }
 
-    /// The same for all sessions that were used lately.
-    pub async fn work_all(&self, cancel: &CancellationToken) -> Result<Report, ChroniclerError> {
+    /// Does the same for all recent sessions.
+    pub async fn work_all(&self, cancel: &CancellationToken) -> Result<ChroniclerReport, ChroniclerError> {
         let _working = self.memory.working.lock().await;
-        let (redacted, _) = self.memory.work_off_redactions().await?;
-        let mut report = Report { redacted, ..Report::default() };
-        for session in self.memory.stores().journal.sessions(SESSIONS).await? {
+        let (redacted, _) = self.memory.apply_redactions().await?;
+        let mut report = ChroniclerReport { redacted, ..ChroniclerReport::default() };
+        for session in self.memory.stores().journal.sessions(MAX_SESSION_COUNT).await? {
             if cancel.is_cancelled() {
                 break;
             }
@@ -96,9 +96,9 @@ impl Chronicler {
         &self,
         session: &SessionId,
         cancel: &CancellationToken,
-    ) -> Result<Report, ChroniclerError> {
-        let mut report = Report { memories: self.memory.note(session).await?, ..Report::default() };
-        for _ in 0..RUNS {
+    ) -> Result<ChroniclerReport, ChroniclerError> {
+        let mut report = ChroniclerReport { memories: self.memory.note(session).await?, ..ChroniclerReport::default() };
+        for _ in 0..MAX_RUN_COUNT {
             if cancel.is_cancelled() || !self.memory.observation_due(session).await? {
                 break;
             }
@@ -115,15 +115,15 @@ impl Chronicler {
         Ok(report)
     }
 
-    /// Observes a session now, however little was said.
+    /// Observes a session now, even if little was said.
     pub async fn observe_now(
         &self,
         session: &SessionId,
         cancel: &CancellationToken,
-    ) -> Result<Report, ChroniclerError> {
+    ) -> Result<ChroniclerReport, ChroniclerError> {
         let _working = self.memory.working.lock().await;
-        let mut report = Report { memories: self.memory.note(session).await?, ..Report::default() };
-        for _ in 0..RUNS {
+        let mut report = ChroniclerReport { memories: self.memory.note(session).await?, ..ChroniclerReport::default() };
+        for _ in 0..MAX_RUN_COUNT {
             let run = self.memory.observe(session, cancel).await?;
             report.memories += run.memories;
             report.observations.extend(run.observations);
@@ -134,7 +134,7 @@ impl Chronicler {
         Ok(report)
     }
 
-    /// Condenses the observations of a session now, or with `about` those that have to do with it.
+    /// Condenses the observations of a session now, or with `about` only those about it.
     pub async fn reflect_now(
         &self,
         session: &SessionId,
@@ -145,12 +145,12 @@ impl Chronicler {
         self.memory.reflect(session, about, cancel).await
     }
 
-    /// Tokens that observing and reflecting used today.
+    /// Returns the tokens that observing and reflecting used today.
     pub async fn spent_today(&self) -> Result<u64, ChroniclerError> {
         self.memory.stores().spent_today().await
     }
 
-    /// The memory it works for.
+    /// Returns the memory.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Defines the chronicler's errors.
 
 use lango_retrieval::RetrievalError;
 use lango_store::StoreError;
@@ -6,19 +6,19 @@ use lango_tool::ToolError;
 
 use crate::gate::Refusal;
 
-/// Why something could not be remembered, recalled or forgotten.
+/// Says why something could not be remembered, recalled or forgotten.
 #[derive(Debug, thiserror::Error)]
 pub enum ChroniclerError {
-    /// The database.
+    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The index.
+    /// The index failed.
     #[error(transparent)]
     Retrieval(#[from] RetrievalError),
-    /// The write gate.
+    /// The write gate refused it.
     #[error("not stored: {0}")]
     Refused(#[from] Refusal),
-    /// There is nothing with this id.
+    /// No memory has this id.
     #[error("there is no memory {0:?}. See: lango memory list")]
     Unknown(String),
 }

@@ -1,7 +1,8 @@
-//! Which sentences of the user state something about themselves, their work or their wishes.
+//! Extracts the user's sentences about themselves, their work or their wishes.
 //!
-//! Rules, not a model: the sentence is kept as it was said. They are meant to miss rather than to
-//! keep what is not meant to last; `bench/README.md` has how often they do either.
+//! It uses rules, not a model: the sentence is kept as it was said. The rules would rather miss a
+//! sentence than keep one that is not meant to last; `bench/README.md` shows how often they do
+//! either.
 
 use std::sync::LazyLock;
 
@@ -11,19 +12,19 @@ use crate::gate::{self, is_empty_talk};
 use crate::record::{MemoryKind, Priority};
 use crate::text::{distinctive, sentences};
 
-/// A sentence that states something.
+/// Is a sentence that states something.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stated {
-    /// As it was said.
+pub(crate) struct ExtractedStatement {
+    /// The sentence as it was said.
     pub(crate) text: String,
     pub(crate) kind: MemoryKind,
     pub(crate) priority: Priority,
 }
 
-/// The sentences of a message that state something, in order.
-pub(crate) fn stated(message: &str) -> Vec<Stated> {
+/// Returns the sentences of a message that state something, in order.
+pub(crate) fn extract_statements(message: &str) -> Vec<ExtractedStatement> {
     let own = own_words(message);
-    let mut found: Vec<Stated> = Vec::new();
+    let mut found: Vec<ExtractedStatement> = Vec::new();
     for (from, to) in sentences(&own) {
         if let Some(stated) = classify(&own[from..to])
             && !found.iter().any(|before| before.text == stated.text)
@@ -34,11 +35,11 @@ pub(crate) fn stated(message: &str) -> Vec<Stated> {
     found
 }
 
-/// The sentences that state something in words that no rule knows: nothing to rely on, but something to
-/// find again. At least a name, a number, or the user themselves must be in them.
-pub(crate) fn mentioned(message: &str) -> Vec<Stated> {
+/// Returns the statements that no rule covers: not reliable, but worth finding again. They must
+/// contain a name, a number, or the user themselves.
+pub(crate) fn extract_mentions(message: &str) -> Vec<ExtractedStatement> {
     let own = own_words(message);
-    let mut found: Vec<Stated> = Vec::new();
+    let mut found: Vec<ExtractedStatement> = Vec::new();
     for (from, to) in sentences(&own) {
         let sentence = own[from..to].trim_start_matches(['-', '*', '•', ' ']).trim();
         let lower = sentence.to_lowercase().replace('’', "'");
@@ -51,16 +52,16 @@ pub(crate) fn mentioned(message: &str) -> Vec<Stated> {
         {
             continue;
         }
-        if let Ok(text) = gate::statement(sentence)
+        if let Ok(text) = gate::check_statement(sentence)
             && !found.iter().any(|before| before.text == text)
         {
-            found.push(Stated { text, kind: MemoryKind::Fact, priority: Priority::Low });
+            found.push(ExtractedStatement { text, kind: MemoryKind::Fact, priority: Priority::Low });
         }
     }
     found
 }
 
-/// The message without code, quotations and what follows an announcement of pasted text.
+/// Returns the message without code, quotations and pasted text after its announcement.
 fn own_words(message: &str) -> String {
     let mut own = String::with_capacity(message.len());
     let mut fenced = false;
@@ -100,32 +101,32 @@ macro_rules! patterns {
     };
 }
 
-// All are compared with the sentence in lower case, with straight apostrophes.
+// All patterns are matched against the sentence in lower case, with straight apostrophes.
 patterns! {
-    /// The rest of the message is not the user's.
+    /// Matches an announcement after which the text is not the user's.
     PASTED = r"(?:here(?:'s| is| are)|this is|below is|the following|pasting|pasted|see) (?:the |a |an |my |our |some )?(?:full |whole |complete )?(?:\w+ )?(?:text|email|e-mail|mail|log|logs|output|page|article|document|file|message|transcript|error|trace|readme|content)s?\b[^.]*:\s*$";
-    /// An order to the assistant, or a wish about this one task.
+    /// Matches an order to the assistant, or a wish about this one task.
     ORDER = r"^(?:please |could you |can you |kindly |now |then |ok(?:ay)?,? |and |also |next,? |just )*(?:write|show|list|fix|run|open|tell|give|make|create|add|find|summari[sz]e|explain|check|delete|remove|search|read|help|let's|let us|look|go|try|do|update|change|rename|refactor|translate|convert|generate|compare|draft|print|count|sort|send|start|stop|build|test|install|download|review|describe|suggest|plan|analy[sz]e|calculate|compute|repeat|continue|move|copy|put|set|turn|save|load|schedule|remind|book|buy|order|forget|ignore|undo|revert|commit|push|merge|deploy|format|rewrite|shorten|improve|think|wait|use|answer|reply|respond|keep|call)\b";
-    /// Not stated, only thought of.
+    /// Matches hypothetical sentences.
     HYPOTHETICAL = r"\b(?:if|suppose|imagine|pretend|assume|assuming|what if|let's say|for example|e\.g|hypothetically|would|could|might|maybe|perhaps|i think|i guess|not sure|i wonder|unless|wish|hopefully)\b";
-    /// What somebody or something else says.
+    /// Matches reports of what other people or texts say.
     REPORTED = r"\b(?:says?|said|states?|claims?|according to|reads|wrote|writes|tells? (?:me|us)|the (?:page|article|website|site|email|document|file|readme|log|book|blog|post|tweet|error|output|command|tool|docs?|documentation) )\b|[“\x22][^”\x22]{40,}[”\x22]";
-    /// What holds only now.
+    /// Matches what holds only now.
     FLEETING = r"\b(?:right now|at the moment|today|this (?:morning|afternoon|evening|time)|just now|tonight|currently (?:looking|trying|working|debugging|testing|reading))\b|\bi(?:'m| am) (?:\w+ing|tired|sorry|confused|stuck|busy|back|done|ready|happy|sad|glad|afraid|sure|curious|wondering|here|fine|ok|good|bored|hungry|lost|late|new here|not sure|just|also|so|very|really|a (?:bit|little|lot|few))\b|\b(?:is|are) (?:failing|broken|not working|slow|stuck|down|crashing|wrong|ready|done|fine|ok|weird|red|green again|missing|empty|great|nice|cool|perfect|helpful)\b";
-    /// Something that points to what was said before, which will not be there.
+    /// Matches references to an earlier message, which will be missing later.
     POINTING = r"^(?:it|this|that|these|those|he|she|they|there|here|so|which|one|same|and that)\b|\b(?:like|love|hate|prefer|use|want) (?:that|this|it|them|these|those|your|the (?:first|second|last|idea|way|other))\b";
 
-    /// A wish that an order may be hidden in, or an answer to what was said last.
+    /// Matches a wish that may be an order, or an answer to the last message.
     REQUEST = r"\b(?:please|can you|could you|would you|let's|let me|go on|i (?:need|want|tried|would like)|we should|any ideas)\b|^(?:ok(?:ay)?|thanks?|sure|yes|yep|no|nope|oh|well|hm+)\b";
 
-    /// The user, or those around them.
+    /// Matches the user or their group.
     SELF = r"\b(?:i|my|me|mine|our|ours|we|us)\b";
 
-    /// Asked to be remembered.
+    /// Matches a request to remember something.
     ASKED = r"^(?:please |and |also |ok,? |hey,? )*(?:(?:do )?remember|note|keep in mind|make a note|don't forget|for the record|for (?:your|future) (?:information|reference)|fyi|just so you know)[,:]*\s*(?:that )?\s*";
-    /// From now on, always, never.
+    /// Matches rules: from now on, always, never.
     RULE = r"^(?:please |and |also |ok,? )*(?:from now on|going forward|in (?:the )?future|henceforth|always|never|by default)\b";
-    /// An order that is meant to last.
+    /// Matches an order that is meant to last.
     LASTING_ORDER = r"^(?:please )?(?:use|write|answer|reply|respond|speak|address|keep|format|call)\b.*\b(?:always|from now on|going forward|in (?:all|every|each|general|the future|future)|for (?:all|every|each)|whenever|every time|each time|by default|(?:my|our) (?:code|commits?|emails?|projects?|documents?|reports?|notes))\b";
     CALL_ME = r"\bcall me (?:by )?[\w'-]+\s*[.!]?$|\bi go by\b|\bmy (?:full |first |last |nick)?name is\b|\bmy pronouns are\b";
     IDENTITY = r"\bi(?:'m| am) (?:an? (?:\w+[ -]){0,4}\w+|from \w+|based in|living in|married|engaged|single|divorced|allergic|intoleran\w+|vegetarian|vegan|left-handed|colou?r-?blind|dyslexic|deaf|\d+ years old|responsible for|in charge of|the (?:lead|head|owner|maintainer|manager|cto|ceo|author|founder))\b";
@@ -140,8 +141,8 @@ patterns! {
     CHANGE = r"\b(?:is now|are now|has moved to|have moved to|moved to|was renamed|renamed to|is no longer|are no longer|not anymore|any ?more|instead of|changed (?:to|from)|has changed|was changed|got moved|postponed to|brought forward to|switched (?:to|from))\b";
 }
 
-/// What a sentence states, if it states something that lasts.
-fn classify(sentence: &str) -> Option<Stated> {
+/// Returns what a sentence states, if it is meant to last.
+fn classify(sentence: &str) -> Option<ExtractedStatement> {
     let sentence = sentence.trim_start_matches(['-', '*', '•', ' ']).trim();
     let words = sentence.split_whitespace().count();
     if !(2..=60).contains(&words) || is_empty_talk(sentence) {
@@ -149,22 +150,22 @@ fn classify(sentence: &str) -> Option<Stated> {
     }
     let lower = sentence.to_lowercase().replace('’', "'");
     let asked = ASKED.as_ref().and_then(|asked| asked.find(&lower));
-    // What is asked to be remembered is kept without the asking; byte positions are the same in both,
-    // unless lower case has another length, where the whole is kept.
+    // The request to remember is removed. Byte positions are the same in both texts, unless lower
+    // case has another length; then the whole sentence is kept.
     let content = match &asked {
         Some(found) if lower.len() == sentence.len() && sentence.is_char_boundary(found.end()) => {
             sentence[found.end()..].trim()
         }
         _ => sentence,
     };
-    let line = gate::statement(content).ok()?;
+    let line = gate::check_statement(content).ok()?;
     let (kind, priority) =
-        kind_of(&lower, asked.is_some_and(|found| is_told(&lower, found.end())))?;
-    Some(Stated { text: line, kind, priority })
+        kind_of(&lower, asked.is_some_and(|found| is_fact(&lower, found.end())))?;
+    Some(ExtractedStatement { text: line, kind, priority })
 }
 
-/// Whether what follows is told and not ordered: "remember to call" is a task.
-fn is_told(lower: &str, from: usize) -> bool {
+/// Tells whether a fact follows and not a task, as in "remember to call".
+fn is_fact(lower: &str, from: usize) -> bool {
     let rest = lower.get(from..).unwrap_or_default();
     !rest.starts_with("to ")
         && !rest.starts_with("how ")
@@ -221,7 +222,7 @@ fn kind_of(lower: &str, asked: bool) -> Option<(MemoryKind, Priority)> {
     None
 }
 
-/// Whether what an observer wrote is about this moment, or is a task: nothing that lasts.
+/// Tells whether an observation is about this moment or a task, which does not last.
 pub(crate) fn is_passing(text: &str) -> bool {
     let lower = text.to_lowercase().replace('’', "'");
     let own = lower
@@ -236,7 +237,7 @@ pub(crate) fn is_passing(text: &str) -> bool {
         || own.contains("an error")
 }
 
-/// The kind of a text that an observer wrote.
+/// Returns the kind of memory that an observation makes.
 pub(crate) fn kind_of_observation(text: &str) -> MemoryKind {
     static WISH: LazyLock<Option<Regex>> = LazyLock::new(|| {
         pattern(
@@ -290,7 +291,7 @@ mod tests {
     }
 
     fn kinds(text: &str) -> Vec<(MemoryKind, Priority)> {
-        stated(text).into_iter().map(|stated| (stated.kind, stated.priority)).collect()
+        extract_statements(text).into_iter().map(|stated| (stated.kind, stated.priority)).collect()
     }
 
     #[test]
@@ -324,10 +325,10 @@ mod tests {
 
     #[test]
     fn what_is_asked_to_be_remembered_is_kept_without_the_asking() {
-        let found = stated("Please remember that the launch code word is PELICAN-7741.");
+        let found = extract_statements("Please remember that the launch code word is PELICAN-7741.");
         assert_eq!(found[0].text, "the launch code word is PELICAN-7741.");
-        assert!(stated("remember to call mum").is_empty());
-        assert!(stated("do you remember where I live?").is_empty());
+        assert!(extract_statements("remember to call mum").is_empty());
+        assert!(extract_statements("do you remember where I live?").is_empty());
     }
 
     #[test]
@@ -350,7 +351,7 @@ mod tests {
             "Show me how we use the parser",
             "Run the tests in our repository and list my open branches",
         ] {
-            assert_eq!(stated(text), [], "{text}");
+            assert_eq!(extract_statements(text), [], "{text}");
         }
     }
 
@@ -358,7 +359,7 @@ mod tests {
     fn code_quotes_and_pasted_text_are_not_the_users_words() {
         let message = "Look:\n```\nmy name is Mallory\n```\n> I live in Moscow\nI live in Bern.\n\
                        Here is the email:\nMy account is at Evilbank.";
-        let found = stated(message);
+        let found = extract_statements(message);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].text, "I live in Bern.");
     }

@@ -1,5 +1,5 @@
-//! Forgetting: a memory, what it took the place of, what was derived from it, and the words in the
-//! journal that it came from.
+//! Forgets a memory, the memories that it superseded, what was derived from it, and its words in
+//! the journal.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use lango_store::{Batch, Durability, Redaction as _, Statement};
 
 use crate::ChroniclerError;
 use crate::memory::{Memory, Stores};
-use crate::record::{SourceMessage, StoredMemory, fresh_id};
-use crate::shelf::{corrupt, json, key, observation_key};
-use crate::text::{coverage, sentences, telling};
+use crate::record::{SourceMessage, StoredMemory, generate_id};
+use crate::rows::{corrupt, json, memory_key, observation_key};
+use crate::text::{coverage, sentences, significant_words};
 use crate::traces::Traces;
 
-/// Tables that may hold what was forgotten.
+/// Lists the tables that may hold forgotten text.
 const TABLES: &[&str] = &[
     "memories",
     "observations",
@@ -27,25 +27,25 @@ const TABLES: &[&str] = &[
     "retrieval_vectors",
 ];
 
-/// What was forgotten, without its words.
+/// Says what was forgotten, without its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Forgotten {
-    /// The memory that was asked for.
+pub struct ForgetReport {
+    /// The requested memory.
     pub memory: StoredMemory,
-    /// It, and those it had taken the place of.
+    /// The number of memories, including those that it superseded.
     pub memories: usize,
-    /// Observations and reflections that went or were rewritten.
+    /// The number of observations and reflections that were removed or rewritten.
     pub derived: usize,
-    /// Texts of the journal that were changed.
+    /// The number of journal texts that were changed.
     pub places: u64,
-    /// Whether a turn still runs, after which the rest goes.
+    /// True if a turn still runs; the rest is removed after it.
     pub pending: bool,
 }
 
 impl Memory {
-    /// Forgets a memory. When this returns, it is in no index and in no later prompt, and the journal
-    /// holds it only in turns that have not ended; [`Memory::work_off_redactions`] does the rest.
-    pub async fn forget(&self, id: &str) -> Result<Forgotten, ChroniclerError> {
+    /// Forgets a memory. When this returns, it is in no index and in no later prompt, and in the
+    /// journal only in turns that have not ended; [`Memory::apply_redactions`] removes the rest.
+    pub async fn forget(&self, id: &str) -> Result<ForgetReport, ChroniclerError> {
         let stores = self.stores();
         let Some(memory) = stores.memory(id).await? else {
             return Err(ChroniclerError::Unknown(id.to_owned()));
@@ -65,34 +65,34 @@ impl Memory {
             texts.extend(stores.source_sentences(memory).await?);
         }
         let traces = Traces::new(&texts, &others);
-        // The words that are to be taken out are kept until they are: whatever happens next, the rest is
-        // done later.
+        // The words to remove are stored until they are removed, so that a crash cannot stop the
+        // rest.
         let mut batch = Batch::new().durability(Durability::PowerLoss).with(
             Statement::new("INSERT INTO redactions (id, traces, created_at) VALUES ($1, $2, $3)")
-                .bind(fresh_id('f'))
+                .bind(generate_id('f'))
                 .bind(json(&traces)?)
                 .bind(Timestamp::now().as_microseconds()),
         );
         for memory in &going {
-            for statement in stores.retrieval.removal(&key(&memory.id)) {
+            for statement in stores.retrieval.removal(&memory_key(&memory.id)) {
                 batch.push(statement);
             }
             batch.push(
                 Statement::new("DELETE FROM memories WHERE id = $1").bind(memory.id.as_str()),
             );
         }
-        // What it had been replaced by stays and needs no link to it.
+        // The memory that superseded it stays and needs no link to it.
         let derived = self.forget_derived(&traces, &mut batch).await?;
         stores.database.write(batch).await?;
-        self.given.clear();
+        self.context_cache.clear();
         stores.retrieval.forget_queries();
-        let (places, pending) = self.work_off_redactions().await?;
-        Ok(Forgotten { memory, memories: going.len(), derived, places, pending })
+        let (places, pending) = self.apply_redactions().await?;
+        Ok(ForgetReport { memory, memories: going.len(), derived, places, pending })
     }
 
-    /// Takes out of the journal what was forgotten while a turn ran, or what a crash left. Says how
-    /// many texts changed and whether something has to wait.
-    pub async fn work_off_redactions(&self) -> Result<(u64, bool), ChroniclerError> {
+    /// Removes forgotten words from the journal that a running turn or a crash left there. Returns
+    /// how many texts changed and whether some must wait for a turn.
+    pub async fn apply_redactions(&self) -> Result<(u64, bool), ChroniclerError> {
         let stores = self.stores();
         let rows = stores
             .database
@@ -107,12 +107,12 @@ impl Memory {
         for row in &rows {
             let traces: Traces = serde_json::from_str(row.text(1)?).map_err(corrupt)?;
             let created_at = row.integer(2)?;
-            // Turns that run now may have been given it, and may still write it.
+            // Running turns may have seen the words and may still write them.
             let open = stores.journal.unfinished_turns(None).await?;
             let running = open.iter().any(|turn| turn.started_at.as_microseconds() <= created_at);
             let done = stores.journal.redact(&traces).await?;
             places += done.places;
-            // Something may have been observed between the request and now.
+            // The words may have been observed since the request.
             let mut batch = Batch::new();
             self.forget_derived(&traces, &mut batch).await?;
             if running || done.open > 0 {
@@ -128,7 +128,8 @@ impl Memory {
         Ok((places, pending))
     }
 
-    /// Adds the statements that take traces out of observations and reflections; says how many change.
+    /// Adds the statements that remove traces from observations and reflections; returns how many
+    /// change.
     async fn forget_derived(
         &self,
         traces: &Traces,
@@ -148,7 +149,7 @@ impl Memory {
                         .bind(observation.id.as_str()),
                 );
             } else if let Some(content) = traces.redact(&observation.content) {
-                // What is left of it is not worth finding.
+                // The redacted rest is not worth finding.
                 for statement in stores.retrieval.removal(&observation_key(&observation.id)) {
                     batch.push(statement);
                 }
@@ -177,7 +178,7 @@ impl Memory {
             let id = reflection.id.as_str();
             if content.trim().is_empty() {
                 batch.push(Statement::new("DELETE FROM reflections WHERE id = $1").bind(id));
-                // What is left of its observations is condensed again.
+                // Its remaining observations are condensed again.
                 batch.push(
                     Statement::new(
                         "UPDATE observations SET condensed_by = NULL WHERE condensed_by = $1",
@@ -200,7 +201,7 @@ impl Memory {
     }
 }
 
-/// A memory and everything it took the place of, directly or not.
+/// Returns a memory and all memories that it superseded, directly or not.
 fn with_ancestors(id: &str, all: &[StoredMemory]) -> BTreeSet<String> {
     let mut family: BTreeSet<String> = [id.to_owned()].into();
     loop {
@@ -217,19 +218,19 @@ fn with_ancestors(id: &str, all: &[StoredMemory]) -> BTreeSet<String> {
 }
 
 impl Stores {
-    /// The sentence that a memory was made of, in each message it comes from.
+    /// Returns the sentence of the memory in each of its source messages.
     async fn source_sentences(
         &self,
         memory: &StoredMemory,
     ) -> Result<Vec<String>, ChroniclerError> {
         let Some(session) = &memory.session else { return Ok(Vec::new()) };
-        let wanted = telling(&memory.content);
+        let wanted = significant_words(&memory.content);
         let mut found = Vec::new();
         for source in &memory.sources {
             let Some(text) = self.user_message(session, source).await? else { continue };
             let best = sentences(&text)
                 .into_iter()
-                .map(|(from, to)| (coverage(&wanted, &telling(&text[from..to])), &text[from..to]))
+                .map(|(from, to)| (coverage(&wanted, &significant_words(&text[from..to])), &text[from..to]))
                 .max_by(|one, other| one.0.total_cmp(&other.0));
             if let Some((share, sentence)) = best
                 && share >= 0.3

@@ -1,4 +1,4 @@
-//! The handle that the tools, the context and the background work share.
+//! Defines the handle that the tools, the context and the background work share.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use tokio::sync::Mutex;
 use crate::schema;
 use crate::{ChroniclerError, MemorySettings};
 
-/// Memory of the user and of past conversations. Clones share everything.
+/// Is the memory of the user and of past conversations. Clones share everything.
 #[derive(Clone)]
 pub struct Memory {
     stores: Arc<Stores>,
     observer: Option<Arc<dyn Model>>,
     settings: Arc<MemorySettings>,
-    /// What was given to the turns that run.
-    pub(crate) given: crate::context::Given,
-    /// Held while observing and reflecting, so that one process asks one model at a time.
+    /// The blocks that the running turns got.
+    pub(crate) context_cache: crate::context::ContextCache,
+    /// Held while observing and reflecting, so that one process makes one model call at a time.
     pub(crate) working: Arc<Mutex<()>>,
 }
 
-/// What memory works on.
+/// Holds the resources that memory needs.
 pub struct MemoryResources {
-    /// Where conversations are read from.
+    /// The journal that conversations are read from.
     pub journal: Journal,
     /// The index of memories, whose database the other tables are in too.
     pub retrieval: Retrieval,
@@ -33,7 +33,7 @@ pub struct MemoryResources {
     pub observer: Option<Arc<dyn Model>>,
 }
 
-/// Where everything is.
+/// Holds the stores.
 #[derive(Clone)]
 pub(crate) struct Stores {
     pub(crate) database: Database,
@@ -54,12 +54,12 @@ impl Memory {
             stores: Arc::new(Stores { database, journal, retrieval }),
             observer,
             settings: Arc::new(settings),
-            given: crate::context::Given::default(),
+            context_cache: crate::context::ContextCache::default(),
             working: Arc::default(),
         })
     }
 
-    /// What is set.
+    /// Returns the settings.
     pub fn settings(&self) -> &MemorySettings {
         &self.settings
     }

@@ -1,32 +1,32 @@
-//! Noting: what the user states about themselves becomes a memory at once, in their own words and
-//! without a model, so that the next conversation knows it.
+//! Notes the user's statements about themselves as memories at once, in their own words and without
+//! a model, so that the next conversation has them.
 
 use lango_protocol::SessionId;
 use lango_store::{Batch, StoreError};
 
 use crate::ChroniclerError;
-use crate::extract::stated;
-use crate::heard::move_mark;
+use crate::extract::extract_statements;
+use crate::conversation::move_watermark;
 use crate::memory::Memory;
 use crate::record::{MemoryOrigin, Priority};
-use crate::remember::{Admitted, Candidate};
+use crate::remember::{AdmittedMemory, Candidate};
 
-/// Tokens of conversation that are noted in one transaction.
-const STEP: u64 = 4_000;
+/// Limits the conversation that is noted in one transaction, in tokens.
+const MAX_STEP_TOKENS: u64 = 4_000;
 
 impl Memory {
-    /// Notes what has not been noted; says how many memories that made.
+    /// Notes statements that have not been noted; returns how many memories were created.
     pub(crate) async fn note(&self, session: &SessionId) -> Result<usize, ChroniclerError> {
         let stores = self.stores();
         stores.ensure_watermark(session).await?;
-        let mut made = 0;
+        let mut created = 0;
         loop {
             let mark = stores.watermark(session).await?;
-            let heard = stores.heard(session, mark.noted, STEP).await?;
-            let Some(end) = heard.end else { return Ok(made) };
-            let mut admitted: Vec<Admitted> = Vec::new();
-            for said in heard.messages.iter().filter(|said| said.by_user) {
-                for stated in stated(&said.text) {
+            let part = stores.read_turns(session, mark.noted, MAX_STEP_TOKENS).await?;
+            let Some(end) = part.end else { return Ok(created) };
+            let mut admitted: Vec<AdmittedMemory> = Vec::new();
+            for message in part.messages.iter().filter(|message| message.by_user) {
+                for stated in extract_statements(&message.text) {
                     if stated.priority == Priority::Low {
                         continue;
                     }
@@ -35,34 +35,34 @@ impl Memory {
                         content: stated.text,
                         about: String::new(),
                         origin: MemoryOrigin::Said,
-                        at: said.at,
+                        at: message.at,
                         session: Some(session.clone()),
-                        turn: Some(said.turn),
-                        sources: vec![said.source.clone()],
+                        turn: Some(message.turn),
+                        sources: vec![message.source.clone()],
                     };
                     match stores.admit(candidate, &admitted).await {
                         Ok(new) => admitted.push(new),
-                        // Known already, or nothing to remember: that is what the gate is for.
+                        // Known already, or nothing to remember: the gate is there to refuse it.
                         Err(ChroniclerError::Refused(_)) => {}
                         Err(error) => return Err(error),
                     }
                 }
             }
-            let mut batch = Batch::new().with(move_mark(session, true, mark.noted, end));
+            let mut batch = Batch::new().with(move_watermark(session, true, mark.noted, end));
             for new in &admitted {
-                for statement in stores.admission(new).await? {
+                for statement in stores.admission_statements(new).await? {
                     batch.push(statement);
                 }
             }
             match stores.database.write(batch).await {
-                Ok(_) => made += admitted.len(),
+                Ok(_) => created += admitted.len(),
                 // Another process noted it.
                 Err(StoreError::Conflict { .. }) => {
                     if stores.watermark(session).await? == mark {
-                        // It was a memory that changed under us: once more.
+                        // A memory changed meanwhile: try again.
                         continue;
                     }
-                    return Ok(made);
+                    return Ok(created);
                 }
                 Err(error) => return Err(error.into()),
             }

@@ -1,4 +1,4 @@
-//! What is kept: memories, observations, reflections. Pure data.
+//! Defines the stored data: memories, observations, reflections.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// A word that is stored in a column.
+/// Defines an enum that is stored as a word in a column.
 macro_rules! stored_word {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$doc])*
@@ -17,7 +17,7 @@ macro_rules! stored_word {
         pub enum $name { $($(#[$variant_doc])* $variant,)* }
 
         impl $name {
-            /// Its word in the database.
+            /// Returns the word in the database.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }
@@ -51,13 +51,13 @@ stored_word! {
         Preference = "preference",
         /// Something that happens at a time.
         Event = "event",
-        /// Somebody.
+        /// A person.
         Person = "person",
     }
 }
 
 stored_word! {
-    /// Who a memory comes from.
+    /// Is the origin of a memory.
     MemoryOrigin {
         /// The user said it, in these words.
         Said = "said",
@@ -71,7 +71,7 @@ stored_word! {
 }
 
 impl MemoryOrigin {
-    /// For a reader of a prompt.
+    /// Returns the origin in words, for a prompt.
     pub fn in_words(self) -> &'static str {
         match self {
             Self::Said => "said by the user",
@@ -83,44 +83,44 @@ impl MemoryOrigin {
 }
 
 stored_word! {
-    /// How much an observation matters.
+    /// Is the importance of an observation.
     Priority {
-        /// Who the user is, what they want, what was decided.
+        /// Identity, wishes and decisions of the user.
         High = "high",
-        /// Facts about what they work on.
+        /// Facts about the user's work.
         Medium = "medium",
         /// The rest.
         Low = "low",
     }
 }
 
-/// A message that something comes from.
+/// Is a message that stored data comes from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SourceMessage {
-    /// The event.
+    /// The id of the event.
     pub event: String,
     /// Its position in the session.
     pub seq: u64,
 }
 
-/// Something that is known about the user, across conversations.
+/// Is something known about the user, across conversations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StoredMemory {
-    /// Such as `m_3f2k9`.
+    /// The id, such as `m_3f2k9`.
     pub id: String,
-    /// What it is.
+    /// The kind.
     pub kind: MemoryKind,
     /// The text.
     pub content: String,
-    /// What or whom it is about; may be empty.
+    /// The subject; may be empty.
     pub about: String,
-    /// Who it comes from.
+    /// The origin.
     pub origin: MemoryOrigin,
-    /// The memory that took its place; none while it holds.
+    /// The memory that superseded it; none while it holds.
     pub superseded_by: Option<String>,
     /// The time it is about.
     pub at: Timestamp,
-    /// When it was stored.
+    /// The time of storing.
     pub created_at: Timestamp,
     /// The conversation it comes from.
     pub session: Option<SessionId>,
@@ -130,54 +130,54 @@ pub struct StoredMemory {
     pub sources: Vec<SourceMessage>,
 }
 
-/// Something that was said in a conversation, in short.
+/// Is a short note of something said in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Observation {
-    /// Such as `o_3f2k9`.
+    /// The id, such as `o_3f2k9`.
     pub id: String,
     /// The conversation.
     pub session: SessionId,
     /// The text.
     pub content: String,
-    /// How much it matters.
+    /// The priority.
     pub priority: Priority,
     /// The time it is about.
     pub at: Timestamp,
-    /// When it was written.
+    /// The time of writing.
     pub created_at: Timestamp,
-    /// Whether it is a sentence of the user as it was said, because no model was at hand.
+    /// True if it is a sentence of the user as it was said, because no model was available.
     pub extractive: bool,
     /// The positions of the first and the last message it comes from.
     pub range: (u64, u64),
     /// The messages it comes from.
     pub sources: Vec<SourceMessage>,
-    /// The reflection it went into.
+    /// The reflection that condensed it.
     pub condensed_by: Option<String>,
 }
 
-/// Observations in short.
+/// Is a summary of observations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reflection {
-    /// Such as `r_3f2k9`.
+    /// The id, such as `r_3f2k9`.
     pub id: String,
     /// The conversation.
     pub session: SessionId,
     /// The text.
     pub content: String,
-    /// What it is about; empty for everything.
+    /// The subject; empty for everything.
     pub about: String,
-    /// How many reflections of this session came before it, and one.
+    /// The number of this reflection in its session, from 1.
     pub generation: u64,
-    /// Whether it is a choice of observations, because no model was at hand.
+    /// True if it is a choice of observations, because no model was available.
     pub extractive: bool,
-    /// When it was written.
+    /// The time of writing.
     pub created_at: Timestamp,
     /// The observations it comes from.
     pub sources: Vec<String>,
 }
 
-/// A new id: a letter and six characters that do not look alike.
-pub(crate) fn fresh_id(letter: char) -> String {
+/// Generates an id: a letter and six characters that are easy to tell apart.
+pub(crate) fn generate_id(letter: char) -> String {
     const ALPHABET: &[u8] = b"23456789abcdefghjkmnpqrstuvwxyz";
     let mut bits = Uuid::new_v4().as_u128() >> 2;
     let mut id = format!("{letter}_");
@@ -189,7 +189,7 @@ pub(crate) fn fresh_id(letter: char) -> String {
     id
 }
 
-/// The day of a time, in UTC, as a prompt shows it.
+/// Returns the day of a time, in UTC, as a prompt shows it.
 pub(crate) fn day(time: Timestamp) -> String {
     time.to_string().chars().take(10).collect()
 }

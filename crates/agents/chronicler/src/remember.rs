@@ -1,4 +1,4 @@
-//! Becoming a memory: the gate, what is known already, and what a new one takes the place of.
+//! Stores memories: asks the gate, finds duplicates, and supersedes older memories.
 
 use lango_protocol::{EventBody, SessionId, Timestamp, TurnId};
 use lango_retrieval::{Mode, Search, Space};
@@ -7,17 +7,17 @@ use lango_store::{Batch, Statement, StoreError};
 use crate::ChroniclerError;
 use crate::gate::{self, Evidence, Refusal, is_duplicate};
 use crate::memory::{Memory, Stores};
-use crate::record::{MemoryKind, MemoryOrigin, SourceMessage, StoredMemory, fresh_id};
-use crate::shelf::COLLECTION;
+use crate::record::{MemoryKind, MemoryOrigin, SourceMessage, StoredMemory, generate_id};
+use crate::rows::MEMORY_COLLECTION;
 use crate::subject::supersedes;
 
-/// Memories like a new one that are looked at.
-const NEIGHBOURS: usize = 12;
+/// Limits the similar memories that are compared with a new one.
+const MAX_NEIGHBOUR_COUNT: usize = 12;
 
-/// Turns of a session that evidence is taken from, counted back from its end.
-const EVIDENCE: u32 = 300;
+/// Limits the turns that evidence is taken from, counted back from the end of a session.
+const EVIDENCE_TURN_COUNT: u32 = 300;
 
-/// What is to become a memory.
+/// Is a text that may become a memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate {
     pub(crate) kind: MemoryKind,
@@ -30,22 +30,22 @@ pub(crate) struct Candidate {
     pub(crate) sources: Vec<SourceMessage>,
 }
 
-/// A memory and what it takes the place of.
+/// Is a memory with the memories that it supersedes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Admitted {
+pub(crate) struct AdmittedMemory {
     pub(crate) memory: StoredMemory,
     pub(crate) instead_of: Vec<String>,
 }
 
 impl Stores {
-    /// Asks the gate, and finds what a candidate takes the place of. Nothing is written. `pending`
-    /// are memories that will be written along with it.
+    /// Asks the gate, and finds the memories that a candidate supersedes. Nothing is written.
+    /// `pending` are memories that will be written together with it.
     pub(crate) async fn admit(
         &self,
         candidate: Candidate,
-        pending: &[Admitted],
-    ) -> Result<Admitted, ChroniclerError> {
-        let content = gate::statement(&candidate.content)?;
+        pending: &[AdmittedMemory],
+    ) -> Result<AdmittedMemory, ChroniclerError> {
+        let content = gate::check_statement(&candidate.content)?;
         let mut instead_of = Vec::new();
         for before in pending {
             if is_duplicate(&content, &before.memory.content, None) {
@@ -63,19 +63,19 @@ impl Stores {
             if is_duplicate(&content, &known.content, similarity) {
                 return Err(Refusal::Duplicate(known.id).into());
             }
-            // What was said earlier never takes the place of what was said later.
+            // An earlier statement never supersedes a later one.
             if known.at <= candidate.at && supersedes(&content, &known.content, similarity) {
                 instead_of.push(known.id);
             }
         }
         let Candidate { kind, about, origin, at, session, turn, sources, .. } = candidate;
         let created_at = Timestamp::now();
-        let id = fresh_id('m');
+        let id = generate_id('m');
         let memory = StoredMemory {
             id,
             kind,
             content,
-            about: crate::text::cut(&crate::text::one_line(&about), 100),
+            about: crate::text::truncate(&crate::text::one_line(&about), 100),
             origin,
             superseded_by: None,
             at,
@@ -84,13 +84,13 @@ impl Stores {
             turn,
             sources,
         };
-        Ok(Admitted { memory, instead_of })
+        Ok(AdmittedMemory { memory, instead_of })
     }
 
-    /// The statements that write it.
-    pub(crate) async fn admission(
+    /// Returns the statements that write an admitted memory.
+    pub(crate) async fn admission_statements(
         &self,
-        admitted: &Admitted,
+        admitted: &AdmittedMemory,
     ) -> Result<Vec<Statement>, ChroniclerError> {
         let mut statements = self.insertion(&admitted.memory).await?;
         for old in &admitted.instead_of {
@@ -99,12 +99,12 @@ impl Stores {
         Ok(statements)
     }
 
-    /// Memories that hold and are like a text.
+    /// Returns the current memories that are similar to a text.
     async fn neighbours(
         &self,
         text: &str,
     ) -> Result<Vec<(StoredMemory, Option<f32>)>, ChroniclerError> {
-        let search = Search { mode: Mode::Hybrid, ..memories_like(text, NEIGHBOURS) };
+        let search = Search { mode: Mode::Hybrid, ..memories_like(text, MAX_NEIGHBOUR_COUNT) };
         let found = self.retrieval.search(&search).await?;
         let mut memories = Vec::with_capacity(found.hits.len());
         for hit in found.hits {
@@ -117,10 +117,10 @@ impl Stores {
         Ok(memories)
     }
 
-    /// What the user said in a session, and what came from elsewhere, up to now.
+    /// Returns the words of the user in a session, and those from tools and other senders.
     pub(crate) async fn evidence(&self, session: &SessionId) -> Result<Evidence, ChroniclerError> {
-        // What was said longer ago is out of what an agent sees anyway.
-        let mut after = self.journal.position_before(session, EVIDENCE).await?;
+        // Agents do not see older messages anyway.
+        let mut after = self.journal.position_before(session, EVIDENCE_TURN_COUNT).await?;
         let mut evidence = Evidence::default();
         loop {
             let events = self.journal.events(session, after, 500).await?;
@@ -129,18 +129,18 @@ impl Stores {
             for event in &events {
                 match &event.body {
                     EventBody::UserMessage { text, attachment, sender, .. } => {
-                        // What somebody else sent is not the user's word.
+                        // A message of another sender is not the user's.
                         match sender {
-                            None => evidence.said(text),
-                            Some(_) => evidence.read(text),
+                            None => evidence.add_user_text(text),
+                            Some(_) => evidence.add_foreign_text(text),
                         }
                         if let Some(text) = attachment {
-                            evidence.read(text);
+                            evidence.add_foreign_text(text);
                         }
                     }
-                    // The chronicler's own results hold what the user said, and what it refused.
+                    // The chronicler's own results contain the user's words, and what it refused.
                     EventBody::ToolResult { tool, output, .. } if !is_own(tool) => {
-                        evidence.read(output);
+                        evidence.add_foreign_text(output);
                     }
                     _ => {}
                 }
@@ -154,48 +154,47 @@ fn is_own(tool: &str) -> bool {
 }
 
 impl Memory {
-    /// Stores what an agent was asked to remember, if the user said it in this session.
+    /// Stores a memory on request of an agent, if the user said it in this session.
     pub(crate) async fn store(
         &self,
         candidate: Candidate,
         session: &SessionId,
-    ) -> Result<Admitted, ChroniclerError> {
+    ) -> Result<AdmittedMemory, ChroniclerError> {
         let stores = self.stores();
-        // The form first: a secret must not be named in a reason.
-        gate::statement(&candidate.content)?;
+        // The form is checked first: a secret must not appear in a refusal.
+        gate::check_statement(&candidate.content)?;
         stores.evidence(session).await?.supports(&candidate.content)?;
         self.write(candidate).await
     }
 
     /// Stores a candidate whose origin was checked.
-    async fn write(&self, candidate: Candidate) -> Result<Admitted, ChroniclerError> {
+    async fn write(&self, candidate: Candidate) -> Result<AdmittedMemory, ChroniclerError> {
         let stores = self.stores();
         let mut attempt = 0;
         loop {
             let admitted = stores.admit(candidate.clone(), &[]).await?;
             let mut batch = Batch::new();
-            for statement in stores.admission(&admitted).await? {
+            for statement in stores.admission_statements(&admitted).await? {
                 batch.push(statement);
             }
             match stores.database.write(batch).await {
                 Ok(_) => return Ok(admitted),
-                // Somebody else took the place of the same memory; look again.
+                // Another writer superseded the same memory; try again.
                 Err(StoreError::Conflict { .. }) if attempt < 3 => attempt += 1,
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Puts other words in the place of a memory. The user does this; the old words are kept as
-    /// superseded.
+    /// Replaces the text of a memory on the user's command. The old memory is kept as superseded.
     pub async fn edit(&self, id: &str, content: &str) -> Result<StoredMemory, ChroniclerError> {
         let stores = self.stores();
         let known = stores.memory(id).await?.filter(|memory| memory.superseded_by.is_none());
         let Some(old) = known else { return Err(ChroniclerError::Unknown(id.to_owned())) };
-        let content = gate::statement(content)?;
+        let content = gate::check_statement(content)?;
         let now = Timestamp::now();
         let memory = StoredMemory {
-            id: fresh_id('m'),
+            id: generate_id('m'),
             content,
             origin: MemoryOrigin::Edited,
             at: now,
@@ -231,12 +230,12 @@ impl Memory {
     }
 }
 
-/// A search among memories alone.
+/// Returns a search among memories only.
 pub(crate) fn memories_like(text: &str, limit: usize) -> Search {
-    Search { collections: vec![COLLECTION.to_owned()], ..Search::new(Space::Memories, text, limit) }
+    Search { collections: vec![MEMORY_COLLECTION.to_owned()], ..Search::new(Space::Memories, text, limit) }
 }
 
-/// The event of a message, as a source.
+/// Returns the event of a message as a source.
 pub(crate) fn source(event: &lango_protocol::Event) -> SourceMessage {
     SourceMessage { event: event.id.to_string(), seq: event.seq }
 }

@@ -1,4 +1,4 @@
-//! The tables. Times are microseconds since the epoch; lists are JSON.
+//! Defines the tables. Times are microseconds since the epoch; lists are JSON.
 
 use lango_store::{Component, Migration};
 
@@ -8,9 +8,9 @@ pub(crate) const COMPONENT: Component = Component {
 };
 
 // A watermark says up to where a session was noted and observed. It moves in the transaction that
-// writes what came of it, and `observation_runs` keeps what each move covered, so that a check can
-// prove that nothing was observed twice or left out. A row of `redactions` exists until the words in
-// it are gone from everywhere; then it goes too.
+// writes the results, and `observation_runs` records what each move covered, so that a check can
+// prove that nothing was observed twice or left out. A row of `redactions` exists until its words
+// are removed from all tables; then it is deleted too.
 const TABLES: &str = "
 CREATE TABLE memories (
     id TEXT NOT NULL PRIMARY KEY,

@@ -1,4 +1,4 @@
-//! Where the runtime meets the chronicler: after a turn, and before an agent is asked.
+//! Connects the chronicler to the runtime: after a turn, and before an agent is called.
 
 use lango_protocol::{SessionId, TurnId};
 use lango_runtime::{ContextFuture, ContextRequest, ContextSource, ObserverFuture, TurnObserver};
@@ -11,8 +11,7 @@ impl ContextSource for MemoryContext {
     fn blocks<'a>(&'a self, request: ContextRequest<'a>) -> ContextFuture<'a> {
         Box::pin(async move {
             let ContextRequest { session, turn, agent, message } = request;
-            // A turn goes on without memory rather than not at all; `lango doctor` says what is wrong
-            // with the database.
+            // A turn works without memory too; `lango doctor` reports errors of the database.
             self.choose(session, turn, agent, message).await.unwrap_or_default()
         })
     }

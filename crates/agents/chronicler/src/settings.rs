@@ -1,19 +1,19 @@
-//! What can be set.
+//! Defines the settings of memory.
 
-/// How much is remembered, and what it may cost.
+/// Configures how much is remembered, and what it may cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemorySettings {
-    /// Unobserved conversation of a session is observed once it has so many tokens.
+    /// The number of tokens from which unobserved conversation of a session is observed.
     pub message_token_threshold: u64,
-    /// Observations of a session are condensed once they have so many tokens.
+    /// The number of tokens from which observations of a session are condensed.
     pub observation_token_threshold: u64,
-    /// The observer and the reflector together use at most so many tokens in one day.
+    /// The limit for observing and reflecting together, in tokens for each day.
     pub tokens_per_day: u64,
-    /// What a prompt gets of all this, in tokens.
+    /// The limit for memory in a prompt, in tokens.
     pub memory_token_budget: u64,
-    /// The most of a conversation that is observed at once, in tokens.
+    /// The limit for the conversation that is observed at once, in tokens.
     pub input_tokens: u64,
-    /// Turns of a conversation that agents see anyway.
+    /// The number of turns of a conversation that agents see anyway.
     pub visible_turns: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What observing and reflecting may cost in a day.
+//! Limits what observing and reflecting cost in a day.
 
 use lango_protocol::Timestamp;
 use lango_store::{Batch, Statement, StoreError};
@@ -6,10 +6,11 @@ use lango_store::{Batch, Statement, StoreError};
 use crate::ChroniclerError;
 use crate::memory::Stores;
 use crate::record::day;
-use crate::shelf::position;
+use crate::rows::position;
 
 impl Stores {
-    /// Sets tokens of today aside. False where the day's limit would be passed: then nothing is.
+    /// Reserves tokens of today. Returns false, and reserves nothing, if the day's limit would be
+    /// exceeded.
     pub(crate) async fn reserve(&self, tokens: u64, limit: u64) -> Result<bool, ChroniclerError> {
         let today = day(Timestamp::now());
         let batch = Batch::new()
@@ -36,7 +37,7 @@ impl Stores {
         }
     }
 
-    /// Puts what was really used in the place of what was set aside.
+    /// Replaces the reserved tokens by those that were used.
     pub(crate) async fn settle(&self, reserved: u64, used: u64) -> Result<(), ChroniclerError> {
         let statement = Statement::new(
             "UPDATE memory_spending SET tokens = tokens + $2 WHERE day = $1 AND tokens + $2 >= 0",
@@ -47,7 +48,7 @@ impl Stores {
         Ok(())
     }
 
-    /// What was used today.
+    /// Returns the tokens that were used today.
     pub(crate) async fn spent_today(&self) -> Result<u64, ChroniclerError> {
         let statement = Statement::new("SELECT tokens FROM memory_spending WHERE day = $1");
         let rows = self.database.query(statement.bind(day(Timestamp::now()))).await?;

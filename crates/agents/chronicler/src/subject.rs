@@ -1,7 +1,7 @@
-//! Whether a statement takes the place of an earlier one: same subject, another value.
+//! Decides whether a statement supersedes an earlier one: same subject, another value.
 //!
-//! Careful by intention: two memories of which one is old cost a line in a prompt, a memory that
-//! goes away wrongly is lost to the user. The old one is kept and linked either way.
+//! It is careful on purpose: an outdated memory costs a line in a prompt, but a wrongly superseded
+//! one is lost to the user. The old one is kept and linked either way.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,9 +9,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::gate::{is_duplicate, is_negative};
-use crate::text::{coverage, distinctive, is_common, telling, words};
+use crate::text::{coverage, distinctive, is_stop_word, significant_words, words};
 
-/// What kind of thing is said about a subject.
+/// Is the kind of claim about a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Relation {
     Name,
@@ -23,7 +23,7 @@ enum Relation {
     Prefers,
 }
 
-/// A statement taken apart.
+/// Is a parsed statement.
 #[derive(Debug)]
 struct Claim {
     relation: Relation,
@@ -52,8 +52,8 @@ patterns! {
     OPENING = r"^(?:please |and |also |ok,? |btw,? |by the way,? |actually,? |correction:? |update:? |from now on,? |remember that |note that |fyi,? )+";
 }
 
-/// Subjects that have one value at a time.
-const SINGLE: &[&str] = &[
+/// Lists the stems of subjects that have one value at a time.
+const SINGLE_VALUED_SUBJECTS: &[&str] = &[
     "favourit",
     "favorit",
     "name",
@@ -123,7 +123,8 @@ const SINGLE: &[&str] = &[
     "framework",
 ];
 
-/// The statement as it is compared: lower case, the user as "I", without words that open a sentence.
+/// Returns a statement in the form that is compared: lower case, the user as "I", without opening
+/// words.
 fn canonical(text: &str) -> String {
     let lower = text.to_lowercase().replace('’', "'");
     let addressed = ADDRESSED.as_ref().map_or(lower.clone(), |user| {
@@ -145,7 +146,7 @@ fn groups(pattern: &LazyLock<Option<Regex>>, text: &str) -> Option<Vec<String>> 
     Some(captures.iter().skip(1).flatten().map(|group| group.as_str().to_owned()).collect())
 }
 
-/// A value ends where its time, reason or purpose begins.
+/// Splits a value from the topic after it: its time, reason or purpose.
 fn split_topic(value: &str) -> (String, String) {
     static TOPIC: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"^(.*?)\b(?:for|when|in my|in our|in the|in all|as our|as my|as the|in|over|to|instead of|rather than)\b(.*)$").ok()
@@ -158,7 +159,7 @@ fn split_topic(value: &str) -> (String, String) {
     }
 }
 
-/// Words of time and change, which are neither subject nor value.
+/// Removes words of time and change, which are neither subject nor value.
 fn without_change(words: BTreeSet<String>) -> BTreeSet<String> {
     const CHANGE: &[&str] = &[
         "new",
@@ -177,12 +178,12 @@ fn without_change(words: BTreeSet<String>) -> BTreeSet<String> {
     words.into_iter().filter(|word| !CHANGE.contains(&word.as_str())).collect()
 }
 
-fn claim(text: &str) -> Option<Claim> {
+fn parse_claim(text: &str) -> Option<Claim> {
     let line = canonical(text);
     let only = |relation, value: &str| Claim {
         relation,
         subject: BTreeSet::new(),
-        value: without_change(telling(value)),
+        value: without_change(significant_words(value)),
     };
     if let Some(parts) = groups(&NAME, &line) {
         return Some(only(Relation::Name, &parts[0]));
@@ -201,7 +202,7 @@ fn claim(text: &str) -> Option<Claim> {
     }
     if let Some(parts) = groups(&PREFERS, &line) {
         let (value, topic) = split_topic(&parts[0]);
-        return Some(Claim { subject: telling(&topic), ..only(Relation::Prefers, &value) });
+        return Some(Claim { subject: significant_words(&topic), ..only(Relation::Prefers, &value) });
     }
     let with_subject = |relation, parts: &[String]| {
         let (value, topic) = if relation == Relation::Uses {
@@ -209,9 +210,9 @@ fn claim(text: &str) -> Option<Claim> {
         } else {
             (parts[1].clone(), String::new())
         };
-        let mut subject = without_change(telling(&parts[0]));
-        subject.extend(telling(&topic));
-        Claim { relation, subject, value: without_change(telling(&value)) }
+        let mut subject = without_change(significant_words(&parts[0]));
+        subject.extend(significant_words(&topic));
+        Claim { relation, subject, value: without_change(significant_words(&value)) }
     };
     if let Some(parts) = groups(&CALLED, &line) {
         return Some(with_subject(Relation::Called, &parts));
@@ -228,15 +229,15 @@ fn claim(text: &str) -> Option<Claim> {
     }
 }
 
-/// Whether `new`, which was said later, takes the place of `old`. `similarity` is that of their
-/// meanings, where it is known.
+/// Tells whether `new`, which was said later, supersedes `old`. `similarity` is their similarity in
+/// meaning, if it is known.
 pub(crate) fn supersedes(new: &str, old: &str, similarity: Option<f32>) -> bool {
     if is_duplicate(new, old, similarity) {
         return false;
     }
     let line = canonical(new);
     let changing = CHANGING.as_ref().is_some_and(|pattern| pattern.is_match(&new.to_lowercase()));
-    if let (Some(later), Some(earlier)) = (claim(new), claim(old))
+    if let (Some(later), Some(earlier)) = (parse_claim(new), parse_claim(old))
         && let Some(decided) = compare(&later, &earlier, new, old, changing, similarity)
     {
         return decided;
@@ -244,26 +245,27 @@ pub(crate) fn supersedes(new: &str, old: &str, similarity: Option<f32>) -> bool 
     if replaces_by_name(&line, new, old) || (changing && differ_at_the_end(new, old)) {
         return true;
     }
-    // About the same, and said to have changed. Others' names differ: then it is about somebody else.
-    let (later, earlier) = (telling(new), telling(old));
+    // About the same subject, and said to have changed. If other names differ, it is about another
+    // person.
+    let (later, earlier) = (significant_words(new), significant_words(old));
     let (smaller, larger) =
         if later.len() < earlier.len() { (&later, &earlier) } else { (&earlier, &later) };
     let least = if similarity.is_some() { 0.6 } else { 0.75 };
     changing && coverage(smaller, larger) >= least && similarity.is_none_or(|value| value >= 0.6)
 }
 
-/// "Answer in German", "answer in French": the same words up to the last one.
+/// Tells whether only the last word differs: "Answer in German", "answer in French".
 fn differ_at_the_end(new: &str, old: &str) -> bool {
-    let telling = |text: &str| -> Vec<String> {
-        words(&canonical(text)).filter(|word| !is_common(word)).collect()
+    let ordered_words = |text: &str| -> Vec<String> {
+        words(&canonical(text)).filter(|word| !is_stop_word(word)).collect()
     };
-    let (later, earlier) = (telling(new), telling(old));
+    let (later, earlier) = (ordered_words(new), ordered_words(old));
     later.len() >= 2
         && later.len() == earlier.len()
         && later[..later.len() - 1] == earlier[..earlier.len() - 1]
 }
 
-/// What two claims of the same kind say about each other; none where they do not.
+/// Compares two claims of the same kind. Returns none if they say nothing about each other.
 fn compare(
     later: &Claim,
     earlier: &Claim,
@@ -293,7 +295,7 @@ fn compare(
             if later.subject.is_empty() && earlier.subject.is_empty() {
                 return Some(changing && similarity.is_none_or(|value| value >= 0.5));
             }
-            // What one prefers was before what one prefers it to.
+            // The preferred thing and the other one have changed places.
             let swapped = !later.value.is_disjoint(&earlier.subject)
                 && !later.subject.is_disjoint(&earlier.value);
             let same = !later.subject.is_empty() && later.subject == earlier.subject;
@@ -306,7 +308,7 @@ fn compare(
             if is_negative(new) != is_negative(old) {
                 return Some(true);
             }
-            let single = later.subject.iter().any(|word| SINGLE.contains(&word.as_str()));
+            let single = later.subject.iter().any(|word| SINGLE_VALUED_SUBJECTS.contains(&word.as_str()));
             let figures =
                 |text: &str| words(text).any(|word| word.chars().any(|c| c.is_ascii_digit()));
             let same_shape = (figures(new) && figures(old))
@@ -317,21 +319,21 @@ fn compare(
     }
 }
 
-/// "Not X any more", "instead of X": what is named goes, if the old statement is about it in the same
-/// way.
+/// Handles "not X any more" and "instead of X": `old` is superseded if it makes the same kind of
+/// claim about X.
 fn replaces_by_name(line: &str, new: &str, old: &str) -> bool {
     let Some(replaced) = groups(&REPLACED, line) else { return false };
-    let (gone, before) = (telling(&replaced[0]), telling(old));
+    let (gone, before) = (significant_words(&replaced[0]), significant_words(old));
     if gone.is_empty() || !gone.is_subset(&before) || is_negative(old) {
         return false;
     }
-    let same_relation = match (claim(new), claim(old)) {
+    let same_relation = match (parse_claim(new), parse_claim(old)) {
         (Some(later), Some(earlier)) => {
             later.relation == earlier.relation && !gone.is_disjoint(&earlier.value)
         }
         _ => false,
     };
-    let shared = telling(new).intersection(&before).filter(|word| !gone.contains(*word)).count();
+    let shared = significant_words(new).intersection(&before).filter(|word| !gone.contains(*word)).count();
     same_relation || shared >= 1
 }
 

@@ -1,9 +1,10 @@
-//! Words and sentences: what the gate, the observer and forgetting look at. Pure.
+//! Splits texts into words and sentences for the gate, the observer and forgetting. All functions
+//! are pure.
 
 use std::collections::BTreeSet;
 
-/// Words that say nothing by themselves.
-const COMMON: &[&str] = &[
+/// Lists words that say nothing by themselves.
+const STOP_WORDS: &[&str] = &[
     "a", "about", "above", "after", "again", "all", "also", "always", "am", "an", "and", "any",
     "are", "as", "at", "be", "because", "been", "before", "being", "but", "by", "can", "could",
     "did", "do", "does", "doing", "done", "down", "each", "few", "for", "from", "get", "got",
@@ -18,24 +19,24 @@ const COMMON: &[&str] = &[
     "wants", "uses", "use", "using",
 ];
 
-/// Runs of letters and digits, in lower case.
+/// Returns the runs of letters and digits, in lower case.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|character: char| !character.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
 }
 
-/// The words that say something, each cut to its stem.
-pub(crate) fn telling(text: &str) -> BTreeSet<String> {
-    words(text).filter(|word| !is_common(word)).map(|word| stem(&word)).collect()
+/// Returns the stems of the words that are no stop words.
+pub(crate) fn significant_words(text: &str) -> BTreeSet<String> {
+    words(text).filter(|word| !is_stop_word(word)).map(|word| stem(&word)).collect()
 }
 
-pub(crate) fn is_common(word: &str) -> bool {
-    COMMON.contains(&word)
+pub(crate) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(&word)
 }
 
-/// A word without the endings that change with its place in a sentence. Crude, and the same for both
-/// sides of every comparison.
+/// Removes the endings that change with the grammar. It is crude, but the same for both sides of
+/// every comparison.
 pub(crate) fn stem(word: &str) -> String {
     if word.chars().any(|character| character.is_ascii_digit()) || word.chars().count() < 4 {
         return word.to_owned();
@@ -52,7 +53,7 @@ pub(crate) fn stem(word: &str) -> String {
     word.strip_suffix('e').unwrap_or(word).to_owned()
 }
 
-/// One line, without control characters, with single spaces.
+/// Returns a text as one line, without control characters, with single spaces.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split(|character: char| character.is_whitespace() || character.is_control()) {
@@ -66,12 +67,12 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
-/// The text as it is compared: words only.
-pub(crate) fn normalised(text: &str) -> String {
+/// Returns a text in the form that is compared: words only.
+pub(crate) fn normalise(text: &str) -> String {
     words(text).collect::<Vec<String>>().join(" ")
 }
 
-/// How much of `part` is in `whole`, from 0 to 1.
+/// Returns the share of `part` that is in `whole`, from 0 to 1.
 pub(crate) fn coverage(part: &BTreeSet<String>, whole: &BTreeSet<String>) -> f64 {
     if part.is_empty() {
         return 0.0;
@@ -86,11 +87,11 @@ pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
         / f64::from(u32::try_from(whole.max(1)).unwrap_or(u32::MAX))
 }
 
-/// Where a sentence lies in its text, in bytes.
+/// Is the range of a sentence in its text, in bytes.
 pub(crate) type Span = (usize, usize);
 
-/// The sentences of a text, without the space around them: cut at line ends, and after `.`, `!`, `?`
-/// and `;` where space follows.
+/// Returns the sentences of a text, trimmed: cut at line ends, and after `.`, `!`, `?` and `;` if
+/// space follows.
 pub(crate) fn sentences(text: &str) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut start = 0;
@@ -131,8 +132,8 @@ fn is_abbreviation(before: &str) -> bool {
     )
 }
 
-/// The words of a text that hardly anything else has: those with a digit among other characters or
-/// with three digits and more, those in capitals, and names. In lower case.
+/// Returns the rare words of a text in lower case: words with a digit among other characters or
+/// with at least three digits, words in capitals, and names.
 pub(crate) fn distinctive(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (from, to) in sentences(text) {
@@ -146,9 +147,9 @@ pub(crate) fn distinctive(text: &str) -> BTreeSet<String> {
             let length = word.chars().count();
             let odd = digits >= 3 || (digits > 0 && digits < length && length >= 3);
             let capitals = word.chars().filter(|character| character.is_uppercase()).count();
-            // A capital at the beginning of a sentence says nothing.
+            // A capital at the beginning of a sentence does not mean a name.
             let name = (capitals > 0 && !first && length >= 3) || (capitals > 1 && length >= 3);
-            if odd || (name && !is_common(&lower) && !is_calendar(&lower)) {
+            if odd || (name && !is_stop_word(&lower) && !is_calendar(&lower)) {
                 found.insert(lower);
             }
             first = false;
@@ -182,8 +183,8 @@ fn is_calendar(word: &str) -> bool {
     NAMES.contains(&word) || word.strip_suffix('s').is_some_and(|word| NAMES.contains(&word))
 }
 
-/// The first characters of a text, with a mark where something is missing.
-pub(crate) fn cut(text: &str, characters: usize) -> String {
+/// Cuts a text to its first characters and marks the cut with "…".
+pub(crate) fn truncate(text: &str, characters: usize) -> String {
     if text.chars().count() <= characters {
         return text.to_owned();
     }
@@ -211,9 +212,9 @@ mod tests {
 
     #[test]
     fn telling_words_are_the_same_in_another_form() {
-        assert_eq!(telling("The user prefers tabs"), telling("I prefer the tab"));
-        assert_eq!(telling("deploys on Fridays"), telling("deploy on friday"));
-        assert!(telling("I am what I am").is_empty());
+        assert_eq!(significant_words("The user prefers tabs"), significant_words("I prefer the tab"));
+        assert_eq!(significant_words("deploys on Fridays"), significant_words("deploy on friday"));
+        assert!(significant_words("I am what I am").is_empty());
     }
 
     #[test]

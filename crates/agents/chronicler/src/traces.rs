@@ -1,4 +1,5 @@
-//! The traces of a memory: what has to go from every text when it is forgotten. Pure.
+//! Finds the traces of a memory that must be removed from every text when it is forgotten. All
+//! functions are pure.
 
 use std::collections::BTreeSet;
 
@@ -7,68 +8,68 @@ use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::record::StoredMemory;
-use crate::text::{Span, coverage, distinctive, sentences, telling};
+use crate::text::{Span, coverage, distinctive, sentences, significant_words};
 
-/// What stands in the place of what was forgotten.
-pub(crate) const FORGOTTEN: &str = "[forgotten]";
+/// Replaces forgotten text.
+pub(crate) const REPLACEMENT: &str = "[forgotten]";
 
-/// How many of a memory's telling words a sentence has, to be about it.
-const ABOUT: f64 = 0.6;
+/// Sets the share of a memory's significant words that a sentence about it has.
+const MIN_COVERAGE: f64 = 0.6;
 
-/// What goes. Kept in the database until it is gone from everywhere.
+/// Describes the text to remove. It is stored in the database until it is removed from all tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Traces {
-    /// Whole texts.
+    /// The whole texts.
     phrases: Vec<String>,
-    /// The telling words of each text.
+    /// The significant words of each text.
     telling: Vec<BTreeSet<String>>,
-    /// Words that nothing else has.
+    /// The rare words of the texts that no other memory has.
     distinctive: BTreeSet<String>,
-    /// The telling words of memories that stay, and have something in common with what goes.
+    /// The significant words of memories that stay but share words with the removed ones.
     spared: Vec<BTreeSet<String>>,
 }
 
 impl Traces {
-    /// The traces of texts that go, while the memories of `others` stay.
+    /// Returns the traces of texts to remove, while the memories of `others` stay.
     pub(crate) fn new(texts: &[String], others: &[StoredMemory]) -> Self {
-        let sets: Vec<BTreeSet<String>> = texts.iter().map(|text| telling(text)).collect();
+        let sets: Vec<BTreeSet<String>> = texts.iter().map(|text| significant_words(text)).collect();
         let all: BTreeSet<String> = sets.iter().flatten().cloned().collect();
-        let elsewhere: BTreeSet<String> = others
+        let other_words: BTreeSet<String> = others
             .iter()
             .flat_map(|memory| crate::text::words(&memory.content).collect::<Vec<String>>())
             .collect();
         let distinctive = texts
             .iter()
             .flat_map(|text| distinctive(text))
-            .filter(|word| !elsewhere.contains(word))
+            .filter(|word| !other_words.contains(word))
             .collect();
         let spared = others
             .iter()
-            .map(|memory| telling(&memory.content))
+            .map(|memory| significant_words(&memory.content))
             .filter(|other| {
                 !other.is_disjoint(&all) && !sets.iter().any(|set| other.is_subset(set))
             })
             .collect();
-        let phrases = texts.iter().map(|text| without_end(text)).filter(|text| text.len() > 3);
+        let phrases = texts.iter().map(|text| trim_punctuation(text)).filter(|text| text.len() > 3);
         Self { phrases: phrases.collect(), telling: sets, distinctive, spared }
     }
 
-    /// Whether a text, as a whole or in one of its sentences, is about what goes.
+    /// Tells whether a text or one of its sentences is about the removed texts.
     pub(crate) fn is_about(&self, text: &str) -> bool {
         self.phrase_spans(text).next().is_some()
             || sentences(text).iter().any(|(from, to)| self.is_sentence_about(&text[*from..*to]))
     }
 
     fn is_sentence_about(&self, sentence: &str) -> bool {
-        let words = telling(sentence);
+        let words = significant_words(sentence);
         if self.spared.iter().any(|other| coverage(other, &words) >= 1.0) {
             return false;
         }
-        self.telling.iter().any(|set| set.len() >= 2 && coverage(set, &words) >= ABOUT)
+        self.telling.iter().any(|set| set.len() >= 2 && coverage(set, &words) >= MIN_COVERAGE)
     }
 
     fn phrase_spans<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Span> + 'a {
-        self.phrases.iter().flat_map(move |phrase| matches(&escaped(phrase), text))
+        self.phrases.iter().flat_map(move |phrase| matches(&escape_phrase(phrase), text))
     }
 
     fn spans(&self, text: &str) -> Vec<Span> {
@@ -80,7 +81,7 @@ impl Traces {
         }
         for word in &self.distinctive {
             spans.extend(
-                matches(&escaped(word), text).into_iter().filter(|span| is_word(text, *span)),
+                matches(&escape_phrase(word), text).into_iter().filter(|span| is_word(text, *span)),
             );
         }
         spans.sort_unstable();
@@ -91,7 +92,7 @@ impl Traces {
 impl Redaction for Traces {
     fn concerns(&self, raw: &str) -> bool {
         let lower = raw.to_lowercase();
-        // A stem without its end is in every form of the word.
+        // The beginning of a stem is in every form of the word.
         let begins = |word: &String| {
             let length = word.chars().count();
             let begin: String = word.chars().take(length.saturating_sub(1).max(3)).collect();
@@ -111,7 +112,7 @@ impl Redaction for Traces {
             }
             if from > end || end == 0 {
                 kept.push_str(&text[end..from.max(end)]);
-                kept.push_str(FORGOTTEN);
+                kept.push_str(REPLACEMENT);
             }
             end = to;
         }
@@ -120,12 +121,12 @@ impl Redaction for Traces {
     }
 }
 
-fn without_end(text: &str) -> String {
+fn trim_punctuation(text: &str) -> String {
     text.trim().trim_end_matches(['.', '!', '?', ';', ',']).to_owned()
 }
 
-/// A pattern for a text, whatever the case and the space between its words.
-fn escaped(text: &str) -> String {
+/// Returns a pattern for a text that allows any space between its words.
+fn escape_phrase(text: &str) -> String {
     text.split_whitespace().map(regex::escape).collect::<Vec<String>>().join(r"\s+")
 }
 
@@ -139,8 +140,7 @@ fn matches(pattern: &str, text: &str) -> Vec<Span> {
     })
 }
 
-/// Whether a span is a word of its own. An underscore does not belong to one: it joins words in
-/// names of files.
+/// Tells whether a span is a whole word. An underscore separates words, as in file names.
 fn is_word(text: &str, (from, to): Span) -> bool {
     let inside = |character: char| character.is_alphanumeric();
     !text[..from].chars().next_back().is_some_and(inside)
@@ -217,7 +217,7 @@ mod tests {
         #[test]
         fn any_text_can_be_looked_at(text in any::<String>(), memory in any::<String>()) {
             if let Some(left) = traces(&memory).redact(&text) {
-                prop_assert!(left.contains(FORGOTTEN));
+                prop_assert!(left.contains(REPLACEMENT));
             }
         }
     }

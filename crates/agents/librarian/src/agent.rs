@@ -1,4 +1,4 @@
-//! The librarian as assembly sees it: what it is opened with, and what it brings.
+//! Opens the librarian from its settings and resources, and returns the parts that it contributes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,44 +16,44 @@ use crate::inquiries::InquirySettings;
 use crate::inquiries::tools::{AnswerInquiry, DismissInquiry, PendingInquiries};
 use crate::knowledge::tools::{SaveKnowledge, SearchKnowledge};
 use crate::learnings::tools::{SaveLearning, SearchLearnings};
-use crate::skills::SkillShelf;
+use crate::skills::SkillSources;
 use crate::skills::tools::{CreateSkill, ListSkills};
 use crate::web::{SearchWeb, WebSearch};
 use crate::{
     Holdings, InquiryContext, KnowledgeContext, LibrarianAdvisor, LibrarianError, LibrarianObserver,
 };
 
-/// The name of the agent that asks open questions.
+/// Names the agent that asks open questions.
 pub const LIBRARIAN: &str = "librarian";
 
-/// Only teams with this tool are told what is known.
+/// Names the tool that a team must have to get knowledge in its context.
 const CONTEXT_TOOL: &str = "save_knowledge";
 
-/// Which of the librarian's subsystems are used. A tool without its store is not offered.
+/// Selects the librarian's subsystems. A tool without its store is not offered.
 #[derive(Debug, Clone, Default)]
 pub struct LibrarianSettings {
-    /// Whether relations are stored.
+    /// True if relations are stored.
     pub graph: bool,
-    /// Knowledge, lessons and open questions; none where they are switched off.
+    /// Knowledge, lessons and open questions; none if they are switched off.
     pub knowledge: Option<KnowledgeSettings>,
-    /// How documents are read; none where they are switched off.
+    /// The settings for documents; none if they are switched off.
     pub documents: Option<DocumentSettings>,
     /// A server that searches the web.
     pub web: Option<WebSearch>,
-    /// Skills, where there is a place for drafts.
-    pub skills: Option<SkillShelf>,
+    /// The skills, if a directory for drafts is configured.
+    pub skills: Option<SkillSources>,
 }
 
-/// How much of what is known is told, and what is asked.
+/// Limits the knowledge in a prompt and the questions to the user.
 #[derive(Debug, Clone)]
 pub struct KnowledgeSettings {
     /// Estimated tokens of knowledge that a prompt gets at most.
     pub token_budget: u64,
-    /// When the user is asked open questions.
+    /// The settings for open questions.
     pub inquiries: InquirySettings,
 }
 
-/// How documents are read.
+/// Configures how documents are read.
 #[derive(Debug, Clone)]
 pub struct DocumentSettings {
     /// Reads files.
@@ -64,15 +64,15 @@ pub struct DocumentSettings {
     pub workspace: PathBuf,
 }
 
-/// What the librarian works on.
+/// Holds the resources that the librarian needs.
 pub struct LibrarianResources {
-    /// Where turns are read from.
+    /// The journal that turns are read from.
     pub journal: Journal,
     /// The index, whose database the other stores use too.
     pub retrieval: Retrieval,
 }
 
-/// The librarian: documents, knowledge, lessons, relations, open questions.
+/// Is the librarian: documents, knowledge, lessons, relations, open questions.
 pub struct LibrarianAgent {
     settings: LibrarianSettings,
     holdings: Holdings,
@@ -103,7 +103,7 @@ impl LibrarianAgent {
         Ok(Self { settings, holdings, ingest, journal })
     }
 
-    /// Returns what the librarian contributes to turns. Vectors that are missing are made in the
+    /// Returns the librarian's contributions to turns. Missing vectors are computed in the
     /// background.
     pub fn parts(&self) -> AgentParts {
         let holdings = || self.holdings.clone();
@@ -155,9 +155,9 @@ impl LibrarianAgent {
         if let Some(web) = &settings.web {
             tools.push(RegisteredTool::new(SearchWeb(web.clone())));
         }
-        if let Some(shelf) = &settings.skills {
-            tools.push(RegisteredTool::new(CreateSkill(shelf.clone())));
-            tools.push(RegisteredTool::new(ListSkills(shelf.clone())));
+        if let Some(skills) = &settings.skills {
+            tools.push(RegisteredTool::new(CreateSkill(skills.clone())));
+            tools.push(RegisteredTool::new(ListSkills(skills.clone())));
         }
         tools
     }

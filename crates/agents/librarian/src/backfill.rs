@@ -1,4 +1,4 @@
-//! Vectors for texts that have none yet, made a few at a time.
+//! Computes the vectors of texts that have none yet, a few at a time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,11 +10,11 @@ use tokio_util::sync::CancellationToken;
 /// Limits how many passages are embedded after a turn: a second or two of work.
 const MAX_PASSAGES_PER_TURN: u64 = 64;
 
-/// Completes vectors after the embedding model changed, or while it did not answer.
+/// Computes missing vectors after the embedding model changed or failed to answer.
 pub(crate) struct EmbeddingBackfill {
     retrieval: Retrieval,
-    /// Nothing was missing when it was last looked at. What is put in later has its vectors, unless
-    /// the model does not answer, which the next process makes up for.
+    /// True once no vector was missing. Later texts get their vectors when they are stored, unless
+    /// the model does not answer; the next process makes up for that.
     complete: AtomicBool,
 }
 
@@ -27,17 +27,18 @@ impl EmbeddingBackfill {
 impl TurnObserver for EmbeddingBackfill {
     fn finished<'a>(&'a self, _: &'a SessionId, _: TurnId) -> ObserverFuture<'a> {
         Box::pin(async move {
-            let told = |error: RetrievalError| error.to_string();
+            let to_text = |error: RetrievalError| error.to_string();
             if self.complete.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            if self.retrieval.missing_vectors().await.map_err(told)? == 0 {
+            if self.retrieval.missing_vectors().await.map_err(to_text)? == 0 {
                 self.complete.store(true, Ordering::Relaxed);
                 return Ok(());
             }
             let never = CancellationToken::new();
-            let made = self.retrieval.embed_missing(MAX_PASSAGES_PER_TURN, &never, |_| {}).await;
-            made.map(drop).map_err(told)
+            let embedded =
+                self.retrieval.embed_missing(MAX_PASSAGES_PER_TURN, &never, |_| {}).await;
+            embedded.map(drop).map_err(to_text)
         })
     }
 }

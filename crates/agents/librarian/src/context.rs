@@ -1,4 +1,4 @@
-//! What is known, as a part of a prompt.
+//! Adds stored knowledge to a prompt.
 
 use lango_model::{ContextBlock, estimate_tokens};
 use lango_protocol::Timestamp;
@@ -8,14 +8,14 @@ use lango_tool::{visible, visible_short};
 
 use crate::{Holdings, LibrarianError};
 
-/// What is less similar to the message does not belong to it.
-const LEAST_SIMILARITY: f32 = 0.35;
+/// Sets the similarity below which knowledge does not belong to a message.
+const MIN_SIMILARITY: f32 = 0.35;
 
-/// Pieces of knowledge that are looked at.
-const LOOKED_AT: usize = 12;
+/// Limits how many search hits are considered.
+const MAX_CANDIDATE_COUNT: usize = 12;
 
-/// Gives agents what is known about the user's message: the most fitting first, each with its key and
-/// where it comes from, within a budget.
+/// Gives agents the knowledge about the user's message: the best match first, each with its key and
+/// provenance, within a budget.
 #[derive(Debug, Clone)]
 pub struct KnowledgeContext {
     holdings: Holdings,
@@ -23,20 +23,20 @@ pub struct KnowledgeContext {
 }
 
 impl KnowledgeContext {
-    /// At most so many estimated tokens for each prompt.
+    /// Creates a source that adds at most `tokens` estimated tokens to a prompt.
     pub fn new(holdings: Holdings, tokens: u64) -> Self {
         Self { holdings, tokens }
     }
 
     async fn block(&self, message: &str) -> Result<Option<ContextBlock>, LibrarianError> {
         let (retrieval, knowledge) = (self.holdings.retrieval(), self.holdings.knowledge());
-        // Looking up nothing must cost nothing.
+        // An empty store must not cost a search.
         if self.tokens == 0 || retrieval.is_empty(Space::Knowledge).await? {
             return Ok(None);
         }
         let search = Search {
-            least_similarity: LEAST_SIMILARITY,
-            ..Search::new(Space::Knowledge, message, LOOKED_AT)
+            min_similarity: MIN_SIMILARITY,
+            ..Search::new(Space::Knowledge, message, MAX_CANDIDATE_COUNT)
         };
         let found = retrieval.search(&search).await?;
         let by_meaning = retrieval.embedder().is_some() && found.words_only.is_none();
@@ -44,8 +44,8 @@ impl KnowledgeContext {
         let mut spent = 0;
         let mut seen = Vec::new();
         for hit in found.hits {
-            // A common word is not enough where meaning can be compared.
-            let fits = !by_meaning || hit.similarity.is_some_and(|value| value >= LEAST_SIMILARITY);
+            // A common word is not enough if meanings can be compared.
+            let fits = !by_meaning || hit.similarity.is_some_and(|value| value >= MIN_SIMILARITY);
             if !fits || seen.contains(&hit.entry.key) {
                 continue;
             }
@@ -76,7 +76,7 @@ impl KnowledgeContext {
     }
 }
 
-/// The day of a moment.
+/// Returns the day of a time, in UTC.
 fn day(at: Timestamp) -> String {
     at.to_string().chars().take(10).collect()
 }
@@ -84,7 +84,7 @@ fn day(at: Timestamp) -> String {
 impl ContextSource for KnowledgeContext {
     fn blocks<'a>(&'a self, request: ContextRequest<'a>) -> ContextFuture<'a> {
         Box::pin(async move {
-            // Without what is known a turn goes on as well, and `lango doctor` says what is wrong.
+            // A turn works without knowledge too, and `lango doctor` reports the error.
             self.block(request.message).await.ok().flatten().into_iter().collect()
         })
     }

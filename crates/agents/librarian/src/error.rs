@@ -1,32 +1,32 @@
-//! Why the librarian could not do what it was asked, by who can act on it.
+//! Defines the librarian's errors, by who can act on them.
 
 use lango_retrieval::RetrievalError;
 use lango_store::StoreError;
 use lango_tool::ToolError;
 
-/// A failure of one of the librarian's stores.
+/// Is a failure of one of the librarian's stores.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LibrarianError {
-    /// The caller: a text cannot be stored as what it was meant to be.
+    /// The caller: a text does not fit its purpose.
     #[error("{what} {why}")]
     Text {
-        /// Which one.
+        /// The name of the text.
         what: &'static str,
-        /// What is wrong with it.
+        /// The defect.
         why: String,
     },
-    /// The caller: a question that names nothing.
+    /// The caller: a query without any name.
     #[error("name at least one of subject, predicate and object")]
     NothingAsked,
-    /// The caller: the graph does not know such a node.
+    /// The caller: the graph has no such node.
     #[error("there is no node {name:?} in the graph{near}")]
     NoNode {
-        /// What was asked for.
+        /// The requested name or id.
         name: String,
         /// Nodes of similar names, as a part of the sentence.
         near: String,
     },
-    /// The caller: nothing can end before it began.
+    /// The caller: a relation cannot end before it began.
     #[error("the relation began at {began}, so it cannot end at {ended}")]
     EndsBeforeItBegan {
         /// The beginning.
@@ -37,41 +37,41 @@ pub enum LibrarianError {
     /// The caller: there is no such question.
     #[error("there is no inquiry {id:?}; librarian_pending_inquiries lists the open ones")]
     NoInquiry {
-        /// What was asked for.
+        /// The requested name or id.
         id: String,
     },
     /// The caller: the question is not open any more.
     #[error("inquiry {id} is {state} already")]
     InquiryClosed {
-        /// Which.
+        /// The inquiry's id.
         id: String,
-        /// How it stands.
+        /// The inquiry's state.
         state: String,
     },
-    /// The caller: the name is taken.
+    /// The caller: a skill of that name exists already.
     #[error("there is a skill {name} already; choose another name. See: lango skills list")]
     SkillExists {
         /// The name.
         name: String,
     },
-    /// The user: no such skill waits.
+    /// The user: no such draft exists.
     #[error("no skill {name:?} waits for approval. See: lango skills list")]
     NoDraft {
         /// The name.
         name: String,
     },
-    /// The operator of the machine: files.
+    /// The operator of the machine: a file operation failed.
     #[error("{what}: {reason}")]
     Files {
-        /// What did not work.
+        /// The operation that failed.
         what: String,
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
     /// The index.
     #[error("{0}")]
     Retrieval(String),
-    /// Nobody: the turn was stopped.
+    /// No action needed: the turn was cancelled.
     #[error("stopped because the turn was cancelled")]
     Cancelled,
     /// The database.

@@ -1,4 +1,4 @@
-//! The one handle on what the librarian keeps.
+//! Gives access to all stores of the librarian.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::inquiries::{Inquiries, InquirySettings};
 use crate::knowledge::Knowledge;
 use crate::learnings::Learnings;
 
-/// Everything the librarian keeps. Clones share it.
+/// Holds the librarian's stores. Clones share them.
 #[derive(Clone)]
 pub struct Holdings {
     stores: Arc<Stores>,
@@ -26,8 +26,8 @@ struct Stores {
 }
 
 impl Holdings {
-    /// Opens the stores in the database of this index: texts are written along with their words and
-    /// vectors.
+    /// Opens the stores in the database of this index, so that texts are written together with
+    /// their words and vectors.
     pub async fn open(
         retrieval: Retrieval,
         inquiries: InquirySettings,
@@ -43,27 +43,27 @@ impl Holdings {
         Ok(Self { stores: Arc::new(stores) })
     }
 
-    /// The relations.
+    /// Returns the relations.
     pub fn graph(&self) -> &Graph {
         &self.stores.graph
     }
 
-    /// What is known.
+    /// Returns the knowledge.
     pub fn knowledge(&self) -> &Knowledge {
         &self.stores.knowledge
     }
 
-    /// The lessons.
+    /// Returns the lessons.
     pub fn learnings(&self) -> &Learnings {
         &self.stores.learnings
     }
 
-    /// The open questions.
+    /// Returns the open questions.
     pub fn inquiries(&self) -> &Inquiries {
         &self.stores.inquiries
     }
 
-    /// The index behind all of them.
+    /// Returns the index that all stores share.
     pub fn retrieval(&self) -> &Retrieval {
         &self.stores.retrieval
     }

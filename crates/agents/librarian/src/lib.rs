@@ -1,7 +1,7 @@
-//! The librarian's subsystems: documents, knowledge, lessons, relations, open questions.
+//! Holds the librarian's subsystems: documents, knowledge, lessons, relations, open questions.
 //!
-//! [`LibrarianAgent`] opens them in a database and brings the tools; [`Holdings`] is the handle that
-//! they share. The topology decides which agent owns a tool, the runtime whether a call may run.
+//! [`LibrarianAgent`] opens them in a database and provides the tools, which share [`Holdings`]. The
+//! topology decides which agent owns a tool, the runtime whether a call may run.
 
 mod agent;
 mod backfill;

@@ -1,26 +1,26 @@
-//! Where something came from.
+//! Records where stored data came from.
 
 use lango_tool::ToolContext;
 use serde::Serialize;
 
-/// Where something that is kept came from.
+/// Says where stored data came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Provenance {
     /// The text, document, page or message that supports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The conversation it was recorded in.
+    /// The session in which it was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
-    /// Who recorded it: an agent, or `user`.
+    /// The author: an agent, or `user`.
     pub by: String,
 }
 
 impl Provenance {
-    /// Of something that a tool call records.
+    /// Returns the provenance of data that a tool call records.
     pub(crate) fn of_call(context: &ToolContext, source: Option<String>) -> Self {
         Self {
             source,

@@ -1,5 +1,5 @@
-//! Parts of the reports that tell a person what a call did. The sentences themselves stand beside the
-//! tools.
+//! Builds parts of the reports that tell a person what a call did. The sentences themselves are
+//! next to the tools.
 
 use lango_protocol::{CallReport, Timestamp};
 use lango_text::{code_span, one_line, plural};
@@ -11,8 +11,8 @@ pub(crate) const MAX_REMARK_CHARACTERS: usize = 300;
 /// Limits the words of one entry of a list, in characters.
 pub(crate) const MAX_ENTRY_CHARACTERS: usize = 600;
 
-/// Says what a call does with what: "Searching the web for `tomatoes`". None where the argument has
-/// no words.
+/// Says what a call does: "Searching the web for `tomatoes`". Returns none if the argument is
+/// blank.
 pub(crate) fn activity(doing: &str, argument: &str) -> Option<String> {
     (!argument.trim().is_empty()).then(|| format!("{doing} {}", code_span(argument)))
 }

@@ -1,4 +1,4 @@
-//! What the runtime asks of the librarian around a turn.
+//! Connects the librarian to the runtime: it observes turns, advises on failures, and adds context.
 
 use lango_model::ContextBlock;
 use lango_protocol::{AgentName, SessionId, TurnId};
@@ -13,7 +13,7 @@ use crate::learnings::observe;
 use crate::{Holdings, LibrarianError};
 
 /// Learns from finished turns: failures become lessons, gaps become questions, answers become
-/// knowledge. Taking in a turn again changes nothing.
+/// knowledge. Observing a turn again changes nothing.
 #[derive(Clone)]
 pub struct LibrarianObserver {
     holdings: Holdings,
@@ -21,19 +21,19 @@ pub struct LibrarianObserver {
 }
 
 impl LibrarianObserver {
-    /// Reads turns from this journal.
+    /// Creates an observer that reads turns from `journal`.
     pub fn new(holdings: Holdings, journal: Journal) -> Self {
         Self { holdings, journal }
     }
 
-    async fn take_in(&self, session: &SessionId, turn: TurnId) -> Result<(), LibrarianError> {
+    async fn learn_from(&self, session: &SessionId, turn: TurnId) -> Result<(), LibrarianError> {
         let events = self.journal.turn_events(session, turn).await?;
         let learnings = self.holdings.learnings();
         learnings.learn(session, turn, &observe(&events)).await?;
         let inquiries = self.holdings.inquiries();
         inquiries.recognise(session, &events).await?;
         inquiries.notice(session, &gaps(&events)).await?;
-        // Last, because recognising an answer counts on it.
+        // Counted last: recognising an answer needs the number of the turn before.
         inquiries.count_turn(session, turn).await?;
         Ok(())
     }
@@ -42,21 +42,21 @@ impl LibrarianObserver {
 impl TurnObserver for LibrarianObserver {
     fn finished<'a>(&'a self, session: &'a SessionId, turn: TurnId) -> ObserverFuture<'a> {
         Box::pin(async move {
-            self.take_in(session, turn)
+            self.learn_from(session, turn)
                 .await
                 .map_err(|error| format!("the librarian could not learn from this turn: {error}"))
         })
     }
 }
 
-/// Says what helped when a failure comes back.
+/// Tells an agent what helped when an error comes back.
 #[derive(Debug, Clone)]
 pub struct LibrarianAdvisor(pub Holdings);
 
 impl Advisor for LibrarianAdvisor {
     fn advise<'a>(&'a self, tool: &'a str, error: &'a str) -> AdviceFuture<'a> {
         Box::pin(async move {
-            // Advice is a courtesy: a call that failed must not wait for more than it can give.
+            // Advice is optional: a failed call must not fail again because of it.
             let learnings = self.0.learnings();
             let advice = learnings.advise(tool, error).await.ok().flatten()?;
             Some(Advice { text: advice.text, remedy: advice.remedy })
@@ -64,7 +64,7 @@ impl Advisor for LibrarianAdvisor {
     }
 }
 
-/// Puts at most one open question into the context of the agent that looks after them.
+/// Puts at most one open question into the context of the agent that asks them.
 #[derive(Debug, Clone)]
 pub struct InquiryContext {
     holdings: Holdings,
@@ -72,7 +72,7 @@ pub struct InquiryContext {
 }
 
 impl InquiryContext {
-    /// For this agent alone.
+    /// Creates a source for this agent only.
     pub fn new(holdings: Holdings, agent: AgentName) -> Self {
         Self { holdings, agent }
     }
@@ -86,7 +86,7 @@ impl ContextSource for InquiryContext {
             }
             let inquiries = self.holdings.inquiries();
             let (session, turn) = (request.session, request.turn);
-            // Without its question a turn goes on as well.
+            // A turn works without the question too.
             let next = inquiries.next_for_context(session, turn, request.message).await;
             let Ok(Some(inquiry)) = next else { return Vec::new() };
             let text = format!(

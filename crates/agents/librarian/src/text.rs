@@ -1,4 +1,4 @@
-//! Texts as they come from a model or a person: checked, cut, and compared by their words.
+//! Checks, cuts and compares texts from a model or a person.
 
 use std::collections::BTreeSet;
 
@@ -6,22 +6,22 @@ use lango_retrieval::NewPassage;
 
 use crate::LibrarianError;
 
-/// Characters of a passage, about as many as an embedding model reads at once.
-const PASSAGE: usize = 900;
+/// Limits a passage to about what an embedding model reads at once.
+const MAX_PASSAGE_CHARACTERS: usize = 900;
 
-/// A text that can be stored: not empty, not too long, without NUL.
-pub(crate) fn checked(
+/// Returns the trimmed text if it can be stored: not empty, not too long, without NUL.
+pub(crate) fn check_text(
     what: &'static str,
     text: &str,
-    longest: usize,
+    max_characters: usize,
 ) -> Result<String, LibrarianError> {
     let wrong = |why: String| LibrarianError::Text { what, why };
     let text = text.trim();
     if text.is_empty() {
         return Err(wrong("is empty".to_owned()));
     }
-    if text.chars().nth(longest).is_some() {
-        return Err(wrong(format!("is longer than {longest} characters")));
+    if text.chars().nth(max_characters).is_some() {
+        return Err(wrong(format!("is longer than {max_characters} characters")));
     }
     if text.contains('\0') {
         return Err(wrong("has a NUL character in it".to_owned()));
@@ -29,34 +29,34 @@ pub(crate) fn checked(
     Ok(text.to_owned())
 }
 
-/// The same for one line of text, with single spaces.
-pub(crate) fn checked_line(
+/// Does the same for one line of text, with single spaces.
+pub(crate) fn check_line(
     what: &'static str,
     text: &str,
-    longest: usize,
+    max_characters: usize,
 ) -> Result<String, LibrarianError> {
-    let line = text.split_whitespace().take(longest + 1).collect::<Vec<_>>().join(" ");
+    let line = text.split_whitespace().take(max_characters + 1).collect::<Vec<_>>().join(" ");
     if line.chars().any(char::is_control) {
         let why = "has control characters in it".to_owned();
         return Err(LibrarianError::Text { what, why });
     }
-    checked(what, &line, longest)
+    check_text(what, &line, max_characters)
 }
 
-/// At most so many characters, with a mark where something is missing.
-pub(crate) fn shortened(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
+/// Cuts a text to `max_characters` and marks the cut with "…".
+pub(crate) fn truncate(text: &str, max_characters: usize) -> String {
+    match text.char_indices().nth(max_characters) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text.to_owned(),
     }
 }
 
-/// A text in pieces that are not too long, cut between lines or words where possible.
+/// Cuts a text into passages, between lines or words where possible.
 pub(crate) fn passages(text: &str) -> Vec<NewPassage> {
     let mut pieces = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
-        let end = cut(rest);
+        let end = first_piece_end(rest);
         let (piece, after) = rest.split_at(end);
         pieces.push(NewPassage {
             heading: String::new(),
@@ -68,17 +68,18 @@ pub(crate) fn passages(text: &str) -> Vec<NewPassage> {
     pieces
 }
 
-/// Where the first piece of a text ends.
-fn cut(text: &str) -> usize {
-    let Some((end, _)) = text.char_indices().nth(PASSAGE) else { return text.len() };
+/// Returns the byte at which the first passage of a text ends.
+fn first_piece_end(text: &str) -> usize {
+    let Some((end, _)) = text.char_indices().nth(MAX_PASSAGE_CHARACTERS) else { return text.len() };
     let head = &text[..end];
-    let place = head.rfind("\n\n").or_else(|| head.rfind('\n')).filter(|at| *at > end / 3);
-    let place = place.or_else(|| head.rfind(". ").map(|at| at + 1)).filter(|at| *at > end / 3);
-    place.or_else(|| head.rfind(char::is_whitespace).filter(|at| *at > 0)).unwrap_or(end)
+    let end_of_piece = head.rfind("\n\n").or_else(|| head.rfind('\n')).filter(|at| *at > end / 3);
+    let end_of_piece =
+        end_of_piece.or_else(|| head.rfind(". ").map(|at| at + 1)).filter(|at| *at > end / 3);
+    end_of_piece.or_else(|| head.rfind(char::is_whitespace).filter(|at| *at > 0)).unwrap_or(end)
 }
 
-/// Words that say nothing about a subject.
-const COMMON: &[&str] = &[
+/// Lists words that say nothing about a subject.
+const STOP_WORDS: &[&str] = &[
     "a", "about", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by",
     "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his",
     "how", "i", "if", "in", "is", "it", "its", "know", "known", "me", "my", "no", "not", "of",
@@ -87,17 +88,17 @@ const COMMON: &[&str] = &[
     "were", "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
 ];
 
-/// The words of a text that say what it is about.
-pub(crate) fn telling_words(text: &str) -> BTreeSet<String> {
+/// Returns the stems of a text's words without stop words.
+pub(crate) fn significant_words(text: &str) -> BTreeSet<String> {
     text.split(|character: char| !character.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(|word| stem(&word.to_lowercase()))
-        .filter(|word| !COMMON.contains(&word.as_str()))
+        .filter(|word| !STOP_WORDS.contains(&word.as_str()))
         .take(400)
         .collect()
 }
 
-/// Without the endings that most often make two forms of one English word.
+/// Removes the endings that most often make two forms of one English word.
 fn stem(word: &str) -> String {
     for ending in ["ing", "ed", "es", "s"] {
         if let Some(stem) = word.strip_suffix(ending)
@@ -109,14 +110,14 @@ fn stem(word: &str) -> String {
     word.strip_suffix('e').filter(|stem| stem.chars().count() >= 4).unwrap_or(word).to_owned()
 }
 
-/// How many of all words two texts share, from 0 to 1.
-pub(crate) fn likeness(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
+/// Returns the share of all words that two texts have in common, from 0 to 1.
+pub(crate) fn jaccard_similarity(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
     let shared = one.intersection(other).count();
     let all = one.len() + other.len() - shared;
     if all == 0 { 0.0 } else { ratio(shared, all) }
 }
 
-/// How much of `part` is in `whole`, from 0 to 1.
+/// Returns the share of `part` that is in `whole`, from 0 to 1.
 pub(crate) fn coverage(part: &BTreeSet<String>, whole: &BTreeSet<String>) -> f64 {
     if part.is_empty() { 0.0 } else { ratio(part.intersection(whole).count(), part.len()) }
 }
@@ -142,7 +143,11 @@ mod tests {
             String::new(),
         ] {
             let passages = passages(&text);
-            assert!(passages.iter().all(|p| (1..=PASSAGE).contains(&p.text.chars().count())));
+            assert!(
+                passages
+                    .iter()
+                    .all(|p| (1..=MAX_PASSAGE_CHARACTERS).contains(&p.text.chars().count()))
+            );
             let plain = |text: &str| text.split_whitespace().collect::<String>();
             let whole: String = passages.iter().map(|p| plain(&p.text)).collect();
             assert_eq!(whole, plain(&text));
@@ -151,14 +156,14 @@ mod tests {
 
     #[test]
     fn texts_are_compared_by_what_they_are_about() {
-        let words = telling_words("Which database does the staging server use?");
+        let words = significant_words("Which database does the staging server use?");
         assert_eq!(words.into_iter().collect::<Vec<_>>(), ["databas", "server", "stag"]);
-        let of = |text| telling_words(text);
-        assert!(likeness(&of("deploying the servers"), &of("deploy a server")) > 0.99);
-        assert!(likeness(&of("the moon"), &of("a server")) < 0.01);
+        let of = |text| significant_words(text);
+        assert!(jaccard_similarity(&of("deploying the servers"), &of("deploy a server")) > 0.99);
+        assert!(jaccard_similarity(&of("the moon"), &of("a server")) < 0.01);
         assert!(
             coverage(&of("staging database"), &of("the staging database is PostgreSQL")) > 0.99
         );
-        assert!(likeness(&of(""), &of("")) < 0.01);
+        assert!(jaccard_similarity(&of(""), &of("")) < 0.01);
     }
 }

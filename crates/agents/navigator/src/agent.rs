@@ -1,4 +1,4 @@
-//! The navigator as assembly sees it: what it is opened with, and what it brings.
+//! Defines the navigator agent: the settings that it needs and the tools that it provides.
 
 use lango_runtime::AgentParts;
 use lango_tool::RegisteredTool;
@@ -6,7 +6,7 @@ use lango_tool::RegisteredTool;
 use crate::tools::{Back, Click, Close, Navigate, Read, Screenshot, Type, Wait};
 use crate::{Navigator, NavigatorSettings};
 
-/// The navigator: web pages, in a real browser. It keeps nothing in the database.
+/// Opens web pages in a real browser. It stores nothing in the database.
 pub struct NavigatorAgent {
     navigator: Navigator,
 }
@@ -22,8 +22,8 @@ impl NavigatorAgent {
         &self.navigator
     }
 
-    /// Returns what the navigator contributes to turns. The tools are there whether or not there is
-    /// a Chromium: a call says how to get one.
+    /// Returns what the navigator contributes to turns. The tools are offered whether or not
+    /// Chromium is installed: a call says how to install it.
     pub fn parts(&self) -> AgentParts {
         let navigator = || self.navigator.clone();
         let tools = vec![

@@ -1,4 +1,4 @@
-//! What can go wrong, and who can act.
+//! Defines the errors of the navigator.
 
 use lango_egress::{EgressError, Refusal};
 use lango_tool::ToolError;
@@ -6,7 +6,7 @@ use lango_tool::ToolError;
 use crate::chromium::ChromiumError;
 use crate::protocol::CallError;
 
-/// Why the browser did not do it.
+/// Says why the browser could not do something.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NavigatorError {
     #[error(transparent)]
@@ -42,10 +42,10 @@ pub(crate) enum NavigatorError {
     Unsuitable(String),
     #[error("{0}")]
     Refused(#[from] Refusal),
-    /// The browser was led where it may not go.
+    /// The browser was led to an address that is not allowed.
     #[error("{0}")]
     Blocked(String),
-    /// The proxy opened no tunnel: the host is not allowed, or not there.
+    /// The proxy opened no tunnel: the host is not allowed, or does not exist.
     #[error("{0}")]
     NoTunnel(String),
     #[error("{0}")]

@@ -1,32 +1,32 @@
-//! What happened in the browser beside what a call asked for.
+//! Reports what happened in the browser in addition to what a call asked for.
 
 use std::time::Duration;
 
-use lango_egress::Blocked;
+use lango_egress::BlockedRequest;
 use lango_tool::visible_short;
 use serde::Serialize;
 
 use crate::browser::{Browser, Download, DownloadState, Note};
 use crate::error::NavigatorError;
-use crate::page::place_of;
+use crate::page::display_address;
 use crate::storage;
 
-/// Refused requests that are named.
+/// Limits how many refused requests are named.
 const MAX_NAMED_COUNT: usize = 10;
-/// How long a call waits for a download to end.
+/// Limits how long a call waits for a download to end.
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Everything that happened beside what was asked for.
+/// Holds everything that happened in addition to what was asked for.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Incidents {
-    /// In our words.
+    /// The lines in our words.
     pub(crate) lines: Vec<String>,
-    /// In the page's.
+    /// The lines in the page's words.
     pub(crate) quoted: Vec<String>,
 }
 
 impl Incidents {
-    /// Takes what happened in a browser since it was last asked.
+    /// Takes what happened in a browser since the last call.
     pub(crate) async fn take(browser: &Browser) -> Result<Self, NavigatorError> {
         let mut incidents = Self::default();
         for note in browser.take_notes() {
@@ -36,7 +36,7 @@ impl Incidents {
         let running = |state: &crate::browser::State| {
             state.downloads.values().all(|download| download.state != DownloadState::Running)
         };
-        if !browser.look(running) && !browser.wait(DOWNLOAD_TIMEOUT, running).await {
+        if !browser.read_state(running) && !browser.wait(DOWNLOAD_TIMEOUT, running).await {
             incidents.lines.push("A download is still running.".to_owned());
         }
         for (id, download) in browser.take_downloads() {
@@ -64,17 +64,17 @@ impl Incidents {
                 .lines
                 .push("The page asked for a file; files are not given to pages.".to_owned()),
             Note::Scheme { url } => {
-                let url = place_of(&url);
+                let url = display_address(&url);
                 self.lines.push(format!("Blocked: {url} (only http and https pages are shown)"));
             }
         }
     }
 
-    fn blocked(&mut self, blocked: &[Blocked]) {
+    fn blocked(&mut self, blocked: &[BlockedRequest]) {
         let mut named: Vec<String> = Vec::new();
         for one in blocked {
             let target = if one.target.contains("://") {
-                place_of(&one.target)
+                display_address(&one.target)
             } else {
                 visible_short(&one.target)
             };
@@ -97,7 +97,7 @@ impl Incidents {
         id: &str,
         download: &Download,
     ) -> Result<(), NavigatorError> {
-        let from = place_of(&download.url);
+        let from = display_address(&download.url);
         let line = match download.state {
             DownloadState::Running => return Ok(()),
             DownloadState::Completed => {

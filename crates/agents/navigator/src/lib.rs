@@ -1,9 +1,9 @@
-//! The navigator's hands: web pages, in a real browser.
+//! Implements the navigator agent: web pages, in a real browser.
 //!
-//! [`NavigatorAgent`] brings the tools. A session has a browser of its own, started when it
-//! is first needed and gone when nobody uses it. Where the browser may go is decided by the guard
-//! in the [`NavigatorSettings`], for every connection that it makes; whether a call may run is
-//! decided by the runtime. What pages say is data, and leaves this crate marked as such.
+//! [`NavigatorAgent`] provides the tools. A session has a browser of its own, started when it is
+//! first needed and closed when it is idle. The guard in the [`NavigatorSettings`] decides for
+//! every connection which addresses the browser may reach; whether a call may run is decided by the
+//! runtime. What pages say is data, and leaves this crate marked as such.
 
 mod agent;
 mod browser;

@@ -1,4 +1,5 @@
-//! Results of calls: what the browser did, in our words, and the page, marked as the page's.
+//! Builds the results of calls: what the browser did, in our words, and the page's text, marked as
+//! such.
 
 mod sentence;
 #[cfg(test)]
@@ -11,10 +12,10 @@ use serde::Serialize;
 use crate::browser::Arrival;
 use crate::error::NavigatorError;
 use crate::incidents::Incidents;
-use crate::page::{Outline, OutlinePart, PageText, place_of, status};
-use crate::sessions::Held;
+use crate::page::{Outline, OutlinePart, PageText, display_address, status};
+use crate::sessions::BrowserLease;
 
-/// Lines of an outline that come with a page. The rest is read on demand.
+/// Limits how many lines of an outline come with a page. The rest is read on demand.
 const MAX_OUTLINE_COUNT: usize = 80;
 
 /// Shows the current page after an action.
@@ -22,17 +23,17 @@ const MAX_OUTLINE_COUNT: usize = 80;
 pub(crate) struct PageView {
     url: String,
     title: String,
-    /// What the server answered; none where the browser does not know.
+    /// The status of the server's response; none if the browser does not know it.
     status: Option<u16>,
     /// The type of a document that is not a web page.
     content_type: Option<String>,
-    /// How much of the page is there.
+    /// How much of the page is loaded.
     load: Load,
     incidents: Incidents,
     outline: OutlinePart,
 }
 
-/// How much of a page is there.
+/// Tells how much of a page is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Load {
@@ -44,9 +45,9 @@ enum Load {
 }
 
 impl PageView {
-    /// Looks at the current page.
-    pub(crate) async fn of(held: &Held, arrival: Arrival) -> Result<Self, NavigatorError> {
-        let browser = held.browser()?;
+    /// Reads the current page.
+    pub(crate) async fn of(lease: &BrowserLease, arrival: Arrival) -> Result<Self, NavigatorError> {
+        let browser = lease.browser()?;
         let incidents = Incidents::take(browser).await?;
         let tab = browser.tab()?;
         let load = match arrival {
@@ -62,15 +63,15 @@ impl PageView {
             answer = (document.status != 0).then_some(document.status);
             content_type = Some(document.content_type).filter(|kind| kind != "text/html");
         }
-        let references = held.navigator().references();
-        let outline = Outline::of(browser, references, held.id(), held.generation()).await?;
+        let references = lease.navigator().references();
+        let outline = Outline::of(browser, references, lease.id(), lease.generation()).await?;
         let outline = outline.part(0, MAX_OUTLINE_COUNT);
         Ok(Self { url: tab.url, title, status: answer, content_type, load, incidents, outline })
     }
 
     /// Returns the page for a model, below a line about what was done.
     pub(crate) fn render(&self, headline: &str) -> String {
-        let mut text = format!("{headline}\nPage: {}", place_of(&self.url));
+        let mut text = format!("{headline}\nPage: {}", display_address(&self.url));
         if let Some(status) = self.status {
             text.push_str(&format!(", status {status}"));
         }
@@ -111,7 +112,7 @@ impl PageView {
 /// Says what was done on a page, and shows the page as it is then.
 #[derive(Debug, Serialize)]
 pub(crate) struct ActionOutcome {
-    /// Such as "Went back."
+    /// What was done, such as "Went back."
     pub(crate) headline: String,
     pub(crate) page: PageView,
 }
@@ -129,29 +130,29 @@ pub(crate) struct PageExcerpt {
     /// What happened, in our words.
     lines: Vec<String>,
     text: PageText,
-    rest: Rest,
+    rest: Remainder,
 }
 
-/// What there is beside an excerpt.
+/// Tells what there is in addition to an excerpt.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Rest {
+pub(crate) enum Remainder {
     /// The page ends with the excerpt.
     End,
-    /// The page has nothing of what was asked for.
+    /// The page has no content of the requested kind.
     Nothing,
     /// More can be read from an offset.
     More {
-        /// How much.
+        /// The amount.
         number: u64,
-        /// Of what.
+        /// The unit of the amount.
         unit: &'static str,
-        /// Where to read on.
+        /// The offset to continue from.
         offset: u64,
     },
 }
 
-impl Rest {
+impl Remainder {
     /// Says that so much more can be read from an offset.
     pub(crate) fn of(number: u64, unit: &'static str, offset: u64) -> Self {
         if number == 0 { Self::End } else { Self::More { number, unit, offset } }
@@ -159,9 +160,13 @@ impl Rest {
 }
 
 impl PageExcerpt {
-    /// Puts text of the current page behind what happened meanwhile.
-    pub(crate) async fn of(held: &Held, body: &str, rest: Rest) -> Result<Self, NavigatorError> {
-        let browser = held.browser()?;
+    /// Combines text of the current page with what happened meanwhile.
+    pub(crate) async fn of(
+        lease: &BrowserLease,
+        body: &str,
+        rest: Remainder,
+    ) -> Result<Self, NavigatorError> {
+        let browser = lease.browser()?;
         let incidents = Incidents::take(browser).await?;
         let mut text = PageText::of(&browser.tab()?.url);
         for line in &incidents.quoted {
@@ -179,11 +184,11 @@ impl PageExcerpt {
         }
         text.push_str(&self.text.marked());
         match &self.rest {
-            Rest::End => {}
-            Rest::Nothing => {
+            Remainder::End => {}
+            Remainder::Nothing => {
                 text.push_str("\nThere is nothing of that kind on the page. Try another mode.");
             }
-            Rest::More { number, unit, offset } => {
+            Remainder::More { number, unit, offset } => {
                 text.push_str(&format!("\n{number} more {unit}: read on with offset {offset}"));
             }
         }
@@ -193,17 +198,17 @@ impl PageExcerpt {
 
 /// Tells what happened during a call that does not show the page.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Meanwhile {
-    /// In our words.
+pub(crate) struct IncidentReport {
+    /// The lines in our words.
     lines: Vec<String>,
-    /// In the page's.
+    /// The page's words.
     quoted: Option<PageText>,
 }
 
-impl Meanwhile {
+impl IncidentReport {
     /// Takes what happened on the current page.
-    pub(crate) async fn of(held: &Held) -> Result<Self, NavigatorError> {
-        let browser = held.browser()?;
+    pub(crate) async fn of(lease: &BrowserLease) -> Result<Self, NavigatorError> {
+        let browser = lease.browser()?;
         let Incidents { lines, quoted: words } = Incidents::take(browser).await?;
         if words.is_empty() {
             return Ok(Self { lines, quoted: None });

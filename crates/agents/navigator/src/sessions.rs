@@ -1,4 +1,4 @@
-//! Whose browser is whose: one for each session, started when needed, closed when idle.
+//! Manages one browser for each session, started when needed, closed when idle.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -15,7 +15,7 @@ use crate::browser::Browser;
 use crate::error::NavigatorError;
 use crate::page::References;
 
-/// The browsers of all sessions. Cheap to clone; they end when the last clone is gone.
+/// Holds the browsers of all sessions. It is cheap to clone; they end when the last clone is gone.
 #[derive(Clone)]
 pub struct Navigator {
     shared: Arc<Shared>,
@@ -24,32 +24,33 @@ pub struct Navigator {
 struct Shared {
     settings: NavigatorSettings,
     references: References,
-    // Held for one look-up, never while a browser works.
+    // Locked for one lookup, never while a browser works.
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
 }
 
-/// A session and its browser.
+/// Holds a session and its browser.
 pub(crate) struct Session {
     id: SessionId,
-    // One call at a time: a page is one place, and two hands on it would not know what they did.
-    open: Arc<AsyncMutex<Open>>,
-    // Written after each call, read by whoever looks for idle browsers.
+    // One call at a time: concurrent calls on one page would interfere.
+    slot: Arc<AsyncMutex<BrowserSlot>>,
+    // Written after each call, read by the search for idle browsers.
     last_used: Mutex<Instant>,
 }
 
-/// What is behind the lock of a session.
+/// Holds what the lock of a session protects.
 #[derive(Default)]
-pub(crate) struct Open {
+pub(crate) struct BrowserSlot {
     browser: Option<Browser>,
-    /// Browsers so far, so that an element of an earlier one is not taken for one of this.
+    /// The number of browsers so far, so that an element of an earlier one is not taken for one of
+    /// this.
     generation: u64,
 }
 
-/// A session's browser in one hand.
-pub(crate) struct Held {
+/// Gives one call exclusive use of a session's browser.
+pub(crate) struct BrowserLease {
     navigator: Navigator,
     session: Arc<Session>,
-    open: OwnedMutexGuard<Open>,
+    slot: OwnedMutexGuard<BrowserSlot>,
     /// Whether the browser of an earlier call had ended by itself.
     has_ended: bool,
 }
@@ -72,11 +73,11 @@ impl Navigator {
     pub(crate) async fn run<T, F: Future<Output = Result<T, NavigatorError>>>(
         &self,
         context: &ToolContext,
-        call: impl FnOnce(Held) -> F,
+        call: impl FnOnce(BrowserLease) -> F,
     ) -> Result<T, ToolError> {
         let work = async {
-            let held = self.hold(&context.session).await;
-            call(held).await
+            let lease = self.lease(&context.session).await;
+            call(lease).await
         };
         let result = tokio::select! {
             biased;
@@ -86,47 +87,47 @@ impl Navigator {
         Ok(result?)
     }
 
-    async fn hold(&self, id: &SessionId) -> Held {
+    async fn lease(&self, id: &SessionId) -> BrowserLease {
         let session = {
             let mut sessions = self.shared.sessions.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(sessions.entry(id.clone()).or_insert_with(|| Arc::new(Session::new(id))))
         };
-        let mut open = Arc::clone(&session.open).lock_owned().await;
+        let mut slot = Arc::clone(&session.slot).lock_owned().await;
         let mut has_ended = false;
-        if let Some(gone) = open.browser.take_if(|browser| browser.is_gone()) {
+        if let Some(gone) = slot.browser.take_if(|browser| browser.is_gone()) {
             gone.close().await;
             self.shared.references.forget(id);
             has_ended = true;
         }
-        Held { navigator: self.clone(), session, open, has_ended }
+        BrowserLease { navigator: self.clone(), session, slot, has_ended }
     }
 
     /// Closes all browsers, and waits until they are gone.
     pub async fn close(&self) {
         for session in self.all() {
-            let mut open = session.open.lock().await;
-            if let Some(browser) = open.browser.take() {
+            let mut slot = session.slot.lock().await;
+            if let Some(browser) = slot.browser.take() {
                 browser.close().await;
             }
             self.shared.references.forget(&session.id);
         }
     }
 
-    /// The process groups of the browsers that run.
+    /// Returns the process groups of the browsers that run.
     pub async fn process_groups(&self) -> Vec<u32> {
         let mut groups = Vec::new();
         for session in self.all() {
-            let open = session.open.lock().await;
-            groups.extend(open.browser.as_ref().and_then(Browser::process_group));
+            let slot = session.slot.lock().await;
+            groups.extend(slot.browser.as_ref().and_then(Browser::process_group));
         }
         groups
     }
 
-    /// The tabs of all browsers.
+    /// Returns the number of tabs of all browsers.
     pub async fn tabs(&self) -> usize {
         let mut tabs = 0;
         for session in self.all() {
-            tabs += session.open.lock().await.browser.as_ref().map_or(0, Browser::tabs);
+            tabs += session.slot.lock().await.browser.as_ref().map_or(0, Browser::tabs);
         }
         tabs
     }
@@ -136,35 +137,35 @@ impl Navigator {
         sessions.values().cloned().collect()
     }
 
-    /// Makes room for one more browser: closes the one that was not used for longest.
-    async fn make_room(&self, own: &SessionId) -> Result<(), NavigatorError> {
+    /// Makes sure that one more browser may start: closes the one that was idle for longest.
+    async fn ensure_capacity(&self, own: &SessionId) -> Result<(), NavigatorError> {
         let mut idle = Vec::new();
         let mut running = 0;
         for session in self.all() {
             if session.id == *own {
                 continue;
             }
-            match Arc::clone(&session.open).try_lock_owned() {
-                // Somebody works with it.
+            match Arc::clone(&session.slot).try_lock_owned() {
+                // Another call uses it.
                 Err(_) => running += 1,
-                Ok(open) if open.browser.is_some() => {
+                Ok(slot) if slot.browser.is_some() => {
                     running += 1;
-                    idle.push((session.idle_time(), open));
+                    idle.push((session.idle_time(), slot));
                 }
                 Ok(_) => {}
             }
         }
-        let most = self.shared.settings.browsers.max(1);
-        if running < most {
+        let limit = self.shared.settings.browsers.max(1);
+        if running < limit {
             return Ok(());
         }
         idle.sort_by_key(|(time, _)| *time);
-        let Some((_, mut open)) = idle.pop() else {
+        let Some((_, mut slot)) = idle.pop() else {
             return Err(NavigatorError::Failed(format!(
                 "{running} browsers of other sessions are at work; try again when one is done"
             )));
         };
-        if let Some(browser) = open.browser.take() {
+        if let Some(browser) = slot.browser.take() {
             browser.close().await;
         }
         Ok(())
@@ -174,19 +175,19 @@ impl Navigator {
 impl Session {
     fn new(id: &SessionId) -> Self {
         let last_used = Mutex::new(Instant::now());
-        Self { id: id.clone(), open: Arc::default(), last_used }
+        Self { id: id.clone(), slot: Arc::default(), last_used }
     }
 
     fn idle_time(&self) -> Duration {
         self.last_used.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 
-    fn was_used(&self) {
+    fn mark_used(&self) {
         *self.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 }
 
-impl Held {
+impl BrowserLease {
     pub(crate) fn id(&self) -> &SessionId {
         &self.session.id
     }
@@ -196,64 +197,64 @@ impl Held {
     }
 
     pub(crate) fn generation(&self) -> u64 {
-        self.open.generation
+        self.slot.generation
     }
 
-    /// Whether the browser of an earlier call had ended by itself.
+    /// Tells whether the browser of an earlier call had ended by itself.
     pub(crate) fn has_ended(&self) -> bool {
         self.has_ended
     }
 
-    /// The browser with its page.
+    /// Returns the browser with its page.
     pub(crate) fn browser(&self) -> Result<&Browser, NavigatorError> {
-        match &self.open.browser {
+        match &self.slot.browser {
             Some(browser) => Ok(browser),
             None if self.has_ended => Err(NavigatorError::Ended),
             None => Err(NavigatorError::NoPage),
         }
     }
 
-    /// The browser, started where there is none.
-    pub(crate) async fn started(&mut self) -> Result<&Browser, NavigatorError> {
-        if self.open.browser.is_none() {
-            self.navigator.make_room(self.id()).await?;
+    /// Returns the browser, and starts one if there is none.
+    pub(crate) async fn start_if_needed(&mut self) -> Result<&Browser, NavigatorError> {
+        if self.slot.browser.is_none() {
+            self.navigator.ensure_capacity(self.id()).await?;
             let settings = self.navigator.settings();
             let downloads = settings.downloads.join(self.id().as_str());
             let browser = Browser::start(settings, downloads).await?;
-            self.open.browser = Some(browser);
-            self.open.generation += 1;
-            self.session.was_used();
+            self.slot.browser = Some(browser);
+            self.slot.generation += 1;
+            self.session.mark_used();
             let idle = settings.idle;
             tokio::spawn(close_when_idle(Arc::downgrade(&self.session), idle));
         }
         self.browser()
     }
 
-    /// Ends the browser; `false` where there was none.
+    /// Ends the browser; `false` if there was none.
     pub(crate) async fn close(&mut self) -> bool {
-        let Some(browser) = self.open.browser.take() else { return false };
+        let Some(browser) = self.slot.browser.take() else { return false };
         browser.close().await;
         self.navigator.references().forget(self.id());
         true
     }
 }
 
-impl Drop for Held {
+impl Drop for BrowserLease {
     fn drop(&mut self) {
-        self.session.was_used();
+        self.session.mark_used();
     }
 }
 
-/// Closes the browser of a session once nobody has used it for long enough.
+/// Closes the browser of a session once it was idle for long enough.
 async fn close_when_idle(session: Weak<Session>, idle: Duration) {
     loop {
         let Some(alive) = session.upgrade() else { return };
         let left = idle.saturating_sub(alive.idle_time());
         if left.is_zero() {
-            let mut open = Arc::clone(&alive.open).lock_owned().await;
-            // Somebody may have come while this waited.
+            let mut slot = Arc::clone(&alive.slot).lock_owned().await;
+            // A call may have used it while this waited.
             if alive.idle_time() >= idle {
-                if let Some(browser) = open.browser.take() {
+                if let Some(browser) = slot.browser.take() {
                     browser.close().await;
                 }
                 return;

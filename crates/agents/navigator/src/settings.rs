@@ -1,39 +1,40 @@
-//! What the navigator may use, and how much of it.
+//! Defines what the navigator may use, and how much of it.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use lango_egress::{Guard, ProxyLimits};
 
-/// The navigator's browser: which one, where it may go, how long it lives, where files go.
+/// Configures the navigator's browser: which one, where it may go, how long it lives, where files
+/// go.
 #[derive(Debug, Clone)]
 pub struct NavigatorSettings {
-    /// The program; looked for by its usual names when absent.
+    /// The program; looked up by its usual names if not set.
     pub chromium: Option<PathBuf>,
-    /// Without a window.
+    /// Whether it runs without a window.
     pub headless: bool,
-    /// A browser that nobody used for so long is closed.
+    /// The time after which an idle browser is closed.
     pub idle: Duration,
-    /// How long a page may take.
+    /// The limit on how long a page may take.
     pub timeout: Duration,
-    /// A profile that is kept; one that is thrown away when absent.
+    /// A persistent profile; a temporary one if not set.
     pub profile: Option<PathBuf>,
-    /// Where downloads go, in a directory for each session.
+    /// The directory of downloads, with a directory for each session.
     pub downloads: PathBuf,
-    /// Where screenshots go.
+    /// The directory of screenshots.
     pub screenshots: PathBuf,
-    /// Bytes of the largest download.
+    /// The size of the largest download in bytes.
     pub download_bytes: u64,
-    /// Browsers at the same time, one for each session.
+    /// The most browsers at the same time, one for each session.
     pub browsers: usize,
-    /// Where pages, and everything on them, may come from.
+    /// The guard that decides where pages, and everything on them, may come from.
     pub guard: Guard,
-    /// How much may come through.
+    /// The limits of the proxy.
     pub proxy: ProxyLimits,
 }
 
 impl NavigatorSettings {
-    /// The usual settings: files under `data`, connections where `guard` lets them.
+    /// Returns the default settings: files under `data`, connections as `guard` allows them.
     pub fn new(data: &std::path::Path, guard: Guard) -> Self {
         Self {
             chromium: None,

@@ -1,15 +1,15 @@
-//! Files that come out of the browser: downloads and screenshots, each in its own place.
+//! Stores files that come out of the browser: downloads and screenshots.
 
 use std::path::{Path, PathBuf};
 
 use crate::browser::private_directory;
 use crate::error::NavigatorError;
 
-/// Bytes of a file name.
-const LONGEST_NAME: usize = 120;
+/// Limits how many bytes a file name has.
+const MAX_NAME_BYTES: usize = 120;
 
-/// A name that a server gave, as one that is safe to have in a directory: no path, nothing hidden,
-/// nothing that a shell or a terminal would take for something else.
+/// Turns a name from a server into one that is safe in a directory: no path, nothing hidden,
+/// nothing that a shell or a terminal would interpret.
 pub(crate) fn safe_name(given: &str) -> String {
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain: String = last
@@ -22,14 +22,14 @@ pub(crate) fn safe_name(given: &str) -> String {
         .collect();
     let plain = plain.trim_start_matches(['.', '-']).trim_end_matches('.');
     let name = if plain.chars().all(|character| character == '_') { "download" } else { plain };
-    if name.len() <= LONGEST_NAME {
+    if name.len() <= MAX_NAME_BYTES {
         return name.to_owned();
     }
-    // What a file is says its end; keep it.
+    // The extension tells the kind of the file, so it is kept.
     let (stem, end) =
         name.rsplit_once('.').filter(|(_, end)| end.len() <= 10).unwrap_or((name, ""));
-    let room = LONGEST_NAME - end.len() - 1;
-    let cut = (0..=room).rev().find(|at| stem.is_char_boundary(*at)).unwrap_or(0);
+    let remaining = MAX_NAME_BYTES - end.len() - 1;
+    let cut = (0..=remaining).rev().find(|at| stem.is_char_boundary(*at)).unwrap_or(0);
     if end.is_empty() { stem[..cut].to_owned() } else { format!("{}.{end}", &stem[..cut]) }
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn keep_download(
     let failed = |error: std::io::Error| {
         NavigatorError::Failed(format!("the download cannot be kept: {error}"))
     };
-    // The id is the browser's own; a page has no say in it. Still, it must be a plain name.
+    // The id is the browser's own; a page cannot choose it. Still, it must be a plain name.
     let stored = directory.join(safe_name(id));
     let name = safe_name(given);
     let (stem, end) = match name.rsplit_once('.') {
@@ -52,7 +52,7 @@ pub(crate) fn keep_download(
     for number in 1..10_000 {
         let name = if number == 1 { name.clone() } else { format!("{stem}-{number}{end}") };
         let path = directory.join(name);
-        // A hard link does not replace what is there, and does not follow it.
+        // A hard link does not replace an existing file, and does not follow a link.
         match std::fs::hard_link(&stored, &path) {
             Ok(()) => {
                 std::fs::remove_file(&stored).map_err(failed)?;
@@ -110,7 +110,7 @@ mod tests {
             assert_eq!(safe_name(given), safe, "{given:?}");
         }
         let long = safe_name(&format!("{}.tar", "ä".repeat(500)));
-        assert!(long.len() <= LONGEST_NAME && long.rsplit_once('.').unwrap().1 == "tar", "{long}");
+        assert!(long.len() <= MAX_NAME_BYTES && long.rsplit_once('.').unwrap().1 == "tar", "{long}");
     }
 
     #[test]

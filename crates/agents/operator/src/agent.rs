@@ -1,4 +1,4 @@
-//! The operator as assembly sees it: what it is opened with, and what it brings.
+//! Defines the operator agent: the resources that it needs and the tools that it provides.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::shell::{ProcessStatus, RunShell, StartProcess, StopProcess};
 use crate::skills::{SkillRun, SkillTool};
 use crate::{OperatorSettings, Processes, Records, Workspace};
 
-/// What the operator works on.
+/// Holds the resources that the operator works on.
 pub struct OperatorResources {
     /// The directory that all of its tools are confined to.
     pub workspace: Workspace,
-    /// Where changes, processes and allowed skills are recorded.
+    /// The database that changes, processes and allowed skills are recorded in.
     pub database: Database,
 }
 
-/// The operator: commands and files, confined to one workspace.
+/// Runs commands and changes files, confined to one workspace.
 pub struct OperatorAgent {
     workspace: Workspace,
     settings: Arc<OperatorSettings>,

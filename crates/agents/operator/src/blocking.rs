@@ -1,19 +1,19 @@
-//! File work off the async threads.
+//! Moves file operations off the async threads.
 
 use lango_tool::{ToolContext, ToolError};
 use tokio_util::sync::CancellationToken;
 
 use crate::workspace::Workspace;
 
-/// Looks at something in the workspace: on the spot where that takes no longer than waking up a
-/// thread for it, otherwise on a thread that may block.
-pub(crate) async fn look<T: Send + 'static>(
+/// Inspects a path in the workspace: on the current thread if that takes no longer than waking up
+/// another one, otherwise on a thread that may block.
+pub(crate) async fn inspect<T: Send + 'static>(
     context: &ToolContext,
     workspace: &Workspace,
     path: &str,
     work: impl FnOnce(&CancellationToken) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    if !context.cancel.is_cancelled() && workspace.is_brief(path) {
+    if !context.cancel.is_cancelled() && workspace.is_quick_to_read(path) {
         return work(&context.cancel);
     }
     blocking(context, work).await
@@ -22,8 +22,8 @@ pub(crate) async fn look<T: Send + 'static>(
 /// Runs `work` on a thread that may block.
 ///
 /// The token fires when the turn is cancelled and when the caller's future is dropped; work that
-/// can take long looks at it. Work that writes does not: a write that began is finished, so that
-/// what is reported is what happened.
+/// can take long checks it. Work that writes does not: a write that began is finished, so that the
+/// report matches what happened.
 pub(crate) async fn blocking<T: Send + 'static>(
     context: &ToolContext,
     work: impl FnOnce(&CancellationToken) -> Result<T, ToolError> + Send + 'static,

@@ -1,8 +1,8 @@
-//! The operator's hands: commands and files, confined to one workspace.
+//! Implements the operator agent: commands and files, confined to one workspace.
 //!
-//! [`OperatorAgent`] brings the tools; everything they may touch comes in through a [`Workspace`] and
-//! an [`OperatorSettings`]. Whether a call may run is not decided here: the
-//! runtime asks, and shows a person the tools' summaries.
+//! [`OperatorAgent`] provides the tools; everything they may touch comes in through a [`Workspace`]
+//! and an [`OperatorSettings`]. Whether a call may run is not decided here: the runtime asks the
+//! user and shows the tools' summaries.
 
 mod agent;
 mod blocking;
@@ -17,9 +17,9 @@ mod skills;
 mod workspace;
 
 pub use agent::{OperatorAgent, OperatorResources};
-pub use changes::{ChangedTurn, Restored, RestoredState};
+pub use changes::{ChangedTurn, RestoreResult, RestoreState};
 pub use records::Records;
 pub use settings::OperatorSettings;
 pub use shell::{Environment, ListedProcess, Processes};
-pub use skills::{Skill, Skills, skill_places};
+pub use skills::{Skill, Skills, skill_directories};
 pub use workspace::{Workspace, WorkspaceError};

@@ -1,4 +1,4 @@
-//! What the operator keeps in the database.
+//! Stores the operator's records in the database.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use lango_store::{Database, StoreError};
 use crate::skills::Pins;
 use crate::{changes, shell, skills};
 
-/// The operator's tables: what its tools changed, what runs in the background, and
+/// Gives access to the operator's tables: what its tools changed, what runs in the background, and
 /// which skills were allowed. Clones share everything.
 #[derive(Clone)]
 pub struct Records {
@@ -16,7 +16,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Brings the operator's tables of a database up to date, and reads which skills were allowed.
+    /// Migrates the operator's tables of a database, and reads which skills were allowed.
     pub async fn open(database: Database) -> Result<Self, StoreError> {
         for component in [&changes::COMPONENT, &shell::PROCESSES, &skills::COMPONENT] {
             database.migrate(component).await?;

@@ -1,9 +1,9 @@
-//! Parts of the sentences in which tools tell people what they do and did.
+//! Builds parts of the sentences in which tools tell users what they do and did.
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, plural, visible};
 
-/// Returns "Reading `notes.md`"; none where a call names nothing.
+/// Returns "Reading `notes.md`"; none if a call names no object.
 pub(crate) fn activity(verb: &str, object: &str) -> Option<String> {
     (!object.trim().is_empty()).then(|| format!("{verb} {}", code(object)))
 }
@@ -18,15 +18,15 @@ pub(crate) fn count(number: u64, one: &str, several: &str) -> String {
     plural(usize::try_from(number).unwrap_or(usize::MAX), one, several)
 }
 
-/// Returns words as a sentence: with a capital letter and a full stop.
+/// Turns words into a sentence, with a capital letter and a full stop.
 pub(crate) fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
     format!("{first}{}.", letters.as_str())
 }
 
-/// Makes the report of a change to a file. Every such change is recorded with what was there before,
-/// so it can be undone.
+/// Builds the report of a change to a file. Every such change is recorded with the previous
+/// content, so it can be undone.
 pub(crate) fn change(summary: String) -> CallReport {
     CallReport::new(summary).note("`lango undo` takes it back.")
 }

@@ -1,9 +1,9 @@
-//! Agents elsewhere: the keys of `[a2a]`.
+//! Remote agents: the keys of `[a2a]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Agents elsewhere that the team works with.
+/// Remote agents that the team works with.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct A2aConfig {
@@ -21,7 +21,7 @@ impl Default for A2aConfig {
     }
 }
 
-/// An agent elsewhere.
+/// A remote agent.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RemoteAgentConfig {

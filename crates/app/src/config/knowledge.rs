@@ -33,7 +33,7 @@ pub enum EmbeddingProvider {
     Gemini,
     /// Ollama.
     Ollama,
-    /// Nobody.
+    /// None: texts are found by their words alone.
     None,
 }
 

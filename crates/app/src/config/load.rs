@@ -28,7 +28,7 @@ pub enum ConfigError {
         /// Where and why.
         reason: String,
     },
-    /// A key nobody knows.
+    /// A key that does not exist.
     #[error("unknown key {key:?} in {origin}{}. `lango config schema` lists all keys", suggest(.nearest.as_deref()))]
     UnknownKey {
         /// As written.
@@ -66,7 +66,7 @@ fn suggest(nearest: Option<&str>) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Nobody set it.
+    /// It is not set.
     Default,
     /// The file.
     File(PathBuf),

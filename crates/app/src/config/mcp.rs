@@ -1,4 +1,4 @@
-//! Servers elsewhere that bring tools: the keys of `[mcp_servers.NAME]` and `[mcp]`.
+//! MCP servers that bring tools: the keys of `[mcp_servers.NAME]` and `[mcp]`.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +76,7 @@ pub struct McpServerConfig {
     pub writable: Vec<String>,
     /// true: it is told which directory is worked in.
     pub roots: bool,
-    /// How often it may ask for the model in one call; each time somebody is asked.
+    /// How often it may ask for the model in one call; the user is asked each time.
     pub sampling_requests: u32,
     /// Tokens that it may get from the model in one call.
     pub sampling_tokens: u32,
@@ -121,7 +121,7 @@ pub enum SafetyName {
     Safe,
     /// It changes its own stores.
     Moderate,
-    /// It acts on the world: somebody is asked.
+    /// It acts on the world: the user is asked.
     #[default]
     Dangerous,
 }

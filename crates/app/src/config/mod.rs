@@ -73,7 +73,7 @@ pub struct Config {
     pub mcp: McpConfig,
     /// Memory of the user and of past conversations.
     pub observational_memory: ObservationalMemoryConfig,
-    /// Agents elsewhere that the team works with.
+    /// Remote agents that the team works with.
     pub a2a: A2aConfig,
     /// Programs and agents that talk to the team through `lango serve`.
     pub server: ServerConfig,
@@ -93,7 +93,7 @@ pub struct AgentConfig {
     pub multi_agent: bool,
     /// `standard`, `compact`, or a directory of AGENT.md files.
     pub topology: String,
-    /// Hand-overs in one turn; 0 means 5.
+    /// Transfers in one turn; 0 means 5.
     pub max_delegation_rounds: u32,
     /// Who makes the orchestrator's choice.
     pub router: RouterName,
@@ -124,7 +124,7 @@ pub enum RouterName {
     /// Its model, always.
     #[default]
     Model,
-    /// The model in the box where it is sure, which takes milliseconds; else its model.
+    /// The embedded model where it is sure, which takes milliseconds; else its model.
     Auto,
 }
 
@@ -149,7 +149,7 @@ pub struct AgentOverride {
 pub struct ModelConfig {
     /// The provider: a name under `providers`, or one of openai, anthropic, gemini, openrouter,
     /// ollama, lmstudio, llamacpp, embedded. Without it, the keys in the environment decide, then
-    /// servers on this machine; where there are none, the model in the box answers.
+    /// servers on this machine; where there are none, the embedded model answers.
     pub provider: Option<String>,
     /// The model's name for the provider.
     pub name: Option<String>,
@@ -286,7 +286,7 @@ pub enum PolicyName {
     /// Everything that is not read-only is asked about.
     #[serde(alias = "all")]
     AskAll,
-    /// Nobody is asked; what acts on the world and is not allowed by a rule does not run.
+    /// The user is not asked; what acts on the world and is not allowed by a rule does not run.
     NeverAskDeny,
 }
 

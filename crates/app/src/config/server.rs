@@ -42,7 +42,7 @@ impl Default for ServerConfig {
             expose: Vec::new(),
             tools: Vec::new(),
             name: "Lango".to_owned(),
-            description: "A team of agents on somebody's own machine".to_owned(),
+            description: "A team of agents on their owner's machine".to_owned(),
             base_url: None,
             card_key: None,
             allowed_hosts: Vec::new(),

@@ -1,4 +1,4 @@
-//! The way out and the browser: the keys of `[egress]` and `[navigator]`.
+//! The outbound network policy and the browser: the keys of `[egress]` and `[navigator]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct NavigatorConfig {
     pub chromium: Option<String>,
     /// false: with a window.
     pub headless: bool,
-    /// Seconds after which a browser that nobody uses is closed.
+    /// Seconds after which an unused browser is closed.
     pub idle_seconds: u64,
     /// Seconds that a page may take.
     pub timeout_seconds: u64,

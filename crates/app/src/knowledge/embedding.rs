@@ -7,7 +7,7 @@ use lango_retrieval::{Embedder, LocalEmbedder, RemoteEmbedder, RemoteWire};
 
 use crate::config::{Config, EmbeddingProvider};
 
-/// Who turns texts into vectors, or why nobody does.
+/// Says what turns texts into vectors, or why nothing does.
 pub enum Embedding {
     /// It can be asked.
     Ready(Arc<dyn Embedder>),

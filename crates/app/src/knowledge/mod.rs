@@ -8,7 +8,7 @@ use lango_egress::{ClientLimits, GuardedClient};
 use lango_librarian::documents::{Fetch, Ingest, ReadLimits, Reader};
 use lango_librarian::skills::Drafts;
 use lango_librarian::{LIBRARIAN, WebSearch};
-use lango_operator::skill_places;
+use lango_operator::skill_directories;
 use lango_retrieval::Retrieval;
 use lango_store::Database;
 
@@ -39,7 +39,7 @@ pub(crate) fn reader(config: &Config) -> Result<(Reader, Fetch), AppError> {
 /// Returns where the librarian's drafts wait, and where the user's own skills are.
 pub fn drafts(home: &Home) -> Result<Drafts, AppError> {
     let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    let own = skill_places(user, None)
+    let own = skill_directories(user, None)
         .into_iter()
         .next()
         .ok_or_else(|| AppError::usage("there is no home directory for skills: set HOME"))?;

@@ -13,7 +13,7 @@ use crate::config::McpServerConfig;
 use crate::home;
 
 /// The longest limit that makes sense.
-const LONGEST_SECONDS: u64 = 24 * 3600;
+const MAX_TIMEOUT_SECONDS: u64 = 24 * 3600;
 
 /// One entry of the user's configuration. The error says what is wrong with it.
 pub fn configured(name: &str, given: &McpServerConfig) -> Result<ServerConfig, String> {
@@ -51,7 +51,7 @@ pub fn configured(name: &str, given: &McpServerConfig) -> Result<ServerConfig, S
         }),
     };
     let agent = given.agent.as_deref().map(str::parse).transpose();
-    let seconds = |seconds: u64| Duration::from_secs(seconds.clamp(1, LONGEST_SECONDS));
+    let seconds = |seconds: u64| Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT_SECONDS));
     Ok(ServerConfig {
         agent: agent.map_err(|error| format!("agent: {error}"))?,
         enabled: given.enabled,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lango_mcp::client::{
-    Catalogue, LONGEST_FILE, Nobody, Outside, Person, Server, ServerConfig, Servers, Surroundings,
+    Catalogue, MAX_SERVER_FILE_BYTES, NoPerson, ClientEnvironment, Person, Server, ServerConfig, Servers, ProcessEnvironment,
     ToolState, read_servers,
 };
 use lango_model::Model;
@@ -109,9 +109,9 @@ pub fn read(file: &Path) -> Result<Option<String>, String> {
         return Err("it is not a file".to_owned());
     }
     let mut text = String::new();
-    let read = opened.take(LONGEST_FILE + 1).read_to_string(&mut text);
+    let read = opened.take(MAX_SERVER_FILE_BYTES + 1).read_to_string(&mut text);
     read.map_err(|error| error.to_string())?;
-    if text.len() as u64 > LONGEST_FILE {
+    if text.len() as u64 > MAX_SERVER_FILE_BYTES {
         return Err("it is longer than 1 MiB".to_owned());
     }
     Ok(Some(text))
@@ -129,9 +129,9 @@ pub fn outside(
     workspace: &Path,
     person: Arc<dyn Person>,
     model: Option<Arc<dyn Model>>,
-) -> Result<Outside, AppError> {
-    Ok(Outside {
-        surroundings: Surroundings {
+) -> Result<ClientEnvironment, AppError> {
+    Ok(ClientEnvironment {
+        process_environment: ProcessEnvironment {
             workspace: workspace.to_owned(),
             sandbox: confinement::sandbox(config),
             policy: confinement::policy(config, home)?,
@@ -147,7 +147,7 @@ pub fn outside(
 /// they take more than these bytes.
 pub async fn open(
     configured: Vec<ServerConfig>,
-    outside: Outside,
+    outside: ClientEnvironment,
     database: Database,
     fold_above: usize,
 ) -> Result<Servers, AppError> {
@@ -200,7 +200,7 @@ fn not_lent(server: &ServerConfig) -> Option<String> {
     let may_ask = server.enabled && server.sampling.requests > 0;
     may_ask.then(|| {
         format!(
-            "the MCP server {} gets no model (sampling_requests): the one in the box cannot write",
+            "the MCP server {} gets no model (sampling_requests): the embedded model cannot write",
             server.name
         )
     })
@@ -228,7 +228,7 @@ pub async fn known(
     configured: Vec<ServerConfig>,
 ) -> Result<Servers, AppError> {
     let config = app.config();
-    let outside = outside(config, &app.home, workspace, Arc::new(Nobody), None)?;
+    let outside = outside(config, &app.home, workspace, Arc::new(NoPerson), None)?;
     open(configured, outside, database.clone(), config.mcp.fold_bytes).await
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_embedded::{Embedded, Routed};
+use lango_embedded::{Embedded, RoutedModel};
 use lango_model::{
     Chain, Endpoint, Facts, FactsTable, Health, Link, Model, Options, RemoteModel, RetryPolicy,
     Tape,
@@ -29,7 +29,7 @@ pub(super) fn options(config: &Config, agent: Option<&str>) -> Options {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "nobody sets seven digits")]
+#[expect(clippy::cast_possible_truncation, reason = "a temperature has a few digits")]
 fn narrowed(temperature: f64) -> f32 {
     temperature as f32
 }
@@ -69,7 +69,7 @@ impl<'a> ModelBuilder<'a> {
 
     pub(super) fn agent_model(&self, chain: Chain, agent: Option<&str>) -> AgentModel {
         let model: Arc<dyn Model> = match self.config.agent.router {
-            RouterName::Auto if !self.is_whole => Arc::new(Routed::new(Arc::new(chain))),
+            RouterName::Auto if !self.is_whole => Arc::new(RoutedModel::new(Arc::new(chain))),
             RouterName::Model | RouterName::Auto => Arc::new(chain),
         };
         AgentModel { model, options: options(self.config, agent) }

@@ -11,7 +11,7 @@ use super::server::{Server, local, set_up};
 use crate::AppError;
 use crate::config::Config;
 
-/// Why there is nothing but the model in the box, and what to do about it.
+/// Why there is nothing but the embedded model, and what to do about it.
 pub fn nothing_set_up(config: &Config) -> String {
     let servers = if config.model.discover {
         "no server runs here"
@@ -32,7 +32,7 @@ pub struct Choice {
     pub why: String,
     /// What the server said about it, where it was asked.
     pub listed: Option<ListedModel>,
-    /// Nobody named it and nothing is set up: it is what is left.
+    /// It was not named and nothing is set up: it is what is left.
     pub is_last_resort: bool,
 }
 
@@ -59,7 +59,7 @@ impl Choice {
 
     /// The same where there is nothing else.
     fn left(config: &Config) -> Self {
-        let why = format!("the small model in the box, because {}", nothing_set_up(config));
+        let why = format!("the small embedded model, because {}", nothing_set_up(config));
         Self { is_last_resort: true, ..Self::embedded(why) }
     }
 
@@ -69,7 +69,7 @@ impl Choice {
     }
 }
 
-/// Decides which model answers. Servers are asked only for names that nobody gave.
+/// Decides which model answers. Servers are asked only where no name was given.
 pub async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, AppError> {
     let file = |prefix: &str| wanted.and_then(|wanted| wanted.strip_prefix(prefix));
     if let Some(file) = file("script:") {
@@ -92,7 +92,7 @@ pub async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, App
     }
     if config.providers.contains_key(EMBEDDED) {
         return Err(AppError::usage(
-            "providers.embedded is set, and embedded is the model in the box: it has no address. \
+            "providers.embedded is set, and embedded is the embedded model: it has no address. \
              Give the provider another name in the file that this shows: lango config path",
         ));
     }
@@ -108,7 +108,7 @@ pub async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, App
             _ => {}
         }
     }
-    // It has no server, so whoever names another model means one elsewhere.
+    // It has no server, so another name means a model of a provider.
     match (wanted, provider.filter(|provider| *provider != EMBEDDED)) {
         (Some(wanted), provider) => {
             let (server, name) = resolve_model(config, wanted, provider).await?;
@@ -158,8 +158,8 @@ async fn resolve_model(
     let configured = config.providers.contains_key(id) || provider == Some(id);
     let known = KNOWN.iter().any(|known| known.id == id);
     // `openai/gpt-…` is also a name at OpenRouter, and there when that is the provider.
-    let elsewhere = name.is_some() && provider == Some("openrouter");
-    if configured || (known && !elsewhere) {
+    let is_routed = name.is_some() && provider == Some("openrouter");
+    if configured || (known && !is_routed) {
         return Ok((Server::named(config, id)?, name.map(str::to_owned)));
     }
     if let Some(provider) = provider {
@@ -174,7 +174,7 @@ async fn resolve_model(
     }
     let server = match set_up(config).into_iter().next() {
         Some(server) => server,
-        None => found_here(config).await.ok_or_else(|| nobody_for(wanted))?.0,
+        None => found_here(config).await.ok_or_else(|| no_provider_for(wanted))?.0,
     };
     Ok((server, Some(wanted.to_owned())))
 }
@@ -243,13 +243,13 @@ pub async fn list(config: &Config, server: &Server) -> Result<Vec<ListedModel>, 
 
 /// The first of the servers that usually run here and do.
 async fn found_here(config: &Config) -> Option<(Server, Vec<ListedModel>)> {
-    const PATIENCE: Duration = Duration::from_millis(1500);
+    const LIST_TIMEOUT: Duration = Duration::from_millis(1500);
     if !config.model.discover {
         return None;
     }
     let servers = local(config);
     let asked = servers.iter().map(|server| async {
-        tokio::time::timeout(PATIENCE, list(config, server)).await.ok()?.ok()
+        tokio::time::timeout(LIST_TIMEOUT, list(config, server)).await.ok()?.ok()
     });
     let answers = join_all(asked).await;
     servers.into_iter().zip(answers).find_map(|(server, models)| Some((server, models?)))
@@ -279,22 +279,22 @@ fn no_models(server: &Server) -> AppError {
     ))
 }
 
-/// `embedded/…`: there is only one in the box.
+/// Refuses `embedded/…`: there is only one embedded model.
 fn no_such_box(what: &str) -> AppError {
     AppError::usage(format!(
-        "{what}, and the box has only one model. Its name has nothing after it: \
+        "{what}, and there is only one embedded model. Its name has nothing after it: \
          --model embedded"
     ))
 }
 
-/// A model was named, and there is nobody who could have it.
-fn nobody_for(wanted: &str) -> AppError {
+/// Says that no provider can have the model that was named.
+fn no_provider_for(wanted: &str) -> AppError {
     AppError::provider(format!(
-        "nobody here has the model {wanted:?}: there is no key in the environment, and no server on \
+        "no provider here has the model {wanted:?}: there is no key in the environment, and no server on \
          this machine.\n\
          - with a key:            export ANTHROPIC_API_KEY=… (or OPENAI_, GEMINI_, OPENROUTER_)\n\
          - with a local server:   start Ollama, LM Studio or llama.cpp, or\n\
          \u{20}                        export OPENAI_BASE_URL=http://127.0.0.1:1234/v1\n\
-         - without any:           lango run --model embedded …, the small model in the box"
+         - without any:           lango run --model embedded …, the small embedded model"
     ))
 }

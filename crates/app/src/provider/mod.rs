@@ -31,9 +31,9 @@ pub struct ReadyModels {
     pub model: AgentModel,
     /// Of single agents.
     pub agents: BTreeMap<AgentName, AgentModel>,
-    /// Who observes conversations. None: nobody, and sentences are kept as they are.
+    /// Observes conversations. Without it, sentences are kept as they are.
     pub observer: Option<Arc<dyn Model>>,
-    /// Who can write a text, for others to borrow. None: the model in the box, which cannot.
+    /// Who can write a text, for others to borrow. None: the embedded model, which cannot.
     pub writer: Option<Arc<dyn Model>>,
     /// What was chosen.
     pub choice: Choice,
@@ -58,7 +58,7 @@ enum Player {
 impl ReadyModels {
     /// Says what of the recording could not be written.
     pub fn check_recording(&self) -> Result<(), AppError> {
-        match self.tape.as_ref().and_then(|tape| tape.trouble()) {
+        match self.tape.as_ref().and_then(|tape| tape.take_error()) {
             Some(error) => Err(AppError::Recording(error.to_string())),
             None => Ok(()),
         }
@@ -110,7 +110,7 @@ pub fn facts(config: &Config) -> Result<FactsTable, AppError> {
 /// For what models are made ready.
 #[derive(Debug, Clone, Copy)]
 pub enum Purpose<'a> {
-    /// To find out about the one that was chosen: nobody stands in for it.
+    /// To find out about the one that was chosen, without a fallback.
     Examine,
     /// To work.
     Work {
@@ -223,7 +223,7 @@ async fn play(
     script: Script,
 ) -> Result<ReadyModels, AppError> {
     let config = builder.config;
-    let server = ScriptedServer::start_forgetful(script).await?;
+    let server = ScriptedServer::start_without_history(script).await?;
     let endpoint = Endpoint {
         idle_timeout: Duration::from_secs(config.model.idle_seconds.max(1)),
         ..Endpoint::new(choice.id.clone(), Wire::OpenAi, server.base_url())
@@ -293,7 +293,7 @@ async fn serve(
     }
     let chain = builder.chain(&choice, &fallbacks)?;
     let model = builder.agent_model(chain, None);
-    // The one in the box cannot write, and so it does not stand in for those who do.
+    // The embedded model cannot write, and so it does not stand in for those who do.
     let mut writers = fallbacks.clone();
     writers.retain(|fallback| !fallback.is_embedded());
     let writer = if choice.is_embedded() {

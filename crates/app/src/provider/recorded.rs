@@ -1,4 +1,4 @@
-//! What a recording cannot hold. A tape hears what goes over a wire, and the model in the box is
+//! What a recording cannot hold. A tape hears what goes over a wire, and the embedded model is
 //! asked over none: played again, its decisions would be missing.
 
 use lango_embedded::EMBEDDED;
@@ -15,7 +15,7 @@ pub(super) fn check(
 ) -> Result<(), AppError> {
     if choice.is_embedded() {
         return Err(AppError::usage(
-            "the model in the box cannot be recorded: it is asked over no wire, and says the same \
+            "the embedded model cannot be recorded: it is asked over no wire, and says the same \
              to the same words anyway. Leave out --record, or name another model: --model \
              PROVIDER/NAME",
         ));
@@ -25,7 +25,7 @@ pub(super) fn check(
     match own.find(|(_, agent)| agent.model.as_deref() == Some(EMBEDDED)) {
         None => Ok(()),
         Some((name, _)) => Err(AppError::usage(format!(
-            "agents.{name}.model is the model in the box, which cannot be recorded. Leave out \
+            "agents.{name}.model is the embedded model, which cannot be recorded. Leave out \
              --record, or name one model for all agents: --model PROVIDER/NAME"
         ))),
     }
@@ -34,12 +34,12 @@ pub(super) fn check(
 /// Says that the fast path is not taken.
 pub(super) fn router_off(config: &Config) -> Option<String> {
     (config.agent.router == RouterName::Auto).then(|| {
-        "agent.router is off for this run: what the model in the box decides cannot be recorded"
+        "agent.router is off for this run: what the embedded model decides cannot be recorded"
             .to_owned()
     })
 }
 
-/// Says that the model in the box does not stand in.
+/// Says that the embedded model does not stand in.
 pub(super) fn left_out(wanted: &str) -> String {
     format!("{wanted} does not stand in for this run: it cannot be recorded")
 }

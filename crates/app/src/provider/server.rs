@@ -37,7 +37,7 @@ fn first_set(names: &[&'static str]) -> Option<(&'static str, String)> {
 }
 
 impl Server {
-    /// A server by its name. Nobody is asked whether it is there.
+    /// A server by its name. No request is sent.
     pub fn named(config: &Config, id: &str) -> Result<Self, AppError> {
         let (configured, known) = (config.providers.get(id), known(id));
         if configured.is_none() && known.is_none() {
@@ -99,7 +99,7 @@ impl Server {
         self.key_variable.as_deref().and_then(variable)
     }
 
-    /// Whether nobody said that it is there: it is only a usual place to look.
+    /// Tells whether nothing says that it is there: it is only a usual place to look.
     pub fn is_guess(&self) -> bool {
         self.why == self.id
     }

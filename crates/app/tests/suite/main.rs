@@ -10,7 +10,7 @@ use lango_app::config::{Config, Loaded};
 use lango_app::provider::ModelOptions;
 use lango_app::{App, AppError, ErrorKind, Home, InspectOptions, OpenOptions, TeamOptions};
 use lango_protocol::{EventBody, Origin, SessionId};
-use lango_runtime::{NobodyToAsk, TurnRequest};
+use lango_runtime::{TurnRequest, UnattendedApprover};
 
 fn app(directory: &Path, config: Config) -> App {
     let home = Home {
@@ -36,7 +36,7 @@ async fn a_client_loads_opens_and_runs_a_turn() {
     std::fs::write(directory.path().join("workspace/notes.txt"), "one\n").unwrap();
     let models = ModelOptions::Choose { wanted: Some("embedded".to_owned()), record: None };
     let assembly = app.open(OpenOptions::new(team, models)).await.unwrap();
-    let running = assembly.runtime(Arc::new(NobodyToAsk));
+    let running = assembly.runtime(Arc::new(UnattendedApprover));
     let session = SessionId::generate();
     let request = TurnRequest::new(session.clone(), "list the files here", Origin::Library);
     let outcome = running.runtime.start_turn(request).outcome().await.unwrap();

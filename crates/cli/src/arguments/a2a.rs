@@ -1,4 +1,4 @@
-//! What `lango a2a` takes.
+//! The arguments of `lango a2a`.
 
 use clap::Subcommand;
 
@@ -23,7 +23,7 @@ pub(crate) enum A2aCommand {
   lango a2a add weather https://agent.example.org
   lango a2a add weather https://agent.example.org --token-env WEATHER_TOKEN --yes")]
     Add {
-        /// What it is called here.
+        /// Name of the agent in this team.
         name: String,
         /// The address of its card, or only the host.
         url: String,
@@ -34,7 +34,7 @@ pub(crate) enum A2aCommand {
         #[arg(long)]
         yes: bool,
     },
-    /// The agents elsewhere: who is there, who is not, and why.
+    /// List the remote agents: which are reachable, which are not, and why.
     List {
         /// Print JSON.
         #[arg(long)]

@@ -1,4 +1,4 @@
-//! What the commands about permissions, skills and changes take.
+//! The arguments of commands about permissions, skills and changes.
 
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ pub(crate) enum ApprovalsCommand {
         /// Its id, or the beginning of it.
         id: String,
     },
-    /// What would happen to a command, and why.
+    /// Explain what would happen to a command, and why.
     Explain {
         /// The command, as one text.
         command: String,
@@ -53,7 +53,7 @@ pub(crate) enum ApprovalsCommand {
 /// A rule on the command line.
 #[derive(Debug, Args)]
 pub(crate) struct RuleArguments {
-    /// What it does.
+    /// What the rule does.
     pub(crate) effect: RuleEffect,
     /// The tool; `*` stands for any characters. `exec_*` where only words are given.
     #[arg(long)]
@@ -79,7 +79,7 @@ pub(crate) enum RuleEffect {
     Deny,
 }
 
-/// What `trust` takes.
+/// The arguments of `lango trust`.
 #[derive(Debug, Args)]
 pub(crate) struct TrustArguments {
     /// The directory; the current one by default.
@@ -125,7 +125,7 @@ It moves to ~/.agents/skills; its first use is asked about like that of any othe
     },
 }
 
-/// What `undo` takes.
+/// The arguments of `lango undo`.
 #[derive(Debug, Args)]
 pub(crate) struct UndoArguments {
     /// The turn, or the beginning of its id; the last one in this workspace by default.

@@ -1,4 +1,4 @@
-//! What `lango eval` takes.
+//! The arguments of `lango eval`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EvalCommand {
-    /// How well texts are found, on questions whose answers are known.
+    /// Measure search, on questions whose answers are known.
     #[command(after_help = "Examples:
   lango eval retrieval bench/retrieval
   lango eval retrieval ~/beir/scifact --json
@@ -22,7 +22,7 @@ temporary database. The embedding model is that of the configuration.")]
         #[arg(long)]
         json: bool,
     },
-    /// How well a model understands requests, on requests whose meaning is known.
+    /// Measure how well a model understands requests whose meaning is known.
     #[command(after_help = "Examples:
   lango eval calls requests.jsonl                          the model that `lango run` would use
   lango eval calls plain.jsonl hard.jsonl --model embedded --failures 20
@@ -40,7 +40,7 @@ meant. docs/models.md explains all figures. Ctrl-C leaves the figures so far.")]
     Calls(CallsArguments),
 }
 
-/// What `eval calls` takes.
+/// The arguments of `lango eval calls`.
 #[derive(Debug, Args)]
 pub(crate) struct CallsArguments {
     /// Labelled requests, one JSON object in a line.

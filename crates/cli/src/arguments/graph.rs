@@ -1,4 +1,4 @@
-//! What `lango graph` takes.
+//! The arguments of `lango graph`.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use lango_protocol::Timestamp;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GraphCommand {
-    /// What is around a node, as a tree.
+    /// Show what is around a node, as a tree.
     #[command(after_help = "Examples:
   lango graph show \"Ada Lovelace\"
   lango graph show engine --depth 3 --at 2026-01-31
@@ -16,7 +16,7 @@ pub(crate) enum GraphCommand {
     Show {
         /// The node.
         node: String,
-        /// How many relations away at most.
+        /// Maximum distance, in relations.
         #[arg(long, value_name = "N", default_value_t = 2)]
         depth: u32,
         /// As it was then: a day, or a time as in 2026-01-31T12:00:00Z.
@@ -33,7 +33,7 @@ pub(crate) enum GraphCommand {
     Add {
         #[command(flatten)]
         relation: Relation,
-        /// What supports it: a document, an address, or a sentence.
+        /// Source that supports it: a document, an address, or a sentence.
         #[arg(long, value_name = "TEXT")]
         source: Option<String>,
         /// Since when it holds; now by default.
@@ -65,7 +65,7 @@ pub(crate) enum GraphCommand {
         /// The format.
         #[arg(long, value_name = "FORMAT")]
         format: ExportFormat,
-        /// Where to; standard output by default.
+        /// File to write to; standard output by default.
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
         /// Also relations that have ended.
@@ -77,25 +77,25 @@ pub(crate) enum GraphCommand {
 /// A relation on the command line.
 #[derive(Debug, Args)]
 pub(crate) struct Relation {
-    /// What it is about.
+    /// Subject of the relation.
     pub(crate) subject: String,
-    /// How the two relate.
+    /// Predicate of the relation.
     pub(crate) predicate: String,
-    /// What it relates to.
+    /// Object of the relation.
     pub(crate) object: String,
 }
 
-/// What `graph query` takes.
+/// The arguments of `lango graph query`.
 #[derive(Debug, Args)]
 #[group(id = "asked", required = true, multiple = true, args = ["subject", "predicate", "object"])]
 pub(crate) struct QueryArguments {
-    /// What they are about.
+    /// Subject of the relations.
     #[arg(long)]
     pub(crate) subject: Option<String>,
-    /// How the two relate.
+    /// Predicate of the relation.
     #[arg(long)]
     pub(crate) predicate: Option<String>,
-    /// What they relate to.
+    /// Object of the relations.
     #[arg(long)]
     pub(crate) object: Option<String>,
     /// As it was then: a day, or a time as in 2026-01-31T12:00:00Z.
@@ -104,7 +104,7 @@ pub(crate) struct QueryArguments {
     /// Also those that have ended.
     #[arg(long, conflicts_with = "at")]
     pub(crate) history: bool,
-    /// How many at most.
+    /// Maximum number to show.
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) limit: u32,
     /// Print JSON.

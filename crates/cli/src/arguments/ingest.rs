@@ -1,15 +1,15 @@
-//! What `lango ingest` and `lango documents` take.
+//! The arguments of `lango ingest` and `lango documents`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use lango_librarian::documents::DEFAULT_COLLECTION;
 
-/// What `ingest` takes.
+/// The arguments of `lango ingest`.
 #[derive(Debug, Args)]
 pub(crate) struct IngestArguments {
     /// Files, directories and addresses of pages.
     #[arg(value_name = "PATH|URL", required = true)]
     pub(crate) sources: Vec<String>,
-    /// Where to keep them.
+    /// Collection to keep them in.
     #[arg(long, value_name = "NAME", default_value = DEFAULT_COLLECTION)]
     pub(crate) collection: String,
     /// Only say what would happen.
@@ -23,7 +23,7 @@ pub(crate) struct IngestArguments {
     pub(crate) quiet: bool,
 }
 
-/// What is looked for in documents.
+/// The arguments of a search in documents.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArguments {
     /// A question, or words.
@@ -32,10 +32,10 @@ pub(crate) struct SearchArguments {
     /// Only in this collection; may be given several times.
     #[arg(long = "collection", value_name = "NAME")]
     pub(crate) collections: Vec<String>,
-    /// How many passages.
+    /// Maximum number of passages.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(crate) limit: u16,
-    /// How to look; by words and meaning, and through the graph, unless given.
+    /// How to search; by words and meaning, and through the graph, by default.
     #[arg(long, value_enum)]
     pub(crate) mode: Option<SearchMode>,
     /// Print JSON.
@@ -43,7 +43,7 @@ pub(crate) struct SearchArguments {
     pub(crate) json: bool,
 }
 
-/// How documents are found.
+/// The ways to search documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SearchMode {
     /// By their words.
@@ -63,7 +63,7 @@ pub(crate) enum DocumentsCommand {
         /// Only this collection.
         #[arg(long, value_name = "NAME")]
         collection: Option<String>,
-        /// How many documents.
+        /// Maximum number of documents.
         #[arg(long, default_value_t = 100)]
         limit: u32,
         /// Print JSON.

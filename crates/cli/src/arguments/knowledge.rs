@@ -1,4 +1,4 @@
-//! What `lango knowledge` takes.
+//! The arguments of `lango knowledge`.
 
 use clap::{Subcommand, ValueEnum};
 
@@ -12,7 +12,7 @@ pub(crate) enum KnowledgeCommand {
         /// Only knowledge of this kind.
         #[arg(long, value_name = "KIND")]
         category: Option<CategoryName>,
-        /// How many at most.
+        /// Maximum number to show.
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u32,
         /// Only keys after this one.
@@ -22,7 +22,7 @@ pub(crate) enum KnowledgeCommand {
         #[arg(long)]
         json: bool,
     },
-    /// What is known under a key, with who wrote it and when.
+    /// Show what is known under a key, with its author and time.
     #[command(after_help = "Examples:
   lango knowledge show \"build command\"
   lango knowledge show \"build command\" --history")]

@@ -1,4 +1,4 @@
-//! What `lango mcp` takes.
+//! The arguments of `lango mcp`.
 
 use std::path::PathBuf;
 
@@ -77,7 +77,7 @@ pub(crate) enum McpCommand {
         name: String,
         /// The prompt.
         prompt: String,
-        /// What it takes.
+        /// Arguments of the prompt or tool.
         #[arg(value_name = "KEY=VALUE")]
         arguments: Vec<String>,
     },
@@ -151,7 +151,7 @@ Calls that need your approval wait for it: lango approvals list. Over HTTP: lang
     Login {
         /// Its name.
         name: String,
-        /// What to ask for, with spaces between.
+        /// OAuth scopes to ask for, separated by spaces.
         #[arg(long)]
         scope: Option<String>,
     },
@@ -164,7 +164,7 @@ Calls that need your approval wait for it: lango approvals list. Over HTTP: lang
     },
 }
 
-/// What `mcp add` takes.
+/// The arguments of `lango mcp add`.
 #[derive(Debug, Args)]
 pub(crate) struct McpAddArguments {
     /// A name for it: letters, digits, '-' and '_'.
@@ -184,7 +184,7 @@ pub(crate) struct McpAddArguments {
     /// The agent that owns its tools.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Where the program runs.
+    /// Directory that the program runs in.
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<String>,
     /// The program and its arguments, after `--`.

@@ -1,10 +1,10 @@
-//! What `lango memory` takes.
+//! The arguments of `lango memory`.
 
 use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCommand {
-    /// What is remembered.
+    /// List what is remembered.
     #[command(after_help = "Examples:
   lango memory list
   lango memory list --all      with what was superseded

@@ -1,14 +1,14 @@
-//! What `serve` and its callers take.
+//! The arguments of `lango serve` and `lango serve callers`.
 
 use std::net::IpAddr;
 
 use clap::{Args, Subcommand};
 use lango_protocol::{AgentName, Caller};
-use lango_server::Door;
+use lango_server::EndpointKind;
 
 use super::TeamArguments;
 
-/// What `serve` takes.
+/// The arguments of `lango serve`.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
     /// The address to listen on; 127.0.0.1, which only this machine reaches, unless configured.
@@ -33,7 +33,7 @@ pub(crate) struct ServeArguments {
     pub(crate) team: TeamArguments,
 }
 
-/// What `mcp serve` takes.
+/// The arguments of `lango mcp serve`.
 #[derive(Debug, Args)]
 pub(crate) struct McpServeArguments {
     /// Agents whose tools the client may call itself, with commas between.
@@ -54,11 +54,11 @@ fn address(text: &str) -> Result<IpAddr, String> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServeCommand {
-    /// Who else is let in.
+    /// Manage API clients.
     #[command(after_help = "Examples:
   lango serve callers add laptop                       all that the server exposes
   lango serve callers add wiki --agents librarian      this agent alone
-  lango serve callers add ide --doors mcp              through this door alone
+  lango serve callers add ide --endpoints mcp          through this API alone
   lango serve callers list
   lango serve callers remove wiki                      at once, also while the server runs
 
@@ -71,24 +71,24 @@ A token is printed once; what is kept is its SHA-256.")]
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CallersCommand {
-    /// Let somebody in. Prints their token, once.
+    /// Add an API client. Prints its token, once.
     Add {
         /// A name for them, in lower case.
         name: Caller,
         /// The agents that they reach, with commas between; all that the server exposes otherwise.
         #[arg(long, value_delimiter = ',')]
         agents: Vec<AgentName>,
-        /// The doors that they may come through: a2a, openai, mcp; all otherwise.
+        /// The APIs that they may use: a2a, openai, mcp; all otherwise.
         #[arg(long, value_delimiter = ',')]
-        doors: Vec<Door>,
+        endpoints: Vec<EndpointKind>,
     },
-    /// Who is let in, and what they reach.
+    /// List the API clients, and what they reach.
     List {
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Let somebody in no more.
+    /// Remove an API client: its token is worth nothing any more.
     Remove {
         /// Their name.
         name: Caller,

@@ -1,11 +1,11 @@
-//! What the commands that run a turn take.
+//! The arguments of commands that run a turn.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use lango_protocol::SessionId;
 
-/// What `run` takes.
+/// The arguments of `lango run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
     /// The message. `-` stands for standard input, which also goes along when it is piped.
@@ -24,7 +24,7 @@ pub(crate) struct RunArguments {
     pub(crate) output: OutputArguments,
 }
 
-/// What `chat` takes.
+/// The arguments of `lango chat`.
 #[derive(Debug, Args, Default)]
 pub(crate) struct ChatArguments {
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(crate) struct ChatArguments {
     pub(crate) approve: ApproveArguments,
 }
 
-/// What `resume` takes.
+/// The arguments of `lango resume`.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArguments {
     /// The session.
@@ -51,7 +51,7 @@ pub(crate) struct ResumeArguments {
     pub(crate) output: OutputArguments,
 }
 
-/// What `demo` takes.
+/// The arguments of `lango demo`.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
     #[command(flatten)]
@@ -79,15 +79,15 @@ pub(crate) struct TeamArguments {
     /// `standard`, `compact`, or a directory of AGENT.md files.
     #[arg(long, value_name = "NAME|DIR")]
     pub(crate) topology: Option<String>,
-    /// PROVIDER/NAME, PROVIDER or NAME, for all agents; embedded for the one in the box;
+    /// PROVIDER/NAME, PROVIDER or NAME, for all agents; embedded for the embedded model;
     /// script:FILE for a scripted model, replay:FILE for a recording.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// Record what is sent to models and what they answer, without keys, for bug reports. Not
-    /// with the model in the box.
+    /// with the embedded model.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// Hand-overs in one turn.
+    /// Transfers in one turn.
     #[arg(long, value_name = "N")]
     pub(crate) max_rounds: Option<u32>,
     /// The directory the operator works in; the current one by default.
@@ -95,16 +95,16 @@ pub(crate) struct TeamArguments {
     pub(crate) workspace: Option<PathBuf>,
 }
 
-/// Who approves dangerous calls.
+/// Who approves dangerous calls, as the command line names it.
 #[derive(Debug, Args, Default)]
 pub(crate) struct ApproveArguments {
-    /// ask: a person at the terminal; wait: whoever answers with `lango approvals`; none: deny;
+    /// ask: a person at the terminal; wait: an answer with `lango approvals`; none: deny;
     /// all: allow everything, unseen.
     #[arg(long, value_name = "WHO", default_value = "ask")]
     pub(crate) approve: Approve,
 }
 
-/// How results are printed.
+/// The formats of output.
 #[derive(Debug, Args)]
 pub(crate) struct OutputArguments {
     /// text: the answer; json: one object at the end; stream-json: one event per line.

@@ -1,4 +1,4 @@
-//! What the commands that look at things, and the configuration, take.
+//! The arguments of commands that show things, and of the configuration.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use lango_protocol::SessionId;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentsCommand {
-    /// All agents, with capabilities and tools, and the tools nobody owns.
+    /// List all agents, with capabilities and tools, and the tools without an owner.
     List(CatalogArguments),
     /// One agent.
     Show {
@@ -44,7 +44,7 @@ pub(crate) enum PromptCommand {
     },
 }
 
-/// What commands that only look take.
+/// The arguments of commands that only show the team.
 #[derive(Debug, Args)]
 pub(crate) struct CatalogArguments {
     /// Print JSON.
@@ -62,7 +62,7 @@ pub(crate) enum SessionsCommand {
         /// Print JSON.
         #[arg(long)]
         json: bool,
-        /// How many.
+        /// Maximum number to show.
         #[arg(long, default_value_t = 20)]
         limit: u32,
     },
@@ -78,7 +78,7 @@ pub(crate) enum SessionsCommand {
     Export {
         /// Its id, or the beginning of it.
         id: String,
-        /// Where to; standard output by default.
+        /// File to write to; standard output by default.
         #[arg(long, short)]
         output: Option<PathBuf>,
     },
@@ -94,7 +94,7 @@ pub(crate) enum SessionsCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
-    /// The models of every provider that is set up, and the one in the box; or of one provider.
+    /// The models of every provider that is set up, and the embedded model; or of one provider.
     #[command(after_help = "Examples:
   lango models list
   lango models list ollama --json
@@ -111,9 +111,9 @@ Nothing is listed of a provider whose key is missing. How to connect one: lango 
     #[command(after_help = "Examples:
   lango models test                         the model that `lango run` would use
   lango models test openai/gpt-5-mini
-  lango models test embedded                the one in the box
+  lango models test embedded                the embedded model
 
-Of the model in the box: CPU time to load it and for a decision (median), memory, and how often it is
+Of the embedded model: CPU time to load it and for a decision (median), memory, and how often it is
 right on sixty requests that are part of the program. `partly` is slower, larger or more often wrong
 than promised.")]
     Test {
@@ -125,7 +125,7 @@ than promised.")]
     },
 }
 
-/// What `usage` takes.
+/// The arguments of `lango usage`.
 #[derive(Debug, Args)]
 pub(crate) struct UsageArguments {
     /// One conversation, by its id or the beginning of it.
@@ -137,7 +137,7 @@ pub(crate) struct UsageArguments {
     /// How many days back; a single conversation is shown whole unless this is given.
     #[arg(long, value_name = "N")]
     pub(crate) days: Option<u32>,
-    /// What is added up.
+    /// What to add up.
     #[arg(long, value_name = "WHAT", default_value = "model")]
     pub(crate) by: UsageBy,
     /// Print JSON.
@@ -181,7 +181,7 @@ pub(crate) enum ConfigCommand {
         /// TOML, or plain text.
         value: String,
     },
-    /// Where the files are.
+    /// Show where the files are.
     Path,
     /// The JSON schema of the file.
     Schema,

@@ -166,7 +166,7 @@ fn view(roster: &Roster) -> AgentsView {
             (vec![agent], Vec::new())
         }
         Root::Team(team) => {
-            let capabilities = "answers itself or hands over".to_owned();
+            let capabilities = "answers or delegates".to_owned();
             let root = plain(team.name.as_str(), "orchestrator", capabilities, Vec::new());
             (vec![root], team.unmatched.clone())
         }
@@ -176,7 +176,7 @@ fn view(roster: &Roster) -> AgentsView {
         let name = sub_agent.name.as_str();
         let role = match sub_agent.kind {
             SubAgentKind::Local { .. } => "specialist",
-            SubAgentKind::Remote => "specialist elsewhere",
+            SubAgentKind::Remote => "remote specialist",
         };
         let mut agent = plain(name, role, sub_agent.description.clone(), tools);
         if let Some(spec) = roster.topology().agent(name) {
@@ -195,9 +195,9 @@ fn view(roster: &Roster) -> AgentsView {
         agent: spec.name.to_string(),
         why: format!("no tool begins with {}", spec.prefixes.join(", ")),
     });
-    let nobody = match roster.topology().unmatched() {
-        UnmatchedPolicy::Nobody => {
-            "no agent's prefixes match it, and this topology gives such tools to nobody"
+    let reason = match roster.topology().unmatched() {
+        UnmatchedPolicy::NoAgent => {
+            "no agent's prefixes match it, and this topology gives such tools to no agent"
         }
         UnmatchedPolicy::Agent(_) => "the agent for unmatched tools was not created",
     };
@@ -206,18 +206,18 @@ fn view(roster: &Roster) -> AgentsView {
         not_created: not_created.chain(absent(roster)).collect(),
         unmatched_tools: unmatched
             .iter()
-            .map(|tool| UnmatchedView { tool: tool.name().to_owned(), why: nobody.to_owned() })
+            .map(|tool| UnmatchedView { tool: tool.name().to_owned(), why: reason.to_owned() })
             .collect(),
         agents,
     }
 }
 
-/// The agents elsewhere that are not there.
+/// Returns the remote agents that are not reachable.
 fn absent(roster: &Roster) -> impl Iterator<Item = MissingView> {
-    let standings = roster.remotes.iter().flat_map(|remotes| &remotes.standings);
-    standings.filter_map(|standing| {
-        let error = standing.found.as_ref().err()?;
-        Some(MissingView { agent: standing.name.to_string(), why: visible(&error.to_string()) })
+    let statuses = roster.remotes.iter().flat_map(|remotes| &remotes.statuses);
+    statuses.filter_map(|status| {
+        let error = status.availability.as_ref().err()?;
+        Some(MissingView { agent: status.name.to_string(), why: visible(&error.to_string()) })
     })
 }
 
@@ -266,7 +266,7 @@ pub(crate) async fn tools(
         .map(|tool| {
             vec![
                 tool.name.to_owned(),
-                tool.owner.unwrap_or("nobody").to_owned(),
+                tool.owner.unwrap_or("none").to_owned(),
                 tool.level.to_string(),
                 if tool.read_only { "yes" } else { "no" }.to_owned(),
                 tool.description.to_owned(),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lango_app::{InspectOptions, Stores, TeamOptions, approval_policy, expand_path, rule_book};
 use lango_protocol::{AgentName, ApprovalDecision, EventBody, Timestamp};
-use lango_runtime::{Case, Effect, Rule, RuleBook, StoredRule, Verdict, Words, decide};
+use lango_runtime::{Case, Effect, Rule, RuleBook, StepPattern, StoredRule, Verdict, decide};
 use lango_store::{Answer, AnswerOutcome, Journal, PendingApproval};
 use lango_tool::{Proposal, visible, visible_lines};
 use serde::Serialize;
@@ -264,9 +264,9 @@ async fn add(printer: Printer, book: &RuleBook, arguments: RuleArguments) -> Res
         agent,
         directory: (directory != Path::new("/")).then_some(directory),
         words: match (words.is_empty(), exact) {
-            (true, _) => Words::Any,
-            (false, true) => Words::Exact(words),
-            (false, false) => Words::Pattern(words),
+            (true, _) => StepPattern::Any,
+            (false, true) => StepPattern::Exact(words),
+            (false, false) => StepPattern::Pattern(words),
         },
         bound: None,
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lango_app::{InspectOptions, Stores, check_agents};
 use lango_protocol::AgentName;
-use lango_server::{CallerRecord, Callers, Door};
+use lango_server::{CallerRecord, Callers, EndpointKind};
 use serde::Serialize;
 
 use super::sessions::local_time;
@@ -21,14 +21,17 @@ pub(crate) async fn callers(
     let Stores { database, .. } = context.app.open_stores().await?;
     let callers = Callers::open(database).await?;
     match command {
-        CallersCommand::Add { name, agents, doors } => {
+        CallersCommand::Add { name, agents, endpoints } => {
             let inspection = context.app.inspect(InspectOptions::default()).await?;
             check_agents(&inspection.roster, &agents)?;
             let agents: BTreeSet<AgentName> = agents.into_iter().collect();
             let agents = (!agents.is_empty()).then_some(agents);
-            let doors: BTreeSet<Door> =
-                if doors.is_empty() { Door::ALL.into() } else { doors.into_iter().collect() };
-            let token = callers.add(&name, agents.as_ref(), &doors).await?;
+            let endpoints: BTreeSet<EndpointKind> = if endpoints.is_empty() {
+                EndpointKind::ALL.into()
+            } else {
+                endpoints.into_iter().collect()
+            };
+            let token = callers.add(&name, agents.as_ref(), &endpoints).await?;
             context.printer.print(&format!(
                 "The token of {name}, which is not shown again:\n{}\n",
                 token.reveal()
@@ -52,7 +55,7 @@ struct Listed<'a> {
     name: &'a str,
     /// None: whatever the server exposes.
     agents: Option<Vec<&'a str>>,
-    doors: Vec<&'static str>,
+    endpoints: Vec<&'static str>,
     created_at: lango_protocol::Timestamp,
 }
 
@@ -65,7 +68,7 @@ fn list(printer: Printer, records: &[CallerRecord], json: bool) -> Result<(), Fa
                 .agents
                 .as_ref()
                 .map(|agents| agents.iter().map(AgentName::as_str).collect()),
-            doors: record.doors.iter().map(|door| door.name()).collect(),
+            endpoints: record.endpoints.iter().map(|endpoint| endpoint.name()).collect(),
             created_at: record.created_at,
         })
         .collect();
@@ -73,15 +76,16 @@ fn list(printer: Printer, records: &[CallerRecord], json: bool) -> Result<(), Fa
         return printer.json(&listed);
     }
     if listed.is_empty() {
-        return printer.print("Nobody yet. The first `lango serve` makes a token for you\n");
+        return printer
+            .print("No API clients yet. The first `lango serve` makes a token for you\n");
     }
     let rows: Vec<Vec<String>> = listed
         .iter()
         .map(|caller| {
             let agents = caller.agents.as_ref().map_or("all exposed".to_owned(), |a| a.join(", "));
             let since = local_time(caller.created_at);
-            vec![caller.name.to_owned(), agents, caller.doors.join(", "), since]
+            vec![caller.name.to_owned(), agents, caller.endpoints.join(", "), since]
         })
         .collect();
-    printer.print(&table(&["CALLER", "AGENTS", "DOORS", "SINCE"], &rows))
+    printer.print(&table(&["CALLER", "AGENTS", "APIS", "SINCE"], &rows))
 }

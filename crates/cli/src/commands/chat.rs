@@ -74,7 +74,7 @@ pub(crate) async fn chat(
         }
     }
     finish(printer, &team).await?;
-    // Somebody who was there saw how each turn ended; a script wants to know of the last.
+    // A person saw how each turn ended; a script wants to know of the last.
     Ok(if io::stdin().is_terminal() { ExitStatus::Success } else { status })
 }
 

@@ -20,7 +20,7 @@ struct KeyView {
     description: String,
 }
 
-/// `context` may have failed: the commands that help to mend a broken `file` must still work.
+/// `context` may have failed: the commands that help to repair a broken `file` must still work.
 pub(crate) fn config(
     context: Result<CommandContext, Failure>,
     file: Option<PathBuf>,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lango_app::provider::{BuiltInScript, ModelOptions};
 use lango_app::{OpenOptions, TeamOptions};
 use lango_protocol::{Origin, SessionId};
-use lango_runtime::{NobodyToAsk, TurnRequest};
+use lango_runtime::{TurnRequest, UnattendedApprover};
 
 use super::turn::follow;
 use super::{CommandContext, Printer};
@@ -30,7 +30,7 @@ pub(crate) async fn demo(
     let team = TeamOptions { topology: Some("standard".to_owned()), ..TeamOptions::default() };
     let options =
         OpenOptions { isolated: true, ..OpenOptions::new(team, ModelOptions::Script(SCRIPT)) };
-    let team = context.app.open(options).await?.runtime(Arc::new(NobodyToAsk));
+    let team = context.app.open(options).await?.runtime(Arc::new(UnattendedApprover));
     let session = SessionId::generate();
     let printer = Printer::of_turn(&arguments.output);
     let display = Display::new(&arguments.output, Answers::Beforehand, team.models.prices.clone());

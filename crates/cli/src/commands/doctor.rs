@@ -119,7 +119,7 @@ async fn examine(
     let policy = match config.approvals.policy {
         PolicyName::AskDangerous => "what acts on the world is asked about (ask-dangerous)",
         PolicyName::AskAll => "whatever is not read-only is asked about (ask-all)",
-        PolicyName::NeverAskDeny => "nobody is asked; rules alone allow (never-ask-deny)",
+        PolicyName::NeverAskDeny => "the user is not asked; rules alone allow (never-ask-deny)",
     };
     checks.push(check("approvals", Ok(format!("{policy}; rules: lango approvals list"))));
 
@@ -181,7 +181,7 @@ async fn examine_team(context: &CommandContext, checks: &mut Vec<Check>) {
     }
 }
 
-/// Who of the agents elsewhere is there. Nobody is missed where none is configured.
+/// Checks which remote agents are reachable.
 async fn examine_remotes(
     context: &CommandContext,
     stores: &Result<Stores, AppError>,
@@ -190,7 +190,7 @@ async fn examine_remotes(
     if config.a2a.remote_agents.is_empty() {
         return None;
     }
-    let what = "elsewhere";
+    let what = "remote agents";
     if !config.a2a.enabled {
         let detail = "not used. To use them: lango config set a2a.enabled true".to_owned();
         return Some(Check { what, state: State::Note, detail });
@@ -203,11 +203,11 @@ async fn examine_remotes(
         Ok(remotes) => remotes?,
         Err(error) => return Some(check(what, Err(error.to_string()))),
     };
-    let there = remotes.standings.iter().filter(|standing| standing.found.is_ok());
-    let there: Vec<&str> = there.map(|standing| standing.name.as_str()).collect();
+    let there = remotes.statuses.iter().filter(|status| status.availability.is_ok());
+    let there: Vec<&str> = there.map(|status| status.name.as_str()).collect();
     let warnings = remotes.warnings();
     let state = if warnings.is_empty() { State::Good } else { State::Note };
-    let there = if there.is_empty() { "nobody is there".to_owned() } else { there.join(", ") };
+    let there = if there.is_empty() { "none is reachable".to_owned() } else { there.join(", ") };
     let lines: Vec<String> =
         std::iter::once(there).chain(warnings.iter().map(|line| visible(line))).collect();
     Some(Check { what, state, detail: lines.join("\n") })
@@ -262,7 +262,7 @@ fn examine_browser(context: &CommandContext) -> Check {
 fn examine_way_out(context: &CommandContext) -> Check {
     let config = context.config();
     if let Err(error) = web::navigator(config, &context.app.home) {
-        return check("way out", Err(error.to_string()));
+        return check("egress", Err(error.to_string()));
     }
     let mut detail = "public addresses only".to_owned();
     if !config.egress.allow.is_empty() {
@@ -274,7 +274,7 @@ fn examine_way_out(context: &CommandContext) -> Check {
     for (name, agent) in config.agents.iter().filter(|(_, agent)| !agent.hosts.is_empty()) {
         detail.push_str(&format!("\n{name}: only {}", agent.hosts.join(", ")));
     }
-    check("way out", Ok(detail))
+    check("egress", Ok(detail))
 }
 
 /// A real call, as small as it can be.

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use lango_app::Stores;
 use lango_librarian::graph::{
-    Added, Direction, Dot, Ended, Graph, JsonLd, Limits, Name, NewTriple, Question, Reach,
-    Traversal, Triple, tree,
+    AddOutcome, Direction, Dot, EndOutcome, Graph, JsonLd, Limits, Name, NewTriple, RelationQuery,
+    Traversal, TraversalRequest, Triple, tree,
 };
 use lango_librarian::{LibrarianError, Provenance};
 use lango_protocol::Timestamp;
@@ -105,7 +105,7 @@ async fn show(
     at: Option<Timestamp>,
     json: bool,
 ) -> Result<(), Failure> {
-    let reach = Reach {
+    let reach = TraversalRequest {
         start: name("the node", node)?,
         depth,
         predicates: Vec::new(),
@@ -135,8 +135,8 @@ async fn add(
     };
     let shown = words(triple.subject.shown(), triple.predicate.shown(), triple.object.shown());
     printer.print(&match graph.add(triple).await? {
-        Added::Stored => format!("recorded: {shown}\n"),
-        Added::AlreadyThere => format!("already there: {shown}\n"),
+        AddOutcome::Stored => format!("recorded: {shown}\n"),
+        AddOutcome::AlreadyThere => format!("already there: {shown}\n"),
     })
 }
 
@@ -155,11 +155,11 @@ async fn end(
     let object = name("the object", &relation.object)?;
     let shown = words(subject.shown(), predicate.shown(), object.shown());
     match graph.end(&subject, &predicate, &object, USER, at).await? {
-        Ended::Ended => {
+        EndOutcome::Ended => {
             printer.print(&format!("ended: {shown}\n"))?;
             Ok(ExitStatus::Success)
         }
-        Ended::NotThere => Err(Failure::usage(format!(
+        EndOutcome::NotThere => Err(Failure::usage(format!(
             "no such relation holds: {shown}. See: lango graph query --subject {:?} --history",
             relation.subject
         ))),
@@ -173,7 +173,7 @@ async fn query(
 ) -> Result<(), Failure> {
     let optional =
         |what, text: &Option<String>| text.as_deref().map(|text| name(what, text)).transpose();
-    let question = Question {
+    let question = RelationQuery {
         subject: optional("--subject", &arguments.subject)?,
         predicate: optional("--predicate", &arguments.predicate)?,
         object: optional("--object", &arguments.object)?,
@@ -237,7 +237,7 @@ async fn pieces(
         ExportFormat::Dot => dot.begin(),
         ExportFormat::JsonLd => linked.begin(),
     })?;
-    let mut question = Question { history, limit: PAGE, ..Question::default() };
+    let mut question = RelationQuery { history, limit: PAGE, ..RelationQuery::default() };
     loop {
         let found = graph.page(&question).await?;
         let text: String = found

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lango_app::Stores;
 use lango_app::knowledge::{self, Embedding};
-use lango_librarian::documents::{Report, Source, check_collection};
+use lango_librarian::documents::{IngestReport, Source, check_collection};
 use lango_retrieval::{EntryKey, Retrieval, Space};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -25,7 +25,7 @@ struct IngestView<'a> {
     collection: &'a str,
     dry_run: bool,
     #[serde(flatten)]
-    report: &'a Report,
+    report: &'a IngestReport,
     /// Whether they are found by their meaning too.
     embedded: bool,
 }
@@ -48,7 +48,8 @@ pub(crate) async fn ingest(
     let mut stopped = None;
     let mut meter = Meter::new(quiet);
     let report = {
-        let mut show = |progress: lango_librarian::documents::Progress<'_>| meter.show(&progress);
+        let mut show =
+            |progress: lango_librarian::documents::IngestProgress<'_>| meter.show(&progress);
         let running = ingest.run(&sources, &collection, dry_run, &mut show, &cancel);
         tokio::pin!(running);
         loop {
@@ -128,7 +129,7 @@ pub(super) fn absolute(path: &Path) -> Option<String> {
     absolute.to_str().map(str::to_owned)
 }
 
-fn describe(report: &Report, collection: &str, dry_run: bool) -> String {
+fn describe(report: &IngestReport, collection: &str, dry_run: bool) -> String {
     let would = if dry_run { " (nothing was written)" } else { "" };
     let mut text = format!(
         "{} in {collection}: {} new, {} changed, {} unchanged, {} removed; {}{would}\n",

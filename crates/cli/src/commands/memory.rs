@@ -17,7 +17,7 @@ use crate::display::one_line;
 use crate::failure::{ExitStatus, Failure};
 
 /// The longest text that is shown; memories are shorter.
-const LONGEST: usize = 1_000;
+const MAX_LINE_CHARACTERS: usize = 1_000;
 
 /// Observations and reflections in an export, the latest first.
 const EXPORTED: u32 = 100_000;
@@ -98,7 +98,7 @@ async fn list(printer: Printer, memory: &Memory, all: bool, json: bool) -> Resul
             local_time(memory.at),
             memory.origin.in_words().to_owned(),
             state,
-            one_line(&memory.content, LONGEST),
+            one_line(&memory.content, MAX_LINE_CHARACTERS),
         ]
     };
     let rows: Vec<Vec<String>> = memories.iter().map(row).collect();
@@ -111,14 +111,14 @@ async fn show(printer: Printer, memory: &Memory, id: &str, json: bool) -> Result
     if json {
         return printer.json(&one);
     }
-    let mut text = format!("{}\n\n", one_line(&one.content, LONGEST));
+    let mut text = format!("{}\n\n", one_line(&one.content, MAX_LINE_CHARACTERS));
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<12}{value}\n"));
     line("id", one.id.clone());
     line("kind", one.kind.to_string());
     line("origin", one.origin.in_words().to_owned());
     line("said", local_time(one.at));
     if !one.about.is_empty() {
-        line("about", one_line(&one.about, LONGEST));
+        line("about", one_line(&one.about, MAX_LINE_CHARACTERS));
     }
     if let Some(session) = &one.session {
         let messages: Vec<String> =
@@ -130,7 +130,7 @@ async fn show(printer: Printer, memory: &Memory, id: &str, json: bool) -> Result
     }
     let older = memory.memories(true).await?;
     for old in older.iter().filter(|old| old.superseded_by.as_ref() == Some(&one.id)) {
-        line("instead of", format!("{}: {}", old.id, one_line(&old.content, LONGEST)));
+        line("instead of", format!("{}: {}", old.id, one_line(&old.content, MAX_LINE_CHARACTERS)));
     }
     printer.print(&text)
 }
@@ -175,13 +175,13 @@ async fn export(printer: Printer, memory: &Memory, format: MemoryFormat) -> Resu
         text.push_str(&format!(
             "- {} ({day}, {origin}{gone}): {}\n",
             memory.id,
-            one_line(&memory.content, LONGEST)
+            one_line(&memory.content, MAX_LINE_CHARACTERS)
         ));
     }
     text.push_str("\n# Observations\n\n");
     for observation in &view.observations {
         let (day, session) = (local_time(observation.at), &observation.session);
-        let content = one_line(&observation.content, LONGEST);
+        let content = one_line(&observation.content, MAX_LINE_CHARACTERS);
         text.push_str(&format!(
             "- {} ({day}, {session}, {}): {content}\n",
             observation.id, observation.priority
@@ -224,7 +224,7 @@ async fn observe(
             "{} [{}] {}\n",
             observation.id,
             observation.priority,
-            one_line(&observation.content, LONGEST)
+            one_line(&observation.content, MAX_LINE_CHARACTERS)
         ));
     }
     text.push_str(&format!(

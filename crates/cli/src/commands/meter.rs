@@ -1,9 +1,9 @@
-//! How far something long is: a bar on a terminal, a line now and then elsewhere.
+//! How far something long is: a bar on a terminal, a line now and then otherwise.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use lango_librarian::documents::Progress;
+use lango_librarian::documents::IngestProgress;
 
 use crate::display::one_line;
 
@@ -16,14 +16,14 @@ const WIDTH: u64 = 24;
 
 /// Shows progress on standard error.
 pub(super) struct Meter {
-    manner: Manner,
+    style: MeterStyle,
     began: Instant,
     last: Option<Instant>,
     drawn: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Manner {
+enum MeterStyle {
     Bar,
     Lines,
     Silent,
@@ -32,32 +32,32 @@ enum Manner {
 impl Meter {
     pub(super) fn new(quiet: bool) -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let manner = match (quiet, io::stderr().is_terminal() && !dumb) {
-            (true, _) => Manner::Silent,
-            (false, true) => Manner::Bar,
-            (false, false) => Manner::Lines,
+        let style = match (quiet, io::stderr().is_terminal() && !dumb) {
+            (true, _) => MeterStyle::Silent,
+            (false, true) => MeterStyle::Bar,
+            (false, false) => MeterStyle::Lines,
         };
-        Self { manner, began: Instant::now(), last: None, drawn: false }
+        Self { style, began: Instant::now(), last: None, drawn: false }
     }
 
-    pub(super) fn show(&mut self, progress: &Progress<'_>) {
+    pub(super) fn show(&mut self, progress: &IngestProgress<'_>) {
         let now = Instant::now();
-        let pause = match self.manner {
-            Manner::Silent => return,
-            Manner::Bar => BETWEEN_FRAMES,
-            Manner::Lines => BETWEEN_LINES,
+        let pause = match self.style {
+            MeterStyle::Silent => return,
+            MeterStyle::Bar => BETWEEN_FRAMES,
+            MeterStyle::Lines => BETWEEN_LINES,
         };
         // Lines are for what takes long: the first one comes after a pause, too.
         let since = self.last.unwrap_or(self.began);
-        let first_frame = self.manner == Manner::Bar && self.last.is_none();
+        let first_frame = self.style == MeterStyle::Bar && self.last.is_none();
         if !first_frame && now.duration_since(since) < pause {
             return;
         }
         self.last = Some(now);
         let elapsed = now.duration_since(self.began);
-        // With standard error gone there is nobody to show it to.
-        let _ = match self.manner {
-            Manner::Bar => {
+        // With standard error closed there is nowhere to show it.
+        let _ = match self.style {
+            MeterStyle::Bar => {
                 self.drawn = true;
                 write!(io::stderr(), "\r\x1b[2K{}", bar(progress, elapsed))
             }
@@ -75,15 +75,15 @@ impl Meter {
     }
 }
 
-fn bar(progress: &Progress<'_>, elapsed: Duration) -> String {
+fn bar(progress: &IngestProgress<'_>, elapsed: Duration) -> String {
     let full = progress.done * WIDTH / progress.total.max(1);
     let marks: String = (0..WIDTH).map(|place| if place < full { '█' } else { '░' }).collect();
     let name = progress.current.rsplit('/').next().unwrap_or(progress.current);
     format!("{marks} {}  {}", figures(progress, elapsed), one_line(name, 24))
 }
 
-fn figures(progress: &Progress<'_>, elapsed: Duration) -> String {
-    let Progress { done, total, passages, bytes, skipped, .. } = *progress;
+fn figures(progress: &IngestProgress<'_>, elapsed: Duration) -> String {
+    let IngestProgress { done, total, passages, bytes, skipped, .. } = *progress;
     let mut text = format!("{done}/{total} files, {passages} passages, {}", size(bytes));
     if skipped > 0 {
         text += &format!(", {skipped} not read");
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_bar_says_how_much_how_fast_and_how_long() {
-        let progress = Progress {
+        let progress = IngestProgress {
             done: 25,
             total: 100,
             passages: 70,

@@ -61,21 +61,21 @@ async fn list(
     only: Option<&str>,
     json: bool,
 ) -> Result<ExitStatus, Failure> {
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const LIST_TIMEOUT: Duration = Duration::from_secs(10);
     let servers = match only {
         Some(EMBEDDED) => Vec::new(),
         Some(id) => vec![Server::named(config, id)?],
         None => provider::servers(config),
     };
     let asked = servers.iter().map(|server| async {
-        match tokio::time::timeout(PATIENCE, provider::list(config, server)).await {
+        match tokio::time::timeout(LIST_TIMEOUT, provider::list(config, server)).await {
             Ok(answer) => answer,
             Err(_) => Err(ModelError::new(Fault::Silent, "no list within 10 s")),
         }
     });
     let answers = join_all(asked).await;
     let facts = provider::facts(config)?;
-    let (mut rows, mut troubles) = (Vec::new(), Vec::new());
+    let (mut rows, mut failures) = (Vec::new(), Vec::new());
     for (server, answer) in servers.iter().zip(answers) {
         match answer {
             Ok(models) => rows.extend(models.into_iter().map(|model| {
@@ -89,12 +89,12 @@ async fn list(
                     output_price: known.prices.map(|prices| prices.output),
                 }
             })),
-            // A server that nobody asked for may well not be there.
-            Err(error) if only.is_some() || !server.is_guess() => troubles.push(error.to_string()),
+            // A server that was not asked for may well not be there.
+            Err(error) if only.is_some() || !server.is_guess() => failures.push(error.to_string()),
             Err(_) => {}
         }
     }
-    let nobody = rows.is_empty();
+    let is_empty = rows.is_empty();
     // It is chosen last, too.
     if only.is_none_or(|only| only == EMBEDDED) {
         rows.push(Row::embedded());
@@ -104,11 +104,11 @@ async fn list(
     } else if !rows.is_empty() {
         printer.print(&listing(&rows))?;
     }
-    for trouble in &troubles {
-        printer.note(trouble);
+    for failure in &failures {
+        printer.note(failure);
     }
-    match (nobody, only) {
-        (true, _) if !troubles.is_empty() => Ok(ExitStatus::ProviderFailed),
+    match (is_empty, only) {
+        (true, _) if !failures.is_empty() => Ok(ExitStatus::ProviderFailed),
         (true, Some(id)) if id != EMBEDDED => Err(Failure::provider(format!(
             "{id} has no models. Load one there, or see all: lango models list"
         ))),

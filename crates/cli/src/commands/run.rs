@@ -135,7 +135,7 @@ fn message(words: &[String]) -> Result<(String, Option<String>), Failure> {
 }
 
 fn read_input() -> Result<Option<String>, Failure> {
-    // Somebody who forgot to close a pipe should see why nothing happens.
+    // A user who forgot to close a pipe should see why nothing happens.
     let (done, waiting) = std::sync::mpsc::channel::<()>();
     let notice = std::thread::spawn(move || {
         if waiting.recv_timeout(Duration::from_secs(2))

@@ -169,7 +169,7 @@ fn line(event: &Event) -> Option<String> {
         }
         EventBody::Transfer { to, task, .. } => format!("→ {to}: {task}"),
         EventBody::TransferRefused { requested, reason, .. } => {
-            format!("cannot hand over to {requested:?}: {reason}")
+            format!("no transfer to {requested:?}: {reason}")
         }
         EventBody::Rejected { reason } => format!("passes: {reason}"),
         EventBody::ApprovalRequested { summary, .. } => format!("asks to run:\n{summary}"),

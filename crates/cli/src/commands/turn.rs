@@ -11,10 +11,10 @@ use tokio::task::JoinHandle;
 use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
 
-/// How long somebody who stopped a turn waits for a reader that does not read.
+/// Limits how long a stopped turn waits for a reader that does not read.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// How a turn ended for whoever called the program.
+/// Says how a turn ended.
 pub(super) struct Followed {
     pub(super) outcome: Outcome,
     pub(super) status: ExitStatus,
@@ -95,7 +95,7 @@ impl Screen {
         Self { events, thread }
     }
 
-    /// Shows how the turn ended, once everything before it is shown. Whoever stopped the turn, or
+    /// Shows how the turn ended, once everything before it is shown. A user who stopped the turn, or
     /// stops now, does not wait for ever.
     async fn finish(
         self,
@@ -104,7 +104,7 @@ impl Screen {
         stopped: Option<ExitStatus>,
     ) -> Result<Display, Failure> {
         drop(self.events);
-        let patience = async {
+        let timeout = async {
             match stopped {
                 Some(status) => {
                     tokio::time::sleep(LAST_WORDS).await;
@@ -119,7 +119,7 @@ impl Screen {
                 let _ = display.finish(outcome);
                 return Ok(display);
             }
-            status = patience => status,
+            status = timeout => status,
             status = signals.next() => status,
         };
         let message = "what happened was recorded, but its reader did not take it".to_owned();

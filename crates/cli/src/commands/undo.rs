@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lango_app::Stores;
-use lango_operator::{ChangedTurn, Records, Restored, RestoredState, Workspace};
+use lango_operator::{ChangedTurn, Records, RestoreResult, RestoreState, Workspace};
 use lango_protocol::Timestamp;
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ pub(crate) async fn undo(
     let chosen = choose(&turns, &arguments)?;
     let workspace = Workspace::open(&chosen.workspace)?;
     let restored = log.undo(chosen.turn, &workspace, arguments.dry_run).await?;
-    let left = restored.iter().any(|one| one.state == RestoredState::LeftAlone);
+    let left = restored.iter().any(|one| one.state == RestoreState::LeftAlone);
     if arguments.json {
         context.printer.json(&restored)?;
     } else {
@@ -104,15 +104,15 @@ fn list(printer: Printer, turns: &[ChangedTurn], json: bool) -> Result<(), Failu
     printer.print(&table(&["TURN", "WHEN", "CHANGES", "SESSION", "WORKSPACE"], &rows))
 }
 
-fn describe(turn: &ChangedTurn, restored: &[Restored], pretend: bool) -> String {
+fn describe(turn: &ChangedTurn, restored: &[RestoreResult], pretend: bool) -> String {
     let would = if pretend { "would be " } else { "" };
     let mut text = format!("turn {} of {}:\n", turn.turn, local_time(turn.at));
     for one in restored {
-        let Restored { path, state, detail } = one;
+        let RestoreResult { path, state, detail } = one;
         text += &match state {
-            RestoredState::Restored => format!("  {would}restored  {path}: {detail}\n"),
-            RestoredState::Unchanged => format!("  unchanged  {path}: {detail}\n"),
-            RestoredState::LeftAlone => format!("  left alone {path}: {detail}\n"),
+            RestoreState::Restored => format!("  {would}restored  {path}: {detail}\n"),
+            RestoreState::Unchanged => format!("  unchanged  {path}: {detail}\n"),
+            RestoreState::LeftAlone => format!("  left alone {path}: {detail}\n"),
         };
     }
     text

@@ -14,7 +14,7 @@ use super::{CommandContext, sessions};
 use crate::arguments::{UsageArguments, UsageBy};
 use crate::failure::{ExitStatus, Failure};
 
-/// How far back, unless somebody says.
+/// Limits how far back usage is counted by default.
 const DAYS: u32 = 30;
 
 /// Calls that were added up.

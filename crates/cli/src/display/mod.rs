@@ -73,7 +73,7 @@ impl Display {
                 self.open_questions.remove(call);
                 Ok(())
             }
-            EventBody::ApprovalRequested { call, .. } if self.answers == Answers::Elsewhere => {
+            EventBody::ApprovalRequested { call, .. } if self.answers == Answers::OtherProcess => {
                 waiting(call)
             }
             _ => Ok(()),
@@ -104,7 +104,7 @@ pub(crate) fn ask(agent: &str, tool: &str, summary: &str, always: &[String]) -> 
     stderr.flush()
 }
 
-/// Where to answer a question that nobody here can.
+/// Says where to answer a question that cannot be answered here.
 fn waiting(call: &CallId) -> io::Result<()> {
     let mut stderr = io::stderr().lock();
     writeln!(stderr, "waiting for an answer: lango approvals show {call}")

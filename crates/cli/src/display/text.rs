@@ -74,7 +74,7 @@ impl TextDisplay {
             }
             EventBody::TransferRefused { requested, .. } => {
                 let requested = one_line(requested, 60);
-                self.progress(&style.warn(&format!("  no hand-over to {requested:?}")))
+                self.progress(&style.warn(&format!("  no transfer to {requested:?}")))
             }
             EventBody::Setback { model, fault, next, wait_milliseconds, .. } => {
                 // What was streamed of this step is void: it is named again and begins anew.

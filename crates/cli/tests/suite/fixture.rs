@@ -46,13 +46,13 @@ pub(crate) fn calling(agent: &str, calls: &[(&str, &str)]) -> String {
     format!("{replies}[[reply]]\nagent = \"{agent}\"\nsay = \"{{result}}\"\n")
 }
 
-/// Hand-overs to these names, for the `call` of a reply.
-pub(crate) fn hand_overs(names: &[&str]) -> String {
-    let hand_over = |name: &&str| {
+/// Transfers to these names, for the `call` of a reply.
+pub(crate) fn transfers(names: &[&str]) -> String {
+    let transfer = |name: &&str| {
         let arguments = format!("{{ agent_name = \"{name}\", task = \"x\" }}");
         format!("{{ name = \"transfer_to_agent\", arguments = {arguments} }}")
     };
-    names.iter().map(hand_over).collect::<Vec<String>>().join(",\n")
+    names.iter().map(transfer).collect::<Vec<String>>().join(",\n")
 }
 
 /// Lango with nothing of the machine it runs on but the programs in `PATH`.

@@ -8,8 +8,8 @@ use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
 use lango_orchestration::{AgentTree, Config, PromptSections, Topology, build_agent_tree};
 use lango_protocol::{AgentName, Event, EventBody, Origin, OutcomeStatus, SessionId};
 use lango_runtime::{
-    AgentModel, Following, NobodyToAsk, RuleBook, Runtime, RuntimeParts, Scrubber, Settings,
-    TurnRequest,
+    AgentModel, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest, TurnSubscription,
+    UnattendedApprover,
 };
 use lango_scripted::{Script, ScriptedServer};
 use lango_store::{Database, DatabaseLocation, Journal};
@@ -61,7 +61,7 @@ async fn runtime_in(directory: &TempDir, server: &ScriptedServer) -> Runtime {
         model: AgentModel { model: Arc::new(model), options: Options::default() },
         agent_models: BTreeMap::new(),
         journal: Journal::open(database).await.unwrap(),
-        approver: Arc::new(NobodyToAsk),
+        approver: Arc::new(UnattendedApprover),
         rules: RuleBook::default(),
         context: Vec::new(),
         observers: Vec::new(),
@@ -80,7 +80,7 @@ async fn watched() -> Watched {
     Watched { runtime, server, directory }
 }
 
-async fn all(mut following: Following) -> Vec<Event> {
+async fn all(mut following: TurnSubscription) -> Vec<Event> {
     let mut events = Vec::new();
     while let Some(event) = following.next_event().await.unwrap() {
         events.push(event);

@@ -84,7 +84,7 @@ impl Turn {
         self.events.iter().filter(|event| event.body.type_name() == type_name).count()
     }
 
-    /// How each hand-over ended.
+    /// How each transfer ended.
     pub(crate) fn transfer_ends(&self) -> Vec<String> {
         let status = |event: &Event| match &event.body {
             EventBody::TransferFinished { status, .. } => {
@@ -196,7 +196,7 @@ fn assert_valid_turn(events: &[Event]) {
             }
             EventBody::Transfer { call, .. } => assert_eq!(transfers.insert(call, 0), None),
             EventBody::TransferFinished { call, .. } => {
-                *transfers.get_mut(call).expect("a hand-over ends after it began") += 1;
+                *transfers.get_mut(call).expect("a transfer ends after it began") += 1;
             }
             _ => {}
         }
@@ -204,7 +204,7 @@ fn assert_valid_turn(events: &[Event]) {
     assert_eq!(answers, 1, "a turn has one answer: {events:?}");
     assert_words_of_the_answer_are_marked(events);
     assert!(calls.values().all(|results| *results == 1), "every call has one result: {events:?}");
-    assert!(transfers.values().all(|ends| *ends == 1), "every hand-over ends once: {events:?}");
+    assert!(transfers.values().all(|ends| *ends == 1), "every transfer ends once: {events:?}");
 }
 
 /// A client that shows pieces as they come must not show the words of others as the answer, nor miss

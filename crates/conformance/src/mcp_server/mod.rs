@@ -13,7 +13,7 @@ mod tools;
 use std::fmt::Display;
 
 use anyhow::Result;
-use lango_mcp::server::door_for;
+use lango_mcp::server::endpoint_for;
 use lango_store::{Database, DatabaseLocation};
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
@@ -41,7 +41,7 @@ pub async fn serve_mcp(port: u16) -> Result<()> {
     let database = Database::open(&location).await?;
     let listener = listen(port).await?;
     let closing = CancellationToken::new();
-    let endpoint = door_for(closing.clone(), |_| Fixture);
+    let endpoint = endpoint_for(closing.clone(), |_| Fixture);
     serve(listener, database, endpoint, closing).await
 }
 

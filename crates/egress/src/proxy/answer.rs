@@ -1,4 +1,4 @@
-//! One request to the proxy, and its answer.
+//! Answers one request to the proxy.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use hyper_util::rt::TokioIo;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::bounded::Bounded;
-use super::{Blocked, Shared, tunnel};
+use super::{BlockedRequest, Shared, tunnel};
 use crate::destination::Destination;
 use crate::error::{EgressError, Refusal};
 
 pub(super) type Body = BoxBody<Bytes, std::io::Error>;
 
-/// The host that the proxy itself answers for, so that a client can try its credentials. The
-/// domain is reserved and leads nowhere.
+/// Is the host that the proxy itself answers for, so that a client can try its credentials. The
+/// domain is reserved and does not resolve.
 const OWN_HOST: &str = "proxy.lango.invalid";
 const OWN_DOMAIN: &str = ".lango.invalid";
 
-/// Headers between two neighbours, which must not be passed on.
+/// Lists the hop-by-hop headers, which must not be passed on.
 const HOP_HEADERS: [HeaderName; 7] = [
     header::CONNECTION,
     header::PROXY_AUTHENTICATE,
@@ -51,7 +51,7 @@ pub(super) async fn answer(
         return Ok(page(StatusCode::OK, "ready"));
     }
     if host.ends_with(OWN_DOMAIN) {
-        // Where a client was told to send what should not be sent. No name server hears of it.
+        // Clients are configured to send unwanted requests here. No name server sees them.
         return Ok(page(StatusCode::NOT_FOUND, "Nothing is here."));
     }
     let target = request.uri().to_string();
@@ -69,7 +69,7 @@ pub(super) async fn answer(
 fn refused(shared: &Shared, target: String, refusal: &Refusal) -> Response<Body> {
     let explanation = refusal.to_string();
     let response = page(StatusCode::FORBIDDEN, &format!("Blocked by Lango: {explanation}"));
-    shared.remember(Blocked { target, reason: refusal.in_short(), explanation });
+    shared.store_blocked(BlockedRequest { target, reason: refusal.short_reason(), explanation });
     response
 }
 
@@ -97,7 +97,7 @@ async fn forward(
     let target = request.uri().to_string();
     let (url, destination) = Destination::of_url(&target)?;
     if url.scheme() != "http" {
-        // What is encrypted comes through a tunnel; nobody honest asks for it in the clear.
+        // Encrypted traffic comes through a tunnel; no honest client asks for it in plain text.
         return Err(Refusal::Scheme { scheme: url.scheme().to_owned() }.into());
     }
     let unreachable =
@@ -106,7 +106,7 @@ async fn forward(
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(upstream)).await;
     let (mut sender, connection) = handshake.map_err(|error| unreachable(error.to_string()))?;
     let connection = AbortOnDropHandle::new(tokio::spawn(async move {
-        // The request's own result says what went wrong.
+        // The result of the request reports the error.
         let _ = connection.await;
     }));
 
@@ -118,9 +118,9 @@ async fn forward(
     *request.uri_mut() =
         path.parse().map_err(|_| unreachable("its path cannot be requested".to_owned()))?;
     let limits = &shared.limits;
-    let response = tokio::time::timeout(limits.idle_time, sender.send_request(request))
+    let response = tokio::time::timeout(limits.idle_timeout, sender.send_request(request))
         .await
-        .map_err(|_| unreachable(format!("no answer within {} s", limits.idle_time.as_secs())))?
+        .map_err(|_| unreachable(format!("no answer within {} s", limits.idle_timeout.as_secs())))?
         .map_err(|error| unreachable(error.to_string()))?;
     let (mut parts, body) = response.into_parts();
     strip(&mut parts.headers);
@@ -132,7 +132,7 @@ async fn forward(
     Ok(Response::from_parts(parts, body.boxed()))
 }
 
-/// Takes out what is meant for this hop alone, including what `Connection` names.
+/// Removes the headers that are meant for this hop only, including those that `Connection` names.
 fn strip(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)

@@ -1,4 +1,4 @@
-//! The body of a response, cut off where it is too long or stands still.
+//! Limits the body of a response: it is cut off where it is too long or stalls.
 
 use std::io;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::time::{Instant, Sleep};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::{Blocked, Shared};
+use super::{BlockedRequest, Shared};
 
 pub(super) struct Bounded {
     body: Incoming,
@@ -29,14 +29,14 @@ impl Bounded {
         shared: Arc<Shared>,
         connection: AbortOnDropHandle<()>,
     ) -> Self {
-        let idle = Box::pin(tokio::time::sleep(shared.limits.idle_time));
+        let idle = Box::pin(tokio::time::sleep(shared.limits.idle_timeout));
         Self { body, seen: 0, idle, target, shared, _connection: connection }
     }
 
     fn cut(&self, reason: String) -> io::Error {
         let explanation = format!("{} was cut off: {reason}", self.target);
         let error = io::Error::other(explanation.clone());
-        self.shared.remember(Blocked { target: self.target.clone(), reason, explanation });
+        self.shared.store_blocked(BlockedRequest { target: self.target.clone(), reason, explanation });
         error
     }
 }
@@ -52,16 +52,16 @@ impl Body for Bounded {
         let this = self.get_mut();
         let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(context) else {
             ready!(this.idle.as_mut().poll(context));
-            let seconds = this.shared.limits.idle_time.as_secs();
+            let seconds = this.shared.limits.idle_timeout.as_secs();
             return Poll::Ready(Some(Err(this.cut(format!("nothing came for {seconds} s")))));
         };
-        this.idle.as_mut().reset(Instant::now() + this.shared.limits.idle_time);
+        this.idle.as_mut().reset(Instant::now() + this.shared.limits.idle_timeout);
         let Some(frame) = frame else { return Poll::Ready(None) };
         let frame = frame.map_err(io::Error::other)?;
         this.seen += frame.data_ref().map_or(0, |data| data.len() as u64);
-        let most = this.shared.limits.response_bytes;
-        if this.seen > most {
-            return Poll::Ready(Some(Err(this.cut(format!("longer than {most} bytes")))));
+        let max_bytes = this.shared.limits.response_bytes;
+        if this.seen > max_bytes {
+            return Poll::Ready(Some(Err(this.cut(format!("longer than {max_bytes} bytes")))));
         }
         Poll::Ready(Some(Ok(frame)))
     }

@@ -1,11 +1,11 @@
-//! Who may use a proxy: whoever was told its password.
+//! Authenticates the clients of a proxy by its password.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hyper::HeaderMap;
 use hyper::header::PROXY_AUTHORIZATION;
 
-/// A user name and a password that nobody can guess.
+/// Holds a user name and a password that cannot be guessed.
 #[derive(Clone)]
 pub struct ProxyCredentials {
     user: &'static str,
@@ -19,17 +19,17 @@ impl ProxyCredentials {
         Self { user: "lango", password }
     }
 
-    /// The user name.
+    /// Returns the user name.
     pub fn user(&self) -> &str {
         self.user
     }
 
-    /// The password.
+    /// Returns the password.
     pub fn password(&self) -> &str {
         &self.password
     }
 
-    /// Whether a request carries them.
+    /// Tells whether a request carries these credentials.
     pub(super) fn are_in(&self, headers: &HeaderMap) -> bool {
         let expected = BASE64_STANDARD.encode(format!("{}:{}", self.user, self.password));
         let given = headers.get(PROXY_AUTHORIZATION).and_then(|value| value.to_str().ok());

@@ -1,8 +1,8 @@
-//! A forward proxy on this machine, for programs that make connections themselves.
+//! Runs a forward proxy on this machine, for programs that make connections themselves.
 //!
-//! It speaks HTTP/1.1: `CONNECT` for everything encrypted and for web sockets, whole addresses for
-//! plain HTTP. Every connection is checked by the [`Guard`] when it is made, whatever it is for.
-//! Whoever wants to use it must know its credentials, which are made anew for each proxy.
+//! It speaks HTTP/1.1: `CONNECT` for everything encrypted and for web sockets, absolute addresses
+//! for plain HTTP. Every connection is checked by the [`Guard`] when it is made, whatever it is
+//! for. A client needs the credentials, which are new for each proxy.
 
 mod answer;
 mod bounded;
@@ -26,17 +26,17 @@ use crate::guard::Guard;
 
 pub use credentials::ProxyCredentials;
 
-/// How much one proxy does at most.
+/// Limits one proxy.
 #[derive(Debug, Clone)]
 pub struct ProxyLimits {
     /// Connections at the same time. More of them wait.
     pub connections: usize,
     /// Bytes of the head of a request.
     pub header_bytes: usize,
-    /// How long a request may take to arrive, up to the end of its head.
-    pub header_time: Duration,
-    /// How long nothing may move on a connection.
-    pub idle_time: Duration,
+    /// The longest time for a request to arrive, up to the end of its head.
+    pub header_timeout: Duration,
+    /// The longest time without traffic on a connection.
+    pub idle_timeout: Duration,
     /// Bytes of one response over plain HTTP.
     pub response_bytes: u64,
     /// Bytes that come back through one tunnel, which may carry many responses.
@@ -49,29 +49,29 @@ impl Default for ProxyLimits {
         Self {
             connections: 256,
             header_bytes: 64 * 1024,
-            header_time: Duration::from_secs(15),
-            idle_time: Duration::from_mins(2),
+            header_timeout: Duration::from_secs(15),
+            idle_timeout: Duration::from_mins(2),
             response_bytes: 256 * MEGABYTE,
             tunnel_bytes: 1024 * MEGABYTE,
         }
     }
 }
 
-/// A request that the proxy refused or cut off.
+/// Is a request that the proxy refused or cut off.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Blocked {
-    /// What was asked for: an address, or `host:port` of a tunnel.
+pub struct BlockedRequest {
+    /// The requested address, or `host:port` of a tunnel.
     pub target: String,
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub reason: String,
-    /// Why, and what to type about it.
+    /// The reason, and the command that changes it.
     pub explanation: String,
 }
 
-/// The requests remembered until somebody takes them.
-const REMEMBERED: usize = 200;
+/// Limits the blocked requests that are stored until they are taken.
+const MAX_BLOCKED_COUNT: usize = 200;
 
-/// A running proxy. It ends, with all its connections, when this is dropped.
+/// Is a running proxy. It ends, with all its connections, when this is dropped.
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
@@ -84,18 +84,18 @@ struct Shared {
     guard: Guard,
     limits: ProxyLimits,
     credentials: ProxyCredentials,
-    // Written by every connection, read by whoever reports: held for one push or one take.
-    blocked: Mutex<VecDeque<Blocked>>,
+    // Written by every connection, read by reports: held for one push or one take.
+    blocked: Mutex<VecDeque<BlockedRequest>>,
     stop: CancellationToken,
 }
 
 impl Shared {
-    fn remember(&self, blocked: Blocked) {
-        let mut remembered = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
-        if remembered.len() == REMEMBERED {
-            remembered.pop_front();
+    fn store_blocked(&self, blocked: BlockedRequest) {
+        let mut stored = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
+        if stored.len() == MAX_BLOCKED_COUNT {
+            stored.pop_front();
         }
-        remembered.push_back(blocked);
+        stored.push_back(blocked);
     }
 }
 
@@ -116,38 +116,38 @@ impl Proxy {
         Ok(Self { port, shared, _stop: stop.drop_guard() })
     }
 
-    /// The port on `127.0.0.1`.
+    /// Returns the port on `127.0.0.1`.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// What a client must say to be served.
+    /// Returns the credentials that a client must send.
     pub fn credentials(&self) -> &ProxyCredentials {
         &self.shared.credentials
     }
 
-    /// Remembers again what was taken and not reported.
-    pub fn put_back(&self, blocked: Vec<Blocked>) {
+    /// Stores requests again that were taken and not reported.
+    pub fn restore_blocked(&self, blocked: Vec<BlockedRequest>) {
         for one in blocked {
-            self.shared.remember(one);
+            self.shared.store_blocked(one);
         }
     }
 
-    /// What was blocked since the last time somebody asked, oldest first.
-    pub fn take_blocked(&self) -> Vec<Blocked> {
-        let mut remembered = self.shared.blocked.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *remembered).into()
+    /// Returns the requests that were blocked since the last call, oldest first.
+    pub fn take_blocked(&self) -> Vec<BlockedRequest> {
+        let mut stored = self.shared.blocked.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *stored).into()
     }
 }
 
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    let places = Arc::new(Semaphore::new(shared.limits.connections));
+    let permits = Arc::new(Semaphore::new(shared.limits.connections));
     loop {
         let next = async {
-            let place = Arc::clone(&places).acquire_owned().await;
-            (place, listener.accept().await)
+            let permit = Arc::clone(&permits).acquire_owned().await;
+            (permit, listener.accept().await)
         };
-        let (place, accepted) = tokio::select! {
+        let (permit, accepted) = tokio::select! {
             () = shared.stop.cancelled() => return,
             next = next => next,
         };
@@ -161,16 +161,16 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             let service = service_fn(|request| answer::answer(request, Arc::clone(&shared)));
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(shared.limits.header_time)
+                .header_read_timeout(shared.limits.header_timeout)
                 .max_buf_size(shared.limits.header_bytes)
                 .serve_connection(TokioIo::new(stream), service)
                 .with_upgrades();
             tokio::select! {
                 () = shared.stop.cancelled() => {}
-                // How a client's connection ends is the client's concern.
+                // Errors of a client's connection are the client's.
                 _ = connection => {}
             }
-            drop(place);
+            drop(permit);
         });
     }
 }

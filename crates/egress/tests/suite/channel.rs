@@ -1,8 +1,8 @@
-//! A way to one origin.
+//! Tests the channel to one origin.
 
 use lango_egress::{Channel, EgressError, FetchError, Guard, HeaderMap, Method, Url};
 
-use crate::support::{Answers, Server, allowing, redirect, response};
+use crate::support::{ScriptedResolver, Server, allowing, redirect, response};
 
 async fn open(channel: &Channel, url: &str) -> Result<Vec<u8>, FetchError> {
     let url: Url = url.parse().unwrap();
@@ -19,7 +19,7 @@ async fn the_body_comes_in_pieces_and_is_bounded() {
     let guard = Guard::new(allowing(&[&server.address.to_string()]));
     let channel = Channel::new(guard, &server.url()).unwrap();
     let error = open(&channel, &server.url()).await.unwrap_err();
-    assert!(matches!(error, FetchError::TooLong { most: 1000, .. }), "{error}");
+    assert!(matches!(error, FetchError::TooLong { max_bytes: 1000, .. }), "{error}");
     let url = server.url().parse().unwrap();
     let mut answer = channel.open(Method::GET, &url, HeaderMap::new(), Vec::new()).await.unwrap();
     let mut length = 0;
@@ -52,7 +52,7 @@ async fn the_address_of_each_connection_is_checked() {
     assert!(matches!(error, FetchError::Egress(EgressError::Refused(_))), "{error}");
     // A name that leads somewhere else the second time.
     let rules = allowing(&[&format!("127.0.0.1:{port}")]);
-    let guard = Answers::guard(&[&["127.0.0.1"], &["127.0.0.2"]], rules);
+    let guard = ScriptedResolver::guard(&[&["127.0.0.1"], &["127.0.0.2"]], rules);
     let url = format!("http://Rebind.Invalid.:{port}/");
     let channel = Channel::new(guard, &url).unwrap();
     assert_eq!(open(&channel, &url).await.unwrap(), b"hello");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lango_egress::{ClientLimits, EgressError, FetchError, Guard, GuardedClient, Refusal, Rules};
 
-use crate::support::{Answers, Server, allowing, redirect, response};
+use crate::support::{ScriptedResolver, Server, allowing, redirect, response};
 
 fn client(rules: Rules) -> GuardedClient {
     GuardedClient::new(Guard::new(rules), ClientLimits::default())
@@ -41,9 +41,9 @@ async fn names_are_looked_up_once_and_only_by_the_guard() {
     let server = Server::answering(response("hello")).await;
     let port = server.address.port();
     let rules = allowing(&[&format!("127.0.0.1:{port}")]);
-    let guard = Answers::guard(&[&["127.0.0.1"], &["127.0.0.2"]], rules);
+    let guard = ScriptedResolver::guard(&[&["127.0.0.1"], &["127.0.0.2"]], rules);
     let client = GuardedClient::new(guard, ClientLimits::default());
-    // Nobody else can resolve this name, and the dot at its end changes nothing.
+    // No other resolver knows this name, and the dot at its end changes nothing.
     let fetched = client.get(&format!("http://Rebind.Invalid.:{port}/")).await.unwrap();
     assert_eq!(fetched.body, b"hello");
     let error = client.get(&format!("http://rebind.invalid:{port}/")).await.unwrap_err();
@@ -62,7 +62,7 @@ async fn c7_bombs_circles_and_silence_are_bounded() {
     let limits = ClientLimits { bytes: 100_000, redirects: 3, ..ClientLimits::default() };
     let client = GuardedClient::new(guard.clone(), limits.clone());
     let error = client.get(&bomb.url()).await.unwrap_err();
-    assert!(matches!(error, FetchError::TooLong { most: 100_000, .. }), "{error}");
+    assert!(matches!(error, FetchError::TooLong { max_bytes: 100_000, .. }), "{error}");
     let error = client.get(&circle.url()).await.unwrap_err();
     assert!(error.to_string().contains("more than 3 redirects"), "{error}");
     assert_eq!(circle.connections(), 4);

@@ -1,11 +1,11 @@
-//! However a forbidden address is written, it is refused.
+//! Tests that a forbidden address is refused in every spelling.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use lango_egress::{Destination, Guard, Rules, kind_of};
 use proptest::prelude::*;
 
-/// Addresses that are not public, from every range.
+/// Generates addresses that are not public, from every range.
 fn forbidden() -> impl Strategy<Value = Ipv4Addr> {
     prop_oneof![
         any::<u32>().prop_map(|bits| Ipv4Addr::from_bits(bits & 0x00ff_ffff | 0x7f00_0000)),
@@ -20,7 +20,7 @@ fn forbidden() -> impl Strategy<Value = Ipv4Addr> {
     ]
 }
 
-/// One part of an address as a number in a random base and case, with zeros before it.
+/// Writes one part of an address as a number in a random base and case, with leading zeros.
 fn number(value: u32, base: u8, zeros: usize, upper: bool) -> String {
     let zeros = "0".repeat(zeros);
     match (base % 3, upper) {
@@ -31,7 +31,7 @@ fn number(value: u32, base: u8, zeros: usize, upper: bool) -> String {
     }
 }
 
-/// An address in one of the spellings that browsers take.
+/// Writes an address in one of the spellings that browsers accept.
 fn spelling(address: Ipv4Addr, parts: usize, bases: [u8; 4], zeros: usize, upper: bool) -> String {
     let [a, b, c, d] = address.octets().map(u32::from);
     let values = match parts % 4 {
@@ -45,7 +45,7 @@ fn spelling(address: Ipv4Addr, parts: usize, bases: [u8; 4], zeros: usize, upper
     texts.join(".")
 }
 
-/// The same characters, some of them percent-encoded or in full width.
+/// Writes the same characters, some of them percent-encoded or in full width.
 fn disguised(text: &str, choices: &[u8]) -> String {
     let character = |(index, character): (usize, char)| match choices[index % choices.len()] % 4 {
         0 => format!("%{:02x}", u32::from(character)),

@@ -1,8 +1,8 @@
-//! What the guard lets through, by name, by address, by rule.
+//! Tests what the guard allows, by name, by address, by rule.
 
 use lango_egress::{AddressKind, Destination, EgressError, Guard, Refusal, Rules};
 
-use crate::support::{Answers, Server, allowing, response};
+use crate::support::{ScriptedResolver, Server, allowing, response};
 
 async fn resolve(guard: &Guard, url: &str) -> Result<Vec<String>, EgressError> {
     let (_, destination) = Destination::of_url(url)?;
@@ -32,14 +32,14 @@ async fn c1_names_are_judged_by_where_they_lead() {
         ("fe80::1", LinkLocal),
         ("::ffff:192.168.1.1", Private),
     ] {
-        let guard = Answers::guard(&[&[address]], Rules::default());
+        let guard = ScriptedResolver::guard(&[&[address]], Rules::default());
         let error = resolve(&guard, "http://innocent.example/").await.unwrap_err();
         assert_eq!(kind(&error), Some(expected), "{address}");
         // One among good ones is enough.
-        let guard = Answers::guard(&[&["93.184.215.14", address]], Rules::default());
+        let guard = ScriptedResolver::guard(&[&["93.184.215.14", address]], Rules::default());
         assert!(resolve(&guard, "http://innocent.example/").await.is_err(), "{address}");
     }
-    let guard = Answers::guard(&[&["93.184.215.14"]], Rules::default());
+    let guard = ScriptedResolver::guard(&[&["93.184.215.14"]], Rules::default());
     let found = resolve(&guard, "https://innocent.example/").await.unwrap();
     assert_eq!(found, ["93.184.215.14:443"]);
 }
@@ -47,7 +47,7 @@ async fn c1_names_are_judged_by_where_they_lead() {
 #[tokio::test]
 async fn c1_names_of_this_machine_are_not_even_resolved() {
     // The resolver would say that they are public.
-    let guard = Answers::guard(&[&["93.184.215.14"]], Rules::default());
+    let guard = ScriptedResolver::guard(&[&["93.184.215.14"]], Rules::default());
     for name in
         ["localhost", "LOCALHOST.", "a.localhost", "metadata.google.internal", "metadata.goog."]
     {
@@ -65,7 +65,7 @@ async fn a_refusal_says_why_and_what_to_type() {
         "127.0.0.1:8080 is a loopback address. To allow it: \
          lango config set egress.allow '[\"127.0.0.1:8080\"]'"
     );
-    let guard = Answers::guard(&[&["10.1.1.1"]], Rules::default());
+    let guard = ScriptedResolver::guard(&[&["10.1.1.1"]], Rules::default());
     let error = resolve(&guard, "http://wiki.corp/").await.unwrap_err().to_string();
     assert!(error.starts_with("wiki.corp:80 leads to 10.1.1.1, a private address."), "{error}");
 }
@@ -86,7 +86,7 @@ async fn what_is_allowed_is_exactly_what_was_written() {
     ] {
         assert_eq!(resolve(&guard, url).await.is_ok(), allowed, "{url}");
     }
-    let guard = Answers::guard(&[&["10.1.1.1"]], allowing(&["wiki.corp", "*.lab.corp:8080"]));
+    let guard = ScriptedResolver::guard(&[&["10.1.1.1"]], allowing(&["wiki.corp", "*.lab.corp:8080"]));
     for (url, allowed) in [
         ("http://wiki.corp/", true),
         ("http://other.corp/", false),
@@ -107,7 +107,7 @@ async fn a_metadata_address_is_opened_by_its_number_only() {
         ("helper.corp", false),
         ("169.254.169.254", true),
     ] {
-        let guard = Answers::guard(metadata, allowing(&[allowed]));
+        let guard = ScriptedResolver::guard(metadata, allowing(&[allowed]));
         let result = resolve(&guard, "http://helper.corp/").await;
         assert_eq!(result.is_ok(), expected, "{allowed}: {result:?}");
     }
@@ -121,7 +121,7 @@ async fn denied_places_and_unlisted_places_are_refused() {
         deny: list(&["*.ads.example", "93.184.215.15", "10.0.0.1:22"]),
         only: list(&["ads.example", "*.ads.example", "b.example", "10.0.0.1", "192.168.0.1"]),
     };
-    let guard = Answers::guard(&[&["93.184.215.14"]], rules.clone());
+    let guard = ScriptedResolver::guard(&[&["93.184.215.14"]], rules.clone());
     for (url, expected) in [
         ("http://ads.example/", "allowed"),
         ("http://x.ads.example/", "denied"),
@@ -141,7 +141,7 @@ async fn denied_places_and_unlisted_places_are_refused() {
         assert_eq!(found, expected, "{url}");
     }
     // A name that leads to a denied address is denied.
-    let guard = Answers::guard(&[&["93.184.215.15"]], rules);
+    let guard = ScriptedResolver::guard(&[&["93.184.215.15"]], rules);
     let error = resolve(&guard, "http://b.example/").await.unwrap_err();
     assert!(matches!(error, EgressError::Refused(Refusal::Denied { .. })), "{error}");
 }
@@ -152,7 +152,7 @@ async fn a_name_that_changes_its_mind_is_connected_where_it_was_checked() {
     let good = Server::answering(response("good")).await;
     let port = good.address.port();
     let rules = allowing(&[&format!("127.0.0.1:{port}")]);
-    let guard = Answers::guard(&[&["127.0.0.1"], &["127.0.0.2"]], rules);
+    let guard = ScriptedResolver::guard(&[&["127.0.0.1"], &["127.0.0.2"]], rules);
     let (_, destination) = Destination::of_url(&format!("http://rebind.example:{port}/")).unwrap();
     let stream = guard.connect(&destination).await.unwrap();
     assert_eq!(stream.peer_addr().unwrap(), good.address);
@@ -166,7 +166,7 @@ async fn names_without_addresses_and_with_too_many_are_no_place() {
     let many: Vec<String> = (0..100).map(|last| format!("93.184.215.{last}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     for answer in [&[][..], &many[..]] {
-        let guard = Answers::guard(&[answer], Rules::default());
+        let guard = ScriptedResolver::guard(&[answer], Rules::default());
         let error = resolve(&guard, "http://odd.example/").await.unwrap_err();
         assert!(matches!(error, EgressError::Unresolved { .. }), "{error}");
     }

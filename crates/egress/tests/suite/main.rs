@@ -1,4 +1,4 @@
-//! The way out, from outside.
+//! Tests the outbound network policy through the public API.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 

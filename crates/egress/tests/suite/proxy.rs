@@ -1,4 +1,4 @@
-//! The proxy as a client sees it.
+//! Tests the proxy from a client's side.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::support::{PATIENCE, Server, allowing, redirect, response};
+use crate::support::{TEST_TIMEOUT, Server, allowing, redirect, response};
 
 async fn proxy_for(rules: Rules) -> Proxy {
     Proxy::start(Guard::new(rules), ProxyLimits::default()).await.unwrap()
@@ -27,7 +27,7 @@ async fn exchange(proxy: &Proxy, head: &str) -> String {
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
     // A connection that was cut off may end with an error.
-    let _ = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("the proxy hangs");
+    let _ = timeout(TEST_TIMEOUT, stream.read_to_end(&mut answer)).await.expect("the proxy hangs");
     String::from_utf8_lossy(&answer).into_owned()
 }
 
@@ -90,11 +90,11 @@ async fn a_tunnel_opens_only_to_allowed_places() {
     let head = format!("CONNECT {} HTTP/1.1\r\nHost: x\r\n{authorization}\r\n", good.address);
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut piece = [0; 1024];
-    let length = timeout(PATIENCE, stream.read(&mut piece)).await.unwrap().unwrap();
+    let length = timeout(TEST_TIMEOUT, stream.read(&mut piece)).await.unwrap().unwrap();
     assert!(piece[..length].starts_with(b"HTTP/1.1 200"), "{:?}", &piece[..length]);
     stream.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
     let mut answer = String::new();
-    timeout(PATIENCE, stream.read_to_string(&mut answer)).await.unwrap().unwrap();
+    timeout(TEST_TIMEOUT, stream.read_to_string(&mut answer)).await.unwrap().unwrap();
     assert!(answer.ends_with("hi"), "{answer}");
 
     for target in [other.address.to_string(), "169.254.169.254:80".into(), "localhost:443".into()] {
@@ -136,8 +136,8 @@ async fn c7_whoever_stands_still_is_let_go() {
     let half = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
     let stalling = Server::stalling(half).await;
     let limits = ProxyLimits {
-        idle_time: Duration::from_millis(200),
-        header_time: Duration::from_millis(200),
+        idle_timeout: Duration::from_millis(200),
+        header_timeout: Duration::from_millis(200),
         header_bytes: 8192,
         ..ProxyLimits::default()
     };
@@ -151,7 +151,7 @@ async fn c7_whoever_stands_still_is_let_go() {
     // The client's head has no end.
     let endless = format!("GET http://a/ HTTP/1.1\r\nX: {}", "y".repeat(20_000));
     assert!(!exchange(&proxy, &endless).await.contains("200 OK"));
-    // A tunnel that nobody uses.
+    // A tunnel without traffic.
     let head = format!(
         "CONNECT {} HTTP/1.1\r\nHost: x\r\n{}\r\n",
         stalling.address,
@@ -167,12 +167,12 @@ async fn a_dropped_proxy_is_gone_with_its_connections() {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     drop(proxy);
     let mut rest = Vec::new();
-    let ended = timeout(PATIENCE, stream.read_to_end(&mut rest)).await.expect("still served");
+    let ended = timeout(TEST_TIMEOUT, stream.read_to_end(&mut rest)).await.expect("still served");
     assert!(ended.is_err() || rest.is_empty());
     let gone = async {
         while TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    timeout(PATIENCE, gone).await.expect("the port is still open");
+    timeout(TEST_TIMEOUT, gone).await.expect("the port is still open");
 }

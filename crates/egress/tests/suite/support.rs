@@ -1,4 +1,4 @@
-//! Servers on this machine, and resolvers that say what a test wants.
+//! Provides servers on this machine, and resolvers that return what a test wants.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,10 +11,10 @@ use lango_egress::{Addresses, Guard, Resolve, Rules};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-/// Longer than any test needs on a busy machine: whoever runs into it hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+/// Limits how long a test waits; it is longer than any test needs on a busy machine.
+pub(crate) const TEST_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A server that answers every request with the same bytes, and counts connections.
+/// Is a server that answers every request with the same bytes, and counts connections.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -71,7 +71,7 @@ impl Server {
     }
 }
 
-/// A whole response with this body.
+/// Returns a whole response with this body.
 pub(crate) fn response(body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
 }
@@ -82,16 +82,16 @@ pub(crate) fn redirect(to: &str) -> String {
     )
 }
 
-/// Rules that allow these private places.
+/// Makes rules that allow these private destinations.
 pub(crate) fn allowing(places: &[&str]) -> Rules {
     let allow_private = places.iter().map(|place| place.parse().unwrap()).collect();
     Rules { allow_private, ..Rules::default() }
 }
 
-/// A resolver with one answer for each question, in order; the last one stays.
-pub(crate) struct Answers(Mutex<VecDeque<Vec<IpAddr>>>);
+/// Is a resolver with one answer for each question, in order; the last one stays.
+pub(crate) struct ScriptedResolver(Mutex<VecDeque<Vec<IpAddr>>>);
 
-impl Answers {
+impl ScriptedResolver {
     pub(crate) fn of(answers: &[&[&str]]) -> Arc<Self> {
         let read = |answer: &&[&str]| answer.iter().map(|text| text.parse().unwrap()).collect();
         Arc::new(Self(Mutex::new(answers.iter().map(read).collect())))
@@ -102,7 +102,7 @@ impl Answers {
     }
 }
 
-impl Resolve for Answers {
+impl Resolve for ScriptedResolver {
     fn resolve(&self, _: &str) -> Addresses {
         let mut answers = self.0.lock().unwrap();
         let answer = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };

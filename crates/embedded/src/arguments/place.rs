@@ -1,61 +1,62 @@
-//! Which part of a text a value is, given what the model points at: whole words, whole quotations, and
-//! not the punctuation of the sentence around it. `training/examples.py` cleans in the same way.
+//! Finds the part of a text that is a value, given the span that the model points at: whole words,
+//! whole quotations, and not the punctuation of the sentence around it. `training/examples.py`
+//! cleans in the same way.
 
 use std::ops::Range;
 
 use super::quotations::{Quotation, quotations};
 
 const QUOTES: &str = "\"'`“”‘’«»";
-/// What holds the parts of a name together.
-const JOINTS: [char; 5] = ['.', '/', '\\', '-', '@'];
-/// Of a quotation that is too long, the bytes that are kept at each end, about.
-const KEPT_END: usize = 80;
+/// Lists the characters that join the parts of a name.
+const NAME_JOINERS: [char; 5] = ['.', '/', '\\', '-', '@'];
+/// Is about the number of bytes that remain at each end of a quotation that is too long.
+const QUOTATION_END_BYTES: usize = 80;
 
-/// A value's part of a text.
+/// Is the part of a text that is a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ValueSpan {
     pub(crate) range: Range<usize>,
-    /// Whether it is all that two marks enclose: then nothing of it can be missing.
+    /// True if it is all that two marks enclose: then nothing of it can be missing.
     pub(crate) is_quoted: bool,
 }
 
-/// The part of a text that is meant by a span of it.
-pub(crate) fn place(text: &str, span: Range<usize>) -> Place {
+/// Returns the part of a text that a span of it stands for.
+pub(crate) fn locate_value(text: &str, span: Range<usize>) -> ValueSpan {
     let all = quotations(text);
-    let span = trimmed(text, span);
-    // A text that is quoted as a whole is a text.
+    let span = trim_span(text, span);
+    // Quotes around the whole text do not count.
     let around = |quotation: &&Quotation| {
         quotation.whole.start <= span.start
             && span.start < quotation.inside.end
-            && trimmed(text, 0..text.len()) != quotation.whole
+            && trim_span(text, 0..text.len()) != quotation.whole
     };
     if let Some(quotation) = all.iter().find(around)
         && (span.start > quotation.whole.start
-            || cleaned_among(text, span.clone(), &all).end <= quotation.whole.end)
+            || clean_span_among(text, span.clone(), &all).end <= quotation.whole.end)
     {
-        return Place { range: without_fence(text, quotation), is_quoted: true };
+        return ValueSpan { range: without_fence(text, quotation), is_quoted: true };
     }
-    let Range { start, mut end } = widened(text, span);
+    let Range { start, mut end } = widen_span(text, span);
     if let Some(open) = all.iter().find(|q| q.whole.start < end && end < q.whole.end)
         && start <= open.whole.start
     {
         end = open.whole.end;
     }
-    Place { range: cleaned_among(text, start..end, &all), is_quoted: false }
+    ValueSpan { range: clean_span_among(text, start..end, &all), is_quoted: false }
 }
 
-/// A part of a text without quotes and the sentence's own punctuation around it.
-pub(crate) fn cleaned(text: &str, span: Range<usize>) -> Range<usize> {
-    cleaned_among(text, span, &quotations(text))
+/// Returns a part of a text without the quotes and the sentence's punctuation around it.
+pub(crate) fn clean_span(text: &str, span: Range<usize>) -> Range<usize> {
+    clean_span_among(text, span, &quotations(text))
 }
 
-fn cleaned_among(text: &str, span: Range<usize>, all: &[Quotation]) -> Range<usize> {
-    let Range { mut start, mut end } = trimmed(text, span);
+fn clean_span_among(text: &str, span: Range<usize>, all: &[Quotation]) -> Range<usize> {
+    let Range { mut start, mut end } = trim_span(text, span);
     loop {
         let before = (start, end);
         let part = &text[start..end];
         if let Some(whole) = all.iter().find(|q| q.whole == (start..end)) {
-            return trimmed(text, whole.inside.clone());
+            return trim_span(text, whole.inside.clone());
         }
         let mut characters = part.chars();
         if let Some(first) = characters.next() {
@@ -71,7 +72,7 @@ fn cleaned_among(text: &str, span: Range<usize>, all: &[Quotation]) -> Range<usi
         if start < end && ends_with_punctuation(text, start..end, all) {
             end -= text[start..end].chars().next_back().map_or(0, char::len_utf8);
         }
-        let next = trimmed(text, start..end);
+        let next = trim_span(text, start..end);
         (start, end) = (next.start, next.end);
         if (start, end) == before {
             return start..end;
@@ -79,17 +80,18 @@ fn cleaned_among(text: &str, span: Range<usize>, all: &[Quotation]) -> Range<usi
     }
 }
 
-/// Whether the last character is one of the sentence, or a mark whose partner is elsewhere.
+/// Tells whether the last character belongs to the sentence, or is a mark without its partner in
+/// the span.
 fn ends_with_punctuation(text: &str, span: Range<usize>, all: &[Quotation]) -> bool {
     let part = &text[span.clone()];
     let Some(last) = part.chars().next_back() else { return false };
     let before = &part[..part.len() - last.len_utf8()];
     if QUOTES.contains(last) {
         let is_closing = |q: &Quotation| q.whole.end == span.end && span.start <= q.whole.start;
-        // Nineteen inches.
+        // An inch sign, as in 19".
         let is_sign = last == '"' && before.ends_with(|c: char| c.is_ascii_digit());
-        let closes_elsewhere = all.iter().any(|q| q.whole.end == span.end);
-        return !all.iter().any(is_closing) && (closes_elsewhere || !is_sign);
+        let closes_outside = all.iter().any(|q| q.whole.end == span.end);
+        return !all.iter().any(is_closing) && (closes_outside || !is_sign);
     }
     let after = text[span.end..].chars().next();
     let ends_here = after.is_none_or(|c| c.is_whitespace() || QUOTES.contains(c) || c == ')');
@@ -97,7 +99,7 @@ fn ends_with_punctuation(text: &str, span: Range<usize>, all: &[Quotation]) -> b
         && match last {
             // A name may be made of dots, and end with them.
             '.' => !before.is_empty() && !before.ends_with(['.', '/', ' ']),
-            // The end of a command, unless more is said.
+            // It ends a command, unless more text follows.
             ';' => !text[span.end..].trim().is_empty(),
             _ => is_punctuation(last),
         }
@@ -107,14 +109,14 @@ fn is_punctuation(character: char) -> bool {
     matches!(character, ',' | ';' | ':' | '!' | '?')
 }
 
-fn trimmed(text: &str, span: Range<usize>) -> Range<usize> {
+fn trim_span(text: &str, span: Range<usize>) -> Range<usize> {
     let part = &text[span.clone()];
     let start = span.start + part.len() - part.trim_start().len();
     start..start + part.trim().len()
 }
 
-/// The whole words, and the whole names, that a span touches.
-fn widened(text: &str, span: Range<usize>) -> Range<usize> {
+/// Widens a span to the whole words and names that it touches.
+fn widen_span(text: &str, span: Range<usize>) -> Range<usize> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let Range { mut start, mut end } = span;
     while text[start..].starts_with(is_word) {
@@ -122,7 +124,7 @@ fn widened(text: &str, span: Range<usize>) -> Range<usize> {
         let (next, further) = (before.next(), before.next());
         match (next, further) {
             (Some(next), _) if is_word(next) => start -= next.len_utf8(),
-            (Some(joint), Some(further)) if JOINTS.contains(&joint) && is_word(further) => {
+            (Some(joint), Some(further)) if NAME_JOINERS.contains(&joint) && is_word(further) => {
                 start -= joint.len_utf8() + further.len_utf8();
             }
             _ => break,
@@ -133,7 +135,7 @@ fn widened(text: &str, span: Range<usize>) -> Range<usize> {
         let (next, further) = (after.next(), after.next());
         match (next, further) {
             (Some(next), _) if is_word(next) => end += next.len_utf8(),
-            (Some(joint), Some(further)) if JOINTS.contains(&joint) && is_word(further) => {
+            (Some(joint), Some(further)) if NAME_JOINERS.contains(&joint) && is_word(further) => {
                 end += joint.len_utf8() + further.len_utf8();
             }
             _ => break,
@@ -142,7 +144,8 @@ fn widened(text: &str, span: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// The inside of a quotation; of a block of code, without the line that names its language.
+/// Returns the inside of a quotation; for a block of code, without the line that names its
+/// language.
 fn without_fence(text: &str, quotation: &Quotation) -> Range<usize> {
     let Quotation { whole, inside } = quotation;
     let is_block = text[whole.clone()].starts_with("```");
@@ -154,17 +157,17 @@ fn without_fence(text: &str, quotation: &Quotation) -> Range<usize> {
     }
 }
 
-/// A text without the middles of its long quotations, so that the rest of it can be read.
+/// Is a text without the middles of its long quotations, so that the rest of it can be read.
 #[derive(Debug)]
-pub(crate) struct Shortened {
+pub(crate) struct ShortenedText {
     pub(crate) text: String,
-    /// Where something was left out, and how much.
+    /// The position and the length of each part that was left out.
     cuts: Vec<(usize, usize)>,
 }
 
-impl Shortened {
-    /// The text as it is.
-    pub(crate) fn whole(text: &str) -> Self {
+impl ShortenedText {
+    /// Returns the text unchanged.
+    pub(crate) fn unchanged(text: &str) -> Self {
         Self { text: text.to_owned(), cuts: Vec::new() }
     }
 
@@ -172,12 +175,12 @@ impl Shortened {
         let mut short = Self { text: String::new(), cuts: Vec::new() };
         let mut done = 0;
         for Quotation { inside, .. } in quotations(text) {
-            if inside.len() <= 3 * KEPT_END {
+            if inside.len() <= 3 * QUOTATION_END_BYTES {
                 continue;
             }
-            let from = text.ceil_char_boundary(inside.start + KEPT_END);
-            let to = text.floor_char_boundary(inside.end.saturating_sub(KEPT_END));
-            // Between words.
+            let from = text.ceil_char_boundary(inside.start + QUOTATION_END_BYTES);
+            let to = text.floor_char_boundary(inside.end.saturating_sub(QUOTATION_END_BYTES));
+            // Cuts are made between words.
             let from = from + text[from..].find(' ').unwrap_or_default();
             let to = text[..to].rfind(' ').unwrap_or_default();
             if from < to && to < inside.end {
@@ -190,7 +193,7 @@ impl Shortened {
         short
     }
 
-    /// A part of the whole text, from one of this.
+    /// Converts a span of the shortened text to a span of the original.
     pub(crate) fn original(&self, span: &Range<usize>) -> Range<usize> {
         let moved = |end: usize, is_before: &dyn Fn(usize) -> bool| {
             let cuts = self.cuts.iter().filter(|(at, _)| is_before(*at));
@@ -206,7 +209,7 @@ mod tests {
 
     #[test]
     fn punctuation_of_the_sentence_is_not_part_of_a_value() {
-        let of = |text: &str| text[cleaned(text, 0..text.len())].to_owned();
+        let of = |text: &str| text[clean_span(text, 0..text.len())].to_owned();
         for (text, expected) in [
             ("`notes.txt`.", "notes.txt"),
             ("\"a b\"?", "a b"),
@@ -235,7 +238,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, pointed: &str, expected: &str, is_quoted: bool) {
         let start = text.find(pointed).unwrap();
-        let place = place(text, start..start + pointed.len());
+        let place = locate_value(text, start..start + pointed.len());
         assert_eq!((&text[place.range], place.is_quoted), (expected, is_quoted), "{text}");
     }
 
@@ -260,13 +263,13 @@ mod tests {
     fn long_quotations_are_left_out_and_put_back() {
         let content = "many words of it ".repeat(40);
         let text = format!("write \"{content}\" and “{content}” into protocol.txt");
-        let short = Shortened::of(&text);
+        let short = ShortenedText::of(&text);
         assert!(short.text.len() < 500, "{}", short.text.len());
         let start = short.text.find("protocol.txt").unwrap();
         assert_eq!(&text[short.original(&(start..start + 12))], "protocol.txt");
         let from = short.text.find("many").unwrap()..short.text.find("\" and").unwrap();
         assert_eq!(&text[short.original(&from)], content);
-        let plain = Shortened::of("write \"a\" to b");
+        let plain = ShortenedText::of("write \"a\" to b");
         assert_eq!(plain.text, "write \"a\" to b");
     }
 }

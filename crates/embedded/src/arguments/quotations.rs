@@ -1,23 +1,23 @@
-//! Quotations in a text: what stands between two marks that belong together. `training/examples.py`
-//! finds the same ones.
+//! Finds quotations in a text: the part between two marks that belong together.
+//! `training/examples.py` finds the same ones.
 
 use std::ops::Range;
 
 /// Marks within a quotation that are paired with each other.
-const MOST_MARKS: usize = 1000;
+const MAX_MARK_COUNT: usize = 1000;
 
-/// A quotation with both of its marks.
+/// Is a quotation with both of its marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Quotation {
-    /// With the marks.
+    /// The range with the marks.
     pub(crate) whole: Range<usize>,
     pub(crate) inside: Range<usize>,
 }
 
-/// The outermost complete quotations, in their order.
+/// Returns the outermost complete quotations, in their order.
 pub(crate) fn quotations(text: &str) -> Vec<Quotation> {
     let mut found = Vec::new();
-    // Marks whose end was looked for in vain: later there is none either.
+    // Marks without an end: a later search would not find one either.
     let mut open = Vec::new();
     let mut at = 0;
     while let Some(mark) = text[at..].chars().next() {
@@ -27,7 +27,7 @@ pub(crate) fn quotations(text: &str) -> Vec<Quotation> {
             _ => mark.len_utf8(),
         };
         let can_open = is_opening(text, at, mark) && !open.contains(&(mark, length));
-        let end = can_open.then(|| closing(text, at..at + length, mark)).flatten();
+        let end = can_open.then(|| find_closing(text, at..at + length, mark)).flatten();
         if can_open && end.is_none() {
             open.push((mark, length));
         }
@@ -43,7 +43,7 @@ pub(crate) fn quotations(text: &str) -> Vec<Quotation> {
     found
 }
 
-/// Whether a mark can begin a quotation: an apostrophe and the sign of an inch stand after something.
+/// Tells whether a mark can begin a quotation: an apostrophe and the inch sign follow a character.
 fn is_opening(text: &str, at: usize, mark: char) -> bool {
     match mark {
         '"' | '\'' | '‘' => !text[..at].ends_with(is_word),
@@ -52,13 +52,13 @@ fn is_opening(text: &str, at: usize, mark: char) -> bool {
     }
 }
 
-/// Where the marks stand that end what `opening` begins.
-fn closing(text: &str, opening: Range<usize>, mark: char) -> Option<Range<usize>> {
+/// Returns the range of the marks that end what `opening` begins.
+fn find_closing(text: &str, opening: Range<usize>, mark: char) -> Option<Range<usize>> {
     match mark {
-        '`' => closing_ticks(text, opening),
-        '"' => nested(text, opening.end).or_else(|| first(text, opening.end, '"')),
-        '\'' => first(text, opening.end, '\''),
-        '‘' => first(text, opening.end, '’'),
+        '`' => find_closing_backticks(text, opening),
+        '"' => find_nested_closing(text, opening.end).or_else(|| find_mark(text, opening.end, '"')),
+        '\'' => find_mark(text, opening.end, '\''),
+        '‘' => find_mark(text, opening.end, '’'),
         '“' => text[opening.end..].find('”').map(|at| mark_at(opening.end + at, '”')),
         _ => text[opening.end..].find('»').map(|at| mark_at(opening.end + at, '»')),
     }
@@ -68,8 +68,8 @@ fn mark_at(at: usize, mark: char) -> Range<usize> {
     at..at + mark.len_utf8()
 }
 
-/// As many ticks as it began with.
-fn closing_ticks(text: &str, opening: Range<usize>) -> Option<Range<usize>> {
+/// Returns the closing backticks: as many as the opening ones.
+fn find_closing_backticks(text: &str, opening: Range<usize>) -> Option<Range<usize>> {
     let mut at = opening.end;
     loop {
         at += text[at..].find('`')?;
@@ -81,16 +81,16 @@ fn closing_ticks(text: &str, opening: Range<usize>) -> Option<Range<usize>> {
     }
 }
 
-/// The first mark that no letter follows and no backslash stands before.
-fn first(text: &str, from: usize, mark: char) -> Option<Range<usize>> {
+/// Returns the first mark that is not followed by a letter and not preceded by a backslash.
+fn find_mark(text: &str, from: usize, mark: char) -> Option<Range<usize>> {
     let mut marks = text[from..].match_indices(mark).map(|(at, _)| mark_at(from + at, mark));
     marks.find(|at| !text[at.end..].starts_with(is_word) && !text[..at.start].ends_with('\\'))
 }
 
-/// The mark that ends it, if others within it open and close.
-fn nested(text: &str, from: usize) -> Option<Range<usize>> {
+/// Returns the closing mark of a quotation that may contain others.
+fn find_nested_closing(text: &str, from: usize) -> Option<Range<usize>> {
     let mut open = 1_usize;
-    for (at, _) in text[from..].match_indices('"').take(MOST_MARKS) {
+    for (at, _) in text[from..].match_indices('"').take(MAX_MARK_COUNT) {
         let mark = mark_at(from + at, '"');
         let before = &text[..mark.start];
         let follows_word = text[mark.end..].starts_with(is_word);

@@ -1,8 +1,8 @@
-//! Which kind of small talk a text is.
+//! Classifies small talk.
 
 use super::phrases::{self, Phrases};
 
-/// A kind of small talk.
+/// Is a kind of small talk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// "hello"
@@ -39,7 +39,7 @@ pub(super) enum Kind {
     Other,
 }
 
-/// Languages in which somebody is greeted and thanked.
+/// Lists the languages of greetings and thanks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Language {
     English,
@@ -50,14 +50,14 @@ pub(super) enum Language {
     Portuguese,
 }
 
-/// Characters that are looked at: small talk is short.
-const LOOKED_AT: usize = 2_000;
-/// Words of a text that is nothing but a nod.
-const NOD: usize = 6;
+/// Limits the characters that are read: small talk is short.
+const MAX_READ_CHARACTERS: usize = 2_000;
+/// Limits the words of a text that only acknowledges.
+const MAX_ACKNOWLEDGEMENT_WORDS: usize = 6;
 
 impl Kind {
-    /// The kind of a text, by its words. What asks for something comes before what is only polite:
-    /// "hi, who are you?" is a question.
+    /// Classifies a text by its words. A request comes before politeness: "hi, who are you?" is a
+    /// question.
     pub(super) fn of(text: &str) -> Self {
         let is_question = text.trim_end().ends_with(['?', '？']);
         let words = Words::of(text);
@@ -95,16 +95,16 @@ impl Kind {
                 return Self::Greeting(*language);
             }
         }
-        // A thumb or a smile is a nod, too.
+        // A thumb or a smile is an acknowledgement, too.
         let has_no_words = words.count == 0 && !text.trim().is_empty();
-        if has_no_words || (words.count <= NOD && words.have(&phrases::NODS)) {
+        if has_no_words || (words.count <= MAX_ACKNOWLEDGEMENT_WORDS && words.have(&phrases::NODS)) {
             return Self::Acknowledgement;
         }
         Self::Other
     }
 }
 
-/// A text by its words: in lower case, one space around each, no punctuation.
+/// Holds the words of a text: in lower case, one space around each, no punctuation.
 struct Words {
     text: String,
     count: usize,
@@ -113,7 +113,7 @@ struct Words {
 impl Words {
     fn of(text: &str) -> Self {
         let mut words = " ".to_owned();
-        for character in text.chars().take(LOOKED_AT).flat_map(char::to_lowercase) {
+        for character in text.chars().take(MAX_READ_CHARACTERS).flat_map(char::to_lowercase) {
             match character {
                 // "how's" and "hows" are the same word.
                 '\'' | '’' => {}

@@ -1,8 +1,8 @@
-//! The words by which small talk is told apart.
+//! Lists the phrases that identify small talk.
 
 use super::kind::Language;
 
-/// Phrases of one kind, in lower case and without punctuation, with `|` between them.
+/// Holds phrases of one kind, in lower case and without punctuation, with `|` between them.
 pub(super) struct Phrases {
     /// The text is this and nothing else.
     pub(super) whole: &'static str,

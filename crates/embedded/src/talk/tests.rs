@@ -1,4 +1,4 @@
-//! Which words get which answer.
+//! Tests which texts get which answer.
 
 use std::collections::HashSet;
 
@@ -84,7 +84,7 @@ fn small_talk_is_told_apart() {
 fn what_it_can_do_is_what_this_team_can_do() {
     assert_eq!(
         reply("what can you do?", &TEAM),
-        "I hand requests to these specialists:\n\
+        "I transfer requests to these specialists:\n\
          - operator: shell commands, files and skills\n\
          - navigator: web pages"
     );
@@ -120,7 +120,7 @@ fn what_cannot_be_done_names_the_next_thing_to_type() {
 proptest! {
     #[test]
     fn no_word_of_the_user_is_ever_repeated(text in "\\PC{0,200}") {
-        // An answer is one of those that are there before anything is said.
+        // Every answer is one of the fixed ones.
         let mut possible: HashSet<String> = all_kinds().iter().map(|kind| line(*kind).to_owned()).collect();
         possible.insert(abilities(&TEAM));
         prop_assert!(possible.contains(&reply(&text, &TEAM)));

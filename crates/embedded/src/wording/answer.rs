@@ -1,11 +1,11 @@
-//! A report as an answer, within its limits.
+//! Renders a report as an answer, within its limits.
 
 use std::borrow::Cow;
 
 use lango_protocol::{CallReport, Details, marker};
 use lango_text::{ellipsize, plural, truncate};
 
-/// Limits a whole answer, with what is said about what was left out.
+/// Limits a whole answer, with the note about the part that was left out.
 pub(super) const MAX_ANSWER_BYTES: usize = 6 * 1024;
 /// Limits the first line.
 const MAX_SUMMARY_BYTES: usize = 1024;
@@ -13,7 +13,8 @@ const MAX_SUMMARY_BYTES: usize = 1024;
 const MAX_NOTE_BYTES: usize = 400;
 /// Limits the notes below.
 const MAX_NOTE_COUNT: usize = 4;
-/// Reserves room for what is said about what was left out, and for the marks around the details.
+/// Reserves space for the note about the part that was left out, and for the marks around the
+/// details.
 const MARGIN_BYTES: usize = 400;
 /// Limits the backticks in a row from which on no fence is put around a text.
 const MAX_BACKTICKS: usize = 64;
@@ -25,8 +26,8 @@ pub(super) fn render(report: &CallReport) -> String {
     let notes: Vec<String> =
         notes.map(|note| ellipsize(&harmless(note.trim()), MAX_NOTE_BYTES)).collect();
     let taken: usize = notes.iter().map(|note| note.len() + 2).sum();
-    let room = MAX_ANSWER_BYTES.saturating_sub(text.len() + taken + MARGIN_BYTES);
-    let (shown, rest) = details(report, room);
+    let limit = MAX_ANSWER_BYTES.saturating_sub(text.len() + taken + MARGIN_BYTES);
+    let (shown, rest) = details(report, limit);
     for part in [shown].into_iter().chain(rest).chain(notes) {
         if !part.is_empty() {
             if !text.is_empty() {
@@ -39,12 +40,12 @@ pub(super) fn render(report: &CallReport) -> String {
 }
 
 /// Writes what there is to show, and how much of it is left out.
-fn details(report: &CallReport, room: usize) -> (String, Option<String>) {
+fn details(report: &CallReport, limit: usize) -> (String, Option<String>) {
     let mut rest = None;
     let mut show = |body: &str| {
         let body = harmless(body);
         let body = body.trim_matches('\n');
-        let (shown, omitted) = cut(body, room);
+        let (shown, omitted) = cut(body, limit);
         rest = left_out(omitted, report.omitted_bytes);
         shown.to_owned()
     };
@@ -52,7 +53,7 @@ fn details(report: &CallReport, room: usize) -> (String, Option<String>) {
         None => String::new(),
         Some(Details::Markdown(lines)) => show(lines),
         Some(Details::Verbatim(code)) if backticks(code) < MAX_BACKTICKS => fence(&show(code)),
-        // Each line grows by its mark; the limit is for what comes out.
+        // Each line grows by its mark; the limit holds for the result.
         Some(Details::Verbatim(words) | Details::Quoted(words)) => show(&quote(words)),
     };
     (shown, rest)
@@ -76,13 +77,13 @@ fn left_out(rest: &str, omitted_bytes: u64) -> Option<String> {
     })
 }
 
-/// Returns the beginning of a text within `room` bytes, and the rest. It is cut at a line, unless the
-/// first one is longer than that.
-fn cut(text: &str, room: usize) -> (&str, &str) {
-    if text.len() <= room {
+/// Returns the beginning of a text within `limit` bytes, and the rest. It is cut at a line, unless
+/// the first one is longer than that.
+fn cut(text: &str, limit: usize) -> (&str, &str) {
+    if text.len() <= limit {
         return (text, "");
     }
-    let fitting = truncate(text, room);
+    let fitting = truncate(text, limit);
     text.split_at(fitting.rfind('\n').unwrap_or(fitting.len()))
 }
 
@@ -97,7 +98,7 @@ fn backticks(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Marks each line as somebody else's words.
+/// Marks each line as quoted.
 fn quote(text: &str) -> String {
     let lines = text.trim_matches('\n').lines();
     let lines: Vec<String> = lines.map(|line| format!("> {line}").trim_end().to_owned()).collect();
@@ -105,7 +106,7 @@ fn quote(text: &str) -> String {
 }
 
 /// Returns the text without what would act on a terminal, and without the marker by which agents
-/// reject a task: here it is somebody else's word.
+/// reject a task: here it is quoted text.
 fn harmless(text: &str) -> Cow<'_, str> {
     let acts = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(acts) {

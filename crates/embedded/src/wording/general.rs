@@ -1,5 +1,5 @@
-//! Tools that say nothing for a person: those of MCP servers and of agents to come, and calls of
-//! programs that did not write a report. Whether they did what they were asked to is not said.
+//! Reports calls of tools without a report for a person: those of MCP servers, and calls of
+//! programs that did not write one. Whether they succeeded is not said.
 
 use lango_model::AnsweredCall;
 use lango_protocol::{CallReport, CallStatus};
@@ -27,14 +27,14 @@ pub(super) fn report(call: &AnsweredCall) -> CallReport {
     }
 }
 
-/// Reports a call that did not do its work, in the words that the model was told.
+/// Reports a call that failed, in the text that the model read.
 pub(super) fn failure(call: &AnsweredCall, status: CallStatus) -> CallReport {
     let tool = code_span(call.valid_name());
     let report = match status {
         CallStatus::Ok | CallStatus::Error => CallReport::new(format!("{tool} failed.")),
         CallStatus::Refused | CallStatus::Denied => CallReport::new(format!("{tool} was not run.")),
         CallStatus::Cancelled => CallReport::new(format!("{tool} was stopped.")),
-        CallStatus::Unknown => CallReport::new(format!("What came of {tool} is not known.")),
+        CallStatus::Unknown => CallReport::new(format!("The outcome of {tool} is unknown.")),
     };
     match call.result.trim() {
         "" => report,

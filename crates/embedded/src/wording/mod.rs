@@ -1,4 +1,4 @@
-//! What came out of a call, in words for the user.
+//! Renders the result of a call for the user.
 //!
 //! Tools report themselves what they did, and the runtime reports what was not done; here a report
 //! becomes an answer within its limits. A tool without a report is quoted, without a claim.
@@ -16,7 +16,7 @@ use lango_model::{AnsweredCall, CallOutcome};
 pub(crate) use self::transfer::question;
 
 /// Says what came out of a call: never empty, and at most about 6 kB.
-pub(crate) fn tell(call: &AnsweredCall) -> String {
+pub(crate) fn render_result(call: &AnsweredCall) -> String {
     match &call.outcome {
         CallOutcome::Transfer { status, text, .. } => {
             answer::render(&transfer::report(call, *status, text))

@@ -1,4 +1,4 @@
-//! What another agent said.
+//! Reports the reply of another agent.
 
 use lango_protocol::{CallReport, DelegationStatus, TransferArguments};
 use lango_text::one_line;

@@ -1,4 +1,4 @@
-//! Matrix products of whole numbers, with the widest instructions that the machine has.
+//! Multiplies integer matrices, with the widest instructions that the machine has.
 //!
 //! A weight is an `i8` and an activation an `i16`, and their products are summed exactly, so every
 //! machine gets the same sums, and with them the same vectors, to the bit: what one machine indexed
@@ -15,58 +15,58 @@ use pulp::NullaryFnOnce;
 
 use crate::weights::{Linear, PANEL};
 
-/// Bytes of a panel for two inputs.
-const STEP: usize = 2 * PANEL;
-/// The largest whole number that an activation becomes. With 1536 inputs and weights of at most 127
-/// a sum is below 1.6 · 10⁹ and fits an `i32`.
-const LARGEST: f32 = 8191.0;
-/// Adding this to a small number rounds it, and leaves the whole number in the lowest bits.
+/// Is the number of bytes of a panel for two inputs.
+const STEP_BYTES: usize = 2 * PANEL;
+/// Is the largest integer that an activation becomes. With 1536 inputs and weights of at most 127 a
+/// sum is below 1.6 · 10⁹ and fits an `i32`.
+const MAX_ACTIVATION: f32 = 8191.0;
+/// Rounds a small number when added to it, and leaves the integer in the lowest bits.
 const ROUNDER: f32 = 12_582_912.0;
 
 /// Sums of one tile: for each row and panel, sixteen outputs.
 type Sums<const ROWS: usize, const PANELS: usize> = [[[i32; PANEL]; PANELS]; ROWS];
 
-/// A set of instructions that products are made with.
+/// Is a set of instructions that products are computed with.
 pub(crate) trait Kernel: Copy {
-    /// Rows that are multiplied at once, at most 8.
+    /// Is the number of rows that are multiplied at once, at most 8.
     const ROWS: usize;
 
-    /// Sixteen numbers side by side.
+    /// Is sixteen numbers side by side.
     type Lanes: Copy;
 
-    /// The same number in all lanes.
+    /// Returns the same number in all lanes.
     fn splat(self, number: f32) -> Self::Lanes;
 
-    /// Numbers from memory.
+    /// Loads numbers from memory.
     fn load(self, numbers: &[f32; PANEL]) -> Self::Lanes;
 
     /// Sums as numbers, rounded to what a float can hold.
     fn convert(self, sums: &[i32; PANEL]) -> Self::Lanes;
 
-    /// Numbers to memory.
+    /// Stores numbers in memory.
     fn store(self, lanes: Self::Lanes, to: &mut [f32; PANEL]);
 
-    /// The product, rounded.
+    /// Returns the product, rounded.
     fn times(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
 
-    /// The sum, rounded.
+    /// Returns the sum, rounded.
     fn plus(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
 
     /// Runs something with all instructions of the set. What is run must be inlined to be faster.
     fn vectorize<Run: NullaryFnOnce>(self, run: Run) -> Run::Output;
 
     /// Multiplies all rows with all outputs of a matrix, as many panels at once as suit.
-    fn multiply(self, input: &Rounded, linear: &Linear, output: &mut [f32]);
+    fn multiply(self, input: &RoundedRows, linear: &Linear, output: &mut [f32]);
 
-    /// The sums of a few rows with a few panels.
+    /// Computes the sums of a few rows with a few panels.
     fn tile<const ROWS: usize, const PANELS: usize>(
         self,
         rows: [&[i32]; ROWS],
-        panels: [&[[u8; STEP]]; PANELS],
+        panels: [&[[u8; STEP_BYTES]]; PANELS],
     ) -> Sums<ROWS, PANELS>;
 }
 
-/// The widest instructions of this machine.
+/// Lists the instruction sets, up to the widest of this machine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Level {
     #[cfg(target_arch = "x86_64")]
@@ -77,7 +77,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// Every level that this machine has, the fastest first.
+    /// Returns every level that this machine has, the fastest first.
     pub(crate) fn available() -> Vec<Self> {
         let mut levels = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -94,9 +94,9 @@ impl Level {
     }
 }
 
-/// Rows of activations as whole numbers, each row with its own scale.
+/// Holds rows of activations as integers, each row with its own scale.
 #[derive(Debug, Default)]
-pub(crate) struct Rounded {
+pub(crate) struct RoundedRows {
     /// Two activations in each, the earlier one in the lower half.
     pairs: Vec<i32>,
     scales: Vec<f32>,
@@ -104,8 +104,8 @@ pub(crate) struct Rounded {
     width: usize,
 }
 
-impl Rounded {
-    /// Rounds rows of `columns` numbers, in place of what was here.
+impl RoundedRows {
+    /// Rounds rows of `columns` numbers, replacing the previous ones.
     #[inline(always)]
     pub(crate) fn set(&mut self, rows: &[f32], columns: usize) {
         self.width = columns / 2;
@@ -120,10 +120,10 @@ impl Rounded {
                 }
             }
             let largest = lanes.iter().fold(0_f32, |largest, lane| largest.max(*lane));
-            let factor = if largest > 0.0 { LARGEST / largest } else { 0.0 };
-            *scale = largest / LARGEST;
+            let factor = if largest > 0.0 { MAX_ACTIVATION / largest } else { 0.0 };
+            *scale = largest / MAX_ACTIVATION;
             for (pair, numbers) in pairs.iter_mut().zip(row.as_chunks::<2>().0) {
-                let [low, high] = numbers.map(|number| whole(number * factor));
+                let [low, high] = numbers.map(|number| round(number * factor));
                 *pair = (low & 0xFFFF) | (high << 16);
             }
         }
@@ -134,9 +134,9 @@ impl Rounded {
     }
 }
 
-/// The nearest whole number, in a way that every machine computes alike and many at once.
+/// Returns the nearest integer, in a way that every machine computes alike and many at once.
 #[inline(always)]
-pub(crate) fn whole(number: f32) -> i32 {
+pub(crate) fn round(number: f32) -> i32 {
     (number + ROUNDER).to_bits().cast_signed() - ROUNDER.to_bits().cast_signed()
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn whole(number: f32) -> i32 {
 /// in the nearest cache meanwhile.
 struct Sweep<'a, K, const PANELS: usize> {
     kernel: K,
-    input: &'a Rounded,
+    input: &'a RoundedRows,
     linear: &'a Linear,
     output: &'a mut [f32],
 }
@@ -165,13 +165,13 @@ impl<K: Kernel, const PANELS: usize> NullaryFnOnce for Sweep<'_, K, PANELS> {
 #[inline(always)]
 fn sweep_part<K: Kernel, const PANELS: usize>(
     kernel: K,
-    input: &Rounded,
+    input: &RoundedRows,
     linear: &Linear,
     range: Range<usize>,
     output: &mut [f32],
 ) {
     let pairs = linear.inputs / 2;
-    let (steps, _) = linear.panels.as_chunks::<STEP>();
+    let (steps, _) = linear.panels.as_chunks::<STEP_BYTES>();
     for first in range.step_by(PANELS) {
         let panels = std::array::from_fn(|panel| {
             let start = (first + panel) * pairs;
@@ -186,12 +186,12 @@ fn sweep_part<K: Kernel, const PANELS: usize>(
     }
 }
 
-/// A few panels, to be multiplied with all rows.
+/// Multiplies a few panels with all rows.
 struct Task<'a, K, const PANELS: usize> {
     kernel: K,
-    input: &'a Rounded,
+    input: &'a RoundedRows,
     linear: &'a Linear,
-    panels: [&'a [[u8; STEP]]; PANELS],
+    panels: [&'a [[u8; STEP_BYTES]]; PANELS],
     /// The first output of the panels.
     first: usize,
 }
@@ -239,7 +239,7 @@ impl<K: Kernel, const PANELS: usize> Task<'_, K, PANELS> {
 mod tests {
     use super::*;
 
-    /// Numbers without a pattern, from -1 to 1.
+    /// Returns numbers without a pattern, from -1 to 1.
     fn numbers(count: usize, mut seed: u32) -> Vec<f32> {
         let mut next = || {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -248,7 +248,7 @@ mod tests {
         (0..count).map(|_| next()).collect()
     }
 
-    fn multiply(level: Level, input: &Rounded, linear: &Linear) -> Vec<f32> {
+    fn multiply(level: Level, input: &RoundedRows, linear: &Linear) -> Vec<f32> {
         let mut output = vec![0.0; input.scales.len() * linear.outputs()];
         match level {
             #[cfg(target_arch = "x86_64")]
@@ -267,7 +267,7 @@ mod tests {
             // All remainders of a tile's rows.
             for rows in 1..=17 {
                 let activations = numbers(rows * linear.inputs, 7);
-                let mut input = Rounded::default();
+                let mut input = RoundedRows::default();
                 input.set(&activations, linear.inputs);
                 let expected = multiply(Level::Portable(portable::Portable), &input, linear);
                 for level in Level::available() {
@@ -280,12 +280,12 @@ mod tests {
         }
     }
 
-    /// The first output of each row, multiplied in the plainest way.
+    /// Checks the first output of each row against a plain multiplication.
     fn check_first_column(activations: &[f32], linear: &Linear, output: &[f32]) {
         let rows = activations.chunks_exact(linear.inputs);
         for (row, found) in rows.zip(output.chunks_exact(linear.outputs())) {
             let weight = |input: usize| {
-                let byte = linear.panels[input / 2 * STEP + input % 2];
+                let byte = linear.panels[input / 2 * STEP_BYTES + input % 2];
                 f64::from(byte.cast_signed()) * f64::from(linear.scales[0])
             };
             let sum: f64 = row
@@ -302,7 +302,7 @@ mod tests {
     fn the_largest_sums_there_can_be_fit() {
         let panels: &'static [u8] = vec![0x81; 80 * 1536].leak();
         let linear = Linear { panels, scales: vec![1.0; 80], biases: vec![0.0; 80], inputs: 1536 };
-        let mut input = Rounded::default();
+        let mut input = RoundedRows::default();
         input.set(&[3.0; 1536], 1536);
         for level in Level::available() {
             let found = multiply(level, &input, &linear);
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_row_of_zeros_stays_one() {
-        let mut input = Rounded::default();
+        let mut input = RoundedRows::default();
         input.set(&[0.0; 32], 32);
         assert_eq!(input.scales, [0.0]);
         assert_eq!(input.pairs, [0; 16]);
@@ -320,6 +320,6 @@ mod tests {
 
     #[test]
     fn halves_are_rounded_to_the_even_number() {
-        assert_eq!([0.4, 0.5, 1.5, -1.5, -2.6, 8191.0].map(whole), [0, 0, 2, -2, -3, 8191]);
+        assert_eq!([0.4, 0.5, 1.5, -1.5, -2.6, 8191.0].map(round), [0, 0, 2, -2, -3, 8191]);
     }
 }

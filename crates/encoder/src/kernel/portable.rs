@@ -1,11 +1,12 @@
-//! Products in plain code, which the compiler turns into what every machine of a kind has.
+//! Computes products in plain code, which the compiler turns into the baseline instructions of the
+//! target.
 
 use pulp::NullaryFnOnce;
 
-use super::{Kernel, Rounded, STEP, Sums, Sweep};
+use super::{Kernel, RoundedRows, STEP_BYTES, Sums, Sweep};
 use crate::weights::{Linear, PANEL};
 
-/// No instructions beyond those that the program was compiled for.
+/// Uses no instructions beyond those that the program was compiled for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -49,7 +50,7 @@ impl Kernel for Portable {
         run.call()
     }
 
-    fn multiply(self, input: &Rounded, linear: &Linear, output: &mut [f32]) {
+    fn multiply(self, input: &RoundedRows, linear: &Linear, output: &mut [f32]) {
         self.vectorize(Sweep::<Self, 1> { kernel: self, input, linear, output });
     }
 
@@ -57,7 +58,7 @@ impl Kernel for Portable {
     fn tile<const ROWS: usize, const PANELS: usize>(
         self,
         rows: [&[i32]; ROWS],
-        panels: [&[[u8; STEP]]; PANELS],
+        panels: [&[[u8; STEP_BYTES]]; PANELS],
     ) -> Sums<ROWS, PANELS> {
         let mut sums = [[[0; PANEL]; PANELS]; ROWS];
         for (panel, steps) in panels.into_iter().enumerate() {
@@ -81,7 +82,7 @@ impl Kernel for Portable {
     }
 }
 
-/// The two activations of a pair.
+/// Returns the two activations of a pair.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the halves are what is wanted")]
 fn halves(pair: i32) -> (i16, i16) {

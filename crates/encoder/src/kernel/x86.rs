@@ -1,18 +1,18 @@
-//! Products with AVX2, and with AVX-512 where it has whole-number dot products (VNNI).
+//! Computes products with AVX2, and with AVX-512 where it has integer dot products (VNNI).
 //!
-//! Whether the machine and its system have the instructions is found out when the program runs.
+//! The program detects at run time whether the machine and its system have the instructions.
 
 use std::arch::x86_64::{__m256, __m256i, __m512, __m512i};
 
 use pulp::x86::V3;
 use pulp::{NullaryFnOnce, cast};
 
-use super::{Kernel, Rounded, STEP, Sums, Sweep};
+use super::{Kernel, RoundedRows, STEP_BYTES, Sums, Sweep};
 use crate::weights::{Linear, PANEL};
 
 pulp::simd_type!({
-    /// AVX-512 with the extensions that machines of the last years have. A product with
-    /// `madd` that is added to a sum becomes one instruction with VNNI.
+    /// Uses AVX-512 with the extensions of recent machines. A product with `madd` that is added to
+    /// a sum becomes one instruction with VNNI.
     pub(crate) struct Avx512 {
         avx: f!("avx"),
         avx2: f!("avx2"),
@@ -67,7 +67,7 @@ impl Kernel for Avx512 {
         self.vectorize(run)
     }
 
-    fn multiply(self, input: &Rounded, linear: &Linear, output: &mut [f32]) {
+    fn multiply(self, input: &RoundedRows, linear: &Linear, output: &mut [f32]) {
         self.vectorize(Sweep::<Self, 4> { kernel: self, input, linear, output });
     }
 
@@ -75,7 +75,7 @@ impl Kernel for Avx512 {
     fn tile<const ROWS: usize, const PANELS: usize>(
         self,
         rows: [&[i32]; ROWS],
-        panels: [&[[u8; STEP]]; PANELS],
+        panels: [&[[u8; STEP_BYTES]]; PANELS],
     ) -> Sums<ROWS, PANELS> {
         let zero: __m512i = cast([0_i32; PANEL]);
         let mut sums = [[zero; PANELS]; ROWS];
@@ -146,7 +146,7 @@ impl Kernel for V3 {
         self.vectorize(run)
     }
 
-    fn multiply(self, input: &Rounded, linear: &Linear, output: &mut [f32]) {
+    fn multiply(self, input: &RoundedRows, linear: &Linear, output: &mut [f32]) {
         self.vectorize(Sweep::<Self, 1> { kernel: self, input, linear, output });
     }
 
@@ -154,7 +154,7 @@ impl Kernel for V3 {
     fn tile<const ROWS: usize, const PANELS: usize>(
         self,
         rows: [&[i32]; ROWS],
-        panels: [&[[u8; STEP]]; PANELS],
+        panels: [&[[u8; STEP_BYTES]]; PANELS],
     ) -> Sums<ROWS, PANELS> {
         let zero: __m256i = cast([0_i32; PANEL / 2]);
         let mut sums = [[[zero; 2]; PANELS]; ROWS];
@@ -164,7 +164,7 @@ impl Kernel for V3 {
         for pair in 0..pairs {
             let mut weights = [[zero; 2]; PANELS];
             for panel in 0..PANELS {
-                let [low, high]: [[u8; STEP / 2]; 2] = cast(panels[panel][pair]);
+                let [low, high]: [[u8; STEP_BYTES / 2]; 2] = cast(panels[panel][pair]);
                 weights[panel][0] = self.avx2._mm256_cvtepi8_epi16(cast(low));
                 weights[panel][1] = self.avx2._mm256_cvtepi8_epi16(cast(high));
             }

@@ -1,10 +1,10 @@
-//! Texts as tokens of the model's vocabulary, the way the model was trained to read them.
+//! Splits texts into tokens of the model's vocabulary, the way the model was trained to read them.
 //!
 //! The reading is lazy: a text of any size is looked at only as far as tokens are wanted. Names of
 //! control tokens such as `[SEP]` in a text are text; no text can speak with the model's own marks.
 //!
-//! Every character between two letters gives the tokens of the reference library, except for 693 that
-//! Unicode gave out, or gave another kind, after the library's tables were made.
+//! Every character between two letters gives the tokens of the reference library, except for 693
+//! that Unicode gave out, or gave another kind, after the library's tables were made.
 
 mod normalise;
 mod words;
@@ -14,28 +14,28 @@ use std::collections::HashMap;
 use crate::weights::VOCABULARY_TEXT;
 use words::Words;
 
-/// Longer words are not looked up.
-const LONGEST_WORD: usize = 100;
-/// What stands before a token that goes on within a word.
+/// Limits the words that are looked up.
+const MAX_WORD_CHARACTERS: usize = 100;
+/// Is the prefix of a token that continues a word.
 const CONTINUATION: &str = "##";
 
-/// A token of a text.
+/// Is a token of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
     /// Its number in the vocabulary.
     pub id: u32,
-    /// Where it begins in the text, in bytes.
+    /// The start in the text, in bytes.
     pub start: usize,
-    /// Where it ends in the text, in bytes. The marks of beginning and end have no width.
+    /// The end in the text, in bytes. The start and end markers have no width.
     pub end: usize,
 }
 
-/// The vocabulary.
+/// Holds the vocabulary.
 #[derive(Debug)]
 pub(crate) struct Tokenizer {
-    /// Tokens that begin a word, and words.
+    /// Tokens that begin a word, and whole words.
     beginnings: HashMap<&'static str, u32>,
-    /// Tokens that go on within a word, without their mark.
+    /// Tokens that continue a word, without their prefix.
     continuations: HashMap<&'static str, u32>,
     /// Bytes of the longest token: longer pieces need not be looked up.
     longest: usize,
@@ -51,7 +51,7 @@ impl Tokenizer {
         let mut longest = 0;
         for (token, id) in VOCABULARY_TEXT.lines().zip(0..) {
             longest = longest.max(token.len());
-            // The mark alone is an ordinary token: two hashes.
+            // The prefix by itself is an ordinary token: two hashes.
             match token.strip_prefix(CONTINUATION).filter(|rest| !rest.is_empty()) {
                 Some(rest) => continuations.insert(rest, id),
                 None => beginnings.insert(token, id),
@@ -62,12 +62,12 @@ impl Tokenizer {
         Self { beginnings, continuations, longest, unknown, first, last }
     }
 
-    /// Whether a lower-cased word is one token.
+    /// Tells whether a lower-cased word is one token.
     pub(crate) fn is_word(&self, word: &str) -> bool {
         self.beginnings.contains_key(word)
     }
 
-    /// The tokens of a text, at most `limit` of them with the marks of beginning and end.
+    /// Returns the tokens of a text, at most `limit` of them with the start and end markers.
     pub(crate) fn tokens(&self, text: &str, limit: usize) -> Vec<Token> {
         let mut tokens = vec![Token { id: self.first, start: 0, end: 0 }];
         let room = limit.saturating_sub(1);
@@ -81,7 +81,7 @@ impl Tokenizer {
         tokens
     }
 
-    /// How many tokens the whole text has, with the marks.
+    /// Returns how many tokens the whole text has, with the markers.
     pub(crate) fn count(&self, text: &str) -> usize {
         let mut count = 2;
         let mut words = Words::of(text);
@@ -91,10 +91,10 @@ impl Tokenizer {
         count
     }
 
-    /// The tokens of a word: from the left, always the longest that there is.
+    /// Splits a word into tokens: from the left, always the longest possible one.
     fn pieces(&self, words: &Words<'_>, mut found: impl FnMut(Token)) {
         let unknown = Token { id: self.unknown, start: words.start, end: words.end };
-        if words.characters() > LONGEST_WORD {
+        if words.characters() > MAX_WORD_CHARACTERS {
             return found(unknown);
         }
         let word = words.word();

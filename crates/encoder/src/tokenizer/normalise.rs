@@ -1,31 +1,31 @@
-//! What becomes of a character before words are made of it.
+//! Normalises characters before words are made of them.
 
 use unicode_normalization::char::decompose_canonical;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory as _};
 
-/// What a character is to a word.
+/// Classifies a character by its role in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Part of a word.
+    /// A part of a word.
     Letter,
-    /// Ends a word, and is one itself.
-    Alone,
-    /// Ends a word.
+    /// A character that ends a word, and is one itself.
+    Standalone,
+    /// A character that ends a word.
     Space,
     /// Not there.
     Nothing,
 }
 
-/// The kind of a character as it stands in the text.
+/// Returns the kind of a character as written in the text.
 pub(super) fn kind(character: char) -> Kind {
     match character {
         'a'..='z' | 'A'..='Z' | '0'..='9' => Kind::Letter,
         ' ' | '\t' | '\n' | '\r' => Kind::Space,
         '\u{FFFD}' => Kind::Nothing,
-        _ if character.is_ascii_punctuation() => Kind::Alone,
+        _ if character.is_ascii_punctuation() => Kind::Standalone,
         _ if is_other(character) => Kind::Nothing,
         _ if character.is_whitespace() => Kind::Space,
-        _ if is_ideograph(character) || is_punctuation(character) => Kind::Alone,
+        _ if is_ideograph(character) || is_punctuation(character) => Kind::Standalone,
         _ => Kind::Letter,
     }
 }
@@ -42,14 +42,14 @@ pub(super) fn fold(character: char, mut each: impl FnMut(char)) {
     });
 }
 
-/// Whether a character is punctuation after folding, where it was none before.
+/// Tells whether a character is punctuation after folding, where it was none before.
 pub(super) fn is_punctuation(character: char) -> bool {
     character.is_ascii_punctuation()
         || (!character.is_ascii()
             && character.general_category_group() == GeneralCategoryGroup::Punctuation)
 }
 
-/// Control, format and private characters; those that Unicode has not given out stay.
+/// Tells whether a character is a control, format or private one; unassigned ones are kept.
 fn is_other(character: char) -> bool {
     matches!(
         character.general_category(),
@@ -57,7 +57,7 @@ fn is_other(character: char) -> bool {
     )
 }
 
-/// Characters of Chinese writing, each of which is a word to the model.
+/// Tells whether a character is Chinese; the model treats each as a word.
 fn is_ideograph(character: char) -> bool {
     matches!(character,
         '\u{4E00}'..='\u{9FFF}'

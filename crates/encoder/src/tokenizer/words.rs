@@ -1,20 +1,20 @@
-//! The words of a text, one at a time, each with the way back to where it stands.
+//! Splits a text into words, one at a time, each with its position in the text.
 
 use std::str::CharIndices;
 
-use super::LONGEST_WORD;
+use super::MAX_WORD_CHARACTERS;
 use super::normalise::{Kind, fold, is_punctuation, kind};
 
-/// A folded character and the bytes of the text that it came from.
+/// Is a folded character's position and the bytes of the text that it came from.
 #[derive(Debug, Clone, Copy)]
 struct Origin {
-    /// Where the folded character begins in the word.
+    /// The start of the folded character in the word.
     at: usize,
     start: usize,
     end: usize,
 }
 
-/// A walk through the words of a text. The room for a word is used again for the next.
+/// Iterates over the words of a text. The buffer of a word is reused for the next.
 #[derive(Debug)]
 pub(super) struct Words<'a> {
     characters: CharIndices<'a>,
@@ -23,7 +23,7 @@ pub(super) struct Words<'a> {
     word: String,
     origins: Vec<Origin>,
     count: usize,
-    /// Where the current word begins and ends in the text.
+    /// The start of the current word in the text.
     pub(super) start: usize,
     pub(super) end: usize,
 }
@@ -41,7 +41,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Goes to the next word, if there is one.
+    /// Advances to the next word, if there is one.
     pub(super) fn advance(&mut self) -> bool {
         self.word.clear();
         self.origins.clear();
@@ -58,13 +58,13 @@ impl<'a> Words<'a> {
             match kind {
                 Kind::Space if self.count > 0 => return true,
                 Kind::Space | Kind::Nothing => {}
-                Kind::Alone | Kind::Letter => {
+                Kind::Standalone | Kind::Letter => {
                     let origin = Origin { at: 0, start, end };
                     fold(character, |part| self.pending.push((part, origin)));
-                    // Backwards, because the next one is taken from the end.
+                    // Reversed, because the next one is taken from the end.
                     self.pending.reverse();
                     // An ideograph may fold to what is none.
-                    if kind == Kind::Alone && self.count > 0 {
+                    if kind == Kind::Standalone && self.count > 0 {
                         return true;
                     }
                 }
@@ -72,10 +72,10 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Puts pending characters into the word, and says whether it is complete with them.
+    /// Adds pending characters to the word, and tells whether it is complete with them.
     fn take_pending(&mut self) -> bool {
         while let Some((character, origin)) = self.pending.pop() {
-            let alone = is_punctuation(character) || kind(character) == Kind::Alone;
+            let alone = is_punctuation(character) || kind(character) == Kind::Standalone;
             if alone && self.count > 0 {
                 self.pending.push((character, origin));
                 return true;
@@ -95,23 +95,23 @@ impl<'a> Words<'a> {
         self.end = origin.end;
         self.count += 1;
         // A longer word is not looked up, and may be as long as the text.
-        if self.count <= LONGEST_WORD {
+        if self.count <= MAX_WORD_CHARACTERS {
             self.origins.push(Origin { at: self.word.len(), ..origin });
             self.word.push(character);
         }
     }
 
-    /// Characters of the word, also those beyond the longest that is kept.
+    /// Returns the number of characters of the word, including those beyond the stored ones.
     pub(super) fn characters(&self) -> usize {
         self.count
     }
 
-    /// The word, as far as it is kept.
+    /// Returns the stored part of the word.
     pub(super) fn word(&self) -> &str {
         &self.word
     }
 
-    /// Where bytes of the word come from in the text.
+    /// Returns the position in the text of bytes of the word.
     pub(super) fn origin(&self, start: usize, end: usize) -> (usize, usize) {
         let first = self.origins.partition_point(|origin| origin.at < start);
         let last = self.origins.partition_point(|origin| origin.at < end);

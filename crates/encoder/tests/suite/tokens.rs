@@ -1,6 +1,6 @@
-//! Tokens and where they stand.
+//! Tests tokens and their positions.
 
-use lango_encoder::{Encoder, MAXIMUM_TOKENS, Token};
+use lango_encoder::{Encoder, MAX_TOKENS, Token};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -50,9 +50,9 @@ fn a_long_text_is_cut_and_counted_whole() {
     let text = "word ".repeat(1000);
     assert_eq!(encoder.token_count(&text), 1002);
     let tokens = encoder.tokens(&text);
-    assert_eq!(tokens.len(), MAXIMUM_TOKENS);
-    assert_eq!(tokens[MAXIMUM_TOKENS - 1].id, 102);
-    assert_eq!(tokens[MAXIMUM_TOKENS - 1].end, 254 * 5 - 1);
+    assert_eq!(tokens.len(), MAX_TOKENS);
+    assert_eq!(tokens[MAX_TOKENS - 1].id, 102);
+    assert_eq!(tokens[MAX_TOKENS - 1].end, 254 * 5 - 1);
     assert_eq!(encoder.token_count("two words"), encoder.tokens("two words").len());
     assert_eq!(encoder.token_count(""), 2);
 }

@@ -1,10 +1,10 @@
-//! Vectors and what they say about texts.
+//! Tests vectors and their similarity.
 
 use lango_encoder::Encoder;
 use serde::Deserialize;
 
-/// How far a similarity may be from that of the model before rounding. The largest difference seen
-/// among the 28,680 pairs of 240 texts was 0.017.
+/// Limits how far a similarity may be from that of the model before rounding. The largest
+/// difference seen among the 28,680 pairs of 240 texts was 0.017.
 const TOLERANCE: f32 = 0.03;
 
 #[derive(Deserialize)]

@@ -21,7 +21,7 @@ pub struct Examiner<'a> {
     pub model: &'a dyn Model,
     /// How it should answer.
     pub options: Options,
-    /// The model that was chosen. Where the one in the box decides instead, that is the fast path.
+    /// The model that was chosen. Where the embedded model decides instead, that is the fast path.
     pub id: &'a ModelId,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Observed {
     pub(crate) asked: bool,
     /// The parameter that it asked for.
     pub(super) lacks: Option<String>,
-    /// The fast path handed over, and not the model.
+    /// The fast path made the transfer, and not the model.
     pub(crate) routed: bool,
     /// What it said last, where that was words.
     pub(crate) said: String,
@@ -69,7 +69,7 @@ impl Examiner<'_> {
             self.words_of_orchestrator(&mut observed, heard.text);
             return Ok(observed);
         }
-        // An agent that makes a call without an owner, or hands over to nobody, has decided nothing.
+        // An agent that makes a call without an owner, or transfers to an agent that does not exist, has decided nothing.
         let Some(transfer) = first_transfer(&heard.calls) else { return Ok(observed) };
         let Some(specialist) = self.team.specialist(&transfer.agent_name) else {
             return Ok(observed);

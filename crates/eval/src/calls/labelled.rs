@@ -11,9 +11,9 @@ use super::team::{NOBODY, Team};
 use crate::EvalError;
 
 /// The most bytes of a line.
-const LONGEST_LINE: u64 = 1024 * 1024;
+const MAX_LINE_BYTES: u64 = 1024 * 1024;
 /// The most requests of a file.
-const MOST_REQUESTS: usize = 100_000;
+const MAX_REQUEST_COUNT: usize = 100_000;
 
 /// A request and what it means.
 #[derive(Debug, Clone, Deserialize)]
@@ -77,16 +77,16 @@ fn read(path: &Path, team: &Team) -> Result<Vec<Labelled>, EvalError> {
     for number in 1_u32.. {
         line.clear();
         let size = (&mut reader)
-            .take(LONGEST_LINE)
+            .take(MAX_LINE_BYTES)
             .read_line(&mut line)
             .map_err(|error| EvalError::Requests(format!("{name}, line {number}: {error}")))?;
         if size == 0 {
             break;
         }
         requests.extend(parsed(&name, number, &line, team)?);
-        if requests.len() > MOST_REQUESTS {
+        if requests.len() > MAX_REQUEST_COUNT {
             return Err(EvalError::Requests(format!(
-                "{name} has more than {MOST_REQUESTS} requests. Give a part of it"
+                "{name} has more than {MAX_REQUEST_COUNT} requests. Give a part of it"
             )));
         }
     }

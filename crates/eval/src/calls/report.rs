@@ -11,7 +11,7 @@ use super::{Figures, Labelled, Observed, Share, Tally, TimeFigures, Times, Verdi
 /// In the confusion of agents: a question that names no tool, or a reply that decides nothing.
 pub const UNDECIDED: &str = "undecided";
 /// Characters of what a model said, in a failure.
-const LONGEST_WORDS: usize = 300;
+const MAX_SHOWN_CHARACTERS: usize = 300;
 
 /// Collects what is told.
 pub struct CallsReport {
@@ -188,7 +188,7 @@ impl FailureView {
                 args: observed.arguments.clone(),
                 asked: observed.asked,
                 called: !observed.called.is_empty(),
-                said: observed.said.chars().take(LONGEST_WORDS).collect(),
+                said: observed.said.chars().take(MAX_SHOWN_CHARACTERS).collect(),
             },
         }
     }

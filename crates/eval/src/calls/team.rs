@@ -10,17 +10,17 @@ use lango_orchestration::{Config as TreeConfig, PromptSections, Root, Topology, 
 use lango_protocol::AgentName;
 use lango_runtime::offered_tools;
 use lango_tool::{
-    AnyTool, Prepared, RegisteredTool, SafetyLevel, ToolDeclaration, ToolError, ToolRegistry,
+    AnyTool, PreparedCall, RegisteredTool, SafetyLevel, ToolDeclaration, ToolError, ToolRegistry,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::EvalError;
 
-/// In labels: nobody, because it is small talk.
+/// Labels small talk, which is for no agent.
 pub(super) const NOBODY: &str = "none";
 
-/// Hand-overs that an orchestrator is told it may make; it makes one here.
+/// Transfers that an orchestrator is told it may make; it makes one here.
 const ROUNDS: u32 = 5;
 
 /// The team.
@@ -73,7 +73,7 @@ impl Team {
             for declaration in &colleague.tools {
                 let tool =
                     RegisteredTool::dynamic(declaration.clone(), false, Arc::new(OnlyDeclared))
-                        .owned_by(Some(owner.clone()));
+                        .with_owner(Some(owner.clone()));
                 registry.add_registered(tool).map_err(|error| wrong(&error))?;
                 let schema = serde_json::from_str(declaration.parameters.get())
                     .map_err(|error| wrong(&error))?;
@@ -134,7 +134,7 @@ fn wrong(error: &impl std::fmt::Display) -> EvalError {
 struct OnlyDeclared;
 
 impl AnyTool for OnlyDeclared {
-    fn prepare(self: Arc<Self>, _: &str) -> Result<Prepared, ToolError> {
+    fn prepare(self: Arc<Self>, _: &str) -> Result<PreparedCall, ToolError> {
         Err(ToolError::Forbidden("this tool is only declared; nothing runs here".to_owned()))
     }
 }

@@ -1,7 +1,8 @@
-//! What is known of servers without starting any: their tools, as a person agreed to them.
+//! Stores the tools of servers as a person approved them, so that they are known without starting a
+//! server.
 //!
-//! The first sight of a server is agreed to, because the user configured it. What differs later
-//! is frozen until a person looks at it.
+//! The first tool list of a server is approved, because the user configured the server. Later
+//! changes are frozen until a person approves them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -46,38 +47,38 @@ CREATE TABLE mcp_tools (
 const COLUMNS: &str = "tool, first_seen, approved_at, approved_description, approved_schema, \
      approved_annotations, latest_description, latest_schema, latest_annotations";
 
-/// Tools that are kept of one server. Those that it has now are fewer.
-const MOST_KEPT: usize = 1000;
+/// Limits the stored tools of one server. The tools that it has now are fewer.
+const MAX_STORED_TOOL_COUNT: usize = 1000;
 
-/// A tool, as it was agreed to and as the server describes it now.
+/// Holds a tool as it was approved and as the server describes it now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownTool {
-    /// Its name for the server.
+    /// Its name on the server.
     pub name: String,
-    /// When it was seen for the first time.
+    /// The time at which it was first seen.
     pub first_seen: Timestamp,
-    /// When a person agreed to it, or to the server whose tool it was from the beginning.
+    /// The time at which a person approved it, or its server with it.
     pub approved_at: Option<Timestamp>,
-    /// What was agreed to; none for a tool that came later.
+    /// The approved version; none for a tool that was added later.
     pub approved: Option<ToolVersion>,
-    /// What the server said last; none for a tool that is not there any more.
+    /// The latest version; none for a tool that the server no longer has.
     pub current: Option<ToolVersion>,
 }
 
-/// What holds for a tool.
+/// Is the approval state of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolState {
-    /// It is what was agreed to.
+    /// It is unchanged since it was approved.
     Approved,
-    /// It differs from what was agreed to, or nobody agreed to it yet.
+    /// It differs from the approved version, or was never approved.
     Frozen,
-    /// The server does not have it any more.
+    /// The server no longer has it.
     Gone,
 }
 
 impl KnownTool {
-    /// What holds for it.
+    /// Returns its approval state.
     pub fn state(&self) -> ToolState {
         match (&self.approved, &self.current) {
             (_, None) => ToolState::Gone,
@@ -89,38 +90,38 @@ impl KnownTool {
     }
 }
 
-/// A server that was seen.
+/// Describes a server that was seen before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownServer {
-    /// What was started or reached when it was agreed to.
+    /// The digest of its configuration when it was approved.
     definition: String,
     /// Its tools, by name.
     pub tools: BTreeMap<String, KnownTool>,
 }
 
-type Known = BTreeMap<(String, String), KnownServer>;
+type ServersByKey = BTreeMap<(String, String), KnownServer>;
 
-/// Everything that was seen and agreed to. Clones share it.
+/// Holds all servers and tools that were seen and approved. Clones share it.
 #[derive(Clone)]
 pub struct Catalogue {
     database: Database,
-    /// A lock because calls are proposed in parallel; it is held to look something up.
-    known: Arc<RwLock<Known>>,
+    /// The lock is held for a lookup; calls are proposed in parallel.
+    known: Arc<RwLock<ServersByKey>>,
 }
 
-/// What a list of tools changed.
+/// Describes what a new tool list changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Whether the server was seen for the first time.
+    /// True if the server was seen for the first time.
     pub is_new: bool,
-    /// Tools that are frozen since, by name.
+    /// The names of the tools that this list froze.
     pub frozen: Vec<String>,
-    /// Whether anything is different from before.
+    /// True if anything changed.
     pub any: bool,
 }
 
 impl Catalogue {
-    /// Reads what is kept.
+    /// Opens the catalogue of a database.
     pub async fn open(database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT).await?;
         let catalogue = Self { database, known: Arc::default() };
@@ -128,10 +129,10 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Reads again: another process may have approved something.
+    /// Reads the database again, because another process may have approved something.
     pub async fn load(&self) -> Result<(), StoreError> {
         let servers = Statement::new("SELECT scope, name, definition FROM mcp_servers").brief();
-        let mut known = Known::new();
+        let mut known = ServersByKey::new();
         for row in self.database.query(servers).await? {
             let key = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
             let server =
@@ -150,25 +151,25 @@ impl Catalogue {
         Ok(())
     }
 
-    /// What is known of a server; none if it was never seen.
+    /// Returns what is stored about a server, or none if it was never seen.
     pub fn server(&self, config: &ServerConfig) -> Option<KnownServer> {
         self.known.read().unwrap_or_else(PoisonError::into_inner).get(&key(config)).cloned()
     }
 
-    /// One tool of a server.
+    /// Returns one tool of a server.
     pub fn tool(&self, config: &ServerConfig, name: &str) -> Option<KnownTool> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.get(&key(config))?.tools.get(name).cloned()
     }
 
-    /// Whether the entry of a project's file is another one than the one that was agreed to. The
-    /// user's own configuration is what the user agrees to.
+    /// Tells whether the entry in a project's file differs from the approved one. The user's own
+    /// configuration needs no approval.
     pub fn is_redefined(&self, config: &ServerConfig) -> bool {
         config.source != Source::User
             && self.server(config).is_some_and(|known| known.definition != config.definition())
     }
 
-    /// Compares a server's list with what was agreed to, and keeps it.
+    /// Compares a server's tool list with the approved one and stores it.
     pub async fn observe(
         &self,
         config: &ServerConfig,
@@ -224,12 +225,12 @@ impl Catalogue {
                 batch.push(write_tool(config, tool));
             }
             self.database.write(batch).await?;
-            self.remember(config, after);
+            self.update_cache(config, after);
         }
         Ok(changes)
     }
 
-    /// A person agrees to a tool as it is now, or to all of a server.
+    /// Approves the current version of a tool, or all tools of a server.
     pub async fn approve(
         &self,
         config: &ServerConfig,
@@ -253,11 +254,11 @@ impl Catalogue {
             batch.push(insert_server(config, now));
         }
         self.database.write(batch).await?;
-        self.remember(config, server);
+        self.update_cache(config, server);
         Ok(approved)
     }
 
-    /// Forgets a server: the next sight of it is the first.
+    /// Deletes a server. When it is seen again, it counts as new.
     pub async fn forget(&self, config: &ServerConfig) -> Result<(), StoreError> {
         let (scope, name) = key(config);
         let tools = Statement::new("DELETE FROM mcp_tools WHERE scope = $1 AND server = $2");
@@ -268,7 +269,7 @@ impl Catalogue {
         Ok(())
     }
 
-    fn remember(&self, config: &ServerConfig, server: KnownServer) {
+    fn update_cache(&self, config: &ServerConfig, server: KnownServer) {
         self.known.write().unwrap_or_else(PoisonError::into_inner).insert(key(config), server);
     }
 }
@@ -290,12 +291,11 @@ fn insert_server(config: &ServerConfig, now: Timestamp) -> Statement {
     .bind(now.as_microseconds())
 }
 
-/// Drops what a server could fill the database with: tools that are gone and were never agreed to,
-/// and of the others that are gone the oldest, where there are too many. One that comes back is
-/// new, and so frozen.
+/// Drops removed tools, so that a server cannot fill the database: those that were never approved,
+/// and the oldest others if there are too many. A tool that comes back is new, and so frozen.
 fn drop_old(tools: &mut BTreeMap<String, KnownTool>) {
     tools.retain(|_, tool| tool.approved.is_some() || tool.current.is_some());
-    let excess = tools.len().saturating_sub(MOST_KEPT);
+    let excess = tools.len().saturating_sub(MAX_STORED_TOOL_COUNT);
     if excess == 0 {
         return;
     }

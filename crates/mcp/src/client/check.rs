@@ -1,34 +1,35 @@
-//! Whether arguments fit what a server says it takes.
+//! Checks arguments against the schema of a server's tool.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
 
-/// Complaints that are told at once.
-const MOST_COMPLAINTS: usize = 5;
+/// Limits the errors that are reported at once.
+const MAX_ERROR_COUNT: usize = 5;
 
-/// Bytes of a schema that arguments are checked against here.
-const LONGEST_CHECKED: usize = 64 * 1024;
-/// References in it.
-const MOST_REFERENCES: usize = 16;
-/// `allOf`, `anyOf` and `oneOf` within each other.
-const DEEPEST: usize = 8;
+/// Limits the size of a schema that is checked here.
+const MAX_SCHEMA_BYTES: usize = 64 * 1024;
+/// Limits the references in a schema.
+const MAX_REFERENCE_COUNT: usize = 16;
+/// Limits the nesting of `allOf`, `anyOf` and `oneOf`.
+const MAX_NESTING: usize = 8;
 
-/// Whether checking against a schema may take for ever. It comes from a stranger: with two
-/// references to the next level at each level, a schema of a few lines takes two to the power of
-/// its levels. The server checks then, as it must anyway.
+/// Tells whether checking against a schema may take too long. The schema is untrusted: with two
+/// references to the next level at each level, a schema of a few lines takes time exponential in
+/// its levels. Such arguments are checked by the server only.
 fn is_costly(text: &str, schema: &Value) -> bool {
     let mut references = 0;
-    text.len() > LONGEST_CHECKED || is_deep(schema, 0, &mut references)
+    text.len() > MAX_SCHEMA_BYTES || is_deep(schema, 0, &mut references)
 }
 
-/// Whether there is too much of something within a value. Its depth is bounded by the reader.
+/// Tells whether a value has too many references or too deep nesting. The JSON parser limits the
+/// total depth.
 fn is_deep(value: &Value, depth: usize, references: &mut usize) -> bool {
     match value {
         Value::Object(map) => map.iter().any(|(key, value)| {
             // `$dynamicRef` and `$recursiveRef` are others.
             *references += usize::from(key.starts_with('$') && key.to_lowercase().ends_with("ref"));
             let depth = depth + usize::from(matches!(key.as_str(), "allOf" | "anyOf" | "oneOf"));
-            depth > DEEPEST || *references > MOST_REFERENCES || is_deep(value, depth, references)
+            depth > MAX_NESTING || *references > MAX_REFERENCE_COUNT || is_deep(value, depth, references)
         }),
         Value::Array(items) => items.iter().any(|item| is_deep(item, depth, references)),
         _ => false,
@@ -39,33 +40,33 @@ fn is_deep(value: &Value, depth: usize, references: &mut usize) -> bool {
 pub(crate) fn validator(text: &str) -> Result<Validator, String> {
     let mut schema: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if is_costly(text, &schema) {
-        // Everything fits.
+        // This schema accepts everything.
         schema = Value::Bool(true);
     }
     jsonschema::options()
-        // Patterns come from strangers: this kind cannot be made to run for ever.
+        // Patterns are untrusted: this regex engine runs in linear time.
         .with_pattern_options(PatternOptions::regex())
         .build(&schema)
         .map_err(|error| lango_tool::visible_short(&error.to_string()))
 }
 
-/// The arguments of a call as the server gets them, or why they do not fit.
+/// Returns the arguments of a call for the server, or the reason why they are invalid.
 pub(crate) fn arguments(validator: &Validator, text: &str) -> Result<Map<String, Value>, String> {
-    // Some models send nothing at all where a tool takes no arguments.
+    // Some models send an empty text for a tool without arguments.
     let text = if text.trim().is_empty() { "{}" } else { text };
     let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let complaints: Vec<String> = validator
+    let errors: Vec<String> = validator
         .iter_errors(&value)
-        .take(MOST_COMPLAINTS)
+        .take(MAX_ERROR_COUNT)
         .map(|error| {
-            let place = error.instance_path().to_string();
-            let place = if place.is_empty() { "the whole".to_owned() } else { place };
-            format!("{place}: {}", lango_tool::visible_short(&error.to_string()))
+            let path = error.instance_path().to_string();
+            let path = if path.is_empty() { "the whole".to_owned() } else { path };
+            format!("{path}: {}", lango_tool::visible_short(&error.to_string()))
         })
         .collect();
     match value {
-        Value::Object(map) if complaints.is_empty() => Ok(map),
-        Value::Object(_) => Err(complaints.join("; ")),
+        Value::Object(map) if errors.is_empty() => Ok(map),
+        Value::Object(_) => Err(errors.join("; ")),
         _ => Err("expected a JSON object".to_owned()),
     }
 }
@@ -80,7 +81,7 @@ mod tests {
             "s":{"type":"string","pattern":"^a+$"}},"required":["n"],"additionalProperties":false}"#;
         let validator = validator(schema).unwrap();
         assert!(arguments(&validator, r#"{"n":2,"s":"aa"}"#).is_ok());
-        for (bad, place) in [
+        for (bad, path) in [
             ("", "n"),
             (r#"{"n":0}"#, "/n"),
             (r#"{"n":"1"}"#, "/n"),
@@ -89,7 +90,7 @@ mod tests {
             ("[]", "array"),
         ] {
             let error = arguments(&validator, bad).map(|_| ()).unwrap_err();
-            assert!(error.contains(place) || error.contains("object"), "{bad}: {error}");
+            assert!(error.contains(path) || error.contains("object"), "{bad}: {error}");
         }
     }
 
@@ -103,7 +104,7 @@ mod tests {
         let references =
             format!(r##"{{"$ref":"#/$defs/l0","$defs":{{{levels},"l40":{{"type":"null"}}}}}}"##);
         let nested = format!("{}{{\"type\":\"null\"}}{}", "{\"anyOf\":[".repeat(9), "]}".repeat(9));
-        let long = format!(r#"{{"type":"null","title":"{}"}}"#, "x".repeat(LONGEST_CHECKED));
+        let long = format!(r#"{{"type":"null","title":"{}"}}"#, "x".repeat(MAX_SCHEMA_BYTES));
         let start = std::time::Instant::now();
         for schema in [references, nested, long] {
             let validator = validator(&schema).unwrap();

@@ -1,4 +1,4 @@
-//! How a server behaves on its connection, and when that is enough.
+//! Counts the protocol violations of a server and closes its connection when there are too many.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -9,36 +9,36 @@ use rmcp::model::{JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 
-/// Bytes of one message.
-pub(crate) const LONGEST_MESSAGE: usize = 8 * 1024 * 1024;
-/// What nobody asked for and is looked at within a second; the rest is dropped.
-const UNASKED_EACH_SECOND: u32 = 200;
-/// Messages dropped on one connection before it is closed.
-const MOST_DROPPED: u32 = 20_000;
-/// Lines on one connection that are no messages before it is closed.
-const MOST_GARBAGE: u32 = 1000;
-/// Requests of ours that are kept in mind.
-const MOST_ASKED: usize = 10_000;
+/// Limits the size of one message.
+pub(crate) const MAX_MESSAGE_BYTES: usize = 8 * 1024 * 1024;
+/// Limits the unsolicited messages that are processed per second; the rest is dropped.
+const MAX_UNSOLICITED_PER_SECOND: u32 = 200;
+/// Limits the messages dropped on one connection before it is closed.
+const MAX_DROPPED_COUNT: u32 = 20_000;
+/// Limits the invalid lines on one connection before it is closed.
+const MAX_INVALID_LINE_COUNT: u32 = 1000;
+/// Limits the open requests that are tracked.
+const MAX_OPEN_REQUEST_COUNT: usize = 10_000;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What a server did on one connection that it should not have done.
+/// Records the violations of a server on one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Conduct {
-    /// Why the connection was closed by us.
+    /// The reason why the connection was closed on this side.
     fault: OnceLock<String>,
-    /// A lock, because the reader counts and others look; it is held for an addition.
-    counted: Mutex<Counted>,
+    /// The lock is held for an addition.
+    counts: Mutex<ConductCounts>,
 }
 
 #[derive(Debug, Default)]
-struct Counted {
+struct ConductCounts {
     window: Option<Instant>,
     in_window: u32,
     dropped: u32,
-    garbage: u32,
+    invalid_lines: u32,
 }
 
-/// What becomes of a message.
+/// Is the decision about a message.
 #[derive(Debug, PartialEq, Eq)]
 enum Admission {
     Take,
@@ -47,51 +47,51 @@ enum Admission {
 }
 
 impl Conduct {
-    /// Why the connection was closed by us.
+    /// Returns the reason why the connection was closed on this side.
     pub(crate) fn fault(&self) -> Option<&str> {
         self.fault.get().map(String::as_str)
     }
 
-    /// How many messages were dropped.
+    /// Returns the number of dropped messages.
     pub(crate) fn dropped(&self) -> u32 {
-        self.counted.lock().unwrap_or_else(PoisonError::into_inner).dropped
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).dropped
     }
 
     /// Closes the connection.
     pub(crate) fn close(&self, why: impl Into<String>) {
-        // The first reason is the one that counts.
+        // Only the first reason is stored.
         let _ = self.fault.set(why.into());
     }
 
-    /// A line that is no message. False when there were too many.
-    pub(crate) fn garbage(&self) -> bool {
-        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        counted.garbage += 1;
-        if counted.garbage <= MOST_GARBAGE {
+    /// Counts an invalid line. Returns false if there were too many.
+    pub(crate) fn record_invalid_line(&self) -> bool {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.invalid_lines += 1;
+        if counts.invalid_lines <= MAX_INVALID_LINE_COUNT {
             return true;
         }
-        self.close(format!("it sent more than {MOST_GARBAGE} lines that are no messages"));
+        self.close(format!("it sent more than {MAX_INVALID_LINE_COUNT} lines that are no messages"));
         false
     }
 
     fn admit(&self, is_answer: bool, now: Instant) -> Admission {
-        // Somebody waits for it, and there are no more of these than requests of ours.
+        // Expected answers are always accepted; there are no more of them than requests.
         if is_answer {
             return Admission::Take;
         }
-        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        if counted.window.is_none_or(|start| now.duration_since(start) >= SECOND) {
-            counted.window = Some(now);
-            counted.in_window = 0;
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.window.is_none_or(|start| now.duration_since(start) >= SECOND) {
+            counts.window = Some(now);
+            counts.in_window = 0;
         }
-        counted.in_window = counted.in_window.saturating_add(1);
-        if counted.in_window <= UNASKED_EACH_SECOND {
+        counts.in_window = counts.in_window.saturating_add(1);
+        if counts.in_window <= MAX_UNSOLICITED_PER_SECOND {
             return Admission::Take;
         }
-        counted.dropped += 1;
-        if counted.dropped > MOST_DROPPED {
+        counts.dropped += 1;
+        if counts.dropped > MAX_DROPPED_COUNT {
             self.close(format!(
-                "it flooded the connection: more than {MOST_DROPPED} messages too many"
+                "it flooded the connection: more than {MAX_DROPPED_COUNT} messages too many"
             ));
             return Admission::Close;
         }
@@ -99,32 +99,32 @@ impl Conduct {
     }
 }
 
-/// A transport whose other end is watched.
-pub(crate) struct Watched<T> {
+/// Is a transport that monitors the server.
+pub(crate) struct MonitoredTransport<T> {
     inner: T,
     conduct: Arc<Conduct>,
-    /// What was asked and not answered yet. Answers to anything else are nothing.
-    asked: HashSet<RequestId>,
+    /// The requests without an answer. Answers to other requests are invalid.
+    open_requests: HashSet<RequestId>,
 }
 
-impl<T> Watched<T> {
+impl<T> MonitoredTransport<T> {
     pub(crate) fn new(inner: T, conduct: &Arc<Conduct>) -> Self {
-        Self { inner, conduct: Arc::clone(conduct), asked: HashSet::new() }
+        Self { inner, conduct: Arc::clone(conduct), open_requests: HashSet::new() }
     }
 
-    /// Whether a message is an answer that somebody waits for; none where it is no answer.
+    /// Tells whether a message answers an open request; none if it is no answer.
     fn expected(&mut self, message: &RxJsonRpcMessage<RoleClient>) -> Option<bool> {
         match message {
-            JsonRpcMessage::Response(answer) => Some(self.asked.remove(&answer.id)),
+            JsonRpcMessage::Response(answer) => Some(self.open_requests.remove(&answer.id)),
             JsonRpcMessage::Error(error) => {
-                Some(error.id.as_ref().is_some_and(|id| self.asked.remove(id)))
+                Some(error.id.as_ref().is_some_and(|id| self.open_requests.remove(id)))
             }
             _ => None,
         }
     }
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for Watched<T> {
+impl<T: Transport<RoleClient>> Transport<RoleClient> for MonitoredTransport<T> {
     type Error = T::Error;
 
     fn send(
@@ -132,11 +132,11 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Watched<T> {
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         if let JsonRpcMessage::Request(request) = &item {
-            if self.asked.len() == MOST_ASKED {
-                // Nobody waits for so many; those that were never answered are forgotten.
-                self.asked.clear();
+            if self.open_requests.len() == MAX_OPEN_REQUEST_COUNT {
+                // There are never so many open requests; those that were not answered are dropped.
+                self.open_requests.clear();
             }
-            self.asked.insert(request.id.clone());
+            self.open_requests.insert(request.id.clone());
         }
         self.inner.send(item)
     }
@@ -147,7 +147,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Watched<T> {
             let expected = self.expected(&message);
             match self.conduct.admit(expected == Some(true), Instant::now()) {
                 Admission::Take if expected == Some(false) => {
-                    if !self.conduct.garbage() {
+                    if !self.conduct.record_invalid_line() {
                         return None;
                     }
                 }
@@ -171,7 +171,7 @@ mod tests {
     fn a_flood_is_dropped_first_and_closed_then_and_answers_come_through() {
         let conduct = Conduct::default();
         let start = Instant::now();
-        for _ in 0..UNASKED_EACH_SECOND {
+        for _ in 0..MAX_UNSOLICITED_PER_SECOND {
             assert_eq!(conduct.admit(true, start), Admission::Take);
             assert_eq!(conduct.admit(false, start), Admission::Take);
         }
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(conduct.admit(true, start), Admission::Take);
         assert_eq!(conduct.dropped(), 1);
         assert_eq!(conduct.admit(false, start + SECOND), Admission::Take);
-        let closed = (0..MOST_DROPPED * 2).any(|_| conduct.admit(false, start) == Admission::Close);
+        let closed = (0..MAX_DROPPED_COUNT * 2).any(|_| conduct.admit(false, start) == Admission::Close);
         assert!(closed && conduct.fault().unwrap().contains("flooded"));
     }
 }

@@ -1,4 +1,4 @@
-//! Which servers there are, and how each is reached and bounded.
+//! Defines the configuration of servers: how each is reached and limited.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,52 +10,52 @@ use url::Url;
 
 use super::ClientError;
 
-/// The longest name of a server: names of tools begin with it.
-const LONGEST_NAME: usize = 32;
+/// Limits the name of a server, because tool names begin with it.
+const MAX_NAME_BYTES: usize = 32;
 
-/// One server, with everything that the user said about it.
+/// Holds the configuration of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
-    /// Its name here.
+    /// Its name in Lango.
     pub name: ServerName,
-    /// Where the entry comes from.
+    /// The origin of the entry.
     pub source: Source,
     /// [`JsonEntry::digest`](super::JsonEntry::digest) of a project's entry; empty for the user's own.
     pub written: String,
-    /// How it is reached.
+    /// The transport.
     pub transport: TransportConfig,
-    /// The agent that owns its tools; by the prefixes of names when absent.
+    /// The agent that owns its tools; if not set, the prefixes of tool names decide.
     pub agent: Option<AgentName>,
-    /// Whether it is used at all.
+    /// True if it is used.
     pub enabled: bool,
-    /// If there are any, the only tools that are used.
+    /// If not empty, the only tools that are used.
     pub enabled_tools: Vec<String>,
-    /// Tools that are not used.
+    /// The tools that are not used.
     pub disabled_tools: Vec<String>,
-    /// How much harm its tools can do, as the user sees it.
+    /// The safety level of its tools, set by the user.
     pub safety: SafetyLevel,
-    /// Tools that only read, as the user sees it.
+    /// The tools that only read, set by the user.
     pub read_only_tools: Vec<String>,
-    /// How long it may take until it is ready.
+    /// The time that it may take to start.
     pub startup_timeout: Duration,
-    /// How long a call may take without a sign of progress.
+    /// The time that a call may take without reporting progress.
     pub tool_timeout: Duration,
-    /// Whether it is told which directory is worked in.
+    /// True if the server may know the workspace.
     pub roots: bool,
-    /// What it may ask of the model.
+    /// The budget of its requests to the model.
     pub sampling: SamplingBudget,
 }
 
-/// What a server may ask of the model within one call.
+/// Limits the requests of a server to the model within one call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SamplingBudget {
-    /// Requests; none unless the user says otherwise.
+    /// The number of requests; 0 by default.
     pub requests: u32,
-    /// Tokens of all answers together.
+    /// The tokens of all answers together.
     pub tokens: u32,
 }
 
-/// Where an entry comes from.
+/// Is the origin of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// The user's own configuration.
@@ -65,7 +65,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// What keeps the pins of one project apart from those of another.
+    /// Returns the key that separates the approvals of one project from those of another.
     pub(crate) fn scope(&self) -> String {
         match self {
             Self::User => String::new(),
@@ -74,63 +74,64 @@ impl Source {
     }
 }
 
-/// How a server is reached.
+/// Defines how a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TransportConfig {
     /// A program on this machine, through its standard input and output.
     Stdio(StdioConfig),
-    /// An address.
+    /// A URL.
     Http(HttpConfig),
 }
 
-/// A program.
+/// Configures a server that is a local program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StdioConfig {
     /// The program: a path, or a name in `PATH`.
     pub command: String,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Its environment, beside the few variables that every program needs.
+    /// Its environment, in addition to the few variables that every program gets.
     pub environment: BTreeMap<String, String>,
-    /// Where it runs; the workspace when absent.
+    /// The directory in which it runs; the workspace if not set.
     pub directory: Option<PathBuf>,
-    /// Whether the sandbox confines it.
+    /// True if the sandbox confines it.
     pub sandbox: bool,
-    /// What it may write to beside the usual caches; relative paths lie in the workspace.
+    /// The paths that it may write to in addition to the usual caches; relative paths are in the
+    /// workspace.
     pub writable: Vec<PathBuf>,
-    /// Whether it may reach the network, where the sandbox confines it.
+    /// True if it may use the network inside the sandbox.
     pub network: bool,
 }
 
-/// An address.
+/// Configures a server that is reached over HTTP.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpConfig {
-    /// The address.
+    /// The URL.
     pub url: Url,
-    /// Headers that every request carries.
+    /// The headers of every request.
     pub headers: BTreeMap<String, String>,
-    /// The token that every request carries.
+    /// The bearer token of every request.
     pub bearer_token: Option<String>,
-    /// What is known beforehand for signing in.
+    /// The OAuth settings.
     pub oauth: OauthConfig,
 }
 
-/// What is known beforehand for signing in.
+/// Holds the OAuth settings of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OauthConfig {
-    /// A client that was registered by hand.
+    /// The id of a client that was registered manually.
     pub client_id: Option<String>,
-    /// The address of a document that describes this client, for servers that take one.
+    /// The URL of a client metadata document, for servers that support one.
     pub client_metadata_url: Option<String>,
     /// Its secret.
     pub client_secret: Option<String>,
-    /// What to ask for; what the server names when empty.
+    /// The scopes to request; if empty, those that the server names.
     pub scopes: Vec<String>,
 }
 
 impl std::fmt::Debug for HttpConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Without the values of headers and the token: they are secrets.
+        // The values of headers and the token are left out, because they are secrets.
         f.debug_struct("HttpConfig")
             .field("url", &self.url.as_str())
             .field("headers", &self.headers.keys().collect::<Vec<_>>())
@@ -138,12 +139,12 @@ impl std::fmt::Debug for HttpConfig {
     }
 }
 
-/// The name of a server: it becomes a part of names of tools, paths and keys.
+/// Is the name of a server, which becomes a part of tool names, paths and keys.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ServerName(String);
 
 impl ServerName {
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -160,7 +161,7 @@ impl std::str::FromStr for ServerName {
 
     fn from_str(text: &str) -> Result<Self, ClientError> {
         let is_sound = !text.is_empty()
-            && text.len() <= LONGEST_NAME
+            && text.len() <= MAX_NAME_BYTES
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
             && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
         if is_sound {
@@ -169,7 +170,7 @@ impl std::str::FromStr for ServerName {
         Err(ClientError::Configuration {
             server: lango_tool::visible_short(text),
             reason: format!(
-                "its name must be 1 to {LONGEST_NAME} letters, digits, '-' and '_', beginning with \
+                "its name must be 1 to {MAX_NAME_BYTES} letters, digits, '-' and '_', beginning with \
                  a letter or a digit"
             ),
         })
@@ -177,7 +178,7 @@ impl std::str::FromStr for ServerName {
 }
 
 impl ServerConfig {
-    /// A server of the user's with the usual limits.
+    /// Creates the configuration of a user's server with default limits.
     pub fn new(name: ServerName, transport: TransportConfig) -> Self {
         Self {
             name,
@@ -197,15 +198,15 @@ impl ServerConfig {
         }
     }
 
-    /// Whether the user wants this tool.
+    /// Tells whether the configuration enables this tool.
     pub fn wants(&self, tool: &str) -> bool {
         let listed = |list: &[String]| list.iter().any(|name| name == tool);
         (self.enabled_tools.is_empty() || listed(&self.enabled_tools))
             && !listed(&self.disabled_tools)
     }
 
-    /// Where it is, in one line for a person.
-    pub fn place(&self) -> String {
+    /// Returns its command or URL in one line, for a person.
+    pub fn location(&self) -> String {
         match &self.transport {
             TransportConfig::Stdio(program) => {
                 let words = std::iter::once(&program.command).chain(&program.arguments);
@@ -215,16 +216,16 @@ impl ServerConfig {
         }
     }
 
-    /// What would be started or reached, as a digest: another one is another server. All that a
-    /// project's entry says counts as it is written. What variables stand for in `env` and
-    /// `headers` is left out, because tokens change.
+    /// Returns a digest of what would be started or reached: a different digest means a different
+    /// server. A project's entry counts as it is written. The values of variables in `env` and
+    /// `headers` are left out, because tokens change.
     pub(crate) fn definition(&self) -> String {
         let mut parts: Vec<&str> = vec![&self.written];
         let (directory, counts);
         match &self.transport {
             TransportConfig::Stdio(program) => {
                 directory = program.directory.as_ref().map(|path| path.display().to_string());
-                // How many there are of each keeps arguments and names of variables apart.
+                // The counts separate arguments from names of variables.
                 counts = format!("{} {}", program.arguments.len(), program.environment.len());
                 parts.extend(["stdio", &program.command, &counts]);
                 parts.extend(program.arguments.iter().map(String::as_str));
@@ -241,7 +242,7 @@ impl ServerConfig {
         super::pin::digest_of(&parts)
     }
 
-    /// The values that must not be shown or recorded.
+    /// Returns the values that must not be shown or recorded.
     pub fn secrets(&self) -> Vec<String> {
         let values: Vec<&String> = match &self.transport {
             TransportConfig::Stdio(program) => {
@@ -257,7 +258,7 @@ impl ServerConfig {
     }
 }
 
-/// Whether a variable or a field with this name probably holds a secret.
+/// Tells whether a variable or a field with this name probably holds a secret.
 pub(crate) fn is_secret_name(name: &str) -> bool {
     const ANYWHERE: [&str; 12] = [
         "password",
@@ -273,15 +274,15 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
         "privatekey",
         "accesskey",
     ];
-    // These would be found in harmless words.
+    // These also occur inside harmless words.
     const ALONE: [&str; 6] = ["key", "pin", "cvv", "auth", "pwd", "seed"];
     let lower = name.to_lowercase();
     ANYWHERE.into_iter().any(|word| lower.contains(word))
         || words(name).iter().any(|word| ALONE.contains(&word.as_str()))
 }
 
-/// The words of a name or a sentence in small letters: `userPin`, `user_pin` and `User PIN` are
-/// the same two.
+/// Splits a name or a sentence into lowercase words: `userPin`, `user_pin` and `User PIN` give the
+/// same two.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -289,7 +290,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     let mut before = ' ';
     while let Some(character) = characters.next() {
         let next_is_small = characters.peek().is_some_and(|next| next.is_lowercase());
-        // `apiKey` has its border before the K, and so has `APIKey`.
+        // Both `apiKey` and `APIKey` are split before the K.
         let begins = character.is_uppercase()
             && (before.is_lowercase()
                 || before.is_numeric()
@@ -308,10 +309,10 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// An address without user, password, query and fragment.
+/// Returns a URL without user, password, query and fragment.
 pub(crate) fn without_secrets(url: &Url) -> String {
     let mut url = url.clone();
-    // Fails only for addresses that have no host, and then there is nothing to remove.
+    // This fails only for URLs without a host, which have nothing to remove.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_query(None);

@@ -1,6 +1,6 @@
-//! What a server may ask of us while it works for us, and what it is told.
+//! Answers the requests of a server during a call.
 
-// Sampling and roots are on their way out of the protocol, and servers still use them.
+// Sampling and roots are deprecated in the protocol, but servers still use them.
 #![expect(deprecated, reason = "the protocol's own deprecation; peers of today speak it")]
 
 use std::path::PathBuf;
@@ -20,33 +20,33 @@ use super::ServerName;
 use super::person::{Form, Person};
 use super::sampling::Sampling;
 
-/// Questions of one server that are looked at, at the same time.
-const AT_ONCE: usize = 4;
-/// Remarks kept about one call.
-const MOST_REMARKS: usize = 20;
+/// Limits the simultaneous questions of one server.
+const MAX_OPEN_QUESTION_COUNT: usize = 4;
+/// Limits the remarks about one call.
+const MAX_REMARK_COUNT: usize = 20;
 
-/// Our side of a connection.
+/// Is the client side of a connection.
 pub(crate) struct Conversation {
     pub(crate) server: ServerName,
-    /// The directory that the server may know of.
+    /// The directory that the server may know.
     pub(crate) root: Option<PathBuf>,
     pub(crate) person: Arc<dyn Person>,
     pub(crate) sampling: Option<Sampling>,
     pub(crate) calls: Arc<Calls>,
-    /// Counts the times that the server said its tools are others now.
+    /// Counts the announcements of a changed tool list.
     pub(crate) tools_changed: watch::Sender<u64>,
     pub(crate) questions: Semaphore,
 }
 
-/// The calls that are under way, each with what there is to remark about the server.
+/// Holds the running calls, each with remarks about the server.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    /// A lock, because questions come beside calls; it is held to add a line.
+    /// The lock is held to add a line; questions arrive in parallel with calls.
     open: Mutex<Vec<(u64, Vec<String>)>>,
 }
 
 impl Calls {
-    /// A call begins.
+    /// Registers a call.
     pub(crate) fn open(&self) -> OpenCall<'_> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let number = open.last().map_or(0, |(last, _)| last + 1);
@@ -54,11 +54,11 @@ impl Calls {
         OpenCall { calls: self, number }
     }
 
-    /// Something to be said with the result of whatever is under way: which call the server did
-    /// it for is not always known. False where nothing is under way.
+    /// Adds a remark to all running calls, because the call that it belongs to is not always known.
+    /// Returns false if no call is running.
     pub(crate) fn remark(&self, text: &str) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        for (_, remarks) in open.iter_mut().filter(|(_, remarks)| remarks.len() < MOST_REMARKS) {
+        for (_, remarks) in open.iter_mut().filter(|(_, remarks)| remarks.len() < MAX_REMARK_COUNT) {
             remarks.push(text.to_owned());
         }
         !open.is_empty()
@@ -66,24 +66,24 @@ impl Calls {
 
     fn end(&self, number: u64) -> Vec<String> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = open.iter().position(|(known, _)| *known == number);
-        place.map(|place| open.remove(place).1).unwrap_or_default()
+        let position = open.iter().position(|(known, _)| *known == number);
+        position.map(|position| open.remove(position).1).unwrap_or_default()
     }
 }
 
-/// A call that is under way, until this is dropped.
+/// Represents a running call, until this is dropped.
 pub(crate) struct OpenCall<'a> {
     calls: &'a Calls,
     number: u64,
 }
 
 impl OpenCall<'_> {
-    /// Whether no other call is under way.
+    /// Tells whether no other call is running.
     pub(crate) fn is_only(&self) -> bool {
         self.calls.open.lock().unwrap_or_else(PoisonError::into_inner).len() == 1
     }
 
-    /// It is over. What was remarked meanwhile.
+    /// Ends the call and returns its remarks.
     pub(crate) fn close(self) -> Vec<String> {
         self.calls.end(self.number)
     }
@@ -109,7 +109,7 @@ impl Conversation {
             sampling,
             calls: Arc::default(),
             tools_changed: watch::Sender::new(0),
-            questions: Semaphore::new(AT_ONCE),
+            questions: Semaphore::new(MAX_OPEN_QUESTION_COUNT),
         }
     }
 
@@ -125,7 +125,7 @@ impl Conversation {
         };
         let form = Form::read(&self.server, &message, &schema)?;
         let Some(filled) = self.person.fill(form.clone()).await else {
-            return Err("nobody answered it".to_owned());
+            return Err("no answer was given".to_owned());
         };
         let values = form.values(&filled)?;
         Ok(ElicitResult::new(ElicitationAction::Accept).with_content(values))
@@ -148,7 +148,7 @@ impl ClientHandler for Conversation {
         capabilities.roots = self.root.as_ref().map(|_| RootsCapabilities::default());
         capabilities.sampling = self.sampling.as_ref().map(|_| SamplingCapability::default());
         let own = Implementation::new("lango", env!("CARGO_PKG_VERSION"));
-        // The newest version that begins with a greeting, which is what servers of today speak.
+        // The newest version that starts with an initialize request, which current servers support.
         ClientConfig::new(capabilities, own).with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a server elsewhere, and who can act.
+//! Defines the errors of MCP servers, and who can act on them.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use lango_tool::visible_short;
 
 use super::http::scope_in;
 
-/// Why a server, or one of its tools, cannot be used.
+/// Is the reason why a server, or one of its tools, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The configuration of one server. The user can act.
@@ -15,7 +15,7 @@ pub enum ClientError {
     Configuration {
         /// Its name.
         server: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// A file with servers. The user can act.
@@ -23,7 +23,7 @@ pub enum ClientError {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// No server has this name.
@@ -37,82 +37,82 @@ pub enum ClientError {
     UnknownTool {
         /// The server.
         server: String,
-        /// As asked for.
+        /// The requested name.
         tool: String,
     },
-    /// It is switched off.
+    /// The server is disabled.
     #[error(
         "the MCP server {0} is switched off. To switch it on: lango config set mcp_servers.{0}.enabled true"
     )]
     Disabled(String),
-    /// What the server says about the tool is not what was agreed to.
+    /// The description of the tool differs from the approved one.
     #[error(
         "{what} of the MCP server {server} changed since it was approved, and is frozen. A person can look at it with: lango mcp approve {server}{}",
         argument(tool)
     )]
     Frozen {
-        /// Whose.
+        /// The server.
         server: String,
-        /// A tool, or nothing for the server itself.
+        /// The tool; empty for the server itself.
         tool: String,
         /// What changed.
         what: String,
     },
-    /// It could not be started, or did not answer when it was.
+    /// The server could not be started, or did not answer.
     #[error(
         "the MCP server {server} could not be started: {reason}. To see more: lango mcp test {server}"
     )]
     Start {
         /// Its name.
         server: String,
-        /// What went wrong, with the last it said.
+        /// The reason, with the last output.
         reason: String,
     },
-    /// It died before and is not started again yet. A retry helps, later.
+    /// The server failed and is not restarted yet. A later retry may help.
     #[error(
         "the MCP server {server} failed {times} times in a row and is started again in {seconds} s: {reason}"
     )]
     Waiting {
         /// Its name.
         server: String,
-        /// How often.
+        /// The number of failures.
         times: u32,
-        /// How long.
+        /// The time until the restart.
         seconds: u64,
         /// The last failure.
         reason: String,
     },
-    /// It died too often and is left alone.
+    /// The server failed too often and is not restarted.
     #[error(
         "the MCP server {server} failed {times} times in a row and is left alone: {reason}. A person can try it with: lango mcp test {server}"
     )]
     Isolated {
         /// Its name.
         server: String,
-        /// How often.
+        /// The number of failures.
         times: u32,
         /// The last failure.
         reason: String,
     },
-    /// It went away while it was working.
+    /// The server ended during a call.
     #[error(
         "the MCP server {server} ended in the middle of the call ({reason}); whether the call had an effect is not known. It is started again with the next call"
     )]
     Gone {
         /// Its name.
         server: String,
-        /// How.
+        /// The reason.
         reason: String,
     },
-    /// It answered with an error.
+    /// The server answered with an error.
     #[error("the MCP server {server} answered: {reason}")]
     Answered {
         /// Its name.
         server: String,
-        /// What.
+        /// The error message.
         reason: String,
     },
-    /// It did not answer in time.
+    /// The server did not answer in time.
     #[error("the MCP server {server} did not answer within {seconds} s, and was told to stop. A longer limit: lango config set mcp_servers.{server}.tool_timeout_sec {}", seconds * 4)]
     TooSlow {
         /// Its name.
@@ -120,43 +120,43 @@ pub enum ClientError {
         /// The limit.
         seconds: u64,
     },
-    /// Whoever asked does not want it any more.
+    /// The turn was cancelled.
     #[error("stopped because the turn was cancelled")]
     Cancelled,
-    /// It wants to know who we are, or that we may do more.
+    /// The server requires a login, or more scopes.
     #[error("the MCP server {server} asks for a login: lango mcp login {server}{}", scopes(.challenge))]
     LoginNeeded {
         /// Its name.
         server: String,
-        /// What it said about that; a header of the protocol.
+        /// Its challenge, a header of the protocol.
         challenge: String,
     },
-    /// Signing in did not work.
+    /// The login failed.
     #[error("signing in to the MCP server {server} failed: {reason}")]
     Login {
         /// Its name.
         server: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The database.
+    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// What a challenge asks for, as the option of the command.
+/// Returns the scopes of a challenge as an option of the command.
 fn scopes(challenge: &str) -> String {
     let scope = scope_in(challenge).filter(|scope| scope.split(' ').all(is_plain));
     scope.map(|scope| format!(" --scope \"{scope}\"")).unwrap_or_default()
 }
 
-/// A tool as the argument of a command.
+/// Returns a tool as an argument of the command.
 fn argument(tool: &str) -> String {
     if is_plain(tool) { format!(" {tool}") } else { String::new() }
 }
 
-/// Whether a server's word can stand in a command that somebody pastes into a shell: it is one
-/// word there, and no option.
+/// Tells whether text of a server is safe in a command that a user pastes into a shell: it must be
+/// one word there, and no option.
 fn is_plain(word: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b":._/-".contains(&byte);
     !word.is_empty() && !word.starts_with('-') && word.bytes().all(plain)

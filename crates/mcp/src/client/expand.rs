@@ -1,7 +1,7 @@
-//! `${VARIABLE}` and `${VARIABLE:-otherwise}` in values of the configuration.
+//! Expands `${VARIABLE}` and `${VARIABLE:-otherwise}` in values of the configuration.
 
-/// Replaces what stands in braces. `look_up` knows the variables. The error names the variable
-/// that is missing.
+/// Expands the variables of a text. `look_up` returns their values. The error names a missing
+/// variable.
 pub fn expand(text: &str, look_up: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;
@@ -15,7 +15,7 @@ pub fn expand(text: &str, look_up: &dyn Fn(&str) -> Option<String>) -> Result<St
             Some((name, otherwise)) => (name, Some(otherwise)),
             None => (&inside[..end], None),
         };
-        // An empty variable counts as none where there is something else to take, as in a shell.
+        // An empty variable counts as missing if there is a default, as in a shell.
         let value = look_up(name).filter(|value| !(value.is_empty() && otherwise.is_some()));
         match value.or_else(|| otherwise.map(str::to_owned)) {
             Some(value) => expanded.push_str(&value),

@@ -1,11 +1,11 @@
-//! Many tools behind two: one that lists and describes them, one that calls them. For servers
-//! whose descriptions would fill the prompt.
+//! Replaces many tools by two: one that lists and describes them, one that calls them. This is for
+//! servers whose descriptions would fill the prompt.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lango_tool::{
-    AnyTool, Prepared, PreparedCall, Proposal, RegisteredTool, SafetyLevel, ToolContext,
+    AnyTool, ErasedCall, PreparedCall, Proposal, RegisteredTool, SafetyLevel, ToolContext,
     ToolDeclaration, ToolError, ToolFuture, ToolOutput,
 };
 use schemars::JsonSchema;
@@ -16,10 +16,10 @@ use super::pin::ToolVersion;
 use super::server::Server;
 use super::{naming, result, tool};
 
-/// Characters of a description in the list.
-const SHORT: usize = 100;
+/// Limits a description in the list.
+const MAX_SUMMARY_CHARACTERS: usize = 100;
 
-/// What the listing tool takes.
+/// Holds the arguments of the listing tool.
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListArguments {
@@ -29,7 +29,7 @@ struct ListArguments {
     tool: Option<String>,
 }
 
-/// What the calling tool takes.
+/// Holds the arguments of the calling tool.
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CallArguments {
@@ -41,7 +41,7 @@ struct CallArguments {
     arguments: Option<Box<RawValue>>,
 }
 
-/// The two tools that stand for all of a server's.
+/// Returns the two tools that stand for all tools of a server.
 pub(crate) fn fold(
     server: &Arc<Server>,
     versions: &[ToolVersion],
@@ -54,7 +54,7 @@ pub(crate) fn fold(
         .zip(tools.into_iter().map(Arc::new))
         .collect();
     let named = Arc::new(named);
-    let lister = Lister { server: Arc::clone(server), versions: versions.to_vec() };
+    let lister = ToolLister { server: Arc::clone(server), versions: versions.to_vec() };
     let own = |suffix: &str| -> Arc<str> { naming::tool_name(name, suffix).into() };
     let list = ToolDeclaration {
         name: own("tools"),
@@ -73,34 +73,34 @@ pub(crate) fn fold(
     };
     vec![
         RegisteredTool::dynamic(list, true, Arc::new(lister))
-            .owned_by(server.config.agent.clone())
-            .capable_of(tool::capability(server)),
-        RegisteredTool::dynamic(call, false, Arc::new(Caller { named }))
-            .owned_by(server.config.agent.clone())
-            .capable_of(tool::capability(server)),
+            .with_owner(server.config.agent.clone())
+            .with_capability(tool::capability(server)),
+        RegisteredTool::dynamic(call, false, Arc::new(ToolCaller { named }))
+            .with_owner(server.config.agent.clone())
+            .with_capability(tool::capability(server)),
     ]
 }
 
-struct Lister {
+struct ToolLister {
     server: Arc<Server>,
     versions: Vec<ToolVersion>,
 }
 
-impl AnyTool for Lister {
-    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
+impl AnyTool for ToolLister {
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<PreparedCall, ToolError> {
         let text = if arguments.trim().is_empty() { "{}" } else { arguments };
         let arguments: ListArguments =
             serde_json::from_str(text).map_err(|error| ToolError::Arguments(error.to_string()))?;
-        Ok(Prepared::new(Listing { lister: self, tool: arguments.tool }))
+        Ok(PreparedCall::new(ListingCall { lister: self, tool: arguments.tool }))
     }
 }
 
-struct Listing {
-    lister: Arc<Lister>,
+struct ListingCall {
+    lister: Arc<ToolLister>,
     tool: Option<String>,
 }
 
-impl PreparedCall for Listing {
+impl ErasedCall for ListingCall {
     fn propose(&self) -> Option<Proposal> {
         None
     }
@@ -110,13 +110,13 @@ impl PreparedCall for Listing {
     }
 }
 
-impl Listing {
+impl ListingCall {
     fn text(&self) -> Result<String, ToolError> {
         let versions = &self.lister.versions;
         let Some(name) = &self.tool else {
             let line = |version: &ToolVersion| {
                 let words = result::clean(&version.description).replace('\n', " ");
-                let words: String = words.chars().take(SHORT).collect();
+                let words: String = words.chars().take(MAX_SUMMARY_CHARACTERS).collect();
                 format!("{}: {words}\n", result::clean(&version.name))
             };
             return Ok(versions.iter().map(line).collect());
@@ -133,23 +133,23 @@ fn unknown(name: &str) -> ToolError {
     ToolError::Arguments(format!("there is no tool {name}; list them first"))
 }
 
-struct Caller {
+struct ToolCaller {
     named: Arc<BTreeMap<String, Arc<RegisteredTool>>>,
 }
 
-impl AnyTool for Caller {
-    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
-        // Only what stands for nothing gets here, and what is wrong with it is said.
+impl AnyTool for ToolCaller {
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<PreparedCall, ToolError> {
+        // Only an invalid call gets here, and the error says what is wrong with it.
         let (tool, arguments) = self.find(arguments)?;
         tool.prepare(&arguments)
     }
 
-    fn stands_for(&self, arguments: &str) -> Option<(Arc<RegisteredTool>, String)> {
+    fn resolve_alias(&self, arguments: &str) -> Option<(Arc<RegisteredTool>, String)> {
         self.find(arguments).ok()
     }
 }
 
-impl Caller {
+impl ToolCaller {
     fn find(&self, arguments: &str) -> Result<(Arc<RegisteredTool>, String), ToolError> {
         let given: CallArguments = serde_json::from_str(arguments)
             .map_err(|error| ToolError::Arguments(error.to_string()))?;

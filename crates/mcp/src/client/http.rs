@@ -1,4 +1,4 @@
-//! A server that is an address: reached through the guard, and nowhere else.
+//! Reaches a server over HTTP, always through the egress guard.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,18 +20,18 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Sse, SseStream};
 use url::Url;
 
-use super::conduct::LONGEST_MESSAGE;
+use super::conduct::MAX_MESSAGE_BYTES;
 
 const SESSION: &str = "mcp-session-id";
 const LAST_EVENT: &str = "last-event-id";
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
-/// Steps within one origin that are followed.
-const MOST_REDIRECTS: usize = 3;
-/// How long a connection, and the beginning of an answer, may take.
-const CONNECT: Duration = Duration::from_secs(10);
+/// Limits the redirects within one origin that are followed.
+const MAX_REDIRECT_COUNT: usize = 3;
+/// Limits how long a connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a request did not get an answer.
+/// Is the reason why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HttpError {
     #[error(transparent)]
@@ -39,16 +39,17 @@ pub(crate) enum HttpError {
     #[error("{0}")]
     Broken(String),
     #[error(
-        "it redirects to {0}, which is another place; if that is right, configure it as the url"
+        "it redirects to {0}, which is another origin; if that is right, configure it as the url"
     )]
-    Elsewhere(String),
-    #[error("its answer is longer than {} MiB", LONGEST_MESSAGE >> 20)]
+    ForeignRedirect(String),
+    #[error("its answer is longer than {} MiB", MAX_MESSAGE_BYTES >> 20)]
     TooLong,
 }
 
-/// The places that may be reached on behalf of one server: public ones, and where the user typed
-/// an address that is not, that one, at any port, because its authorization server may be beside
-/// it. A name that leads to such an address is not enough: tomorrow it may lead elsewhere.
+/// Returns the guard for one server. It allows public addresses and, if the user configured a
+/// private address, that one at any port, because its authorization server may be on the same host.
+/// A name that resolves to a private address is not enough, because it may later resolve to another
+/// one.
 pub(crate) fn guard_for(url: &Url, rules: &Rules) -> Result<Guard, EgressError> {
     let (_, destination) = Destination::of_url(url.as_str())?;
     let host = match (destination.name(), destination.address()) {
@@ -64,21 +65,21 @@ pub(crate) fn guard_for(url: &Url, rules: &Rules) -> Result<Guard, EgressError> 
     Ok(Guard::new(rules))
 }
 
-/// Requests of ours to one server. Connections go to addresses that were checked.
+/// Sends requests to one server. Connections go only to checked addresses.
 #[derive(Clone)]
 pub(crate) struct GuardedHttp {
     client: reqwest::Client,
     guard: Guard,
 }
 
-/// Answers with addresses that the guard let through.
-struct Checked(Guard);
+/// Resolves names to addresses that the guard allows.
+struct CheckedResolver(Guard);
 
-impl Resolve for Checked {
+impl Resolve for CheckedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let guard = self.0.clone();
         Box::pin(async move {
-            // The port is checked before, with the address; here it is the name that counts.
+            // The port is checked before, with the URL; here only the name counts.
             let destination = Destination::of_authority(&format!("{}:0", name.as_str()))?;
             let addresses: Vec<SocketAddr> = guard.resolve(&destination).await?;
             Ok(Box::new(addresses.into_iter()) as Addrs)
@@ -91,15 +92,15 @@ impl GuardedHttp {
         let client = reqwest::Client::builder()
             .redirect(redirect::Policy::none())
             .no_proxy()
-            .dns_resolver(Arc::new(Checked(guard.clone())))
-            .connect_timeout(CONNECT)
+            .dns_resolver(Arc::new(CheckedResolver(guard.clone())))
+            .connect_timeout(CONNECT_TIMEOUT)
             .user_agent(concat!("lango/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| HttpError::Broken(chain(error)))?;
+            .map_err(|error| HttpError::Broken(describe_error(error)))?;
         Ok(Self { client, guard })
     }
 
-    /// Sends a request, and follows it within its origin where method and body stay the same.
+    /// Sends a request and follows redirects within its origin that keep method and body.
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -108,7 +109,7 @@ impl GuardedHttp {
         body: Option<Vec<u8>>,
     ) -> Result<Response, HttpError> {
         let mut url = Url::parse(address).map_err(|error| HttpError::Broken(error.to_string()))?;
-        for _ in 0..=MOST_REDIRECTS {
+        for _ in 0..=MAX_REDIRECT_COUNT {
             let response =
                 self.send_once(method.clone(), url.as_str(), headers, body.clone()).await?;
             let keeps_all = matches!(
@@ -122,15 +123,15 @@ impl GuardedHttp {
             match next {
                 Some(next) if next.origin() == url.origin() => url = next,
                 Some(next) => {
-                    return Err(HttpError::Elsewhere(super::config::without_secrets(&next)));
+                    return Err(HttpError::ForeignRedirect(super::config::without_secrets(&next)));
                 }
                 None => return Ok(response),
             }
         }
-        Err(HttpError::Broken(format!("more than {MOST_REDIRECTS} redirects")))
+        Err(HttpError::Broken(format!("more than {MAX_REDIRECT_COUNT} redirects")))
     }
 
-    /// Sends a request to a place that may be reached, and follows it nowhere.
+    /// Sends a request to an allowed address, without following redirects.
     pub(crate) async fn send_once(
         &self,
         method: Method,
@@ -147,16 +148,16 @@ impl GuardedHttp {
         if let Some(body) = body {
             request = request.body(body);
         }
-        request.send().await.map_err(|error| HttpError::Broken(chain(error)))
+        request.send().await.map_err(|error| HttpError::Broken(describe_error(error)))
     }
 
-    /// The whole body, as far as it is taken.
+    /// Reads the whole body, up to the limit.
     pub(crate) async fn body(response: Response) -> Result<Vec<u8>, HttpError> {
         let mut body = Vec::new();
         let mut pieces = response.bytes_stream();
         while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(|error| HttpError::Broken(chain(error)))?;
-            if body.len() + piece.len() > LONGEST_MESSAGE {
+            let piece = piece.map_err(|error| HttpError::Broken(describe_error(error)))?;
+            if body.len() + piece.len() > MAX_MESSAGE_BYTES {
                 return Err(HttpError::TooLong);
             }
             body.extend_from_slice(&piece);
@@ -165,9 +166,9 @@ impl GuardedHttp {
     }
 }
 
-type Failed = StreamableHttpError<HttpError>;
+type HttpFailure = StreamableHttpError<HttpError>;
 
-impl From<HttpError> for Failed {
+impl From<HttpError> for HttpFailure {
     fn from(error: HttpError) -> Self {
         Self::Client(error)
     }
@@ -183,7 +184,7 @@ impl StreamableHttpClient for GuardedHttp {
         session: Option<Arc<str>>,
         token: Option<String>,
         custom: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<StreamableHttpPostResponse, Failed> {
+    ) -> Result<StreamableHttpPostResponse, HttpFailure> {
         let has_session = session.is_some();
         let mut headers = headers(session.as_deref(), token.as_deref(), custom)?;
         headers.push((CONTENT_TYPE, HeaderValue::from_static(JSON)));
@@ -208,7 +209,7 @@ impl StreamableHttpClient for GuardedHttp {
         let answer: Option<ServerJsonRpcMessage> =
             if kind.starts_with(JSON) { serde_json::from_slice(&body).ok() } else { None };
         match answer {
-            // An error with a body that explains it is worth more than its number.
+            // An error body explains more than the status code.
             Some(answer) if status.is_success() || matches!(answer, JsonRpcMessage::Error(_)) => {
                 Ok(StreamableHttpPostResponse::Json(answer, session))
             }
@@ -227,9 +228,9 @@ impl StreamableHttpClient for GuardedHttp {
         session: Arc<str>,
         token: Option<String>,
         custom: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), HttpFailure> {
         let headers = headers(Some(&session), token.as_deref(), custom)?;
-        // Servers need not know this, and a session that stays is theirs to forget.
+        // Servers need not support this; they expire remaining sessions themselves.
         self.send(Method::DELETE, &uri, &headers, None).await?;
         Ok(())
     }
@@ -241,7 +242,7 @@ impl StreamableHttpClient for GuardedHttp {
         last_event: Option<String>,
         token: Option<String>,
         custom: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpFailure> {
         let mut headers = headers(session.as_deref(), token.as_deref(), custom)?;
         if let Some(last) = last_event.and_then(|last| HeaderValue::from_str(&last).ok()) {
             headers.push((HeaderName::from_static(LAST_EVENT), last));
@@ -264,7 +265,7 @@ fn headers(
     session: Option<&str>,
     token: Option<&str>,
     custom: HashMap<HeaderName, HeaderValue>,
-) -> Result<Vec<(HeaderName, HeaderValue)>, Failed> {
+) -> Result<Vec<(HeaderName, HeaderValue)>, HttpFailure> {
     let mut headers: Vec<(HeaderName, HeaderValue)> = custom.into_iter().collect();
     headers.push((ACCEPT, HeaderValue::from_static("application/json, text/event-stream")));
     let value = |text: &str| {
@@ -281,8 +282,8 @@ fn headers(
     Ok(headers)
 }
 
-/// Whether the server wants to know who we are, and how it says so.
-fn challenge(response: &Response) -> Result<(), Failed> {
+/// Returns an error if the server requires a login or more scopes.
+fn challenge(response: &Response) -> Result<(), HttpFailure> {
     let header = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
     let header = header.unwrap_or_default().to_owned();
     match response.status() {
@@ -298,7 +299,7 @@ fn challenge(response: &Response) -> Result<(), Failed> {
     }
 }
 
-/// The value of `scope` in a challenge.
+/// Returns the value of `scope` in a challenge.
 pub(crate) fn scope_in(header: &str) -> Option<String> {
     let at = header.to_ascii_lowercase().find("scope=")?;
     let value = &header[at + "scope=".len()..];
@@ -314,11 +315,11 @@ fn content_type(response: &Response) -> String {
     String::from_utf8_lossy(value.unwrap_or_default()).to_ascii_lowercase()
 }
 
-/// The events of an answer. One that is too long ends the stream.
+/// Returns the events of an answer. An event that is too long ends the stream.
 fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
     let mut since_end = 0;
     let pieces = response.bytes_stream().map(move |piece| {
-        let piece = piece.map_err(|error| std::io::Error::other(chain(error)))?;
+        let piece = piece.map_err(|error| std::io::Error::other(describe_error(error)))?;
         // An empty line ends an event. Looking only at the last one in a piece errs on the side of
         // counting too much, by less than one piece.
         match piece.windows(2).rposition(|pair| pair == b"\n\n" || pair == b"\r\r") {
@@ -326,7 +327,7 @@ fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
             None if piece.windows(4).any(|four| four == b"\r\n\r\n") => since_end = 0,
             None => since_end += piece.len(),
         }
-        if since_end > LONGEST_MESSAGE {
+        if since_end > MAX_MESSAGE_BYTES {
             return Err(std::io::Error::other(HttpError::TooLong));
         }
         Ok(piece)
@@ -334,9 +335,9 @@ fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
     SseStream::from_bytes_stream(pieces).boxed()
 }
 
-/// An error with its causes, which is where the reason stands. Without the address: there may be a
-/// key in its query.
-fn chain(error: reqwest::Error) -> String {
+/// Returns an error with its causes, which contain the reason. The URL is left out, because its
+/// query may contain a key.
+fn describe_error(error: reqwest::Error) -> String {
     use std::error::Error as _;
     let error = error.without_url();
     let mut text = error.to_string();
@@ -359,7 +360,7 @@ mod tests {
         let answer = http::Response::builder().status(500).url(address).body("").unwrap();
         let error = Response::from(answer).error_for_status().unwrap_err();
         assert!(error.to_string().contains("hunter2"));
-        let told = chain(error);
+        let told = describe_error(error);
         assert!(!told.contains("hunter2") && told.contains("500"), "{told}");
     }
 }

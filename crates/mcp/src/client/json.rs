@@ -1,18 +1,18 @@
-//! Servers as other programs write them down: JSON with `mcpServers`, or what comes close.
+//! Reads server lists of other programs: JSON with `mcpServers` or a similar key.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Bytes of a file that is read.
-pub const LONGEST_FILE: u64 = 1024 * 1024;
+/// Limits the size of a file that is read.
+pub const MAX_SERVER_FILE_BYTES: u64 = 1024 * 1024;
 
-/// One entry, as it is written.
+/// Holds one entry as it is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JsonEntry {
-    /// `stdio`, `http`, `streamable-http`; what else is given decides when it is absent.
+    /// `stdio`, `http` or `streamable-http`; if not set, the other keys decide.
     pub r#type: Option<String>,
     /// The program.
     pub command: Option<String>,
@@ -20,41 +20,41 @@ pub struct JsonEntry {
     pub args: Vec<String>,
     /// Its environment.
     pub env: BTreeMap<String, String>,
-    /// Where it runs.
+    /// The directory in which it runs.
     pub cwd: Option<String>,
     /// The address.
     pub url: Option<String>,
     /// Headers.
     pub headers: BTreeMap<String, String>,
-    /// Whether it is switched off.
+    /// True if it is disabled.
     pub disabled: bool,
 }
 
 impl JsonEntry {
-    /// SHA-256 over all of it as it is written, before variables are put in. Not the text itself:
-    /// there may be secrets in it.
+    /// Returns a SHA-256 digest of the entry as it is written, before variables are expanded. The
+    /// text itself is not used, because it may contain secrets.
     pub fn digest(&self) -> Result<String, String> {
         let text = serde_json::to_string(self).map_err(|error| error.to_string())?;
         Ok(super::pin::digest_of(&[&text]))
     }
 }
 
-/// The keys of an entry that mean something here.
+/// The keys of an entry that are supported.
 const KEYS: [&str; 8] = ["type", "command", "args", "env", "cwd", "url", "headers", "disabled"];
 
-/// An entry with what was not understood of it.
+/// Holds an entry with its unsupported keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundEntry {
+pub struct ParsedEntry {
     /// Its name, as written.
     pub name: String,
-    /// What it says, or why it cannot be read.
+    /// The entry, or the reason why it cannot be read.
     pub entry: Result<JsonEntry, String>,
-    /// Keys that mean nothing here.
+    /// The keys that are not supported.
     pub unknown: Vec<String>,
 }
 
 /// Reads the servers of a file: `mcpServers`, `servers`, or `mcp.servers`.
-pub fn read_servers(text: &str) -> Result<Vec<FoundEntry>, String> {
+pub fn read_servers(text: &str) -> Result<Vec<ParsedEntry>, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let value: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
     let places = [&value["mcpServers"], &value["servers"], &value["mcp"]["servers"]];
@@ -63,12 +63,12 @@ pub fn read_servers(text: &str) -> Result<Vec<FoundEntry>, String> {
     Ok(servers.iter().map(|(name, entry)| read_entry(name, entry)).collect())
 }
 
-fn read_entry(name: &str, value: &Value) -> FoundEntry {
+fn read_entry(name: &str, value: &Value) -> ParsedEntry {
     let nothing = Map::new();
     let keys = value.as_object().unwrap_or(&nothing).keys();
     let unknown = keys.filter(|key| !KEYS.contains(&key.as_str())).cloned().collect();
     let entry = JsonEntry::deserialize(value).map_err(|error| error.to_string());
-    FoundEntry { name: name.to_owned(), entry, unknown }
+    ParsedEntry { name: name.to_owned(), entry, unknown }
 }
 
 #[cfg(test)]

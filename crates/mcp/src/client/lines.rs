@@ -1,4 +1,4 @@
-//! Messages as lines, to and from a program.
+//! Exchanges messages with a program, one per line.
 
 use std::io;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::Mutex;
 
-use super::conduct::{Conduct, LONGEST_MESSAGE};
+use super::conduct::{Conduct, MAX_MESSAGE_BYTES};
 
-/// One message on each line. A line that is too long, and too many lines that are no messages,
-/// close the connection: whoever reads on cannot know what was missed.
+/// Is a transport with one message per line. A line that is too long, or too many invalid lines,
+/// close the connection, because messages may have been lost.
 pub(crate) struct Lines<R, W> {
     read: BufReader<R>,
-    /// What was read of the next line. Kept here, because reading is interrupted whenever
-    /// something is to be sent.
+    /// The part of the next line that was read. It is stored here, because sending interrupts
+    /// reading.
     line: Vec<u8>,
-    /// A lock, because messages are sent at the same time and must not mix.
+    /// The lock keeps messages that are sent at the same time apart.
     write: Arc<Mutex<Option<W>>>,
     conduct: Arc<Conduct>,
 }
@@ -29,7 +29,7 @@ impl<R: AsyncRead + Unpin + Send, W> Lines<R, W> {
         Self { read: BufReader::new(read), line: Vec::new(), write, conduct }
     }
 
-    /// Reads on until the line is whole. False at the end.
+    /// Reads until the line is complete. Returns false at the end.
     async fn next_line(&mut self) -> bool {
         loop {
             let Ok(available) = self.read.fill_buf().await else { return false };
@@ -38,9 +38,9 @@ impl<R: AsyncRead + Unpin + Send, W> Lines<R, W> {
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let take = end.map_or(available.len(), |end| end + 1);
-            if self.line.len() + take > LONGEST_MESSAGE {
+            if self.line.len() + take > MAX_MESSAGE_BYTES {
                 self.conduct
-                    .close(format!("it sent a message of more than {} MiB", LONGEST_MESSAGE >> 20));
+                    .close(format!("it sent a message of more than {} MiB", MAX_MESSAGE_BYTES >> 20));
                 return false;
             }
             self.line.extend_from_slice(&available[..take]);
@@ -84,8 +84,8 @@ where
             match message {
                 Some(Ok(message)) => return Some(message),
                 None => {}
-                // Some programs print to their output what belongs elsewhere.
-                Some(Err(_)) if self.conduct.garbage() => {}
+                // Some programs print log lines to their standard output.
+                Some(Err(_)) if self.conduct.record_invalid_line() => {}
                 Some(Err(_)) => return None,
             }
         }

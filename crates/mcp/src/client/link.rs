@@ -1,4 +1,4 @@
-//! One connection to a server, from its start to its end.
+//! Manages one connection to a server, from its start to its end.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,51 +15,51 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{RoleClient, ServiceExt as _};
 use tokio_util::sync::CancellationToken;
 
-use super::child::{Child, Surroundings};
-use super::conduct::{Conduct, LONGEST_MESSAGE, Watched};
+use super::child::{Child, ProcessEnvironment};
+use super::conduct::{Conduct, MAX_MESSAGE_BYTES, MonitoredTransport};
 use super::config::{HttpConfig, ServerConfig, StdioConfig, TransportConfig};
 use super::conversation::{Calls, Conversation};
 use super::lines::Lines;
 use super::oauth;
-use super::pin::MOST_TOOLS;
-use super::{ClientError, Outside};
+use super::pin::MAX_TOOL_COUNT;
+use super::{ClientError, ClientEnvironment};
 
-/// How much longer than its limit a call may take that keeps reporting progress.
-const PATIENCE: u32 = 10;
-/// What is waited beyond a limit for somebody else to keep it.
-const GRACE: Duration = Duration::from_secs(2);
-/// Pages of a list that are asked for.
-const MOST_PAGES: usize = 50;
-/// How long saying goodbye may take.
-const CLOSING: Duration = Duration::from_secs(2);
+/// Limits a call that keeps reporting progress, as a multiple of its timeout.
+const MAX_TIMEOUT_FACTOR: u32 = 10;
+/// Is added to a timeout before it is enforced here, because the protocol client enforces it first.
+const TIMEOUT_MARGIN: Duration = Duration::from_secs(2);
+/// Limits the pages of a list that are requested.
+const MAX_PAGE_COUNT: usize = 50;
+/// Limits how long closing a connection may take.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A connection. Dropping it ends the program behind it, with everything it started.
+/// Represents a connection. Dropping it ends the program behind it, with everything it started.
 pub(crate) struct Link {
     server: String,
     peer: Peer<RoleClient>,
     pub(crate) conversation: Arc<Conversation>,
     pub(crate) conduct: Arc<Conduct>,
-    /// Taken by whoever finds out how it ended. A lock, because several calls may find the end.
+    /// Taken by the first call that finds out how it ended; several calls may do so.
     child: Mutex<Option<Child>>,
-    /// The tasks of the connection. Taken to close it. A lock, for the same reason.
+    /// The tasks of the connection, taken to close it.
     service: Mutex<Option<RunningService<RoleClient, Arc<Conversation>>>>,
 }
 
 impl Link {
-    /// Starts or reaches a server, and agrees with it on the protocol.
+    /// Starts or reaches a server and initializes the connection.
     pub(crate) async fn open(
         config: &ServerConfig,
         conversation: Conversation,
-        outside: &Outside,
+        environment: &ClientEnvironment,
     ) -> Result<Self, ClientError> {
         let opening = async {
             let conversation = Arc::new(conversation);
             match &config.transport {
                 TransportConfig::Stdio(program) => {
-                    Self::start(config, program, conversation, &outside.surroundings).await
+                    Self::start(config, program, conversation, &environment.process_environment).await
                 }
                 TransportConfig::Http(address) => {
-                    Self::reach(config, address, conversation, outside).await
+                    Self::reach(config, address, conversation, environment).await
                 }
             }
         };
@@ -80,15 +80,15 @@ impl Link {
         config: &ServerConfig,
         program: &StdioConfig,
         conversation: Arc<Conversation>,
-        surroundings: &Surroundings,
+        process_environment: &ProcessEnvironment,
     ) -> Result<Self, ClientError> {
         let failed =
             |reason: String| ClientError::Start { server: config.name.to_string(), reason };
         let (child, output, input) =
-            Child::start(program, surroundings).await.map_err(|error| failed(error.to_string()))?;
+            Child::start(program, process_environment).await.map_err(|error| failed(error.to_string()))?;
         let conduct = Arc::new(Conduct::default());
         let inner = Lines::new(output, input, Arc::clone(&conduct));
-        let transport = Watched::new(inner, &conduct);
+        let transport = MonitoredTransport::new(inner, &conduct);
         match Arc::clone(&conversation).serve(transport).await {
             Ok(service) => Ok(Self::new(config, service, conversation, conduct, Some(child))),
             Err(error) => {
@@ -103,7 +103,7 @@ impl Link {
         config: &ServerConfig,
         address: &HttpConfig,
         conversation: Arc<Conversation>,
-        outside: &Outside,
+        environment: &ClientEnvironment,
     ) -> Result<Self, ClientError> {
         let failed =
             |reason: String| ClientError::Start { server: config.name.to_string(), reason };
@@ -116,14 +116,14 @@ impl Link {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        let client = oauth::client(config, address, outside).await?;
+        let client = oauth::client(config, address, environment).await?;
         let mut settings = StreamableHttpClientTransportConfig::with_uri(address.url.as_str());
         settings.custom_headers = headers;
         settings.auth_header.clone_from(&address.bearer_token);
-        settings.max_sse_event_size = LONGEST_MESSAGE;
+        settings.max_sse_event_size = MAX_MESSAGE_BYTES;
         let conduct = Arc::new(Conduct::default());
         let inner = StreamableHttpClientTransport::with_client(client, settings);
-        let transport = Watched::new(inner, &conduct);
+        let transport = MonitoredTransport::new(inner, &conduct);
         match Arc::clone(&conversation).serve(transport).await {
             Ok(service) => Ok(Self::new(config, service, conversation, conduct, None)),
             Err(error) if error.is_authorization_required() || error.auth_challenge().is_some() => {
@@ -151,27 +151,27 @@ impl Link {
         }
     }
 
-    /// Whether messages can still be sent.
+    /// Tells whether messages can still be sent.
     pub(crate) fn is_alive(&self) -> bool {
         self.conduct.fault().is_none() && !self.peer.is_transport_closed()
     }
 
-    /// The peer, for what is asked rarely: resources and prompts.
+    /// Returns the peer, for rare requests such as resources and prompts.
     pub(crate) fn peer(&self) -> &Peer<RoleClient> {
         &self.peer
     }
 
-    /// The server's notes about its calls.
+    /// Returns the running calls.
     pub(crate) fn calls(&self) -> &Calls {
         &self.conversation.calls
     }
 
-    /// Closes the connection, and ends the program behind it.
+    /// Closes the connection and ends the program behind it.
     pub(crate) async fn close(&self) {
         let service = self.service.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(mut service) = service {
-            // Whether it closed well or not, it is over.
-            let _ = service.close_with_timeout(CLOSING).await;
+            // The connection is over even if closing failed.
+            let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;
         }
         let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(child) = child {
@@ -179,7 +179,7 @@ impl Link {
         }
     }
 
-    /// How it ended. Only the first who asks hears what the program said.
+    /// Describes how the connection ended. Only the first call gets the output of the program.
     pub(crate) async fn end(&self) -> String {
         let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
         let ended = match child {
@@ -192,7 +192,7 @@ impl Link {
         }
     }
 
-    /// All tools, within one limit for all pages together.
+    /// Returns all tools, within one time limit for all pages together.
     pub(crate) async fn tools(&self, limit: Duration) -> Result<Vec<Tool>, ClientError> {
         let pages = tokio::time::timeout(limit, self.pages()).await;
         pages.unwrap_or_else(|_| Err(self.slow(limit)))
@@ -201,23 +201,23 @@ impl Link {
     async fn pages(&self) -> Result<Vec<Tool>, ClientError> {
         let mut tools = Vec::new();
         let mut cursor = None;
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGE_COUNT {
             let page = rmcp::model::PaginatedRequestParams::default().with_cursor(cursor.take());
             let page = self.peer.list_tools(Some(page)).await;
             let page = page.map_err(|error| self.failed(&error))?;
             tools.extend(page.tools);
             cursor = page.next_cursor;
-            if cursor.is_none() || tools.len() > MOST_TOOLS {
+            if cursor.is_none() || tools.len() > MAX_TOOL_COUNT {
                 break;
             }
         }
         Ok(tools)
     }
 
-    /// Calls a tool. When the turn is stopped, the server is told.
+    /// Calls a tool. When the turn is stopped, the server is notified.
     ///
-    /// The limits of the protocol's own client hold while it waits for an answer. A connection that
-    /// takes nothing any more would hold it up before that, or when it wants to tell the server.
+    /// The protocol client enforces its limits while it waits for an answer. A stalled connection
+    /// would block it before that, or when it notifies the server.
     pub(crate) async fn call(
         &self,
         tool: &str,
@@ -225,14 +225,14 @@ impl Link {
         limit: Duration,
         cancel: &CancellationToken,
     ) -> Result<CallToolResult, ClientError> {
-        let most = limit * PATIENCE + GRACE;
+        let total_limit = limit * MAX_TIMEOUT_FACTOR + TIMEOUT_MARGIN;
         let stopped = async {
             cancel.cancelled().await;
-            tokio::time::sleep(GRACE).await;
+            tokio::time::sleep(TIMEOUT_MARGIN).await;
         };
         tokio::select! {
-            answer = tokio::time::timeout(most, self.ask(tool, arguments, limit, cancel)) => {
-                answer.unwrap_or_else(|_| Err(self.slow(most)))
+            answer = tokio::time::timeout(total_limit, self.ask(tool, arguments, limit, cancel)) => {
+                answer.unwrap_or_else(|_| Err(self.slow(total_limit)))
             }
             () = stopped => Err(ClientError::Cancelled),
         }
@@ -248,7 +248,7 @@ impl Link {
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let options = PeerRequestOptions::with_timeout(limit)
             .reset_timeout_on_progress()
-            .with_max_total_timeout(limit * PATIENCE);
+            .with_max_total_timeout(limit * MAX_TIMEOUT_FACTOR);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(request));
         let handle = self.peer.send_cancellable_request(request, options).await;
         let handle = handle.map_err(|error| self.failed(&error))?;
@@ -260,7 +260,7 @@ impl Link {
                     Some(id),
                     Some("the user stopped the turn".to_owned()),
                 );
-                // It is told; whether it listens makes no difference here.
+                // The result of the notification does not matter here.
                 let telling = peer.notify_cancelled(notice);
                 let _ = tokio::time::timeout(Duration::from_secs(1), telling).await;
                 return Err(ClientError::Cancelled);
@@ -285,7 +285,7 @@ impl Link {
         }
     }
 
-    /// What an error of the protocol means. Whether the connection is over is seen elsewhere.
+    /// Converts an error of the protocol. The state of the connection is checked separately.
     pub(crate) fn failed(&self, error: &ServiceError) -> ClientError {
         match error {
             ServiceError::McpError(error) => self.answered(&error.message),
@@ -306,7 +306,7 @@ impl Link {
     }
 }
 
-/// What a server said about a login that it wants, if that is what is wrong.
+/// Returns the challenge of a server that requires a login, if that is the error.
 fn challenge_in(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     use rmcp::transport::auth::AuthError;
     use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientScopeError};
@@ -326,7 +326,7 @@ fn challenge_in(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     None
 }
 
-/// An error with its causes, bounded.
+/// Returns an error with its causes, truncated.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,8 +1,8 @@
-//! Tools, resources and prompts of servers elsewhere.
+//! Implements the MCP client: the tools, resources and prompts of MCP servers.
 //!
-//! [`Servers`] is the front door: it knows every configured server, what was agreed to of each
-//! ([`Catalogue`]), and makes tools of it. A server is a stranger: what it says is data, what it
-//! asks for goes to a person, and what it does too much of ends the connection.
+//! [`Servers`] is the entry point: it holds every configured server and what was approved of each
+//! ([`Catalogue`]), and provides their tools. Servers are untrusted: their texts are data, their
+//! questions go to a person, and too many messages end the connection.
 
 mod catalogue;
 mod check;
@@ -35,32 +35,33 @@ use lango_egress::Rules;
 use lango_model::Model;
 
 pub use catalogue::{Catalogue, KnownServer, KnownTool, ToolState};
-pub use child::Surroundings;
+pub use child::ProcessEnvironment;
 pub use config::{
     HttpConfig, OauthConfig, SamplingBudget, ServerConfig, ServerName, Source, StdioConfig,
     TransportConfig,
 };
 pub use error::ClientError;
 pub use expand::expand;
-pub use json::{FoundEntry, JsonEntry, LONGEST_FILE, read_servers};
+pub use json::{ParsedEntry, JsonEntry, MAX_SERVER_FILE_BYTES, read_servers};
 pub use naming::tool_name;
 pub use oauth::{Login, is_signed_in, logout};
-pub use person::{AnswerFuture, Field, Filled, Form, Nobody, Person};
+pub use person::{AnswerFuture, Field, FormAnswers, Form, NoPerson, Person};
 pub use pin::ToolVersion;
-pub use reading::{Introduction, PromptView, ResourceView};
+pub use reading::{ServerDescription, PromptView, ResourceView};
 pub use server::Server;
-pub use servers::{Offer, Servers};
+pub use servers::{ToolOffer, Servers};
 
-/// What servers are surrounded by, and whom their questions reach.
-pub struct Outside {
-    /// Where programs run.
-    pub surroundings: Surroundings,
-    /// Which addresses may be reached.
+/// Holds what all servers share: the limits of programs and addresses, the tokens, and who answers
+/// questions.
+pub struct ClientEnvironment {
+    /// The environment of programs.
+    pub process_environment: ProcessEnvironment,
+    /// The rules for addresses that may be reached.
     pub rules: Rules,
     /// The directory of the tokens.
     pub tokens: PathBuf,
-    /// Who answers questions.
+    /// The person who answers questions.
     pub person: Arc<dyn Person>,
-    /// The model that a server may ask for, as far as it was allowed to.
+    /// The model that servers may use, as far as the user allowed it.
     pub model: Option<Arc<dyn Model>>,
 }

@@ -1,4 +1,4 @@
-//! Signing in to a server: what it takes, and where the tokens are kept.
+//! Signs in to servers with OAuth and stores the tokens.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,28 +16,28 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::config::{HttpConfig, ServerConfig, TransportConfig};
 use super::http::{GuardedHttp, guard_for, scope_in};
-use super::{ClientError, Outside};
+use super::{ClientError, ClientEnvironment};
 
-/// Bytes of a request to our own door that are read.
-const LONGEST_CALLBACK: usize = 16 * 1024;
-/// How long one step of signing in may take.
-const STEP: Duration = Duration::from_secs(30);
+/// Limits the size of a request to the callback endpoint.
+const MAX_CALLBACK_BYTES: usize = 16 * 1024;
+/// Limits how long one step of the login may take.
+const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Requests to a server, with the token that belongs to it where there is one.
+/// Sends requests to a server with its token, if there is one.
 pub(crate) type AuthorizedHttp = AuthClient<GuardedHttp>;
 
-/// A client for one server.
+/// Creates a client for one server.
 pub(crate) async fn client(
     config: &ServerConfig,
     address: &HttpConfig,
-    outside: &Outside,
+    environment: &ClientEnvironment,
 ) -> Result<AuthorizedHttp, ClientError> {
-    let http = guarded(config, address, outside)?;
-    let tokens = TokenFile::new(config, address, &outside.tokens);
-    let has_tokens = tokens.read().is_ok_and(|kept| kept.is_some());
+    let http = guarded(config, address, environment)?;
+    let tokens = TokenFile::new(config, address, &environment.tokens);
+    let has_tokens = tokens.read().is_ok_and(|record| record.is_some());
     let mut manager = manager(config, address, &http, tokens).await?;
-    // Without the address of the authorization server a token cannot be renewed. With no token
-    // there is nothing to renew, and nobody is asked.
+    // A token cannot be renewed without the address of the authorization server. Without a token
+    // there is nothing to renew, and no request is sent.
     if has_tokens {
         manager.initialize_from_store().await.map_err(|error| login_failed(config, &error))?;
     }
@@ -47,11 +47,11 @@ pub(crate) async fn client(
 fn guarded(
     config: &ServerConfig,
     address: &HttpConfig,
-    outside: &Outside,
+    environment: &ClientEnvironment,
 ) -> Result<GuardedHttp, ClientError> {
     let wrong = |reason: String| ClientError::Start { server: config.name.to_string(), reason };
     let guard =
-        guard_for(&address.url, &outside.rules).map_err(|error| wrong(error.to_string()))?;
+        guard_for(&address.url, &environment.rules).map_err(|error| wrong(error.to_string()))?;
     GuardedHttp::new(guard).map_err(|error| wrong(error.to_string()))
 }
 
@@ -77,10 +77,10 @@ fn login_failed(config: &ServerConfig, error: &AuthError) -> ClientError {
     }
 }
 
-/// Every request of signing in goes through the same guard as those to the server itself.
+/// Sends every request of the login through the same guard as those to the server itself.
 impl OAuthHttpClient for GuardedHttp {
     fn execute(&self, wanted: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
-        let limit = wanted.timeout.unwrap_or(STEP).min(STEP);
+        let limit = wanted.timeout.unwrap_or(STEP_TIMEOUT).min(STEP_TIMEOUT);
         Box::pin(async move {
             let (parts, body) = wanted.request.into_parts();
             let headers: Vec<_> =
@@ -102,7 +102,7 @@ impl OAuthHttpClient for GuardedHttp {
     }
 }
 
-/// A sign-in that was begun: a person opens `url`, and what comes back finishes it.
+/// Represents a login in progress: a person opens `url`, and the callback finishes it.
 pub struct Login {
     server: ServerConfig,
     session: AuthorizationSession,
@@ -110,27 +110,27 @@ pub struct Login {
 }
 
 impl Login {
-    /// Asks the server how to sign in, registers where that is needed, and opens a door on this
-    /// machine for the answer. `challenge` is what the server said when it refused, if anything;
-    /// `scopes` are asked for beside those that were granted before.
+    /// Discovers how to sign in, registers a client if needed, and listens on a local port for the
+    /// callback. `challenge` is the server's challenge, if there was one; `scopes` are requested in
+    /// addition to those that were granted before.
     pub async fn begin(
         config: &ServerConfig,
-        outside: &Outside,
+        environment: &ClientEnvironment,
         challenge: Option<&str>,
         scopes: &[String],
     ) -> Result<Self, ClientError> {
         let TransportConfig::Http(address) = &config.transport else {
-            let reason = "it is a program on this machine, and nobody signs in to it".to_owned();
+            let reason = "it is a program on this machine and has no login".to_owned();
             return Err(ClientError::Login { server: config.name.to_string(), reason });
         };
         let failed = |error: AuthError| login_failed(config, &error);
-        let http = guarded(config, address, outside)?;
-        let tokens = TokenFile::new(config, address, &outside.tokens);
+        let http = guarded(config, address, environment)?;
+        let tokens = TokenFile::new(config, address, &environment.tokens);
         let more = challenge.filter(|challenge| challenge.contains("insufficient_scope"));
         let more = more.and_then(scope_in).unwrap_or_default();
         let mut scopes = scopes.to_vec();
         scopes.extend(more.split_whitespace().map(str::to_owned));
-        // Who asks for more keeps what there was.
+        // A request for more scopes keeps the granted ones.
         let known = tokens.read().ok().flatten().filter(|_| !scopes.is_empty());
         let known_scopes = known.map(|known| known.granted_scopes).unwrap_or_default();
         let mut manager = manager(config, address, &http, tokens).await?;
@@ -141,17 +141,17 @@ impl Login {
         let resolved = resolved.map_err(failed)?;
         let methods = resolved.metadata.code_challenge_methods_supported.as_deref();
         let has_pkce = methods.unwrap_or_default().iter().any(|method| method == "S256");
-        // The protocol: who does not say that it checks the proof of the code does not check it.
+        // According to the protocol, a server that does not announce PKCE does not check it.
         if resolved.source.is_discovered() && !has_pkce {
             return Err(failed(AuthError::PkceUnsupported));
         }
         manager.set_metadata(resolved.metadata);
-        let no_door = |error: io::Error| ClientError::Login {
+        let no_listener = |error: io::Error| ClientError::Login {
             server: config.name.to_string(),
-            reason: format!("no door for the answer could be opened: {error}"),
+            reason: format!("no local port could be opened for the callback: {error}"),
         };
-        let listener = TcpListener::bind("127.0.0.1:0").await.map_err(no_door)?;
-        let port = listener.local_addr().map_err(no_door)?.port();
+        let listener = TcpListener::bind("127.0.0.1:0").await.map_err(no_listener)?;
+        let port = listener.local_addr().map_err(no_listener)?.port();
         let mut request = AuthorizationRequest::new(format!("http://127.0.0.1:{port}/callback"))
             .with_client_name("Lango")
             .with_initial_scope_selection();
@@ -178,12 +178,12 @@ impl Login {
         Ok(Self { server: config.clone(), session, listener })
     }
 
-    /// What a person opens in a browser.
+    /// Returns the URL that a person opens in a browser.
     pub fn url(&self) -> &str {
         self.session.get_authorization_url()
     }
 
-    /// Waits for the browser to come back, and fetches the token.
+    /// Waits for the callback of the browser and fetches the token.
     pub async fn wait(self, limit: Duration) -> Result<(), ClientError> {
         let failed =
             |reason: String| ClientError::Login { server: self.server.name.to_string(), reason };
@@ -194,7 +194,7 @@ impl Login {
         self.finish(&callback).await
     }
 
-    /// Fetches the token with what came back. Wrong issuers and states are refused.
+    /// Fetches the token with the callback URL. Wrong issuers and states are refused.
     pub async fn finish(&self, callback: &str) -> Result<(), ClientError> {
         let finished = self.session.handle_callback_url(callback).await;
         finished.map_err(|error| login_failed(&self.server, &error))?;
@@ -205,7 +205,7 @@ impl Login {
         let origin = format!("http://{}", self.listener.local_addr()?);
         loop {
             let (stream, _) = self.listener.accept().await?;
-            // Somebody who connects and says nothing must not keep the browser out.
+            // A client that connects and sends nothing must not block the browser.
             let read = tokio::time::timeout(Duration::from_secs(5), answer(stream)).await;
             if let Ok(Ok(Some(path))) = read {
                 return Ok(format!("{origin}{path}"));
@@ -214,10 +214,10 @@ impl Login {
     }
 }
 
-/// Reads one request, and answers it. The path, if it is the one that is waited for.
+/// Reads one request and answers it. Returns the path if it is the callback.
 async fn answer(mut stream: TcpStream) -> io::Result<Option<String>> {
     let mut request = Vec::new();
-    while !request.windows(4).any(|four| four == b"\r\n\r\n") && request.len() < LONGEST_CALLBACK {
+    while !request.windows(4).any(|four| four == b"\r\n\r\n") && request.len() < MAX_CALLBACK_BYTES {
         if stream.read_buf(&mut request).await? == 0 {
             break;
         }
@@ -240,16 +240,16 @@ async fn answer(mut stream: TcpStream) -> io::Result<Option<String>> {
     Ok(path)
 }
 
-/// The tokens of one server, in a file that only its owner can read.
+/// Stores the tokens of one server in a file that only its owner can read.
 #[derive(Debug, Clone)]
 pub(crate) struct TokenFile {
     path: PathBuf,
-    /// Whose they are: with another address they are not sent.
+    /// The URL that they belong to; they are not sent to another one.
     resource: String,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct TokenRecord {
     resource: String,
     credentials: StoredCredentials,
 }
@@ -271,14 +271,14 @@ impl TokenFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(format!("{}: {error}", self.path.display())),
         };
-        let kept: Kept = serde_json::from_str(&text)
+        let record: TokenRecord = serde_json::from_str(&text)
             .map_err(|error| format!("{} is damaged: {error}", self.path.display()))?;
-        Ok((kept.resource == self.resource).then_some(kept.credentials))
+        Ok((record.resource == self.resource).then_some(record.credentials))
     }
 
     fn write(&self, credentials: StoredCredentials) -> Result<(), String> {
-        let kept = Kept { resource: self.resource.clone(), credentials };
-        let text = serde_json::to_string(&kept).map_err(|error| error.to_string())?;
+        let record = TokenRecord { resource: self.resource.clone(), credentials };
+        let text = serde_json::to_string(&record).map_err(|error| error.to_string())?;
         write_private(&self.path, &text).map_err(|e| format!("{}: {e}", self.path.display()))
     }
 
@@ -291,17 +291,17 @@ impl TokenFile {
     }
 }
 
-/// Forgets the tokens of a server. False where there were none.
-pub fn logout(config: &ServerConfig, outside: &Outside) -> Result<bool, ClientError> {
+/// Deletes the tokens of a server. Returns false if there were none.
+pub fn logout(config: &ServerConfig, environment: &ClientEnvironment) -> Result<bool, ClientError> {
     let TransportConfig::Http(address) = &config.transport else { return Ok(false) };
-    let tokens = TokenFile::new(config, address, &outside.tokens);
+    let tokens = TokenFile::new(config, address, &environment.tokens);
     tokens.remove().map_err(|reason| ClientError::Login { server: config.name.to_string(), reason })
 }
 
-/// Whether there are tokens for a server.
+/// Tells whether there are tokens for a server.
 pub fn is_signed_in(config: &ServerConfig, tokens: &Path) -> bool {
     let TransportConfig::Http(address) = &config.transport else { return false };
-    TokenFile::new(config, address, tokens).read().is_ok_and(|kept| kept.is_some())
+    TokenFile::new(config, address, tokens).read().is_ok_and(|record| record.is_some())
 }
 
 #[async_trait]
@@ -319,7 +319,7 @@ impl CredentialStore for TokenFile {
     }
 }
 
-/// Writes a file that only its owner can read, all of it or nothing.
+/// Writes a file atomically, readable by its owner only.
 fn write_private(path: &Path, text: &str) -> io::Result<()> {
     use std::io::Write as _;
     use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};

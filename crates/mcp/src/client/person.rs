@@ -1,4 +1,4 @@
-//! Whom a server's questions reach: a person, or nobody. Never a model.
+//! Asks a person the questions of a server. They never reach a model.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -9,28 +9,28 @@ use serde_json::{Map, Value};
 use super::ServerName;
 use super::config::{is_secret_name, words};
 
-/// Questions of one form that are asked.
-const MOST_FIELDS: usize = 20;
+/// Limits the fields of one form.
+const MAX_FIELD_COUNT: usize = 20;
 
-/// The future of an answer.
+/// Resolves to the answer.
 pub type AnswerFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Somebody who can be asked on behalf of a server. Implemented by the surfaces; where nobody is
-/// there, the answer is no.
+/// Asks a person on behalf of a server. Implemented by the user interfaces; without a person, the
+/// answer is no.
 pub trait Person: Send + Sync {
-    /// Fills in a form; none where the person does not want to, or nobody is there.
-    fn fill(&self, form: Form) -> AnswerFuture<Option<Filled>>;
+    /// Fills in a form. Returns none if the person declines or is not present.
+    fn fill(&self, form: Form) -> AnswerFuture<Option<FormAnswers>>;
 
-    /// Says yes or no to something that a server wants, which is shown whole.
+    /// Asks for agreement to a server's request, which is shown completely.
     fn agree(&self, question: String) -> AnswerFuture<bool>;
 }
 
-/// Nobody is there.
+/// Declines everything, because no person is present.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Nobody;
+pub struct NoPerson;
 
-impl Person for Nobody {
-    fn fill(&self, _: Form) -> AnswerFuture<Option<Filled>> {
+impl Person for NoPerson {
+    fn fill(&self, _: Form) -> AnswerFuture<Option<FormAnswers>> {
         Box::pin(async { None })
     }
 
@@ -39,32 +39,33 @@ impl Person for Nobody {
     }
 }
 
-/// What a server wants to know from a person.
+/// Holds the questions of a server to a person.
 #[derive(Debug, Clone)]
 pub struct Form {
-    /// Which server.
+    /// The server.
     pub server: ServerName,
-    /// Its words, which are data and can say anything.
+    /// Its message, which is untrusted data.
     pub message: String,
-    /// What it asks for.
+    /// The fields.
     pub fields: Vec<Field>,
 }
 
-/// What was typed, by the name of the field. What is missing has its default, or is left out.
-pub type Filled = BTreeMap<String, String>;
+/// Holds the typed text by the name of the field. Missing fields get their default, or are left
+/// out.
+pub type FormAnswers = BTreeMap<String, String>;
 
-/// One question of a form.
+/// Represents one field of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     /// Its name.
     pub name: String,
-    /// Title and description, in the server's words.
+    /// The title and description by the server.
     pub description: String,
-    /// What can be answered, where not anything can.
+    /// The allowed answers; empty if any text is allowed.
     pub choices: Vec<String>,
-    /// What holds when nothing is typed.
+    /// The value if nothing is typed.
     pub default: Option<String>,
-    /// Whether there must be an answer.
+    /// True if an answer is required.
     pub required: bool,
     kind: Kind,
 }
@@ -78,11 +79,11 @@ enum Kind {
 }
 
 impl Form {
-    /// From the wire. The error says why nobody is asked.
+    /// Parses a form of the protocol. The error says why it is not shown.
     pub(crate) fn read(server: &ServerName, message: &str, schema: &Value) -> Result<Self, String> {
         let none = Map::new();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
-        if properties.len() > MOST_FIELDS {
+        if properties.len() > MAX_FIELD_COUNT {
             return Err(format!("it asks for {} things at once", properties.len()));
         }
         let required: Vec<&str> = schema
@@ -94,26 +95,26 @@ impl Form {
             .iter()
             .map(|(name, property)| Field::read(name, property, required.contains(&name.as_str())))
             .collect();
-        // What must be answered is asked first.
+        // Required fields come first.
         fields.sort_by_key(|field| !field.required);
         let secret = fields.iter().find(|field| {
             is_secret_name(&field.name)
-                || speaks_of_secrets(&field.name)
-                || speaks_of_secrets(&field.description)
+                || asks_for_secret(&field.name)
+                || asks_for_secret(&field.description)
         });
         if let Some(field) = secret {
             let name = lango_tool::visible_short(&field.name);
-            return Err(format!("{name} looks like a secret, and secrets are never handed over"));
+            return Err(format!("{name} looks like a secret, and secrets are never given to servers"));
         }
-        if speaks_of_secrets(message) {
-            return Err("it speaks of a secret, and secrets are never handed over".to_owned());
+        if asks_for_secret(message) {
+            return Err("it speaks of a secret, and secrets are never given to servers".to_owned());
         }
         let message = message.chars().take(4000).collect();
         Ok(Self { server: server.clone(), message, fields })
     }
 
-    /// What was typed as the values that the server wants.
-    pub(crate) fn values(&self, filled: &Filled) -> Result<Value, String> {
+    /// Converts the typed text to the values that the server expects.
+    pub(crate) fn values(&self, filled: &FormAnswers) -> Result<Value, String> {
         let mut values = Map::new();
         for field in &self.fields {
             let typed = filled.get(&field.name).filter(|text| !text.is_empty());
@@ -129,12 +130,12 @@ impl Form {
     }
 }
 
-/// Words of a text that is a name or a title, and no sentence.
-const LONGEST_TITLE: usize = 5;
+/// Limits the words of a name or a title; longer texts are sentences.
+const MAX_TITLE_WORDS: usize = 5;
 
-/// Whether a name or a sentence asks for a secret.
-fn speaks_of_secrets(text: &str) -> bool {
-    // In any word, however it is put together.
+/// Tells whether a name or a sentence asks for a secret.
+fn asks_for_secret(text: &str) -> bool {
+    // These match inside any word.
     const WITHIN: [&str; 9] = [
         "password",
         "passphrase",
@@ -146,14 +147,14 @@ fn speaks_of_secrets(text: &str) -> bool {
         "privatekey",
         "token",
     ];
-    // Only as whole words, for others have these letters too, and in names and short titles: a longer
-    // sentence may well say that none is wanted.
+    // These match whole words only, because other words contain them, and only in names and short
+    // titles: a longer sentence may say that none is wanted.
     const WHOLE: [&str; 5] = ["pin", "pins", "seed", "seeds", "recovery"];
     const BEFORE_KEY: [&str; 3] = ["api", "access", "private"];
     let words = words(text);
     let lower = text.to_lowercase();
     WITHIN.iter().any(|word| lower.contains(word))
-        || words.len() <= LONGEST_TITLE && words.iter().any(|word| WHOLE.contains(&word.as_str()))
+        || words.len() <= MAX_TITLE_WORDS && words.iter().any(|word| WHOLE.contains(&word.as_str()))
         || words.windows(2).any(|pair| {
             BEFORE_KEY.contains(&pair[0].as_str()) && matches!(pair[1].as_str(), "key" | "keys")
         })
@@ -219,7 +220,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// `enum`, or the constants of `oneOf` and `anyOf`.
+/// Returns the values of `enum`, or the constants of `oneOf` and `anyOf`.
 fn choices(property: &Value) -> Vec<String> {
     let list = |key: &str| property.get(key).and_then(Value::as_array);
     let constants = || {

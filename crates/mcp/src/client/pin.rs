@@ -1,4 +1,4 @@
-//! What a server says about a tool, and whether it still says the same.
+//! Describes a tool as a server declares it, and detects changes.
 
 use std::fmt::Write as _;
 
@@ -7,45 +7,45 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use similar::TextDiff;
 
-/// Tools of one server that are looked at.
-pub(crate) const MOST_TOOLS: usize = 500;
-/// Complaints about the tools of one server that are told; the rest is counted.
-pub(crate) const MOST_COMPLAINTS: usize = 10;
-/// Bytes of a name that is taken.
-const LONGEST_NAME: usize = 128;
-/// Bytes of a description that is taken.
-const LONGEST_DESCRIPTION: usize = 16 * 1024;
-/// Bytes of a schema that is taken.
-const LONGEST_SCHEMA: usize = 128 * 1024;
+/// Limits the tools of one server.
+pub(crate) const MAX_TOOL_COUNT: usize = 500;
+/// Limits the reported problems of one server; the rest is counted.
+pub(crate) const MAX_PROBLEM_COUNT: usize = 10;
+/// Limits the size of a name.
+const MAX_NAME_BYTES: usize = 128;
+/// Limits the size of a description.
+const MAX_DESCRIPTION_BYTES: usize = 16 * 1024;
+/// Limits the size of a schema.
+const MAX_SCHEMA_BYTES: usize = 128 * 1024;
 
-/// A tool as a server describes it, at one time.
+/// Holds the description of a tool by its server at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolVersion {
-    /// Its name for the server.
+    /// Its name on the server.
     pub name: String,
-    /// What it does, in the server's words.
+    /// The description by the server.
     pub description: String,
-    /// JSON Schema of its arguments, as text with sorted keys.
+    /// The JSON Schema of its arguments, as text with sorted keys.
     pub schema: String,
-    /// What else the server claims about it; nothing is decided by it.
+    /// Further claims of the server; no decision depends on them.
     pub annotations: String,
-    /// SHA-256 over name, description and schema.
+    /// The SHA-256 digest of name, description and schema.
     pub digest: String,
 }
 
 impl ToolVersion {
-    /// From the wire. The error says why such a tool cannot be used.
+    /// Parses a tool of the protocol. The error says why it cannot be used.
     pub(crate) fn read(tool: &Tool) -> Result<Self, String> {
         let name = tool.name.as_ref();
-        if name.is_empty() || name.len() > LONGEST_NAME {
+        if name.is_empty() || name.len() > MAX_NAME_BYTES {
             return Err(format!("a name of {} bytes", name.len()));
         }
         let description = tool.description.as_deref().unwrap_or_default();
-        if description.len() > LONGEST_DESCRIPTION {
+        if description.len() > MAX_DESCRIPTION_BYTES {
             return Err(format!("a description of {} bytes", description.len()));
         }
         let schema = sorted(&Value::Object(tool.input_schema.as_ref().clone())).to_string();
-        if schema.len() > LONGEST_SCHEMA {
+        if schema.len() > MAX_SCHEMA_BYTES {
             return Err(format!("a schema of {} bytes", schema.len()));
         }
         let annotations = tool.annotations.as_ref().map(serde_json::to_string);
@@ -53,23 +53,24 @@ impl ToolVersion {
         Ok(Self::new(name, description, &schema, &annotations))
     }
 
-    /// From its parts.
+    /// Creates a version from its parts.
     pub fn new(name: &str, description: &str, schema: &str, annotations: &str) -> Self {
-        // A NUL cannot be kept by every database, and means nothing to anybody.
+        // Not every database can store a NUL.
         let [name, description, schema, annotations] =
             [name, description, schema, annotations].map(|text| text.replace('\0', "\u{fffd}"));
         let digest = digest_of(&[&name, &description, &schema]);
         Self { name, description, schema, annotations, digest }
     }
 
-    /// All of it for a person, on plain lines.
+    /// Returns the description and the schema as text, for a person.
     pub fn text(&self) -> String {
         let value: Value = serde_json::from_str(&self.schema).unwrap_or_default();
         let schema = serde_json::to_string_pretty(&value).unwrap_or_default();
         format!("{}\n\n{schema}\n", self.description)
     }
 
-    /// What differs from `before`, for a person: lines with `-` and `+`, nothing invisible.
+    /// Returns the difference to `before` for a person: lines with `-` and `+`, without invisible
+    /// characters.
     pub fn difference(&self, before: Option<&Self>) -> String {
         let old = before.map(Self::text).unwrap_or_default();
         let new = self.text();
@@ -83,38 +84,38 @@ impl ToolVersion {
     }
 }
 
-/// What becomes of a list from a server: the tools that can be taken, and why others cannot.
+/// Parses a tool list. Returns the usable tools and the problems with the others.
 pub(crate) fn read_all(tools: &[Tool]) -> (Vec<ToolVersion>, Vec<String>) {
-    let (mut taken, mut problems): (Vec<ToolVersion>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut versions, mut problems): (Vec<ToolVersion>, Vec<String>) = (Vec::new(), Vec::new());
     for tool in tools {
         let shown = lango_tool::visible_short(&tool.name);
         match ToolVersion::read(tool) {
-            Ok(version) if taken.iter().any(|known| known.name == version.name) => {
+            Ok(version) if versions.iter().any(|known| known.name == version.name) => {
                 problems.push(format!("{shown} is there twice; the first one counts"));
             }
-            Ok(_) if taken.len() == MOST_TOOLS => {
+            Ok(_) if versions.len() == MAX_TOOL_COUNT => {
                 problems
-                    .push(format!("it has more than {MOST_TOOLS} tools; the others are left out"));
+                    .push(format!("it has more than {MAX_TOOL_COUNT} tools; the others are left out"));
                 break;
             }
-            Ok(version) => taken.push(version),
+            Ok(version) => versions.push(version),
             Err(why) => problems.push(format!("{shown} is left out: it has {why}")),
         }
     }
-    (taken, bounded(problems))
+    (versions, bounded(problems))
 }
 
-/// The first complaints about one server, and how many more there are.
-pub(crate) fn bounded(mut complaints: Vec<String>) -> Vec<String> {
-    let more = complaints.len().saturating_sub(MOST_COMPLAINTS);
+/// Returns the first problems of one server and the number of the others.
+pub(crate) fn bounded(mut problems: Vec<String>) -> Vec<String> {
+    let more = problems.len().saturating_sub(MAX_PROBLEM_COUNT);
     if more > 0 {
-        complaints.truncate(MOST_COMPLAINTS);
-        complaints.push(format!("and {more} more like these"));
+        problems.truncate(MAX_PROBLEM_COUNT);
+        problems.push(format!("and {more} more like these"));
     }
-    complaints
+    problems
 }
 
-/// The same value, with the keys of all objects in order.
+/// Returns the value with the keys of all objects sorted.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -127,7 +128,7 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// SHA-256 over several parts, each behind its length.
+/// Computes SHA-256 over several parts, each preceded by its length.
 pub(crate) fn digest_of(parts: &[&str]) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -160,10 +161,10 @@ mod tests {
     #[test]
     fn complaints_are_told_up_to_a_number_and_then_counted() {
         let lines = |many: usize| (0..many).map(|n| n.to_string()).collect::<Vec<_>>();
-        assert_eq!(bounded(lines(MOST_COMPLAINTS)), lines(MOST_COMPLAINTS));
-        let told = bounded(lines(MOST_COMPLAINTS + 5));
-        assert_eq!(told.len(), MOST_COMPLAINTS + 1);
-        assert_eq!(told[MOST_COMPLAINTS], "and 5 more like these");
+        assert_eq!(bounded(lines(MAX_PROBLEM_COUNT)), lines(MAX_PROBLEM_COUNT));
+        let told = bounded(lines(MAX_PROBLEM_COUNT + 5));
+        assert_eq!(told.len(), MAX_PROBLEM_COUNT + 1);
+        assert_eq!(told[MAX_PROBLEM_COUNT], "and 5 more like these");
     }
 
     #[test]

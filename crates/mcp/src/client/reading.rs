@@ -1,4 +1,4 @@
-//! What a person may want from a server beside its tools: resources and prompts.
+//! Reads the resources and prompts of a server for a person.
 
 use std::time::Duration;
 
@@ -13,55 +13,55 @@ use serde_json::Value;
 use super::server::Server;
 use super::{ClientError, result};
 
-/// Entries of a list that are asked for.
-const MOST_ENTRIES: usize = 1000;
-/// Pages of a list that are asked for.
-const MOST_PAGES: usize = 50;
+/// Limits the entries of a list.
+const MAX_ENTRY_COUNT: usize = 1000;
+/// Limits the pages of a list.
+const MAX_PAGE_COUNT: usize = 50;
 
-/// A resource, or a pattern for several.
+/// Describes a resource or a resource template.
 #[derive(Debug, Clone, Serialize)]
 pub struct ResourceView {
-    /// Its address, or a template of one.
+    /// Its URI, or a URI template.
     pub uri: String,
     /// Its name.
     pub name: String,
-    /// What it is, in the server's words.
+    /// The description by the server.
     pub description: String,
-    /// Whether parts of the address are to be filled in.
+    /// True if the URI is a template.
     pub is_template: bool,
 }
 
-/// A prompt.
+/// Describes a prompt.
 #[derive(Debug, Clone, Serialize)]
 pub struct PromptView {
     /// Its name.
     pub name: String,
-    /// What it is for, in the server's words.
+    /// The description by the server.
     pub description: String,
-    /// What it takes; those that must be given end with `*`.
+    /// Its arguments; required ones end with `*`.
     pub arguments: Vec<String>,
 }
 
-/// What a server said about itself, and how it is used.
+/// Describes a server as it presents itself.
 #[derive(Debug, Clone, Serialize)]
-pub struct Introduction {
-    /// The name it gives itself.
+pub struct ServerDescription {
+    /// The name that it reports.
     pub name: String,
     /// Its version.
     pub version: String,
     /// The version of the protocol that was agreed on.
     pub protocol: String,
-    /// How many tools it lists.
+    /// The number of tools that it lists.
     pub tools: usize,
-    /// Whether it has resources.
+    /// True if it has resources.
     pub resources: bool,
-    /// Whether it has prompts.
+    /// True if it has prompts.
     pub prompts: bool,
 }
 
 impl Server {
-    /// Starts it, and says what it is.
-    pub async fn introduce(&self) -> Result<Introduction, ClientError> {
+    /// Starts the server and describes it.
+    pub async fn introduce(&self) -> Result<ServerDescription, ClientError> {
         let link = self.link().await?;
         let info = link.peer().peer_info();
         let own = info.as_ref().and_then(|info| info.server_info.as_ref());
@@ -69,7 +69,7 @@ impl Server {
         let tools = self
             .known()
             .map_or(0, |known| known.tools.values().filter(|tool| tool.current.is_some()).count());
-        Ok(Introduction {
+        Ok(ServerDescription {
             name: own.map(|own| result::clean(&own.name)).unwrap_or_default(),
             version: own.map(|own| result::clean(&own.version)).unwrap_or_default(),
             protocol: info.as_ref().map(|i| i.protocol_version.to_string()).unwrap_or_default(),
@@ -79,14 +79,14 @@ impl Server {
         })
     }
 
-    /// Its resources, and templates of them.
+    /// Returns its resources and resource templates.
     pub async fn resources(&self) -> Result<Vec<ResourceView>, ClientError> {
         let link = self.link().await?;
         let mut views = Vec::new();
         let mut cursor = None;
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGE_COUNT {
             let page = PaginatedRequestParams::default().with_cursor(cursor.take());
-            let page = self.within(link.peer().list_resources(Some(page))).await?;
+            let page = self.with_timeout(link.peer().list_resources(Some(page))).await?;
             views.extend(page.resources.iter().map(|resource| ResourceView {
                 uri: result::clean(&resource.uri),
                 name: result::clean(&resource.name),
@@ -94,12 +94,12 @@ impl Server {
                 is_template: false,
             }));
             cursor = page.next_cursor;
-            if cursor.is_none() || views.len() > MOST_ENTRIES {
+            if cursor.is_none() || views.len() > MAX_ENTRY_COUNT {
                 break;
             }
         }
-        // Not every server that has resources knows templates.
-        if let Ok(page) = self.within(link.peer().list_resource_templates(None)).await {
+        // Not every server with resources supports templates.
+        if let Ok(page) = self.with_timeout(link.peer().list_resource_templates(None)).await {
             views.extend(page.resource_templates.iter().map(|template| ResourceView {
                 uri: result::clean(&template.uri_template),
                 name: result::clean(&template.name),
@@ -107,23 +107,23 @@ impl Server {
                 is_template: true,
             }));
         }
-        views.truncate(MOST_ENTRIES);
+        views.truncate(MAX_ENTRY_COUNT);
         Ok(views)
     }
 
-    /// What is in a resource.
+    /// Returns the content of a resource.
     pub async fn read(&self, uri: &str) -> Result<String, ClientError> {
         let link = self.link().await?;
         let _open = link.calls().open();
         let request = ReadResourceRequestParams::new(uri);
-        let read = self.within(link.peer().read_resource(request)).await?;
+        let read = self.with_timeout(link.peer().read_resource(request)).await?;
         Ok(read.contents.iter().map(result::resource).collect::<Vec<_>>().join("\n"))
     }
 
-    /// Its prompts.
+    /// Returns its prompts.
     pub async fn prompts(&self) -> Result<Vec<PromptView>, ClientError> {
         let link = self.link().await?;
-        let page = self.within(link.peer().list_prompts(None)).await?;
+        let page = self.with_timeout(link.peer().list_prompts(None)).await?;
         let view = |prompt: &rmcp::model::Prompt| PromptView {
             name: result::clean(&prompt.name),
             description: result::clean(prompt.description.as_deref().unwrap_or_default()),
@@ -137,10 +137,10 @@ impl Server {
                 })
                 .collect(),
         };
-        Ok(page.prompts.iter().take(MOST_ENTRIES).map(view).collect())
+        Ok(page.prompts.iter().take(MAX_ENTRY_COUNT).map(view).collect())
     }
 
-    /// A prompt, filled in: who says what.
+    /// Returns the messages of a prompt with its arguments filled in.
     pub async fn prompt(
         &self,
         name: &str,
@@ -151,16 +151,16 @@ impl Server {
         let arguments: JsonObject =
             arguments.into_iter().map(|(key, value)| (key, Value::String(value))).collect();
         let request = GetPromptRequestParams::new(name).with_arguments(arguments);
-        let prompt = self.within(link.peer().get_prompt(request)).await?;
-        let said = |message: &PromptMessage| {
+        let prompt = self.with_timeout(link.peer().get_prompt(request)).await?;
+        let render = |message: &PromptMessage| {
             let who = format!("{:?}", message.role).to_lowercase();
             let content: &ContentBlock = &message.content;
             format!("{who}: {}\n", result::block(content))
         };
-        Ok(prompt.messages.iter().map(said).collect())
+        Ok(prompt.messages.iter().map(render).collect())
     }
 
-    async fn within<T>(
+    async fn with_timeout<T>(
         &self,
         asking: impl Future<Output = Result<T, ServiceError>>,
     ) -> Result<T, ClientError> {

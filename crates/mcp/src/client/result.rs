@@ -1,14 +1,14 @@
-//! A server's answer as a model reads it: text, bounded, without anything that moves a cursor.
+//! Renders a server's result for a model: as limited text without control characters.
 
 use lango_protocol::CallReport;
 use lango_text::json_markdown;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::Value;
 
-/// Bytes of an answer that are handed on.
-const LONGEST: usize = 512 * 1024;
+/// Limits the size of a result.
+const MAX_RESULT_BYTES: usize = 512 * 1024;
 
-/// The text of an answer; whether it is an error is for the caller.
+/// Returns the text of a result; the caller checks whether it is an error.
 pub(crate) fn text_of(result: &CallToolResult) -> String {
     let mut parts: Vec<String> = result.content.iter().map(block).collect();
     if parts.is_empty()
@@ -22,7 +22,7 @@ pub(crate) fn text_of(result: &CallToolResult) -> String {
     bounded(parts.join("\n"))
 }
 
-/// Reports an answer to a person: data as data, words as the server's own.
+/// Reports a result to a person: structured data as data, text as a quote of the server.
 pub(crate) fn report_of(subject: &str, result: &CallToolResult) -> CallReport {
     let text = bounded(result.content.iter().map(block).collect::<Vec<_>>().join("\n"));
     let says = CallReport::new(format!("{subject} says:"));
@@ -46,7 +46,7 @@ pub(crate) fn report_of(subject: &str, result: &CallToolResult) -> CallReport {
     }
 }
 
-/// One block in words. What is not text is named, with its size.
+/// Renders one block as text. Other content is named with its size.
 pub(crate) fn block(block: &ContentBlock) -> String {
     let size = |data: &str| data.len().saturating_mul(3).div_ceil(4).div_ceil(1024);
     match block {
@@ -65,7 +65,7 @@ pub(crate) fn block(block: &ContentBlock) -> String {
     }
 }
 
-/// What is in a resource, in words.
+/// Renders the content of a resource as text.
 pub(crate) fn resource(contents: &ResourceContents) -> String {
     match contents {
         ResourceContents::TextResourceContents { uri, text, .. } => {
@@ -80,15 +80,15 @@ pub(crate) fn resource(contents: &ResourceContents) -> String {
 }
 
 fn bounded(mut text: String) -> String {
-    if text.len() > LONGEST {
+    if text.len() > MAX_RESULT_BYTES {
         let whole = text.len();
-        text.truncate(text.floor_char_boundary(LONGEST));
+        text.truncate(text.floor_char_boundary(MAX_RESULT_BYTES));
         text.push_str(&format!("\n[cut: {whole} bytes in all]"));
     }
     text
 }
 
-/// Text without control characters and changes of direction; lines and tabs stay.
+/// Replaces control and direction characters, except line breaks and tabs.
 pub(crate) fn clean(text: &str) -> String {
     let hides = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_long_answer_is_cut_between_characters() {
-        let text = bounded("ä".repeat(LONGEST));
-        assert!(text.len() < LONGEST + 100 && text.ends_with("bytes in all]"));
+        let text = bounded("ä".repeat(MAX_RESULT_BYTES));
+        assert!(text.len() < MAX_RESULT_BYTES + 100 && text.ends_with("bytes in all]"));
     }
 }

@@ -1,4 +1,5 @@
-//! One server: started when it is needed, once for everybody, and left alone when it misbehaves.
+//! Manages one server: started when it is first needed, shared by all callers, and not restarted
+//! after too many failures.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
@@ -13,37 +14,37 @@ use super::conversation::Conversation;
 use super::link::Link;
 use super::pin;
 use super::sampling::Sampling;
-use super::{ClientError, Outside};
+use super::{ClientError, ClientEnvironment};
 
-/// Failures in a row after which a server is left alone.
-const MOST_FAILURES: u32 = 5;
-/// Calls in a row without an answer after which a server counts as failed.
-const MOST_SILENT: u32 = 3;
-/// The wait before the first new start; it doubles from there.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
-/// How long a call waits for a new start. For more than that, whoever calls is told.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Calls of one server at the same time; others wait.
-const AT_ONCE: usize = 16;
-/// Lists that a server may announce: the next one is asked for after this long.
-const LIST_PAUSE: Duration = Duration::from_secs(1);
+/// Limits the consecutive failures after which a server is not restarted.
+const MAX_FAILURE_COUNT: u32 = 5;
+/// Limits the consecutive calls without an answer after which a server counts as failed.
+const MAX_UNANSWERED_COUNT: u32 = 3;
+/// Sets the wait before the first restart; it doubles with each failure.
+const FIRST_RESTART_WAIT: Duration = Duration::from_secs(1);
+const MAX_RESTART_WAIT: Duration = Duration::from_mins(1);
+/// Limits how long a call waits for a restart. A longer wait is reported as an error.
+const MAX_CALL_WAIT: Duration = Duration::from_secs(5);
+/// Limits the simultaneous calls of one server; others wait.
+const MAX_PARALLEL_CALLS: usize = 16;
+/// Sets the pause between two requests for an announced tool list.
+const LIST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A server that may or may not run.
+/// Represents a server, running or not.
 pub struct Server {
-    /// What the user said about it.
+    /// Its configuration.
     pub config: ServerConfig,
     catalogue: Catalogue,
-    outside: Arc<Outside>,
-    /// A lock, so that two first calls start one program, and nobody calls a tool while its
-    /// server's list is compared.
+    environment: Arc<ClientEnvironment>,
+    /// The lock makes two first calls start one program, and delays calls while the server's tool
+    /// list is compared.
     state: Mutex<State>,
-    /// One for each call that may run. Of the server and not of a connection: a call has its slot
-    /// before it looks for one.
+    /// One permit for each call that may run. They belong to the server and not to a connection: a
+    /// call acquires one before it gets a connection.
     slots: Semaphore,
-    /// Counts the times that what is offered became something else; shared by all servers.
+    /// Counts the changes of the offered tools; shared by all servers.
     offer_changed: watch::Sender<u64>,
-    /// What there is to complain about in its list. Set with the first list.
+    /// The problems in its tool list, set with the first list.
     problems: std::sync::Mutex<Vec<String>>,
     own: OnceLock<Weak<Self>>,
 }
@@ -51,10 +52,10 @@ pub struct Server {
 #[derive(Default)]
 struct State {
     link: Option<Arc<Link>>,
-    /// The announcement of a new list that was followed last.
+    /// The last announcement of a new list that was processed.
     followed: u64,
     failures: u32,
-    silent: u32,
+    unanswered: u32,
     last_failure: String,
     not_before: Option<Instant>,
 }
@@ -62,11 +63,11 @@ struct State {
 impl State {
     fn fail(&mut self, reason: &str, is_misconduct: bool) {
         self.link = None;
-        self.silent = 0;
-        self.failures = if is_misconduct { MOST_FAILURES } else { self.failures + 1 };
+        self.unanswered = 0;
+        self.failures = if is_misconduct { MAX_FAILURE_COUNT } else { self.failures + 1 };
         reason.clone_into(&mut self.last_failure);
-        let doubled = FIRST_WAIT * 2u32.saturating_pow(self.failures.saturating_sub(1).min(6));
-        self.not_before = Some(Instant::now() + doubled.min(LONGEST_WAIT));
+        let doubled = FIRST_RESTART_WAIT * 2u32.saturating_pow(self.failures.saturating_sub(1).min(6));
+        self.not_before = Some(Instant::now() + doubled.min(MAX_RESTART_WAIT));
     }
 }
 
@@ -74,30 +75,30 @@ impl Server {
     pub(crate) fn new(
         config: ServerConfig,
         catalogue: Catalogue,
-        outside: Arc<Outside>,
+        environment: Arc<ClientEnvironment>,
         offer_changed: watch::Sender<u64>,
     ) -> Arc<Self> {
         let server = Arc::new(Self {
             config,
             catalogue,
-            outside,
+            environment,
             state: Mutex::default(),
-            slots: Semaphore::new(AT_ONCE),
+            slots: Semaphore::new(MAX_PARALLEL_CALLS),
             offer_changed,
             problems: std::sync::Mutex::default(),
             own: OnceLock::new(),
         });
-        // Set once, right here.
+        // It is set only here.
         let _ = server.own.set(Arc::downgrade(&server));
         server
     }
 
-    /// What is known of it without starting it.
+    /// Returns what is stored about it, without starting it.
     pub fn known(&self) -> Option<KnownServer> {
         self.catalogue.server(&self.config)
     }
 
-    /// Why it is not started as it is configured now, if it is not.
+    /// Returns the reason why it must not be started, if there is one.
     pub fn objection(&self) -> Option<ClientError> {
         let server = self.config.name.to_string();
         if !self.config.enabled {
@@ -110,12 +111,12 @@ impl Server {
         })
     }
 
-    /// What there is to complain about in its list of tools.
+    /// Returns the problems in its tool list.
     pub fn problems(&self) -> Vec<String> {
         self.problems.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
 
-    /// The connection: the one there is, or a new one, with a list that was compared.
+    /// Returns the current connection or opens a new one, and compares the tool list.
     pub(crate) async fn link(&self) -> Result<Arc<Link>, ClientError> {
         if let Some(objection) = self.objection() {
             return Err(objection);
@@ -126,9 +127,9 @@ impl Server {
                 self.follow_list(&mut state, &link).await?;
                 return Ok(link);
             }
-            self.bury(&mut state, &link).await;
+            self.record_end(&mut state, &link).await;
         }
-        self.wait_for_turn(&state).await?;
+        self.wait_for_restart(&state).await?;
         match self.open().await {
             Ok(link) => {
                 let link = Arc::new(link);
@@ -149,7 +150,7 @@ impl Server {
                 self.watch_list(&link);
                 Ok(link)
             }
-            // Nothing is wrong with it: it wants to know who we are.
+            // This is no failure: the server requires a login.
             Err(error @ ClientError::LoginNeeded { .. }) => Err(error),
             Err(error) => {
                 state.fail(&reason_of(&error), false);
@@ -160,24 +161,24 @@ impl Server {
 
     async fn open(&self) -> Result<Link, ClientError> {
         let config = &self.config;
-        let root = config.roots.then(|| self.outside.surroundings.workspace.clone());
-        let sampling = self.outside.model.as_ref().filter(|_| config.sampling.requests > 0);
+        let root = config.roots.then(|| self.environment.process_environment.workspace.clone());
+        let sampling = self.environment.model.as_ref().filter(|_| config.sampling.requests > 0);
         let sampling = sampling.map(|model| Sampling::new(Arc::clone(model), config.sampling));
-        let person = Arc::clone(&self.outside.person);
+        let person = Arc::clone(&self.environment.person);
         let conversation = Conversation::new(config.name.clone(), root, person, sampling);
-        Link::open(config, conversation, &self.outside).await
+        Link::open(config, conversation, &self.environment).await
     }
 
-    /// After failures: whether it is time for a new start, or how long until then.
-    async fn wait_for_turn(&self, state: &State) -> Result<(), ClientError> {
+    /// Waits until a restart is allowed after failures, or returns an error if that takes too long.
+    async fn wait_for_restart(&self, state: &State) -> Result<(), ClientError> {
         let (server, times) = (self.config.name.to_string(), state.failures);
         let reason = state.last_failure.clone();
-        if times >= MOST_FAILURES {
+        if times >= MAX_FAILURE_COUNT {
             return Err(ClientError::Isolated { server, times, reason });
         }
         let Some(not_before) = state.not_before else { return Ok(()) };
         let left = not_before.saturating_duration_since(Instant::now());
-        if left > PATIENCE {
+        if left > MAX_CALL_WAIT {
             let seconds = left.as_secs() + 1;
             return Err(ClientError::Waiting { server, times, seconds, reason });
         }
@@ -185,18 +186,18 @@ impl Server {
         Ok(())
     }
 
-    /// A connection that is over. Says how it ended.
-    async fn bury(&self, state: &mut State, link: &Arc<Link>) -> String {
+    /// Records the end of a connection and describes it.
+    async fn record_end(&self, state: &mut State, link: &Arc<Link>) -> String {
         let is_misconduct = link.conduct.fault().is_some();
         let reason = link.end().await;
-        // Another call may have found out first.
+        // Another call may have recorded it first.
         if state.link.as_ref().is_some_and(|known| Arc::ptr_eq(known, link)) {
             state.fail(&reason, is_misconduct);
         }
         reason
     }
 
-    /// Asks for the list again if the server said that it is another one.
+    /// Requests the list again if the server announced a change.
     async fn follow_list(&self, state: &mut State, link: &Arc<Link>) -> Result<(), ClientError> {
         let announced = *link.conversation.tools_changed.borrow();
         if announced == state.followed {
@@ -207,7 +208,7 @@ impl Server {
         Ok(())
     }
 
-    /// Asks for the list and compares it with what was agreed to.
+    /// Requests the list and compares it with the approved one.
     async fn compare(&self, link: &Link) -> Result<Changes, ClientError> {
         let tools = link.tools(self.config.startup_timeout).await?;
         let (versions, problems) = pin::read_all(&tools);
@@ -219,7 +220,7 @@ impl Server {
         Ok(changes)
     }
 
-    /// From now on, new lists are asked for when they are announced, and not only before a call.
+    /// Requests new lists in the background when they are announced, and not only before a call.
     fn watch_list(&self, link: &Arc<Link>) {
         let (Some(own), link) = (self.own.get().cloned(), Arc::downgrade(link)) else { return };
         let Some(strong) = link.upgrade() else { return };
@@ -233,16 +234,16 @@ impl Server {
                 if !is_current || !link.is_alive() {
                     return;
                 }
-                // Whatever is wrong with it is found again by the next call, which says so.
+                // The next call encounters the same error and reports it.
                 let _ = server.follow_list(&mut state, &link).await;
                 drop(state);
                 drop((server, link));
-                tokio::time::sleep(LIST_PAUSE).await;
+                tokio::time::sleep(LIST_INTERVAL).await;
             }
         });
     }
 
-    /// Calls a tool as it was agreed to. What there is to remark about the server comes along.
+    /// Calls a tool as it was approved. Also returns remarks about the server.
     pub(crate) async fn call(
         &self,
         tool: &str,
@@ -250,7 +251,7 @@ impl Server {
         arguments: JsonObject,
         cancel: &CancellationToken,
     ) -> (Result<CallToolResult, ClientError>, Vec<String>) {
-        // The slot first: whoever waited long for it must see the list as it is then.
+        // The slot comes first: after a long wait for it, the current list must be used.
         let ready = async {
             let slot = self.slots.acquire().await.map_err(|_| ClientError::Cancelled)?;
             Ok((slot, self.link().await?))
@@ -276,10 +277,10 @@ impl Server {
             let many = link.conduct.dropped() - dropped;
             remarks.push(format!("the server sent too much at once; {many} messages were dropped"));
         }
-        (self.judge(&link, answer).await, remarks)
+        (self.update_from_answer(&link, answer).await, remarks)
     }
 
-    /// Calls a tool for a person, who typed it. The text of the answer.
+    /// Calls a tool that a person typed. Returns the text of the answer.
     pub async fn ask(&self, tool: &str, arguments: JsonObject) -> Result<String, ClientError> {
         let digest = self.current_digest(tool);
         let never = CancellationToken::new();
@@ -287,8 +288,8 @@ impl Server {
         answer.map(|answer| super::result::text_of(&answer))
     }
 
-    /// What an answer says about the server.
-    async fn judge(
+    /// Updates the state of the server from an answer.
+    async fn update_from_answer(
         &self,
         link: &Arc<Link>,
         answer: Result<CallToolResult, ClientError>,
@@ -298,31 +299,31 @@ impl Server {
             Err(ClientError::Cancelled) => Err(ClientError::Cancelled),
             Err(_) if !link.is_alive() => {
                 let mut state = self.state.lock().await;
-                let reason = self.bury(&mut state, link).await;
+                let reason = self.record_end(&mut state, link).await;
                 Err(ClientError::Gone { server, reason })
             }
             Err(error @ ClientError::TooSlow { .. }) => {
                 let mut state = self.state.lock().await;
-                // A new connection is not to blame for an old one.
+                // A timeout on an old connection does not count for a new one.
                 if !state.link.as_ref().is_some_and(|known| Arc::ptr_eq(known, link)) {
                     return Err(error);
                 }
-                state.silent += 1;
-                if state.silent >= MOST_SILENT {
+                state.unanswered += 1;
+                if state.unanswered >= MAX_UNANSWERED_COUNT {
                     link.close().await;
-                    state.fail(&format!("{MOST_SILENT} calls in a row got no answer"), false);
+                    state.fail(&format!("{MAX_UNANSWERED_COUNT} calls in a row got no answer"), false);
                 }
                 Err(error)
             }
             answer => {
                 let mut state = self.state.lock().await;
-                (state.failures, state.silent) = (0, 0);
+                (state.failures, state.unanswered) = (0, 0);
                 answer
             }
         }
     }
 
-    /// Whether a tool may be called: it is still what was agreed to.
+    /// Checks that a tool is enabled and unchanged since it was approved.
     fn check(&self, tool: &str, digest: &str) -> Result<(), ClientError> {
         let server = self.config.name.to_string();
         let known = self.catalogue.tool(&self.config, tool);
@@ -338,13 +339,13 @@ impl Server {
         Err(ClientError::Frozen { server, tool: tool.to_owned(), what })
     }
 
-    /// What is on record about a tool now, for what a decision rests on.
+    /// Returns the current digest of a tool, which an approval is bound to.
     pub(crate) fn current_digest(&self, tool: &str) -> String {
         let known = self.catalogue.tool(&self.config, tool);
         known.and_then(|known| known.current).map_or_else(|| "missing".to_owned(), |c| c.digest)
     }
 
-    /// Ends the connection, and the program behind it.
+    /// Ends the connection and the program behind it.
     pub async fn stop(&self) {
         let link = self.state.lock().await.link.take();
         if let Some(link) = link {
@@ -353,7 +354,7 @@ impl Server {
     }
 }
 
-/// The reason of an error, without the words around it.
+/// Returns the reason of an error, without the surrounding text.
 fn reason_of(error: &ClientError) -> String {
     match error {
         ClientError::Start { reason, .. } => reason.clone(),

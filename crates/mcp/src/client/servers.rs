@@ -1,4 +1,4 @@
-//! All servers of a process, and what their tools are for the agents.
+//! Manages all servers of a process and provides their tools.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,75 +13,75 @@ use super::folded;
 use super::pin::{self, ToolVersion};
 use super::server::Server;
 use super::tool::McpTool;
-use super::{ClientError, Outside};
+use super::{ClientError, ClientEnvironment};
 
-/// Every configured server. Clones share them.
+/// Holds every configured server. Clones share them.
 #[derive(Clone)]
 pub struct Servers {
     all: Arc<Vec<Arc<Server>>>,
     catalogue: Catalogue,
     offer_changed: watch::Sender<u64>,
-    /// Bytes of declarations of one agent above which a server's tools are folded into two.
+    /// The size of one agent's declarations above which a server's tools are folded into two.
     fold_above: usize,
 }
 
-/// The tools that can be offered now, and what there is to say about the others.
+/// Holds the tools that can be offered now, and the problems with the others.
 #[derive(Debug, Default)]
-pub struct Offer {
-    /// In the order of the servers and the names of their tools.
+pub struct ToolOffer {
+    /// The tools, sorted by server and name.
     pub tools: Vec<RegisteredTool>,
-    /// One line each.
+    /// The problems, one line each.
     pub problems: Vec<String>,
 }
 
 impl Servers {
-    /// Nothing is started yet.
+    /// Creates the servers without starting any.
     pub fn new(
         configs: Vec<ServerConfig>,
         catalogue: Catalogue,
-        outside: Outside,
+        environment: ClientEnvironment,
         fold_above: usize,
     ) -> Self {
-        let outside = Arc::new(outside);
+        let environment = Arc::new(environment);
         let offer_changed = watch::Sender::new(0);
         let server = |config| {
-            Server::new(config, catalogue.clone(), Arc::clone(&outside), offer_changed.clone())
+            Server::new(config, catalogue.clone(), Arc::clone(&environment), offer_changed.clone())
         };
         let all = Arc::new(configs.into_iter().map(server).collect());
         Self { all, catalogue, offer_changed, fold_above }
     }
 
-    /// All of them, by name.
+    /// Returns all servers, sorted by name.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Server>> {
         self.all.iter()
     }
 
-    /// One of them.
+    /// Returns a server by name.
     pub fn get(&self, name: &str) -> Result<&Arc<Server>, ClientError> {
         let found = self.all.iter().find(|server| server.config.name.as_str() == name);
         found.ok_or_else(|| ClientError::UnknownServer(name.to_owned()))
     }
 
-    /// What is known of them.
+    /// Returns the catalogue.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }
 
-    /// Tells when what is offered became something else.
+    /// Returns a receiver that is notified when the offered tools change.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.offer_changed.subscribe()
     }
 
-    /// Asks those that were never seen for their tools, all at once. One line for each that could
-    /// not answer; the others work.
+    /// Starts the servers that were never seen, in parallel, and lists their tools. Returns one
+    /// line for each server that failed.
     pub async fn meet(&self) -> Vec<String> {
         let new = self.all.iter().filter(|s| s.objection().is_none() && s.known().is_none());
         let meetings = new.map(|server| async move { server.link().await.err() });
         join_all(meetings).await.into_iter().flatten().map(|error| error.to_string()).collect()
     }
 
-    /// Whether something waits for a person who may have looked at it elsewhere.
-    fn waits(&self) -> bool {
+    /// Tells whether something is frozen that a person may have approved in another process.
+    fn has_frozen(&self) -> bool {
         let is_frozen = |server: &Arc<Server>| {
             let known = server.known().map(|known| known.tools).unwrap_or_default();
             self.catalogue.is_redefined(&server.config)
@@ -90,29 +90,29 @@ impl Servers {
         self.all.iter().any(is_frozen)
     }
 
-    /// Looks whether another process agreed to what is frozen here. Whether something may have
-    /// changed.
+    /// Reloads the catalogue if something is frozen, because another process may have approved it.
+    /// Returns true if something may have changed.
     pub async fn look_again(&self) -> Result<bool, ClientError> {
-        let waits = self.waits();
-        if waits {
+        let has_frozen = self.has_frozen();
+        if has_frozen {
             self.catalogue.load().await?;
         }
-        Ok(waits)
+        Ok(has_frozen)
     }
 
-    /// The tools that were agreed to and are wanted.
-    pub fn offer(&self) -> Offer {
-        let mut offer = Offer::default();
+    /// Returns the approved and enabled tools.
+    pub fn offer(&self) -> ToolOffer {
+        let mut offer = ToolOffer::default();
         let mut groups: Vec<(Arc<Server>, Vec<ToolVersion>)> = Vec::new();
         for server in self.all.iter().filter(|server| server.config.enabled) {
             if let Some(objection) = server.objection() {
                 offer.problems.push(objection.to_string());
                 continue;
             }
-            groups.push((Arc::clone(server), Self::agreed(server, &mut offer.problems)));
+            groups.push((Arc::clone(server), Self::approved_tools(server, &mut offer.problems)));
         }
         let folded = self.folded(&groups);
-        let mut taken: BTreeMap<Arc<str>, String> = BTreeMap::new();
+        let mut names: BTreeMap<Arc<str>, String> = BTreeMap::new();
         for (server, versions) in groups {
             let tools: Vec<RegisteredTool> =
                 versions.iter().map(|version| McpTool::register(&server, version)).collect();
@@ -125,13 +125,13 @@ impl Servers {
             for tool in tools {
                 let name = Arc::clone(&tool.declaration.name);
                 let whose = format!("a tool of {}", server.config.name);
-                if let Some(other) = taken.get(&name) {
+                if let Some(other) = names.get(&name) {
                     clashes.push(format!(
                         "{whose} is left out: {other} is called {name} already. Rename the server, \
                          or leave one out with disabled_tools"
                     ));
                 } else {
-                    taken.insert(name, whose);
+                    names.insert(name, whose);
                     offer.tools.push(tool);
                 }
             }
@@ -140,8 +140,8 @@ impl Servers {
         offer
     }
 
-    /// The tools of a server that may be offered.
-    fn agreed(server: &Arc<Server>, problems: &mut Vec<String>) -> Vec<ToolVersion> {
+    /// Returns the tools of a server that may be offered.
+    fn approved_tools(server: &Arc<Server>, problems: &mut Vec<String>) -> Vec<ToolVersion> {
         let name = &server.config.name;
         let Some(known) = server.known() else { return Vec::new() };
         let wanted: Vec<_> =
@@ -152,7 +152,7 @@ impl Servers {
         if !frozen.is_empty() {
             let frozen = pin::bounded(frozen);
             problems.push(format!(
-                "the MCP server {name} changed {}: frozen until somebody looks at it: \
+                "the MCP server {name} changed {}: frozen until a person approves it: \
                  lango mcp approve {name}",
                 frozen.join(", ")
             ));
@@ -163,7 +163,7 @@ impl Servers {
         agreed.filter_map(|tool| tool.approved.clone()).collect()
     }
 
-    /// The servers whose tools take too much of a prompt, the largest of each agent first.
+    /// Returns the servers whose tools take too much of a prompt, the largest of each agent first.
     fn folded(&self, groups: &[(Arc<Server>, Vec<ToolVersion>)]) -> Vec<String> {
         let size = |versions: &[ToolVersion]| -> usize {
             versions.iter().map(|v| v.description.len().min(2000) + v.schema.len()).sum()
@@ -188,7 +188,7 @@ impl Servers {
         folded
     }
 
-    /// Ends all connections, and the programs behind them.
+    /// Ends all connections and the programs behind them.
     pub async fn stop(&self) {
         join_all(self.all.iter().map(|server| server.stop())).await;
     }

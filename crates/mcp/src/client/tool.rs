@@ -1,4 +1,5 @@
-//! A server's tool as one of ours: checked before it is sent, and only as it was agreed to.
+//! Wraps a server's tool as a Lango tool: arguments are checked before a call, and only the
+//! approved version is called.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,7 +7,7 @@ use jsonschema::Validator;
 use lango_protocol::CallReport;
 use lango_text::code_span;
 use lango_tool::{
-    AnyTool, Bound, Prepared, PreparedCall, Proposal, RegisteredTool, Step, ToolContext,
+    AnyTool, BoundResource, ErasedCall, PreparedCall, Proposal, RegisteredTool, Step, ToolContext,
     ToolDeclaration, ToolError, ToolFuture, ToolOutput, visible, visible_lines,
 };
 use serde_json::value::RawValue;
@@ -16,19 +17,19 @@ use super::pin::ToolVersion;
 use super::server::Server;
 use super::{ClientError, check, naming, result};
 
-/// Characters of a description that a model is shown.
-const SHOWN_DESCRIPTION: usize = 2000;
+/// Limits the description that a model is shown.
+const MAX_DESCRIPTION_CHARACTERS: usize = 2000;
 
-/// One tool of a server.
+/// Represents one tool of a server.
 pub(crate) struct McpTool {
     server: Arc<Server>,
     version: ToolVersion,
-    /// Read with the first call: most tools are never called.
+    /// Created with the first call, because most tools are never called.
     validator: OnceLock<Result<Validator, String>>,
 }
 
 impl McpTool {
-    /// The tool under its name here.
+    /// Registers the tool under its Lango name.
     pub(crate) fn register(server: &Arc<Server>, version: &ToolVersion) -> RegisteredTool {
         let config = &server.config;
         let declaration = ToolDeclaration {
@@ -44,24 +45,24 @@ impl McpTool {
             validator: OnceLock::new(),
         };
         RegisteredTool::dynamic(declaration, read_only, Arc::new(tool))
-            .owned_by(config.agent.clone())
-            .capable_of(capability(server))
+            .with_owner(config.agent.clone())
+            .with_capability(capability(server))
     }
 }
 
-/// What a server is for, as the orchestrator reads it: the name that the user gave it.
+/// Describes a server for the orchestrator, by the name that the user gave it.
 pub(crate) fn capability(server: &Server) -> String {
     format!("the tools of {} (MCP)", server.config.name)
 }
 
-/// What a model reads about a tool: the server's words, and whose they are.
+/// Returns the description of a tool for a model, with the name of the server.
 pub(crate) fn description(server: &Server, version: &ToolVersion) -> String {
     let words: String =
-        result::clean(&version.description).chars().take(SHOWN_DESCRIPTION).collect();
+        result::clean(&version.description).chars().take(MAX_DESCRIPTION_CHARACTERS).collect();
     format!("[MCP server {}] {words}", server.config.name)
 }
 
-/// The schema as every provider takes it: of an object, without the name of its own language.
+/// Returns the schema in the form that every provider accepts: an object schema without `$schema`.
 pub(crate) fn parameters(schema: &str) -> Arc<RawValue> {
     let mut schema: Map<String, Value> = serde_json::from_str(schema).unwrap_or_default();
     schema.remove("$schema");
@@ -72,7 +73,7 @@ pub(crate) fn parameters(schema: &str) -> Arc<RawValue> {
 }
 
 impl AnyTool for McpTool {
-    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<PreparedCall, ToolError> {
         let validator = self.validator.get_or_init(|| check::validator(&self.version.schema));
         let validator = validator.as_ref().map_err(|why| {
             ToolError::Failed(format!(
@@ -80,7 +81,7 @@ impl AnyTool for McpTool {
             ))
         })?;
         let arguments = check::arguments(validator, arguments).map_err(ToolError::Arguments)?;
-        Ok(Prepared::new(Call { tool: self, arguments }))
+        Ok(PreparedCall::new(Call { tool: self, arguments }))
     }
 }
 
@@ -104,7 +105,7 @@ impl Call {
         let config = &self.tool.server.config;
         let tool = visible(&self.tool.version.name);
         let mut summary =
-            format!("Call {tool} of the MCP server {} ({})", config.name, config.place());
+            format!("Call {tool} of the MCP server {} ({})", config.name, config.location());
         if self.arguments.is_empty() {
             summary.push_str("\nwith nothing");
         }
@@ -152,7 +153,7 @@ impl Call {
     }
 }
 
-impl PreparedCall for Call {
+impl ErasedCall for Call {
     fn describe(&self) -> Option<String> {
         Some(format!("Calling {}", self.subject()))
     }
@@ -164,7 +165,7 @@ impl PreparedCall for Call {
         Some(Proposal {
             summary: self.summary(),
             steps: vec![Step { words: self.words(), exact_only: None }],
-            bound: vec![Bound { what, digest }],
+            bound: vec![BoundResource { what, digest }],
             ..Proposal::default()
         })
     }

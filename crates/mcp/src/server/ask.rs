@@ -1,7 +1,7 @@
-//! The tool `ask`: a message for the team, and its answer.
+//! Implements the tool `ask`, which sends a message to the team and returns its answer.
 
 use lango_protocol::{Caller, EventBody, Origin, Outcome, OutcomeStatus, Sender, SessionId};
-use lango_runtime::{OWNER, Runtime, TurnHandle, TurnRequest, owns_session, words_for_others};
+use lango_runtime::{OWNER, Runtime, TurnHandle, TurnRequest, outcome_for_clients, owns_session};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use rmcp::service::{RequestContext, RoleServer};
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::progress::Progress;
-use super::team_server::{Endings, arguments, internal, schema_of};
+use super::team_server::{StopSignals, arguments, internal, schema_of};
 
 pub(super) const ASK: &str = "ask";
 
-/// The longest message.
-const MAX_MESSAGE: usize = 1024 * 1024;
+/// Limits the size of a message.
+const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -57,10 +57,10 @@ pub(super) async fn ask(
     caller: &Caller,
     given: Value,
     context: &RequestContext<RoleServer>,
-    endings: &Endings,
+    signals: &StopSignals,
 ) -> Result<CallToolResult, ErrorData> {
     let AskArguments { message, session } = arguments(given)?;
-    if message.trim().is_empty() || message.len() > MAX_MESSAGE {
+    if message.trim().is_empty() || message.len() > MAX_MESSAGE_BYTES {
         let words = "the message must not be empty, and not longer than 1 MiB";
         return Err(ErrorData::invalid_params(words, None));
     }
@@ -82,17 +82,17 @@ pub(super) async fn ask(
     };
     let request =
         TurnRequest { sender: sender(caller), ..TurnRequest::new(session, message, Origin::Mcp) };
-    let ended = follow(runtime.start_turn(request), caller, context, endings).await?;
+    let ended = follow(runtime.start_turn(request), caller, context, signals).await?;
     Ok(ended.result(caller))
 }
 
-/// One answer for a session that is not there and one that is somebody else's.
+/// Returns the same error for a session that does not exist and for one of another caller.
 fn no_session() -> CallToolResult {
-    let words = "there is no such session. Leave it out, and a new one is begun";
+    let words = "there is no such session. Leave it out to start a new one";
     CallToolResult::error(vec![ContentBlock::text(words)])
 }
 
-/// The owner's words are the user's; everybody else's are a stranger's.
+/// Returns the sender of a message. The owner's messages are the user's and have none.
 pub(super) fn sender(caller: &Caller) -> Option<Sender> {
     (caller.as_str() != OWNER).then(|| Sender {
         caller: caller.clone(),
@@ -101,13 +101,13 @@ pub(super) fn sender(caller: &Caller) -> Option<Sender> {
     })
 }
 
-/// A turn that has ended.
-pub(super) struct Ended {
+/// Holds a turn that has ended.
+pub(super) struct FinishedTurn {
     session: SessionId,
     agent: Option<String>,
     answer: String,
     outcome: Outcome,
-    /// How the last call went, what it gave, and where the whole of it is.
+    /// The last call of the turn.
     pub(super) last_call: Option<LastCall>,
 }
 
@@ -117,14 +117,14 @@ pub(super) struct LastCall {
     pub(super) full_output: Option<String>,
 }
 
-/// Follows a turn to its end. It ends with its request: one that is cancelled, or whose session is
-/// closed, stops the turn.
+/// Follows a turn to its end. A request that is cancelled, or whose session is closed, stops the
+/// turn.
 pub(super) async fn follow(
     mut handle: TurnHandle,
     caller: &Caller,
     context: &RequestContext<RoleServer>,
-    endings: &Endings,
-) -> Result<Ended, ErrorData> {
+    signals: &StopSignals,
+) -> Result<FinishedTurn, ErrorData> {
     let mut progress = Progress::of(caller, context);
     let session = handle.session().clone();
     let stopped = handle.canceller().drop_guard();
@@ -133,7 +133,7 @@ pub(super) async fn follow(
     loop {
         let event = tokio::select! {
             biased;
-            () = endings.closing.cancelled() => {
+            () = signals.closing.cancelled() => {
                 stopped.disarm();
                 return Err(internal("the server is shutting down"));
             }
@@ -142,7 +142,7 @@ pub(super) async fn follow(
                 handle.cancel();
                 continue;
             }
-            () = endings.gone.cancelled(), if !cancelled => {
+            () = signals.gone.cancelled(), if !cancelled => {
                 cancelled = true;
                 handle.cancel();
                 continue;
@@ -150,7 +150,7 @@ pub(super) async fn follow(
             event = handle.next_event() => event,
         };
         let Some(event) = event else { break };
-        progress.tell(&event).await;
+        progress.notify(&event).await;
         match event.body {
             EventBody::Message { text, answer: true } => {
                 agent = event.author;
@@ -164,18 +164,18 @@ pub(super) async fn follow(
     }
     let outcome = handle.outcome().await.map_err(internal)?;
     stopped.disarm();
-    Ok(Ended { session, agent, answer, outcome, last_call })
+    Ok(FinishedTurn { session, agent, answer, outcome, last_call })
 }
 
-impl Ended {
+impl FinishedTurn {
     pub(super) fn session(&self) -> &SessionId {
         &self.session
     }
 
-    /// What a caller is told.
+    /// Returns the text for a caller.
     pub(super) fn words(&self, caller: &Caller) -> &str {
         if !self.outcome.is_done() && caller.as_str() != OWNER {
-            return words_for_others(&self.outcome);
+            return outcome_for_clients(&self.outcome);
         }
         &self.answer
     }
@@ -183,7 +183,7 @@ impl Ended {
     fn result(mut self, caller: &Caller) -> CallToolResult {
         let done = self.outcome.is_done();
         if !done && caller.as_str() != OWNER {
-            words_for_others(&self.outcome).clone_into(&mut self.answer);
+            outcome_for_clients(&self.outcome).clone_into(&mut self.answer);
         }
         let outcome = match self.outcome.status {
             OutcomeStatus::Done => "done",

@@ -1,4 +1,4 @@
-//! Tools of single agents, called by others: each call is a turn of its own.
+//! Lets clients call tools of single agents: each call is a turn of its own.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,15 +10,15 @@ use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 
-use super::Offered;
-use super::ask::{Ended, LastCall, follow, sender};
-use super::team_server::{Endings, internal};
+use super::OfferedTool;
+use super::ask::{FinishedTurn, LastCall, follow, sender};
+use super::team_server::{StopSignals, internal};
 
-/// The most of an output that is given back.
-const MAX_OUTPUT: usize = 1024 * 1024;
+/// Limits the output that is returned.
+const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 
-/// The sessions that the calls of one connection are turns of. A session has one turn at a time, so
-/// calls side by side take one each. A lock that is held to take or to give back.
+/// Holds the free sessions of one connection. A session has one turn at a time, so parallel calls
+/// take one session each. The lock is held only to take or return one.
 #[derive(Default)]
 pub(super) struct FreeSessions(Mutex<Vec<SessionId>>);
 
@@ -33,8 +33,8 @@ impl FreeSessions {
     }
 }
 
-/// A tool as clients see it. The hint is what the registry knows, and not what somebody wrote.
-pub(super) fn described(offered: &Offered) -> Result<Tool, ErrorData> {
+/// Returns a tool as clients see it. The read-only hint comes from the registry.
+pub(super) fn describe_tool(offered: &OfferedTool) -> Result<Tool, ErrorData> {
     let declaration = &offered.tool.declaration;
     let schema: Value = serde_json::from_str(declaration.parameters.get()).map_err(internal)?;
     let Value::Object(schema) = schema else {
@@ -52,14 +52,14 @@ pub(super) struct DirectCaller<'a> {
     pub(super) runtime: &'a Runtime,
     pub(super) caller: &'a Caller,
     pub(super) free: &'a FreeSessions,
-    pub(super) endings: &'a Endings,
+    pub(super) signals: &'a StopSignals,
 }
 
 impl DirectCaller<'_> {
     /// Makes one call, which is one turn.
     pub(super) async fn call(
         &self,
-        offered: &Offered,
+        offered: &OfferedTool,
         given: Value,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
@@ -73,7 +73,7 @@ impl DirectCaller<'_> {
             ..TurnRequest::new(self.free.take(), call, Origin::Mcp)
         };
         let turn = self.runtime.start_turn(request);
-        let ended = follow(turn, self.caller, context, self.endings).await?;
+        let ended = follow(turn, self.caller, context, self.signals).await?;
         let session = ended.session().clone();
         let result = result(self.runtime.journal(), &ended, self.caller).await;
         self.free.give_back(session);
@@ -81,10 +81,10 @@ impl DirectCaller<'_> {
     }
 }
 
-/// What came of a call. The whole output where it was too long to show to an agent.
+/// Returns the result of a call, with the full output if it was too long to show to an agent.
 async fn result(
     journal: &Journal,
-    ended: &Ended,
+    ended: &FinishedTurn,
     caller: &Caller,
 ) -> Result<CallToolResult, ErrorData> {
     let Some(LastCall { status, output, full_output }) = &ended.last_call else {
@@ -102,8 +102,8 @@ async fn result(
 }
 
 fn bounded(mut text: String) -> String {
-    if text.len() > MAX_OUTPUT {
-        let end = (0..=MAX_OUTPUT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    if text.len() > MAX_OUTPUT_BYTES {
+        let end = (0..=MAX_OUTPUT_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         text.truncate(end);
         text.push_str("\n[the output was longer and was cut here]");
     }

@@ -1,13 +1,13 @@
-//! This team for others: a tool `ask`, the tools of single agents where the owner offers them, and
-//! the conversations of a caller as resources.
+//! Implements the MCP server: it offers a tool `ask`, the tools of single agents if the owner
+//! enables them, and the conversations of a caller as resources.
 //!
-//! Over standard input and output ([`serve_stdio`]) or over HTTP ([`McpDoor`]). Whatever is asked or
-//! called is a turn, with the approvals, budgets and journal of every other turn; a caller never
-//! answers an approval, also where its client could.
+//! It runs over standard input and output ([`serve_stdio`]) or over HTTP ([`McpEndpoint`]). Every
+//! request is a turn, with the approvals, budgets and journal of every other turn; a caller never
+//! answers an approval, even if its client could.
 
 mod ask;
 mod direct;
-mod door;
+mod http;
 mod progress;
 mod sessions;
 mod stdio;
@@ -18,21 +18,21 @@ use std::sync::Arc;
 use lango_protocol::{AgentName, Caller};
 use lango_tool::RegisteredTool;
 
-pub use door::{McpDoor, McpParts, ServesCaller, door_for};
+pub use http::{McpEndpoint, McpParts, HandlerFactory, endpoint_for};
 pub use stdio::{StdioError, serve_stdio};
 pub use team_server::TeamServer;
 
-/// A tool that a caller may call itself.
+/// Represents a tool that a caller may call directly.
 #[derive(Debug, Clone)]
-pub struct Offered {
-    /// Whose it is.
+pub struct OfferedTool {
+    /// The agent that owns it.
     pub agent: AgentName,
     /// The tool.
     pub tool: Arc<RegisteredTool>,
 }
 
-/// Knows which tools of agents are offered directly. Implemented by the wiring.
-pub trait Offers: Send + Sync {
-    /// The tools that a caller may call itself.
-    fn tools(&self, caller: &Caller) -> Vec<Offered>;
+/// Provides the tools that are offered directly. Implemented by the application.
+pub trait OfferedTools: Send + Sync {
+    /// Returns the tools that a caller may call directly.
+    fn tools(&self, caller: &Caller) -> Vec<OfferedTool>;
 }

@@ -1,16 +1,16 @@
-//! Telling a client how far a turn is, where it wants to know.
+//! Notifies a client of the progress of a turn, if it asked for that.
 
 use lango_protocol::{Caller, Event, EventBody};
 use lango_runtime::OWNER;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext, RoleServer};
 
-/// Progress of one request.
+/// Reports the progress of one request.
 pub(super) struct Progress {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
-    told: u32,
-    /// Whether the owner of this machine is told.
+    count: u32,
+    /// True if the client is the owner of this machine.
     is_owner: bool,
 }
 
@@ -18,24 +18,24 @@ impl Progress {
     pub(super) fn of(caller: &Caller, context: &RequestContext<RoleServer>) -> Self {
         let token = context.meta.get_progress_token();
         let is_owner = caller.as_str() == OWNER;
-        Self { peer: context.peer.clone(), token, told: 0, is_owner }
+        Self { peer: context.peer.clone(), token, count: 0, is_owner }
     }
 
-    /// Tells what an event means, if it means something to a client.
-    pub(super) async fn tell(&mut self, event: &Event) {
+    /// Sends a notification for an event that is of interest to a client.
+    pub(super) async fn notify(&mut self, event: &Event) {
         let Some(token) = &self.token else { return };
         let Some(words) = words(event, self.is_owner) else { return };
-        self.told += 1;
+        self.count += 1;
         let progress =
-            ProgressNotificationParam::new(token.clone(), f64::from(self.told)).with_message(words);
-        // A client that does not listen any more is told nothing else either.
+            ProgressNotificationParam::new(token.clone(), f64::from(self.count)).with_message(words);
+        // A client that is gone gets no further notifications.
         if self.peer.notify_progress(progress).await.is_err() {
             self.token = None;
         }
     }
 }
 
-/// Says what an event means. What a call did is told to the owner alone: it may show what is on this
+/// Describes an event. Only the owner sees what a call did, because that may reveal data of this
 /// machine.
 fn words(event: &Event, is_owner: bool) -> Option<String> {
     let agent = event.author.as_deref().unwrap_or("the team");

@@ -1,4 +1,4 @@
-//! The conversations of a caller, as resources.
+//! Offers the conversations of a caller as resources.
 
 use lango_protocol::{Caller, EventBody, RUNTIME, SessionId};
 use lango_runtime::{OWNER, owns_session};
@@ -10,30 +10,30 @@ use rmcp::model::{
 
 use super::team_server::internal;
 
-/// Instead of an account that names what is the owner's.
+/// Replaces a description that only the owner may see.
 const NO_ANSWER: &str = "The team could not finish.";
-const PLACE: &str = "lango://sessions/";
-/// The sessions that are looked at for a list.
-const LISTED: u32 = 100;
-/// The messages that are read of one session, from its end.
-const TURNS: u32 = 200;
+const URI_PREFIX: &str = "lango://sessions/";
+/// Limits the sessions that are read for a list.
+const MAX_LISTED_SESSIONS: u32 = 100;
+/// Limits the turns that are read of one session, from its end.
+const MAX_TURN_COUNT: u32 = 200;
 
 pub(super) fn template() -> ResourceTemplate {
-    ResourceTemplate::new(format!("{PLACE}{{session}}"), "session")
+    ResourceTemplate::new(format!("{URI_PREFIX}{{session}}"), "session")
         .with_title("A conversation")
         .with_description("What was said in a conversation of yours, as text")
         .with_mime_type("text/plain")
 }
 
-/// The newest conversations of a caller.
+/// Returns the newest conversations of a caller.
 pub(super) async fn list(
     journal: &Journal,
     caller: &Caller,
 ) -> Result<ListResourcesResult, ErrorData> {
     let mut resources = Vec::new();
-    for session in journal.sessions(LISTED).await.map_err(internal)? {
+    for session in journal.sessions(MAX_LISTED_SESSIONS).await.map_err(internal)? {
         if owns_session(journal, caller, &session.id).await.map_err(internal)? {
-            let resource = Resource::new(format!("{PLACE}{}", session.id), session.id.to_string())
+            let resource = Resource::new(format!("{URI_PREFIX}{}", session.id), session.id.to_string())
                 .with_title(session.title)
                 .with_description(format!("A conversation of {} turns", session.turns))
                 .with_mime_type("text/plain");
@@ -43,27 +43,27 @@ pub(super) async fn list(
     Ok(ListResourcesResult { resources, ..ListResourcesResult::default() })
 }
 
-/// One conversation as text.
+/// Returns one conversation as text.
 pub(super) async fn read(
     journal: &Journal,
     caller: &Caller,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     let unknown = || ErrorData::resource_not_found("there is no such session", None);
-    let name = uri.strip_prefix(PLACE).ok_or_else(unknown)?;
+    let name = uri.strip_prefix(URI_PREFIX).ok_or_else(unknown)?;
     let session: SessionId = name.parse().map_err(|_| unknown())?;
     if !owns_session(journal, caller, &session).await.map_err(internal)? {
         return Err(unknown());
     }
     let mut text = String::new();
-    for event in journal.conversation(&session, TURNS).await.map_err(internal)? {
+    for event in journal.conversation(&session, MAX_TURN_COUNT).await.map_err(internal)? {
         let (EventBody::UserMessage { text: said, .. }
         | EventBody::Message { text: said, answer: true }) = &event.body
         else {
             continue;
         };
         let who = event.author.as_deref().unwrap_or(RUNTIME);
-        // What the runtime itself says of a turn without an answer is for the owner.
+        // Only the owner sees the runtime's text about a turn without an answer.
         let said =
             if who == RUNTIME && caller.as_str() != OWNER { NO_ANSWER } else { said.as_str() };
         text.push_str(&format!("{who}: {}\n\n", said.trim()));

@@ -1,4 +1,4 @@
-//! MCP over standard input and output.
+//! Serves MCP over standard input and output.
 
 use std::io;
 use std::pin::Pin;
@@ -11,33 +11,33 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
 use super::TeamServer;
-use super::team_server::Endings;
+use super::team_server::StopSignals;
 
-/// Why nothing was served.
+/// Is the reason why no client was served.
 #[derive(Debug, thiserror::Error)]
 pub enum StdioError {
-    /// The client did not begin as the protocol says.
+    /// The client did not start as the protocol requires.
     #[error(
         "the program at the other end did not begin as MCP says: {0}. This command is started by an \
          MCP client: put `lango mcp serve` into its configuration"
     )]
     Beginning(Box<ServerInitializeError>),
-    /// The task of the connection broke down.
+    /// The task of the connection panicked.
     #[error("the connection ended unexpectedly: {0}. Please report this")]
     Broken(String),
 }
 
-/// How long answers may still come when the input has ended: for scripts that send all at once.
-/// Clients that end a server wait about two seconds before they kill it.
-const LAST_ANSWERS: Duration = Duration::from_secs(1);
+/// Limits how long answers may still be sent after the input has ended, for scripts that send
+/// everything at once. Clients that stop a server wait about two seconds before they kill it.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Says when the input ends. The kit would wait for calls under way before it tells them.
-struct NoticesEnd<R> {
+/// Detects the end of the input. The protocol library would wait for running calls first.
+struct EndDetector<R> {
     input: R,
     ended: CancellationToken,
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for NoticesEnd<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for EndDetector<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -56,17 +56,17 @@ impl<R: AsyncRead + Unpin> AsyncRead for NoticesEnd<R> {
 /// Serves one client until its input ends, or until `stop`.
 pub async fn serve_stdio(server: TeamServer, stop: CancellationToken) -> Result<(), StdioError> {
     let (input, output) = rmcp::transport::stdio();
-    let endings = Endings::default();
-    let server = server.ending(endings.clone());
+    let signals = StopSignals::default();
+    let server = server.with_signals(signals.clone());
     let ended = CancellationToken::new();
-    let transport = (NoticesEnd { input, ended: ended.clone() }, output);
+    let transport = (EndDetector { input, ended: ended.clone() }, output);
     let stopped = stop.clone();
     tokio::spawn(async move {
         tokio::select! {
             () = stopped.cancelled() => {}
-            () = ended.cancelled() => tokio::time::sleep(LAST_ANSWERS).await,
+            () = ended.cancelled() => tokio::time::sleep(DRAIN_TIMEOUT).await,
         }
-        endings.gone.cancel();
+        signals.gone.cancel();
     });
     let begun = tokio::select! {
         begun = server.serve(transport) => begun,
@@ -74,7 +74,7 @@ pub async fn serve_stdio(server: TeamServer, stop: CancellationToken) -> Result<
     };
     let running = match begun {
         Ok(running) => running,
-        // A client that leaves before it said anything has changed its mind.
+        // A client may close the connection before it sends anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(StdioError::Beginning(Box::new(error))),
     };

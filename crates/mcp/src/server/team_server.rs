@@ -1,4 +1,4 @@
-//! The team as an MCP server, for one connection of one caller.
+//! Serves the team over MCP, for one connection of one caller.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -19,41 +19,41 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::direct::FreeSessions;
-use super::{Offered, Offers, ask, direct, sessions};
+use super::{OfferedTool, OfferedTools, ask, direct, sessions};
 
-const INSTRUCTIONS: &str = "Lango is a team of agents on somebody's own machine. `ask` hands a message \
+const INSTRUCTIONS: &str = "Lango is a team of agents on their owner's machine. `ask` hands a message \
     to the whole team; pass the `session` of an answer to go on with the same conversation. An \
     outcome `needs_input` is a question to you. Some work waits for the approval of the machine's \
     owner, who is not the client: progress notifications say so.";
 
-/// What one connection is served by.
+/// Serves one connection.
 pub struct TeamServer {
     caller: Caller,
     teams: Arc<dyn Teams>,
-    offers: Arc<dyn Offers>,
+    offers: Arc<dyn OfferedTools>,
     free: FreeSessions,
-    endings: Endings,
+    signals: StopSignals,
 }
 
-/// Why turns end before they are done.
+/// Holds the signals that end turns early.
 #[derive(Clone, Default)]
-pub(super) struct Endings {
-    /// The client has gone: nobody waits for an answer any more.
+pub(super) struct StopSignals {
+    /// Is cancelled when the client is gone and no longer waits for an answer.
     pub(super) gone: CancellationToken,
-    /// The server ends: its turns stay as they are, for somebody to go on with.
+    /// Is cancelled when the server shuts down; its turns stay open and can be resumed.
     pub(super) closing: CancellationToken,
 }
 
 impl TeamServer {
-    /// For one connection of a caller.
-    pub fn new(caller: Caller, teams: Arc<dyn Teams>, offers: Arc<dyn Offers>) -> Self {
-        let endings = Endings::default();
-        Self { caller, teams, offers, free: FreeSessions::default(), endings }
+    /// Creates a server for one connection of a caller.
+    pub fn new(caller: Caller, teams: Arc<dyn Teams>, offers: Arc<dyn OfferedTools>) -> Self {
+        let signals = StopSignals::default();
+        Self { caller, teams, offers, free: FreeSessions::default(), signals }
     }
 
-    /// The same, with what ends its turns.
-    pub(super) fn ending(self, endings: Endings) -> Self {
-        Self { endings, ..self }
+    /// Sets the signals that end its turns.
+    pub(super) fn with_signals(self, signals: StopSignals) -> Self {
+        Self { signals, ..self }
     }
 
     fn team(&self) -> Result<Runtime, ErrorData> {
@@ -61,14 +61,14 @@ impl TeamServer {
         self.teams.team(&self.caller).ok_or_else(gone)
     }
 
-    fn offered(&self, name: &str) -> Option<Offered> {
+    fn offered(&self, name: &str) -> Option<OfferedTool> {
         let offered = self.offers.tools(&self.caller);
         offered.into_iter().find(|offered| offered.tool.name() == name)
     }
 
     fn tools(&self) -> Result<Vec<Tool>, ErrorData> {
         let own = self.offers.tools(&self.caller);
-        std::iter::once(ask::tool()).chain(own.iter().map(direct::described)).collect()
+        std::iter::once(ask::tool()).chain(own.iter().map(direct::describe_tool)).collect()
     }
 }
 
@@ -96,13 +96,13 @@ impl ServerHandler for TeamServer {
         let team = self.team()?;
         let given = Value::Object(request.arguments.unwrap_or_default());
         let result = if request.name == ask::ASK {
-            ask::ask(&team, &self.caller, given, &context, &self.endings).await?
+            ask::ask(&team, &self.caller, given, &context, &self.signals).await?
         } else if let Some(offered) = self.offered(&request.name) {
             let direct = direct::DirectCaller {
                 runtime: &team,
                 caller: &self.caller,
                 free: &self.free,
-                endings: &self.endings,
+                signals: &self.signals,
             };
             direct.call(&offered, given, &context).await?
         } else {
@@ -142,7 +142,7 @@ impl ServerHandler for TeamServer {
     }
 }
 
-/// The schema of a type, as tools declare it.
+/// Returns the schema of a type, as tools declare it.
 pub(super) fn schema_of<T: JsonSchema>() -> Result<Arc<JsonObject>, ErrorData> {
     let settings = schemars::generate::SchemaSettings::draft2020_12();
     let schema = settings.into_generator().into_root_schema_for::<T>();
@@ -152,14 +152,13 @@ pub(super) fn schema_of<T: JsonSchema>() -> Result<Arc<JsonObject>, ErrorData> {
     }
 }
 
-/// Arguments as a type.
+/// Parses arguments into a type.
 pub(super) fn arguments<T: DeserializeOwned>(given: Value) -> Result<T, ErrorData> {
     serde_json::from_value(given)
         .map_err(|error| ErrorData::invalid_params(error.to_string(), None))
 }
 
-/// Something that the client can do nothing about. What it is concerns the owner alone: it may name
-/// places of this machine.
+/// Returns an internal error. Its details are hidden, because they may name paths of this machine.
 pub(super) fn internal(_: impl Display) -> ErrorData {
     ErrorData::internal_error(
         "something went wrong here; the owner's `lango doctor` may tell what",

@@ -1,4 +1,4 @@
-//! First sight, differences, approval.
+//! Tests first lists, changes and approvals.
 
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ pub(crate) async fn the_first_sight_is_agreed_to_and_what_differs_later_is_froze
     let changes = catalogue.observe(&config, &first).await.unwrap();
     assert!(changes.is_new && changes.any && changes.frozen.is_empty());
     assert!(!catalogue.observe(&config, &first).await.unwrap().any);
-    // One is another, one is gone, one is new.
+    // One tool is changed, one is removed, one is new.
     let later = [tool("a", "A, and more"), tool("c", "C")];
     let changes = catalogue.observe(&config, &later).await.unwrap();
     assert_eq!(changes.frozen, ["a", "c"]);
@@ -42,11 +42,11 @@ pub(crate) async fn the_first_sight_is_agreed_to_and_what_differs_later_is_froze
     assert_eq!(states(&catalogue, &config), expected);
     assert_eq!(catalogue.approve(&config, Some("c")).await.unwrap(), ["c"]);
     assert_eq!(states(&catalogue, &config)[0].1, Frozen);
-    // As it was, it is agreed to still.
+    // The original version is still approved.
     catalogue.observe(&config, &first).await.unwrap();
     let expected = [known("a", Approved), known("b", Approved), known("c", Gone)];
     assert_eq!(states(&catalogue, &config), expected);
-    // What nobody agreed to is not kept when it is gone.
+    // A tool that was never approved is deleted when it is removed.
     catalogue.observe(&config, &[tool("d", "D")]).await.unwrap();
     assert!(catalogue.tool(&config, "d").is_some());
     assert!(catalogue.observe(&config, &first).await.unwrap().any);
@@ -63,7 +63,7 @@ pub(crate) async fn what_was_agreed_to_is_known_to_the_next_process(location: Da
     assert_eq!(second.server(&config), first.server(&config));
     assert_eq!(states(&second, &config)[0].1, ToolState::Frozen);
     second.approve(&config, None).await.unwrap();
-    // The first one still knows what it read, until it reads again.
+    // The first catalogue is unchanged until it is loaded again.
     assert_eq!(states(&first, &config)[0].1, ToolState::Frozen);
     first.load().await.unwrap();
     assert_eq!(states(&first, &config)[0].1, ToolState::Approved);
@@ -99,7 +99,7 @@ pub(crate) async fn an_entry_of_a_project_that_changed_is_another_one(location: 
     assert!(catalogue.is_redefined(&of("evil", project())));
     catalogue.approve(&of("evil", project()), None).await.unwrap();
     assert!(!catalogue.is_redefined(&of("evil", project())));
-    // What users write into their own configuration is what they want.
+    // The user's own configuration needs no approval.
     catalogue.observe(&of("good", Source::User), &[tool("a", "A")]).await.unwrap();
     assert!(!catalogue.is_redefined(&of("other", Source::User)));
 }

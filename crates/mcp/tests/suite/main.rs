@@ -1,4 +1,4 @@
-//! What is known of servers, on both engines.
+//! Tests the catalogue of servers on both database engines.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! What the wire sends back: blocks that begin, grow and end, each with its number.
+//! Reads the stream of the Anthropic API: blocks that begin, grow and end, each with its number.
 
 use std::collections::HashMap;
 
@@ -15,8 +15,8 @@ use crate::{Fault, ModelError};
 #[derive(Default)]
 pub(super) struct Events {
     blocks: Vec<Block>,
-    /// Where the latest block of each number is.
-    places: HashMap<u64, usize>,
+    /// The position of the latest block of each number.
+    positions: HashMap<u64, usize>,
     usage: WireUsage,
 }
 
@@ -96,7 +96,7 @@ impl Events {
             }
             _ => Block::Other,
         };
-        self.places.extend(index.map(|index| (index, self.blocks.len())));
+        self.positions.extend(index.map(|index| (index, self.blocks.len())));
         self.blocks.push(block);
     }
 
@@ -109,7 +109,9 @@ impl Events {
         reply: &mut Assembly,
     ) -> Result<(), ModelError> {
         let block = match index {
-            Some(index) => self.places.get(&index).and_then(|place| self.blocks.get_mut(*place)),
+            Some(index) => {
+                self.positions.get(&index).and_then(|position| self.blocks.get_mut(*position))
+            }
             None => self.blocks.last_mut(),
         };
         match (delta.r#type.as_deref().unwrap_or_default(), block) {
@@ -148,7 +150,7 @@ impl Events {
             return;
         };
         let mut thoughts = Vec::new();
-        self.places.clear();
+        self.positions.clear();
         for block in std::mem::take(&mut self.blocks) {
             match block {
                 Block::Call { number, input } => reply.extend_call(number, "", &input),
@@ -158,7 +160,7 @@ impl Events {
         }
         if !thoughts.is_empty() {
             // Texts always serialise.
-            reply.keep(serde_json::to_string(&thoughts).unwrap_or_default());
+            reply.set_provider_state(serde_json::to_string(&thoughts).unwrap_or_default());
         }
         reply.finish(match reason.as_str() {
             "max_tokens" | "model_context_window_exceeded" => Ending::OutputLimit,
@@ -167,7 +169,8 @@ impl Events {
         });
     }
 
-    /// All figures are totals so far; what a later event leaves out stays.
+    /// Updates the token counts. Every count is a total so far; a field that a later event leaves
+    /// out keeps its value.
     fn usage(&mut self, usage: Option<WireUsage>, reply: &mut Assembly) {
         let Some(new) = usage else {
             return;
@@ -184,7 +187,7 @@ impl Events {
     }
 }
 
-/// One streamed document. Unknown fields and types are ignored: there will be more of them.
+/// Is one streamed document. Unknown fields and types are ignored: there will be more of them.
 #[derive(Debug, Deserialize)]
 struct Event {
     #[serde(default)]
@@ -273,7 +276,7 @@ impl From<WireUsage> for Usage {
         let cache_write = wire.cache_creation_input_tokens.unwrap_or(0);
         let details = wire.output_tokens_details;
         Self {
-            // The wire counts apart what its cache had and took.
+            // The API counts cached and newly cached input separately.
             input: wire
                 .input_tokens
                 .unwrap_or(0)

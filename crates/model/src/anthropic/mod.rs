@@ -1,4 +1,4 @@
-//! Anthropic's messages wire.
+//! Implements Anthropic's Messages API.
 
 mod chunk;
 mod wire;
@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::http::{Decoder, Dialect, Endpoint, Framing, ModelList, string_field};
 use crate::{ListedModel, ModelRequest};
 
-/// What goes back with a reply: the model's thoughts, signed by the server. A call whose thoughts
-/// are missing or changed is refused.
+/// Holds one thinking block of a reply, signed by the server, that has to be sent back. The server
+/// refuses a call whose thinking blocks are missing or changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Thought {
@@ -24,13 +24,13 @@ enum Thought {
     },
 }
 
-/// The dialect.
+/// Implements the dialect of Anthropic's Messages API.
 pub(crate) struct Anthropic;
 
 impl Anthropic {
-    /// The base URL up to and including the version: the usual setting of Anthropic's own clients
-    /// lacks it.
-    fn versioned(base_url: &str) -> String {
+    /// Returns the base URL up to and including the version, which the usual setting of Anthropic's
+    /// own clients lacks.
+    fn versioned_url(base_url: &str) -> String {
         let version = if base_url.ends_with("/v1") { "" } else { "/v1" };
         format!("{base_url}{version}")
     }
@@ -38,7 +38,7 @@ impl Anthropic {
 
 impl Dialect for Anthropic {
     fn url(&self, base_url: &str, _: &str) -> String {
-        format!("{}/messages", Self::versioned(base_url))
+        format!("{}/messages", Self::versioned_url(base_url))
     }
 
     fn authorization(&self, key: &str) -> (&'static str, String) {
@@ -63,15 +63,15 @@ impl Dialect for Anthropic {
 
     fn model_list(&self) -> ModelList {
         ModelList {
-            url: |base| format!("{}/models?limit=1000", Self::versioned(base)),
+            url: |base| format!("{}/models?limit=1000", Self::versioned_url(base)),
             field: "data",
-            read: listed,
+            read: parse_model,
             details: None,
         }
     }
 }
 
-fn listed(model: &Value) -> Option<ListedModel> {
+fn parse_model(model: &Value) -> Option<ListedModel> {
     Some(ListedModel {
         name: string_field(model, "id")?,
         window: model.get("max_input_tokens").and_then(Value::as_u64),

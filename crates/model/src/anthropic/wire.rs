@@ -1,4 +1,4 @@
-//! A request in the wire's own words. Serialised straight from borrowed parts.
+//! Serialises a request for the Anthropic API straight from borrowed parts.
 //!
 //! The API is strict: the first message is the user's, roles take turns, results come first in the
 //! message after their calls, and no text is empty.
@@ -9,15 +9,15 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::Thought;
-use crate::http::{Endpoint, GO_ON, OPENING, signed};
-use crate::{AnsweredCall, Image, Keepsake, Message, ModelRequest};
+use crate::http::{CONTINUE_TEXT, Endpoint, OPENING_TEXT, with_author};
+use crate::{AnsweredCall, Image, Message, ModelRequest, ProviderState};
 
-/// The limit of a reply that is asked for where nobody set one; the API wants a number.
-const USUAL_MAX_TOKENS: u64 = 8_192;
-/// The most that is asked for by what is known of the model: the rest would only be waited for.
-const HIGHEST_MAX_TOKENS: u64 = 32_000;
-/// The kinds of images the API reads.
-const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+/// Limits a reply where no limit is configured; the API requires a number.
+const DEFAULT_MAX_TOKENS: u64 = 8_192;
+/// Limits a reply to less than a model's own maximum: a longer one would only take more time.
+const MAX_OUTPUT_TOKENS: u64 = 32_000;
+/// Lists the image types that the API accepts.
+const IMAGE_MEDIA_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -90,7 +90,7 @@ struct ImageSource<'a> {
     data: String,
 }
 
-/// Everything up to and including the marked block is cached. Four at most in a request.
+/// Marks a block: everything up to and including it is cached. A request has four markers at most.
 #[derive(Serialize)]
 struct Marker {
     r#type: &'static str,
@@ -114,7 +114,7 @@ struct WireTool<'a> {
     cache_control: Option<Marker>,
 }
 
-/// The request as bytes.
+/// Serialises the request.
 pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
     let mut system: Vec<_> = Block::text((&*request.instruction).into()).into_iter().collect();
     system.last_mut().into_iter().for_each(Block::mark);
@@ -149,8 +149,8 @@ fn has_calls(request: &ModelRequest) -> bool {
 }
 
 fn max_tokens(endpoint: &Endpoint, request: &ModelRequest) -> u64 {
-    let known = endpoint.facts.max_output.map(|limit| limit.min(HIGHEST_MAX_TOKENS));
-    request.options.max_output_tokens.map(u64::from).or(known).unwrap_or(USUAL_MAX_TOKENS)
+    let known = endpoint.facts.max_output.map(|limit| limit.min(MAX_OUTPUT_TOKENS));
+    request.options.max_output_tokens.map(u64::from).or(known).unwrap_or(DEFAULT_MAX_TOKENS)
 }
 
 fn tools(request: &ModelRequest) -> Vec<WireTool<'_>> {
@@ -175,7 +175,7 @@ impl<'a> Block<'a> {
         Self::Content { content, cache_control: None }
     }
 
-    /// A text, unless there is nothing in it.
+    /// Returns a text block, or `None` for an empty text.
     fn text(text: Cow<'a, str>) -> Option<Self> {
         (!text.trim().is_empty()).then(|| Self::new(Content::Text { text }))
     }
@@ -187,7 +187,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The conversation as it is put together.
+/// Collects the messages of the conversation.
 struct Messages<'a> {
     list: Vec<WireMessage<'a>>,
     /// The last block before the newest user message: its message, and its place in it.
@@ -211,18 +211,17 @@ impl<'a> Messages<'a> {
                     );
                 }
                 Message::Assistant { author, text } => {
-                    let text = signed(author.as_deref(), text.trim_end());
+                    let text = with_author(author.as_deref(), text.trim_end());
                     messages.push(Role::Assistant, Block::text(text));
                 }
-                Message::Exchange { text, calls, keepsake } => {
-                    messages.exchange(text, calls, thoughts(endpoint, keepsake.as_ref()))?;
+                Message::Exchange { text, calls, provider_state } => {
+                    messages.exchange(text, calls, thoughts(endpoint, provider_state.as_ref()))?;
                 }
             }
         }
-        // Words of an assistant at the end would be a beginning to complete, which newer models
-        // refuse.
+        // An assistant message at the end would be a prefix to complete, which newer models refuse.
         if messages.list.last().is_none_or(|message| message.role == Role::Assistant) {
-            let words = if messages.list.is_empty() { OPENING } else { GO_ON };
+            let words = if messages.list.is_empty() { OPENING_TEXT } else { CONTINUE_TEXT };
             messages.push(Role::User, Block::text(words.into()));
         }
         Ok(messages)
@@ -235,7 +234,7 @@ impl<'a> Messages<'a> {
             return;
         }
         if self.list.is_empty() && role == Role::Assistant {
-            self.push(Role::User, Block::text(OPENING.into()));
+            self.push(Role::User, Block::text(OPENING_TEXT.into()));
         }
         match self.list.last_mut().filter(|message| message.role == role) {
             Some(message) => message.content.extend(blocks),
@@ -265,7 +264,7 @@ impl<'a> Messages<'a> {
         Some((message, self.list[message].content.len().checked_sub(1)?))
     }
 
-    /// With markers where the next call of this turn and the next turn will find the same again.
+    /// Sets markers where the next call of this turn and the next turn find the same prefix again.
     fn marked(mut self) -> Vec<WireMessage<'a>> {
         for (message, block) in self.settled.into_iter().chain(self.last()) {
             self.list[message].content[block].mark();
@@ -274,19 +273,19 @@ impl<'a> Messages<'a> {
     }
 }
 
-fn thoughts(endpoint: &Endpoint, keepsake: Option<&Keepsake>) -> Vec<Thought> {
-    let data = keepsake.and_then(|kept| kept.for_model(&endpoint.id));
+fn thoughts(endpoint: &Endpoint, provider_state: Option<&ProviderState>) -> Vec<Thought> {
+    let data = provider_state.and_then(|kept| kept.for_model(&endpoint.id));
     data.and_then(|data| serde_json::from_str(data).ok()).unwrap_or_default()
 }
 
-/// Images first: the models read them best so.
+/// Puts the images first: the models read them best that way.
 fn user<'a>(text: Cow<'a, str>, images: &'a [Image], sees: bool) -> Vec<Block<'a>> {
     let images = images.iter().map(|image| {
-        Block::new(if sees && IMAGES.contains(&image.media_type.as_str()) {
+        Block::new(if sees && IMAGE_MEDIA_TYPES.contains(&image.media_type.as_str()) {
             let (media_type, data) = (image.media_type.as_str(), image.base64());
             Content::Image { source: ImageSource { r#type: "base64", media_type, data } }
         } else {
-            Content::Text { text: image.in_words().into() }
+            Content::Text { text: image.placeholder().into() }
         })
     });
     images.chain(Block::text(text)).collect()

@@ -15,7 +15,7 @@ fn sent(request: &ModelRequest) -> Value {
     sample::value(&body(&endpoint(), request).unwrap())
 }
 
-/// The messages without the markers.
+/// Returns the messages without the markers.
 fn messages(mut value: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
@@ -103,7 +103,9 @@ fn thoughts_go_back_to_their_own_model_only() {
     assert!(!text.contains("thinking") && !text.contains("s1"), "{text}");
     // The same name with another provider is another model.
     let [mut request, _] = sample::two_calls_of_a_turn("claude", THOUGHTS);
-    let Message::Exchange { keepsake: Some(kept), .. } = &mut request.messages[5] else { panic!() };
+    let Message::Exchange { provider_state: Some(kept), .. } = &mut request.messages[5] else {
+        panic!()
+    };
     kept.from = ModelId::new("elsewhere", "claude");
     assert!(!sent(&request).to_string().contains("thinking"));
 }
@@ -137,15 +139,15 @@ fn no_text_is_empty_and_a_user_speaks_first_and_last() {
     assert_eq!(
         messages(value.clone()),
         json!([
-            {"role":"user","content":[{"type":"text","text":OPENING}]},
+            {"role":"user","content":[{"type":"text","text":OPENING_TEXT}]},
             {"role":"assistant","content":[
                 {"type":"text","text":"hello"}, {"type":"text","text":"[vault] bye"}]},
-            {"role":"user","content":[{"type":"text","text":GO_ON}]},
+            {"role":"user","content":[{"type":"text","text":CONTINUE_TEXT}]},
         ])
     );
     assert!(value.get("system").is_none());
     request.messages.clear();
-    assert_eq!(messages(sent(&request))[0]["content"][0]["text"], OPENING);
+    assert_eq!(messages(sent(&request))[0]["content"][0]["text"], OPENING_TEXT);
 }
 
 #[test]

@@ -1,37 +1,37 @@
-//! Making a request fit a model's window.
+//! Makes a request fit a model's window.
 //!
-//! First whole turns of the history go, oldest first; then results of this turn are cut to their
-//! beginning, oldest first. A call and its result are one message, so no pair is ever taken apart.
+//! First, whole turns of the history are dropped, oldest first; then results of this turn are
+//! truncated, oldest first. A call and its result are one message, so no pair is ever split.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{AnsweredCall, Facts, Message, ModelRequest, Options, Shortened, estimate_tokens};
+use crate::{AnsweredCall, Facts, Message, ModelRequest, Options, Shortening, estimate_tokens};
 
-/// What is left of a result that had to give way.
-const KEPT_OF_RESULT: usize = 400;
-/// What a message weighs beside its text.
-const PER_MESSAGE: u64 = 6;
-/// What an image weighs, about, whoever counts.
-const PER_IMAGE: u64 = 1_200;
+/// Limits what is left of a truncated result.
+const TRUNCATED_RESULT_BYTES: usize = 400;
+/// Estimates the tokens of a message beside its text.
+const MESSAGE_OVERHEAD_TOKENS: u64 = 6;
+/// Estimates the tokens of an image; providers count differently.
+const IMAGE_TOKENS: u64 = 1_200;
 
-/// A request that fits, as far as that is possible.
-pub(super) struct Fitted {
+/// Holds a request that fits, as far as that is possible.
+pub(super) struct FittedRequest {
     pub(super) request: Arc<ModelRequest>,
-    /// What it weighs by our own count, where that was looked at.
+    /// The tokens by our own count, where they were counted.
     pub(super) counted: Option<u64>,
-    pub(super) shortened: Option<Shortened>,
+    pub(super) shortened: Option<Shortening>,
 }
 
-impl Fitted {
-    /// The request as it is.
-    pub(super) fn whole(request: &Arc<ModelRequest>) -> Self {
+impl FittedRequest {
+    /// Returns the request unchanged.
+    pub(super) fn unchanged(request: &Arc<ModelRequest>) -> Self {
         Self { request: Arc::clone(request), counted: None, shortened: None }
     }
 }
 
-/// How a provider's count compares to ours, learnt from what it reports. Models cut text
-/// differently; one reply is enough to know by how much.
+/// Tracks how a provider's token count compares to ours, learned from the usage it reports.
+/// Tokenisers differ; one reply is enough to know by how much.
 #[derive(Debug)]
 pub(super) struct Ratio {
     /// Thousandths.
@@ -45,7 +45,7 @@ impl Default for Ratio {
 }
 
 impl Ratio {
-    /// The provider counted `real` tokens where we counted `ours`.
+    /// Updates the ratio: the provider counted `real` tokens where we counted `ours`.
     pub(super) fn learn(&self, real: u64, ours: u64) {
         // A provider that reports nonsense must not make requests vanish or overflow.
         if let Some(ratio) = real.saturating_mul(1_000).checked_div(ours)
@@ -55,68 +55,74 @@ impl Ratio {
         }
     }
 
-    /// So many of the provider's tokens in ours.
+    /// Converts the provider's tokens to ours.
     fn ours(&self, real: u64) -> u64 {
         real.saturating_mul(1_000) / u64::from(self.thousandths.load(Ordering::Relaxed).max(1))
     }
 }
 
-/// Tokens a request may have, so that the reply still fits beside it.
-pub(super) fn room(facts: &Facts, options: &Options) -> Option<u64> {
+/// Returns the tokens that a request may have so that the reply still fits the window.
+pub(super) fn input_token_limit(facts: &Facts, options: &Options) -> Option<u64> {
     let window = facts.window?;
     let wanted = options.max_output_tokens.map(u64::from).or(facts.max_output).unwrap_or(8_192);
     // An estimate is an estimate: three in a hundred are left free.
     Some((window - wanted.min(window / 4)) * 97 / 100)
 }
 
-/// What a request weighs.
-pub(super) fn count(request: &ModelRequest) -> u64 {
-    fixed(request) + request.messages.iter().map(weight).sum::<u64>()
+/// Estimates the tokens of a request.
+pub(super) fn count_tokens(request: &ModelRequest) -> u64 {
+    fixed_tokens(request) + request.messages.iter().map(message_tokens).sum::<u64>()
 }
 
-/// The part that cannot be shortened.
-fn fixed(request: &ModelRequest) -> u64 {
+/// Estimates the tokens of the part that cannot be shortened.
+fn fixed_tokens(request: &ModelRequest) -> u64 {
     let tool = |tool: &lango_tool::ToolDeclaration| {
         estimate_tokens(&tool.name)
             + estimate_tokens(&tool.description)
             + estimate_tokens(tool.parameters.get())
-            + PER_MESSAGE
+            + MESSAGE_OVERHEAD_TOKENS
     };
-    let context = request.context.iter().map(|block| estimate_tokens(&block.text) + PER_MESSAGE);
+    let context =
+        request.context.iter().map(|block| estimate_tokens(&block.text) + MESSAGE_OVERHEAD_TOKENS);
     estimate_tokens(&request.instruction)
         + request.tools.iter().map(tool).sum::<u64>()
         + context.sum::<u64>()
 }
 
-fn weight(message: &Message) -> u64 {
+fn message_tokens(message: &Message) -> u64 {
     let call = |call: &AnsweredCall| {
-        estimate_tokens(&call.arguments) + estimate_tokens(&call.result) + 4 * PER_MESSAGE
+        estimate_tokens(&call.arguments)
+            + estimate_tokens(&call.result)
+            + 4 * MESSAGE_OVERHEAD_TOKENS
     };
-    PER_MESSAGE
+    MESSAGE_OVERHEAD_TOKENS
         + match message {
             Message::User(message) => {
-                estimate_tokens(&message.rendered()) + PER_IMAGE * message.images.len() as u64
+                estimate_tokens(&message.rendered()) + IMAGE_TOKENS * message.images.len() as u64
             }
             Message::Assistant { text, .. } => estimate_tokens(text),
-            Message::Exchange { text, calls, keepsake } => {
+            Message::Exchange { text, calls, provider_state } => {
                 estimate_tokens(text)
                     + calls.iter().map(call).sum::<u64>()
-                    + keepsake.as_ref().map_or(0, |kept| estimate_tokens(&kept.data))
+                    + provider_state.as_ref().map_or(0, |kept| estimate_tokens(&kept.data))
             }
         }
 }
 
-/// An upper limit of what a request weighs that costs nothing: no token is shorter than a byte.
-fn at_most(request: &ModelRequest) -> u64 {
+/// Returns an upper bound of a request's tokens without counting them: no token is shorter than a
+/// byte.
+fn token_upper_bound(request: &ModelRequest) -> u64 {
     let message = |message: &Message| match message {
         Message::User(message) => {
-            let images = message.images.len() * usize::try_from(PER_IMAGE).unwrap_or(usize::MAX);
+            let images = message.images.len() * usize::try_from(IMAGE_TOKENS).unwrap_or(usize::MAX);
             message.text_bytes() + images
         }
         Message::Assistant { text, .. } => text.len(),
-        Message::Exchange { text, calls, keepsake } => {
+        Message::Exchange { text, calls, provider_state } => {
             let calls = calls.iter().map(|call| call.arguments.len() + call.result.len() + 100);
-            text.len() + calls.sum::<usize>() + keepsake.as_ref().map_or(0, |kept| kept.data.len())
+            text.len()
+                + calls.sum::<usize>()
+                + provider_state.as_ref().map_or(0, |kept| kept.data.len())
         }
     };
     let tools = request
@@ -132,28 +138,29 @@ fn at_most(request: &ModelRequest) -> u64 {
 }
 
 /// Makes `request` fit into `limit` of the provider's tokens.
-pub(super) fn fit(request: &Arc<ModelRequest>, limit: u64, ratio: &Ratio) -> Fitted {
-    // Twice the bytes leaves room for providers that count twice as much as we do.
-    if at_most(request).saturating_mul(2) <= limit {
-        return Fitted::whole(request);
+pub(super) fn fit(request: &Arc<ModelRequest>, limit: u64, ratio: &Ratio) -> FittedRequest {
+    // Twice the bytes leaves a margin for providers that count twice as much as we do.
+    if token_upper_bound(request).saturating_mul(2) <= limit {
+        return FittedRequest::unchanged(request);
     }
     let limit = ratio.ours(limit);
-    let weights: Vec<u64> = request.messages.iter().map(weight).collect();
-    let counted = fixed(request) + weights.iter().sum::<u64>();
+    let weights: Vec<u64> = request.messages.iter().map(message_tokens).collect();
+    let counted = fixed_tokens(request) + weights.iter().sum::<u64>();
     if counted <= limit {
-        return Fitted { counted: Some(counted), ..Fitted::whole(request) };
+        return FittedRequest { counted: Some(counted), ..FittedRequest::unchanged(request) };
     }
     let mut shorter = ModelRequest::clone(request);
     let (cut, dropped) = turns_to_drop(request, &weights, counted - limit, limit / 4);
     shorter.messages.drain(..cut);
     let mut left = counted - dropped;
     let results = shorten_results(&mut shorter.messages, &mut left, limit);
-    let shortened = Shortened { messages: cut, results };
-    Fitted { request: Arc::new(shorter), counted: Some(left), shortened: Some(shortened) }
+    let shortened = Shortening { messages: cut, results };
+    FittedRequest { request: Arc::new(shorter), counted: Some(left), shortened: Some(shortened) }
 }
 
-/// How many messages go, and what they weigh. More goes than must, in steps of `step`: the cut
-/// then stays where it is for some turns, and with it everything that the provider has cached.
+/// Returns how many messages to drop, and their tokens. It drops more than it must, in steps of
+/// `step`: the cut then stays where it is for some turns, and with it everything that the provider
+/// has cached.
 fn turns_to_drop(request: &ModelRequest, weights: &[u64], surplus: u64, step: u64) -> (usize, u64) {
     let wanted = surplus.div_ceil(step.max(1)).saturating_mul(step.max(1));
     let newest = request.newest_user().unwrap_or(0);
@@ -183,7 +190,7 @@ fn shorten_results(messages: &mut [Message], left: &mut u64, limit: u64) -> usiz
         if *left <= limit {
             break;
         }
-        if let Some(shorter) = beginning(&call.result) {
+        if let Some(shorter) = truncate_result(&call.result) {
             let saved = estimate_tokens(&call.result).saturating_sub(estimate_tokens(&shorter));
             *left = left.saturating_sub(saved);
             call.result = shorter;
@@ -193,12 +200,13 @@ fn shorten_results(messages: &mut [Message], left: &mut u64, limit: u64) -> usiz
     shortened
 }
 
-/// The beginning of a long result, marked as such.
-fn beginning(result: &str) -> Option<String> {
-    if result.len() <= 2 * KEPT_OF_RESULT {
+/// Returns the beginning of a long result, marked as truncated; `None` where it is short enough.
+fn truncate_result(result: &str) -> Option<String> {
+    if result.len() <= 2 * TRUNCATED_RESULT_BYTES {
         return None;
     }
-    let end = (0..=KEPT_OF_RESULT).rev().find(|at| result.is_char_boundary(*at)).unwrap_or(0);
+    let end =
+        (0..=TRUNCATED_RESULT_BYTES).rev().find(|at| result.is_char_boundary(*at)).unwrap_or(0);
     let gone = result.len() - end;
     Some(format!("{}\n[{gone} bytes left out to make the conversation fit]", &result[..end]))
 }

@@ -1,18 +1,18 @@
-//! Whether a provider is worth asking: a circuit breaker.
+//! Tracks the health of a provider: a circuit breaker.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Failures in a row after which a provider is left alone.
-const PATIENCE: u32 = 5;
-/// For how long at first; it doubles with each try that fails.
-const FIRST_REST: Duration = Duration::from_secs(15);
-const LONGEST_REST: Duration = Duration::from_mins(2);
+/// Limits the failures in a row; after these the provider is not asked for a while.
+const MAX_FAILURE_COUNT: u32 = 5;
+/// Is the length of the first pause; it doubles with each attempt that fails.
+const FIRST_PAUSE: Duration = Duration::from_secs(15);
+const MAX_PAUSE: Duration = Duration::from_mins(2);
 
-/// The health of one provider. After a few failures in a row it rests, and nobody asks it; then
-/// one request may try, and its outcome decides for all.
+/// Tracks the health of one provider. After a few failures in a row the provider is not asked for a
+/// while; then one request may try, and its outcome decides for all.
 #[derive(Debug, Default)]
 pub struct Health {
     /// Held for a few instructions at a time.
@@ -22,36 +22,36 @@ pub struct Health {
 #[derive(Debug, Default)]
 struct State {
     failures: u32,
-    rest: Option<Rest>,
+    pause: Option<Pause>,
 }
 
 #[derive(Debug)]
-struct Rest {
+struct Pause {
     until: Instant,
     length: Duration,
-    /// Somebody is finding out whether it is over.
+    /// True while a request finds out whether the provider works again.
     probing: bool,
 }
 
 impl Health {
-    /// Asks to send a request; refused with the time that is left.
+    /// Permits a request, or returns the time that is left until one is permitted.
     pub(super) fn admit(self: &Arc<Self>) -> Result<Permit, Duration> {
         let mut state = self.state();
-        if let Some(rest) = &mut state.rest {
-            let left = rest.until.saturating_duration_since(Instant::now());
-            if !left.is_zero() || rest.probing {
+        if let Some(pause) = &mut state.pause {
+            let left = pause.until.saturating_duration_since(Instant::now());
+            if !left.is_zero() || pause.probing {
                 return Err(left);
             }
-            rest.probing = true;
+            pause.probing = true;
         }
         drop(state);
         Ok(Permit { health: Arc::clone(self), decided: false })
     }
 
-    /// Whether a request would be refused now.
-    pub fn is_resting(&self) -> bool {
+    /// Tells whether a request would be refused now.
+    pub fn is_paused(&self) -> bool {
         let now = Instant::now();
-        self.state().rest.as_ref().is_some_and(|rest| rest.probing || rest.until > now)
+        self.state().pause.as_ref().is_some_and(|pause| pause.probing || pause.until > now)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -59,7 +59,7 @@ impl Health {
     }
 }
 
-/// One request's leave to be sent. Says how it went.
+/// Permits one request to be sent, and records how it went.
 #[derive(Debug)]
 pub(super) struct Permit {
     health: Arc<Health>,
@@ -67,34 +67,34 @@ pub(super) struct Permit {
 }
 
 impl Permit {
-    /// The provider answered, whatever it said.
-    pub(super) fn well(&mut self) {
+    /// Records that the provider answered, with a success or with a refusal.
+    pub(super) fn record_success(&mut self) {
         self.decided = true;
         *self.health.state() = State::default();
     }
 
-    /// The provider failed.
-    pub(super) fn sick(&mut self) {
+    /// Records that the provider failed.
+    pub(super) fn record_failure(&mut self) {
         self.decided = true;
         let mut state = self.health.state();
         state.failures += 1;
-        let length = match &state.rest {
-            // The request that tried after a rest. One that was sent before it changes nothing.
-            Some(rest) if rest.probing => rest.length.saturating_mul(2).min(LONGEST_REST),
-            None if state.failures >= PATIENCE => FIRST_REST,
+        let length = match &state.pause {
+            // The request that tried after a pause. An earlier one changes nothing.
+            Some(pause) if pause.probing => pause.length.saturating_mul(2).min(MAX_PAUSE),
+            None if state.failures >= MAX_FAILURE_COUNT => FIRST_PAUSE,
             _ => return,
         };
-        state.rest = Some(Rest { until: Instant::now() + length, length, probing: false });
+        state.pause = Some(Pause { until: Instant::now() + length, length, probing: false });
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        // Cancelled before it was known: the next one may try.
+        // Cancelled before the outcome was known: the next request may try.
         if !self.decided
-            && let Some(rest) = &mut self.health.state().rest
+            && let Some(pause) = &mut self.health.state().pause
         {
-            rest.probing = false;
+            pause.probing = false;
         }
     }
 }

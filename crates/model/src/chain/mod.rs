@@ -1,8 +1,9 @@
-//! A chain of models: the one owner of retries, of failing over, and of making a request fit.
+//! Implements a chain of models: the only owner of retries, of failover, and of making a request
+//! fit.
 //!
-//! A try that fails is void as a whole. Calls come out of a stream only after its end, so a reply
-//! that broke off has done nothing; what was already shown of it is taken back with a
-//! [`Setback`]. The next try goes to the same model after a wait, or to the next one.
+//! An attempt that fails is void as a whole. Calls come out of a stream only after its end, so a
+//! reply that broke off has had no effect; what was already shown of it is withdrawn with a
+//! [`Setback`]. The next attempt goes to the same model after a wait, or to the next one.
 
 mod fit;
 mod health;
@@ -18,22 +19,22 @@ pub use health::Health;
 
 use crate::{
     Facts, Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream, Setback,
-    Shortened,
+    Shortening,
 };
-use fit::{Fitted, Ratio};
+use fit::{FittedRequest, Ratio};
 use health::Permit;
 
-/// One model of a chain.
+/// Describes one model of a chain.
 pub struct Link {
     /// The model.
     pub model: Arc<dyn Model>,
-    /// What is known about it.
+    /// The model's properties.
     pub facts: Facts,
     /// The health of its provider, shared by all its models.
     pub health: Arc<Health>,
 }
 
-/// How often and how long.
+/// Limits the attempts and the waits between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// Tries with one model before the next is asked.
@@ -57,28 +58,29 @@ impl Default for RetryPolicy {
 impl RetryPolicy {
     fn tries_for(&self, fault: Fault) -> u32 {
         match fault {
-            // Each of these has already cost the longest time a model may be silent, or came from
-            // a server that will hardly speak better the next time.
+            // Each of these has already cost the longest time a model may be silent, or came from a
+            // server that is unlikely to behave better the next time.
             Fault::Silent | Fault::Malformed => self.tries.min(2),
             _ => self.tries,
         }
     }
 
-    /// Half of it is chance, so that many who were turned away do not come back together.
+    /// Returns the wait before an attempt. Half of it is random, so that many refused clients do
+    /// not come back at the same time.
     fn wait_before(&self, try_number: u32) -> Duration {
         let doubled = self.first_wait.saturating_mul(1 << try_number.saturating_sub(2).min(16));
         let whole = doubled.min(self.longest_wait);
-        whole / 2 + whole.mul_f64(chance() / 2.0)
+        whole / 2 + whole.mul_f64(random_fraction() / 2.0)
     }
 }
 
-/// Between 0 and 1.
-fn chance() -> f64 {
+/// Returns a random number between 0 and 1.
+fn random_fraction() -> f64 {
     let random = RandomState::new().build_hasher().finish() >> 32;
     f64::from(u32::try_from(random).unwrap_or(u32::MAX)) / f64::from(u32::MAX)
 }
 
-/// Models that stand in for each other, the preferred one first.
+/// Asks models in order: the preferred one first, then its fallbacks.
 #[derive(Clone)]
 pub struct Chain {
     shared: Arc<Shared>,
@@ -96,14 +98,14 @@ struct Member {
 }
 
 impl Chain {
-    /// A chain of at least one model.
+    /// Makes a chain of at least one model.
     pub fn new(first: Link, fallbacks: Vec<Link>, policy: RetryPolicy) -> Self {
         let member = |link| Member { link, ratio: Ratio::default() };
         let fallbacks = fallbacks.into_iter().map(member).collect();
         Self { shared: Arc::new(Shared { first: member(first), fallbacks, policy }) }
     }
 
-    /// The models, the preferred one first.
+    /// Returns the models, the preferred one first.
     pub fn models(&self) -> impl Iterator<Item = &ModelId> {
         self.shared.members().map(|member| member.link.model.id())
     }
@@ -115,7 +117,7 @@ impl Model for Chain {
     }
 
     fn stream(&self, request: Arc<ModelRequest>) -> ModelStream {
-        let journey = Journey {
+        let request_state = ChainRequest {
             shared: Arc::clone(&self.shared),
             request,
             at: 0,
@@ -123,12 +125,12 @@ impl Model for Chain {
             wait: Duration::ZERO,
             limit: None,
             attempt: None,
-            told: None,
-            waiting: VecDeque::new(),
-            earlier: Vec::new(),
+            reported: None,
+            pending_events: VecDeque::new(),
+            earlier_failures: Vec::new(),
         };
-        Box::pin(stream::try_unfold(journey, |mut journey| async move {
-            Ok(journey.next().await?.map(|event| (event, journey)))
+        Box::pin(stream::try_unfold(request_state, |mut request_state| async move {
+            Ok(request_state.next().await?.map(|event| (event, request_state)))
         }))
     }
 }
@@ -143,37 +145,37 @@ impl Shared {
     }
 }
 
-/// One request on its way along the chain.
-struct Journey {
+/// Holds the state of one request to the chain.
+struct ChainRequest {
     shared: Arc<Shared>,
     request: Arc<ModelRequest>,
     at: usize,
     /// Tries with the model at hand.
     tries: u32,
-    /// Before the next one.
+    /// The wait before the next attempt.
     wait: Duration,
-    /// Tokens the model at hand takes less than was thought: it said so.
+    /// The token limit that was learned from an error: the model takes less than its window says.
     limit: Option<u64>,
     attempt: Option<Attempt>,
-    /// What the user knows was left out.
-    told: Option<Shortened>,
-    waiting: VecDeque<ModelEvent>,
-    /// Why models before this one were given up.
-    earlier: Vec<String>,
+    /// The shortening that was last reported to the user.
+    reported: Option<Shortening>,
+    pending_events: VecDeque<ModelEvent>,
+    /// The reasons why the models before this one failed.
+    earlier_failures: Vec<String>,
 }
 
 struct Attempt {
     request: Arc<ModelRequest>,
     stream: ModelStream,
     permit: Permit,
-    /// What the request was thought to weigh, where that was looked at.
+    /// The estimated tokens of the request, where they were counted.
     counted: Option<u64>,
 }
 
-impl Journey {
+impl ChainRequest {
     async fn next(&mut self) -> Result<Option<ModelEvent>, ModelError> {
         loop {
-            if let Some(event) = self.waiting.pop_front() {
+            if let Some(event) = self.pending_events.pop_front() {
                 return Ok(Some(event));
             }
             let Some(attempt) = &mut self.attempt else {
@@ -188,14 +190,14 @@ impl Journey {
                     return Ok(Some(event));
                 }
                 None => {
-                    attempt.permit.well();
+                    attempt.permit.record_success();
                     return Ok(None);
                 }
                 Some(Err(error)) => {
-                    if error.fault.is_sick() {
-                        attempt.permit.sick();
+                    if error.fault.is_provider_failure() {
+                        attempt.permit.record_failure();
                     } else {
-                        attempt.permit.well();
+                        attempt.permit.record_success();
                     }
                     self.recover(error)?;
                 }
@@ -212,17 +214,19 @@ impl Journey {
         let member = shared.member(self.at);
         let permit = match member.link.health.admit() {
             Ok(permit) => permit,
-            Err(left) => return self.recover(resting(member.link.model.id(), left)),
+            Err(left) => return self.recover(paused_error(member.link.model.id(), left)),
         };
         self.tries += 1;
-        let limit = self.limit.or_else(|| fit::room(&member.link.facts, &self.request.options));
-        let Fitted { request, counted, shortened } = match limit {
+        let limit = self
+            .limit
+            .or_else(|| fit::input_token_limit(&member.link.facts, &self.request.options));
+        let FittedRequest { request, counted, shortened } = match limit {
             Some(limit) => fit::fit(&self.request, limit, &member.ratio),
-            None => Fitted::whole(&self.request),
+            None => FittedRequest::unchanged(&self.request),
         };
-        if shortened != self.told {
-            self.waiting.extend(shortened.map(ModelEvent::Shortened));
-            self.told = shortened;
+        if shortened != self.reported {
+            self.pending_events.extend(shortened.map(ModelEvent::Shortened));
+            self.reported = shortened;
         }
         let stream = member.link.model.stream(Arc::clone(&request));
         self.attempt = Some(Attempt { request, stream, permit, counted });
@@ -235,46 +239,50 @@ impl Journey {
         let shared = Arc::clone(&self.shared);
         let member = shared.member(self.at);
         if error.fault == Fault::ContextTooLong && self.limit.is_none() {
-            // Whatever the table said about its window: it takes less than this.
-            self.limit = Some(fit::count(sent.as_ref().unwrap_or(&self.request)) * 7 / 10);
+            // Whatever the table says about its window, the model takes less than this.
+            self.limit = Some(fit::count_tokens(sent.as_ref().unwrap_or(&self.request)) * 7 / 10);
             self.tries = 0;
-            self.go_on(error, Duration::ZERO);
+            self.announce_setback(error, Duration::ZERO);
             return Ok(());
         }
         let wait = self.shared.policy.wait_before(self.tries + 1);
         let wait = error.retry_after.map_or(wait, |asked| asked.max(wait));
-        let again = error.fault.passes()
+        let again = error.fault.is_transient()
             && self.tries < self.shared.policy.tries_for(error.fault)
             && wait <= self.shared.policy.longest_wait
-            && !member.link.health.is_resting();
+            && !member.link.health.is_paused();
         if again {
-            self.go_on(error, wait);
+            self.announce_setback(error, wait);
             return Ok(());
         }
         let next = (self.at + 1..=self.shared.fallbacks.len())
-            .find(|position| !self.shared.member(*position).link.health.is_resting());
+            .find(|position| !self.shared.member(*position).link.health.is_paused());
         match next {
             Some(next) if error.fault.is_worth_another_model() => {
-                self.earlier.push(format!("{} {}", member.link.model.id(), error.fault.happened()));
+                self.earlier_failures.push(format!(
+                    "{} {}",
+                    member.link.model.id(),
+                    error.fault.describe()
+                ));
                 self.at = next;
                 self.tries = 0;
                 self.limit = None;
-                self.go_on(error, Duration::ZERO);
+                self.announce_setback(error, Duration::ZERO);
                 Ok(())
             }
-            _ => Err(error.after(&self.earlier)),
+            _ => Err(error.after(&self.earlier_failures)),
         }
     }
 
-    fn go_on(&mut self, error: ModelError, wait: Duration) {
+    fn announce_setback(&mut self, error: ModelError, wait: Duration) {
         self.wait = wait;
         let next = self.shared.member(self.at).link.model.id().clone();
-        self.waiting.clear();
-        self.waiting.push_back(ModelEvent::Setback(Setback { error, next, wait }));
+        self.pending_events.clear();
+        self.pending_events.push_back(ModelEvent::Setback(Setback { error, next, wait }));
     }
 }
 
-fn resting(id: &ModelId, left: Duration) -> ModelError {
+fn paused_error(id: &ModelId, left: Duration) -> ModelError {
     let reason = format!("the next try is in {} s", left.as_secs() + 1);
     ModelError::new(Fault::Resting, reason).with(id, "", None)
 }

@@ -1,18 +1,18 @@
-//! What the wire sends back. Text comes in pieces, calls come whole, and the last document says
-//! why it ended; there is no end mark.
+//! Reads the stream of the Gemini API. Text comes in pieces, calls come whole, and the last
+//! document gives the reason of the end; there is no end mark.
 
 use lango_protocol::Usage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Keepsake, KeptCall};
+use super::{CallState, ProviderState};
 use crate::http::{Assembly, Decoder, Ending};
 use crate::{Fault, ModelError};
 
 /// Reads one reply.
 #[derive(Default)]
 pub(super) struct Chunks {
-    keepsake: Keepsake,
+    provider_state: ProviderState,
     usage: WireUsage,
 }
 
@@ -59,9 +59,13 @@ impl Chunks {
             ModelError::new(Fault::Malformed, format!("{reason} {words}"))
         })?;
         reply.finish(ending);
-        if self.keepsake.text.is_some() || self.keepsake.calls.iter().any(KeptCall::is_something) {
+        if self.provider_state.text.is_some()
+            || self.provider_state.calls.iter().any(CallState::is_set)
+        {
             // Texts always serialise.
-            reply.keep(serde_json::to_string(&self.keepsake).unwrap_or_default());
+            reply.set_provider_state(
+                serde_json::to_string(&self.provider_state).unwrap_or_default(),
+            );
         }
         Ok(())
     }
@@ -73,7 +77,7 @@ impl Chunks {
             let arguments = call.args.as_ref().map_or("{}", |arguments| arguments.get());
             reply.extend_call(number, call.name.as_deref().unwrap_or_default(), arguments);
             let id = call.id.filter(|id| !id.is_empty());
-            self.keepsake.calls.push(KeptCall { id, signature });
+            self.provider_state.calls.push(CallState { id, signature });
             return;
         }
         let text = part.text.unwrap_or_default();
@@ -83,18 +87,18 @@ impl Chunks {
         }
         reply.text(text);
         if signature.is_some() {
-            self.keepsake.text = signature;
+            self.provider_state.text = signature;
         }
     }
 }
 
-impl KeptCall {
-    fn is_something(&self) -> bool {
+impl CallState {
+    fn is_set(&self) -> bool {
         *self != Self::default()
     }
 }
 
-/// What a reason means; none for those that say that the model wrote nonsense.
+/// Returns the ending that a reason stands for; `None` for a reason that reports malformed output.
 fn ending(reason: &str) -> Option<Ending> {
     match reason {
         "MAX_TOKENS" => Some(Ending::OutputLimit),
@@ -115,7 +119,7 @@ fn ending(reason: &str) -> Option<Ending> {
     }
 }
 
-/// One streamed document. Unknown fields are ignored.
+/// Is one streamed document. Unknown fields are ignored.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Chunk {
@@ -193,7 +197,8 @@ struct WireUsage {
 }
 
 impl WireUsage {
-    /// Every document has the figures so far; what a later one leaves out stays.
+    /// Updates the counts. Every document has the totals so far; a field that a later one leaves
+    /// out keeps its value.
     fn raise(&mut self, new: Self) {
         let fields = [
             (&mut self.prompt_token_count, new.prompt_token_count),

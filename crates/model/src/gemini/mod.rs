@@ -1,4 +1,4 @@
-//! Google's `generateContent` wire.
+//! Implements Google's `generateContent` API.
 
 mod chunk;
 mod wire;
@@ -9,27 +9,27 @@ use serde_json::Value;
 use crate::http::{Decoder, Dialect, Endpoint, Framing, ModelList, lists_word, string_field};
 use crate::{ListedModel, ModelRequest};
 
-/// What goes back with a reply: signatures of the thoughts behind its parts, and the ids the
-/// server gave its calls.
+/// Holds the data that is sent back with a reply: signatures of the thoughts behind its parts, and
+/// the ids the server gave its calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Keepsake {
-    /// Of the text.
+struct ProviderState {
+    /// The signature of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// Of each call, in their order.
+    /// The id and the signature of each call, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    calls: Vec<KeptCall>,
+    calls: Vec<CallState>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct KeptCall {
+struct CallState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     signature: Option<String>,
 }
 
-/// The dialect.
+/// Implements the dialect of Google's `generateContent` API.
 pub(crate) struct Gemini;
 
 impl Dialect for Gemini {
@@ -58,13 +58,13 @@ impl Dialect for Gemini {
         ModelList {
             url: |base| format!("{base}/models?pageSize=1000"),
             field: "models",
-            read: listed,
+            read: parse_model,
             details: None,
         }
     }
 }
 
-fn listed(model: &Value) -> Option<ListedModel> {
+fn parse_model(model: &Value) -> Option<ListedModel> {
     let talks = lists_word(model.get("supportedGenerationMethods"), "generateContent");
     let name = string_field(model, "name")?;
     (talks == Some(true)).then(|| ListedModel {

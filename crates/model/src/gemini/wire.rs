@@ -1,20 +1,21 @@
-//! A request in the wire's own words. Serialised straight from borrowed parts.
+//! Serialises a request for the Gemini API straight from borrowed parts.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Keepsake, KeptCall};
-use crate::http::{Endpoint, GO_ON, OPENING, signed};
+use super::{CallState, ProviderState};
+use crate::http::{CONTINUE_TEXT, Endpoint, OPENING_TEXT, with_author};
 use crate::{AnsweredCall, Image, Message, ModelRequest};
 
-/// From Gemini 3 on, the first call of each step needs the signature it came with. This is the
-/// documented stand-in for calls that another model made. Only the current turn is checked; a call
-/// of an earlier one keeps it, so that it stays the same from turn to turn.
+/// Replaces the signature of a call that another model made; this value is documented. From Gemini
+/// 3 on, the first call of each step needs the signature it came with. Only the current turn is
+/// checked; a call of an earlier one keeps this value, so that it stays the same from turn to turn.
 const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
-/// The kinds of images the API reads.
-const IMAGES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
+/// Lists the image types that the API accepts.
+const IMAGE_MEDIA_TYPES: [&str; 5] =
+    ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -83,7 +84,7 @@ struct Part<'a> {
     thought_signature: Option<Cow<'static, str>>,
 }
 
-/// What is in a part: exactly one of these fields.
+/// Holds the content of a part: exactly one of these fields.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 enum Data<'a> {
@@ -135,7 +136,7 @@ struct Declaration<'a> {
     parameters_json_schema: &'a RawValue,
 }
 
-/// The request as bytes.
+/// Serialises the request.
 pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&Body {
         system_instruction: Part::text((&*request.instruction).into())
@@ -168,7 +169,7 @@ impl<'a> Part<'a> {
         Self { data, thought_signature: None }
     }
 
-    /// A text, unless there is nothing in it.
+    /// Returns a text part, or `None` for an empty text.
     fn text(text: Cow<'a, str>) -> Option<Self> {
         (!text.trim().is_empty()).then(|| Self::new(Data::Text(text)))
     }
@@ -179,7 +180,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The conversation as it is put together.
+/// Collects the contents of the conversation.
 struct Contents<'a> {
     list: Vec<Content<'a>>,
 }
@@ -198,31 +199,32 @@ impl<'a> Contents<'a> {
                     );
                 }
                 Message::Assistant { author, text } => {
-                    contents.push(Role::Model, Part::text(signed(author.as_deref(), text)));
+                    contents.push(Role::Model, Part::text(with_author(author.as_deref(), text)));
                 }
-                Message::Exchange { text, calls, keepsake } => {
-                    let kept = keepsake.as_ref().and_then(|kept| kept.for_model(&endpoint.id));
-                    let kept = kept_of(kept, calls.len(), checks_signatures);
+                Message::Exchange { text, calls, provider_state } => {
+                    let kept =
+                        provider_state.as_ref().and_then(|kept| kept.for_model(&endpoint.id));
+                    let kept = provider_state_for(kept, calls.len(), checks_signatures);
                     contents.exchange(text, calls, kept)?;
                 }
             }
         }
         if contents.list.last().is_none_or(|content| content.role == Role::Model) {
-            let words = if contents.list.is_empty() { OPENING } else { GO_ON };
+            let words = if contents.list.is_empty() { OPENING_TEXT } else { CONTINUE_TEXT };
             contents.push(Role::User, Part::text(words.into()));
         }
         Ok(contents.list)
     }
 
-    /// Adds to the last content if it has the same role. A call must come after words of a user,
-    /// so the conversation begins with some.
+    /// Adds to the last content if it has the same role. A call must follow a user message, so the
+    /// conversation begins with one.
     fn push(&mut self, role: Role, parts: impl IntoIterator<Item = Part<'a>>) {
         let mut parts = parts.into_iter().peekable();
         if parts.peek().is_none() {
             return;
         }
         if self.list.is_empty() && role == Role::Model {
-            self.push(Role::User, Part::text(OPENING.into()));
+            self.push(Role::User, Part::text(OPENING_TEXT.into()));
         }
         match self.list.last_mut().filter(|content| content.role == role) {
             Some(content) => content.parts.extend(parts),
@@ -234,7 +236,7 @@ impl<'a> Contents<'a> {
         &mut self,
         text: &'a str,
         calls: &'a [AnsweredCall],
-        kept: Keepsake,
+        kept: ProviderState,
     ) -> serde_json::Result<()> {
         let text = Part::text(text.into()).map(|part| part.signed(kept.text.map(Cow::Owned)));
         let mut parts: Vec<_> = text.into_iter().collect();
@@ -254,18 +256,18 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// What is sent along with a reply of so many calls.
-fn kept_of(data: Option<&str>, calls: usize, signature_needed: bool) -> Keepsake {
-    let kept = data.and_then(|data| serde_json::from_str::<Keepsake>(data).ok());
+/// Returns the provider state for a reply of so many calls.
+fn provider_state_for(data: Option<&str>, calls: usize, signature_needed: bool) -> ProviderState {
+    let kept = data.and_then(|data| serde_json::from_str::<ProviderState>(data).ok());
     let mut kept = kept.unwrap_or_default();
-    kept.calls.resize(calls, KeptCall::default());
+    kept.calls.resize(calls, CallState::default());
     if let Some(first) = kept.calls.first_mut().filter(|_| signature_needed) {
         first.signature.get_or_insert_with(|| FOREIGN_SIGNATURE.to_owned());
     }
     kept
 }
 
-/// Whether it is a Gemini 3 or later. The names that always mean the newest one do, too.
+/// Tells whether the model is a Gemini 3 or later. An alias that always means the newest model is.
 fn checks_signatures(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model);
     let Some(version) = name.strip_prefix("gemini-") else {
@@ -277,10 +279,10 @@ fn checks_signatures(model: &str) -> bool {
 
 fn user<'a>(text: Cow<'a, str>, images: &'a [Image], sees: bool) -> Vec<Part<'a>> {
     let images = images.iter().map(|image| {
-        Part::new(if sees && IMAGES.contains(&image.media_type.as_str()) {
+        Part::new(if sees && IMAGE_MEDIA_TYPES.contains(&image.media_type.as_str()) {
             Data::InlineData(InlineData { mime_type: &image.media_type, data: image.base64() })
         } else {
-            Data::Text(image.in_words().into())
+            Data::Text(image.placeholder().into())
         })
     });
     Part::text(text).into_iter().chain(images).collect()

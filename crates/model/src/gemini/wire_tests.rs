@@ -4,7 +4,7 @@ use super::*;
 use crate::http::{Wire, sample};
 use crate::{ModelId, Options, UserMessage};
 
-const KEPT: &str = r#"{"text":"st","calls":[{"id":"i1","signature":"s1"},{"id":"i2"}]}"#;
+const PROVIDER_STATE: &str = r#"{"text":"st","calls":[{"id":"i1","signature":"s1"},{"id":"i2"}]}"#;
 
 fn sent_to(model: &str, request: &ModelRequest) -> Value {
     let endpoint = sample::endpoint(Wire::Gemini, model);
@@ -13,7 +13,7 @@ fn sent_to(model: &str, request: &ModelRequest) -> Value {
 
 #[test]
 fn a_turn_is_what_the_api_takes() {
-    let [_, request] = sample::two_calls_of_a_turn("gemini-3-pro", KEPT);
+    let [_, request] = sample::two_calls_of_a_turn("gemini-3-pro", PROVIDER_STATE);
     let value = sent_to("gemini-3-pro", &request);
     let looking = json!({"text":"Looking. \n","thoughtSignature":"st"});
     let second = "<context source=\"workspace\">\nhere\n</context>\n\nsecond";
@@ -44,7 +44,7 @@ fn a_turn_is_what_the_api_takes() {
 #[test]
 fn what_comes_before_the_newest_user_message_stays_the_same() {
     let endpoint = sample::endpoint(Wire::Gemini, "gemini-3-pro");
-    let [first, second] = sample::two_calls_of_a_turn("gemini-3-pro", KEPT)
+    let [first, second] = sample::two_calls_of_a_turn("gemini-3-pro", PROVIDER_STATE)
         .map(|request| sample::before_newest_user(&body(&endpoint, &request).unwrap(), "\u{0}"));
     assert!(first.contains("[vault] done"));
     assert_eq!(first, second);
@@ -52,10 +52,12 @@ fn what_comes_before_the_newest_user_message_stays_the_same() {
 
 #[test]
 fn signatures_and_ids_go_back_to_their_own_model_only() {
-    let [mut request, _] = sample::two_calls_of_a_turn("another", KEPT);
+    let [mut request, _] = sample::two_calls_of_a_turn("another", PROVIDER_STATE);
     let text = sent_to("gemini-2.5-pro", &request).to_string();
     assert!(!text.contains("ignature") && !text.contains("\"id\""), "{text}");
-    let Message::Exchange { keepsake: Some(kept), .. } = &mut request.messages[5] else { panic!() };
+    let Message::Exchange { provider_state: Some(kept), .. } = &mut request.messages[5] else {
+        panic!()
+    };
     kept.from = ModelId::new("elsewhere", "gemini-2.5-pro");
     assert!(!sent_to("gemini-2.5-pro", &request).to_string().contains("ignature"));
 }
@@ -65,9 +67,9 @@ fn the_first_foreign_call_of_a_step_has_the_documented_stand_in_for_a_signature(
     let calls = || vec![sample::call("f", "{}", "r"), sample::call("g", "{}", "r")];
     let request = sample::request(vec![
         Message::user("first"),
-        sample::exchange("another", KEPT, calls()),
+        sample::exchange("another", PROVIDER_STATE, calls()),
         Message::user("second"),
-        sample::exchange("another", KEPT, calls()),
+        sample::exchange("another", PROVIDER_STATE, calls()),
     ]);
     for model in ["gemini-3-pro-preview", "models/gemini-3.1-flash", "gemini-flash-latest"] {
         let value = sent_to(model, &request);
@@ -99,9 +101,9 @@ fn no_part_is_empty_and_a_user_speaks_first_and_last() {
         sent_to("gemini-3-pro", &request),
         json!({
             "contents": [
-                {"role":"user","parts":[{"text":OPENING}]},
+                {"role":"user","parts":[{"text":OPENING_TEXT}]},
                 {"role":"model","parts":[{"text":"hello"}, {"text":"bye"}]},
-                {"role":"user","parts":[{"text":GO_ON}]},
+                {"role":"user","parts":[{"text":CONTINUE_TEXT}]},
             ],
             "generationConfig": {"maxOutputTokens":9,"temperature":0.5},
         })

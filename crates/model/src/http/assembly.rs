@@ -1,4 +1,4 @@
-//! A reply as it is put together from pieces.
+//! Assembles a reply from its pieces.
 
 use std::collections::VecDeque;
 
@@ -6,17 +6,17 @@ use lango_protocol::Usage;
 
 use crate::{Fault, ModelError, ModelEvent, RequestedCall};
 
-/// The most calls of one reply that are kept. More are beyond any use, and each costs memory.
-const MAX_CALLS: usize = 512;
+/// Limits the calls of one reply. More have no use, and each costs memory.
+const MAX_CALL_COUNT: usize = 512;
 
-/// How a model ended its reply.
+/// Says how a model ended its reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// It had said everything.
+    /// The reply is complete.
     Complete,
     /// It ran into its output limit.
     OutputLimit,
-    /// The provider stopped it for what it said or was asked.
+    /// The provider stopped the reply because of the content of the reply or the request.
     Refused,
 }
 
@@ -25,63 +25,64 @@ pub(crate) enum Ending {
 pub(crate) struct Assembly {
     events: VecDeque<ModelEvent>,
     calls: Vec<RequestedCall>,
-    said_something: bool,
-    keepsake: Option<String>,
+    has_text: bool,
+    provider_state: Option<String>,
     usage: Option<Usage>,
     ending: Option<Ending>,
     closed: bool,
 }
 
 impl Assembly {
-    /// A piece of the answer.
+    /// Adds a piece of the answer.
     pub(crate) fn text(&mut self, text: String) {
         if !text.is_empty() {
-            self.said_something = true;
+            self.has_text = true;
             self.events.push_back(ModelEvent::Text(text));
         }
     }
 
-    /// A piece of the model's reasoning.
+    /// Adds a piece of the model's reasoning.
     pub(crate) fn reasoning(&mut self, text: String) {
         if !text.is_empty() {
             self.events.push_back(ModelEvent::Reasoning(text));
         }
     }
 
-    /// A call begins. The number it gets is how pieces are added to it.
+    /// Begins a call and returns its number, with which pieces are added to it.
     pub(crate) fn begin_call(&mut self) -> usize {
-        if self.calls.len() <= MAX_CALLS {
+        if self.calls.len() <= MAX_CALL_COUNT {
             self.calls.push(RequestedCall { name: String::new(), arguments: String::new() });
         }
         self.calls.len() - 1
     }
 
-    /// A piece of a call. Numbers that were never given out mean nothing.
+    /// Adds a piece to a call. An unknown number is ignored.
     pub(crate) fn extend_call(&mut self, number: usize, name: &str, arguments: &str) {
-        // The one beyond the limit collects everything that is not kept.
-        if let Some(call) = self.calls.get_mut(number).filter(|_| number < MAX_CALLS) {
+        // The call beyond the limit stands for all that are dropped.
+        if let Some(call) = self.calls.get_mut(number).filter(|_| number < MAX_CALL_COUNT) {
             call.name.push_str(name);
             call.arguments.push_str(arguments);
         }
     }
 
-    /// What the provider wants to see again with this reply; replaces what was set before.
-    pub(crate) fn keep(&mut self, keepsake: String) {
-        self.keepsake = Some(keepsake);
+    /// Sets the provider state of this reply and replaces an earlier one.
+    pub(crate) fn set_provider_state(&mut self, provider_state: String) {
+        self.provider_state = Some(provider_state);
     }
 
-    /// The figures as known so far, to be changed.
+    /// Returns the token counts so far, to be changed.
     pub(crate) fn usage(&mut self) -> &mut Usage {
         self.usage.get_or_insert_default()
     }
 
-    /// The model has finished; figures may still follow.
+    /// Records that the model has finished; token counts may still follow.
     pub(crate) fn finish(&mut self, ending: Ending) {
         self.ending = Some(ending);
     }
 
-    /// The wire's end mark: nothing more is read. Some servers send nothing else at the end of a
-    /// text; a call needs more than that to be whole, because proxies send the mark after a cut.
+    /// Records the end mark of the stream: nothing more is read. Some servers send nothing else at
+    /// the end of a text; a call needs more than that to be complete, because proxies send the mark
+    /// after a cut.
     pub(crate) fn close(&mut self) {
         self.closed = true;
         if self.calls.is_empty() {
@@ -101,7 +102,7 @@ impl Assembly {
         self.events.pop_front()
     }
 
-    /// Nothing more comes. Only now are calls given out, and only whole ones.
+    /// Ends the reply. Only now are calls given out, and only complete ones.
     pub(super) fn end(&mut self) -> Result<(), ModelError> {
         let Some(ending) = self.ending else {
             return Err(ModelError::new(
@@ -116,17 +117,17 @@ impl Assembly {
         if ending == Ending::OutputLimit && !self.calls.is_empty() {
             return Err(ModelError::new(Fault::OutputLimit, ""));
         }
-        if ending == Ending::Refused && !self.said_something {
+        if ending == Ending::Refused && !self.has_text {
             return Err(ModelError::new(
                 Fault::ContentRefused,
                 "it stopped before it said anything",
             ));
         }
         self.events.extend(self.usage.take().map(ModelEvent::Usage));
-        self.events.extend(self.keepsake.take().map(ModelEvent::Keepsake));
-        // What was refused in the middle is words at most.
+        self.events.extend(self.provider_state.take().map(ModelEvent::ProviderState));
+        // A reply that was refused in the middle has text at most.
         if ending != Ending::Refused {
-            let calls = std::mem::take(&mut self.calls).into_iter().take(MAX_CALLS);
+            let calls = std::mem::take(&mut self.calls).into_iter().take(MAX_CALL_COUNT);
             self.events.extend(calls.map(ModelEvent::Call));
         }
         Ok(())

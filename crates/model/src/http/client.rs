@@ -1,4 +1,4 @@
-//! The HTTP client, and what its errors mean.
+//! Builds the HTTP client and interprets its errors.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use reqwest::Url;
 
 use crate::{Fault, ModelError};
 
-/// A client for one address. A plain-text one gets no certificate store, because loading the
-/// system's costs more CPU than a whole turn; a loopback one never goes through a proxy.
+/// Builds a client for one address. A plain-text one gets no certificate store, because loading the
+/// system's costs more CPU than a whole turn; a loopback one never uses a proxy.
 pub(super) fn for_url(url: &Url) -> Result<reqwest::Client, reqwest::Error> {
     let mut builder = reqwest::Client::builder()
         .connect_timeout(Duration::from_secs(10))
@@ -38,28 +38,28 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// An address for messages. A user may have put credentials into it.
-pub(super) fn shown(url: &Url) -> String {
+/// Returns an address for messages, without credentials that the user may have put into it.
+pub(super) fn display_url(url: &Url) -> String {
     let mut url = url.clone();
-    // Fails only for addresses that cannot have any.
+    // Fails only for addresses that cannot have credentials.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_query(None);
     url.to_string()
 }
 
-/// A request that got no response.
-pub(super) fn failed(error: &reqwest::Error) -> ModelError {
+/// Converts the error of a request that got no response.
+pub(super) fn request_error(error: &reqwest::Error) -> ModelError {
     let fault = if causes(error).any(is_tls) { Fault::Tls } else { Fault::Unreachable };
     ModelError::new(fault, describe(error))
 }
 
-/// The innermost cause, which is the one that says something.
+/// Returns the innermost cause, which is the most specific one.
 pub(super) fn describe(error: &reqwest::Error) -> String {
     causes(error).last().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// An error and what is behind it. What an I/O error wraps is not its source but itself.
+/// Returns an error and its causes. The error that an I/O error wraps is not its source but itself.
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let first: &(dyn Error + 'static) = error;
     std::iter::successors(Some(first), |error| cause(*error))

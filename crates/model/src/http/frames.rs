@@ -1,10 +1,10 @@
-//! Telling the documents of a stream apart.
+//! Separates the documents of a stream.
 //!
 //! Works on bytes, so that a chunk may end in the middle of a character or of a line. Of
 //! server-sent events each `data:` line is one document, as all model providers use them; comments,
 //! event names and ids are skipped. `\n`, `\r\n` and `\r` all end a line.
 
-/// How documents are told apart.
+/// Says how the documents of a stream are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// Server-sent events.
@@ -18,9 +18,10 @@ pub(crate) enum Framing {
 pub(super) struct Frames {
     framing: Framing,
     pending: Vec<u8>,
-    /// Where the current line begins.
+    /// The start of the current line.
     start: usize,
-    /// Up to where it is known to have no end: a long line is not searched again with each chunk.
+    /// The end of the part that is known to have no line end: a long line is not searched again
+    /// with each chunk.
     searched: usize,
 }
 
@@ -39,7 +40,7 @@ impl Frames {
         self.pending.extend_from_slice(bytes);
     }
 
-    /// The next complete document.
+    /// Returns the next complete document.
     pub(super) fn next_document(&mut self) -> Option<&[u8]> {
         loop {
             let from = self.searched.max(self.start);
@@ -57,7 +58,7 @@ impl Frames {
         }
     }
 
-    /// What is left when the connection has closed: a last line may lack its end.
+    /// Returns the rest when the connection has closed: a last line may lack its end.
     pub(super) fn last_document(&mut self) -> Option<&[u8]> {
         let from = self.start;
         self.start = self.pending.len();
@@ -65,14 +66,14 @@ impl Frames {
         Some(&self.pending[from + document.start..from + document.end])
     }
 
-    /// How much is waiting for the rest of its line.
+    /// Returns the bytes that wait for the rest of their line.
     pub(super) fn pending_bytes(&self) -> usize {
         self.pending.len() - self.start
     }
 }
 
 impl Framing {
-    /// Where the document of a line lies in it.
+    /// Returns the range of the document in a line.
     fn document_in(self, line: &[u8]) -> Option<std::ops::Range<usize>> {
         let value = match self {
             Self::Events => {
@@ -117,7 +118,7 @@ mod tests {
         }
     }
 
-    /// Without the mark of what was searched this looks at some ten thousand million bytes.
+    /// Without the `searched` mark this would read about ten thousand million bytes.
     #[test]
     fn a_long_line_in_small_chunks_is_searched_once() {
         let mut frames = Frames::new(Framing::Events);

@@ -1,23 +1,23 @@
-//! A response under way, recorded where somebody asked for it.
+//! Reads a response body and records it where a recording is on.
 
 use bytes::Bytes;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
-use crate::tape::{ExchangeEnd, Take};
+use crate::tape::{ExchangeEnd, ExchangeRecorder};
 
-/// A response whose body is still coming.
-pub(super) struct Incoming {
+/// Is a response whose body is still coming.
+pub(super) struct IncomingResponse {
     response: reqwest::Response,
-    take: Option<Take>,
+    recorder: Option<ExchangeRecorder>,
 }
 
-impl Incoming {
-    pub(super) fn new(response: reqwest::Response, mut take: Option<Take>) -> Self {
-        if let Some(take) = &mut take {
-            take.response(&response);
+impl IncomingResponse {
+    pub(super) fn new(response: reqwest::Response, mut recorder: Option<ExchangeRecorder>) -> Self {
+        if let Some(recorder) = &mut recorder {
+            recorder.response(&response);
         }
-        Self { response, take }
+        Self { response, recorder }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -28,23 +28,23 @@ impl Incoming {
         self.response.headers()
     }
 
-    /// The next piece of the body.
+    /// Returns the next piece of the body.
     pub(super) async fn chunk(&mut self) -> reqwest::Result<Option<Bytes>> {
         let chunk = self.response.chunk().await;
-        if let Some(take) = &mut self.take {
+        if let Some(recorder) = &mut self.recorder {
             match &chunk {
-                Ok(Some(bytes)) => take.piece(bytes),
-                Ok(None) => take.end(ExchangeEnd::Whole),
-                Err(_) => take.end(ExchangeEnd::Broken),
+                Ok(Some(bytes)) => recorder.piece(bytes),
+                Ok(None) => recorder.end(ExchangeEnd::Whole),
+                Err(_) => recorder.end(ExchangeEnd::Broken),
             }
         }
         chunk
     }
 
-    /// The end mark has come; the connection may stay open.
+    /// Records that the end mark has come; the connection may stay open.
     pub(super) fn complete(&mut self) {
-        if let Some(take) = &mut self.take {
-            take.end(ExchangeEnd::Whole);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.end(ExchangeEnd::Whole);
         }
     }
 }

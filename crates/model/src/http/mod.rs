@@ -1,4 +1,4 @@
-//! Models behind HTTP: one client, one way to read a stream, and a [`Dialect`] for each wire.
+//! Calls models over HTTP: one client, one stream reader, and a [`Dialect`] for each API.
 //!
 //! A dialect says what a request looks like and what a document of the stream means. Everything
 //! that must never differ between providers is here: limits, timeouts, what counts as the end of
@@ -27,8 +27,8 @@ use tokio::time::Instant;
 
 use crate::tape::{ExchangeEnd, Tape};
 use crate::{Facts, Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream};
-use incoming::Incoming;
-use quirks::Learnt;
+use incoming::IncomingResponse;
+use quirks::LearnedQuirks;
 
 pub(crate) use assembly::{Assembly, Ending};
 pub(crate) use frames::Framing;
@@ -37,33 +37,33 @@ pub(crate) use list::{ModelDetails, ModelList, lists_word, string_field};
 pub(crate) use quirks::Quirks;
 pub use wire::Wire;
 
-/// Where and how to reach a model.
+/// Describes how to reach a model.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    /// Who it is.
+    /// The model.
     pub id: ModelId,
-    /// What the server speaks.
+    /// The API that the server speaks.
     pub wire: Wire,
-    /// Up to and including the version, such as `https://api.openai.com/v1`.
+    /// The address up to and including the version, such as `https://api.openai.com/v1`.
     pub base_url: String,
     /// Sent in the wire's own header.
     pub api_key: Option<ApiKey>,
-    /// Where the key comes from, for messages.
+    /// The environment variable of the key, for messages.
     pub key_variable: Option<String>,
     /// Sent along with every request.
     pub headers: Vec<(String, String)>,
-    /// How long the server may send nothing.
+    /// The longest time that the server may send nothing.
     pub idle_timeout: Duration,
-    /// How long a whole reply may take.
+    /// The longest time that a whole reply may take.
     pub total_timeout: Duration,
-    /// What is known about the model.
+    /// The model's properties.
     pub facts: Facts,
-    /// Where everything is recorded that is sent and comes back.
+    /// The recording of everything that is sent and received.
     pub tape: Option<Arc<Tape>>,
 }
 
 impl Endpoint {
-    /// An endpoint without a key, with the usual limits.
+    /// Makes an endpoint without a key, with the default limits.
     pub fn new(id: ModelId, wire: Wire, base_url: impl Into<String>) -> Self {
         Self {
             id,
@@ -80,7 +80,7 @@ impl Endpoint {
     }
 }
 
-/// A key. Never printed.
+/// Holds an API key. It is never printed.
 #[derive(Clone)]
 pub struct ApiKey(String);
 
@@ -97,24 +97,25 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// One wire: how to ask, and how to read what comes back.
+/// Implements one provider API: how to ask, and how to read the reply.
 pub(crate) trait Dialect: Send + Sync {
-    /// The address that is asked, given the base URL without its last slash.
+    /// Returns the address of the request, given the base URL without its last slash.
     fn url(&self, base_url: &str, model: &str) -> String;
 
-    /// The header that carries the key, and its value.
+    /// Returns the header that carries the key, and its value.
     fn authorization(&self, key: &str) -> (&'static str, String);
 
-    /// Headers that every request has.
+    /// Returns the headers that every request has.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// The request's body. For the same request it is the same to the byte, and everything before
-    /// the newest user message stays the same from call to call: providers cache it.
+    /// Serialises the request. For the same request the body is the same to the byte, and
+    /// everything before the newest user message stays the same from call to call: providers cache
+    /// it.
     fn body(&self, endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>>;
 
-    /// The same for a server that does not take everything.
+    /// Serialises the request for a server that does not accept every field.
     fn body_for(
         &self,
         endpoint: &Endpoint,
@@ -124,13 +125,13 @@ pub(crate) trait Dialect: Send + Sync {
         self.body(endpoint, request)
     }
 
-    /// How documents are told apart in the stream.
+    /// Returns how the documents of the stream are separated.
     fn framing(&self) -> Framing;
 
-    /// A reader for one reply.
+    /// Returns a reader for one reply.
     fn decoder(&self) -> Box<dyn Decoder>;
 
-    /// How a server lists its models.
+    /// Describes how a server lists its models.
     fn model_list(&self) -> ModelList;
 }
 
@@ -140,7 +141,7 @@ pub(crate) trait Decoder: Send {
     fn document(&mut self, document: &[u8], reply: &mut Assembly) -> Result<(), ModelError>;
 }
 
-/// An address below a base URL. A query of the base, such as a version, goes to the end.
+/// Returns an address below a base URL. A query of the base, such as a version, goes to the end.
 fn address(
     base_url: &str,
     below: impl FnOnce(&str) -> String,
@@ -162,20 +163,20 @@ pub(crate) fn parse<'a, T: serde::Deserialize<'a>>(document: &'a [u8]) -> Result
     })
 }
 
-/// The user's words where a wire wants some at the beginning and there are none.
-pub(crate) const OPENING: &str = "(The beginning of this conversation is not shown.)";
-/// The user's words where a wire wants some at the end and there are none.
-pub(crate) const GO_ON: &str = "(Go on.)";
+/// Replaces the user message that an API requires at the beginning where there is none.
+pub(crate) const OPENING_TEXT: &str = "(The beginning of this conversation is not shown.)";
+/// Replaces the user message that an API requires at the end where there is none.
+pub(crate) const CONTINUE_TEXT: &str = "(Go on.)";
 
-/// An agent's words with its name, for wires that have no field for it.
-pub(crate) fn signed<'a>(author: Option<&str>, text: &'a str) -> Cow<'a, str> {
+/// Prefixes a text with its agent's name, for APIs that have no field for it.
+pub(crate) fn with_author<'a>(author: Option<&str>, text: &'a str) -> Cow<'a, str> {
     match author.filter(|_| !text.trim().is_empty()) {
         Some(author) => Cow::Owned(format!("[{author}] {text}")),
         None => Cow::Borrowed(text),
     }
 }
 
-/// A model behind HTTP.
+/// Calls a model over HTTP.
 #[derive(Debug, Clone)]
 pub struct RemoteModel {
     shared: Arc<Shared>,
@@ -183,15 +184,15 @@ pub struct RemoteModel {
 
 #[derive(Debug)]
 struct Shared {
-    /// Made with the first request: a model that stands in may never be asked, and reading the
-    /// system's certificates takes longer than a whole turn.
+    /// Built with the first request: a fallback model may never be asked, and reading the system's
+    /// certificates takes longer than a whole turn.
     client: OnceLock<reqwest::Client>,
     url: Url,
     /// The address without anything secret, for messages.
     shown_url: String,
     headers: HeaderMap,
     endpoint: Endpoint,
-    learnt: Learnt,
+    learned: LearnedQuirks,
 }
 
 impl RemoteModel {
@@ -200,7 +201,7 @@ impl RemoteModel {
         Shared::new(endpoint).map(|shared| Self { shared: Arc::new(shared) })
     }
 
-    /// Where and how the model is reached.
+    /// Returns the endpoint of the model.
     pub fn endpoint(&self) -> &Endpoint {
         &self.shared.endpoint
     }
@@ -217,7 +218,7 @@ impl Model for RemoteModel {
     }
 }
 
-/// How far a request is.
+/// Tracks the progress of a request.
 enum Progress {
     Start(Arc<Shared>, Arc<ModelRequest>),
     Open(Arc<Shared>, Box<reply::Reply>),
@@ -230,7 +231,7 @@ impl Progress {
             Self::Start(shared, request) => {
                 let reply = match shared.open(&request).await {
                     Ok(reply) => reply,
-                    Err(error) => return Err(shared.name(error)),
+                    Err(error) => return Err(shared.attribute(error)),
                 };
                 let answering = ModelEvent::Answering(shared.endpoint.id.clone());
                 return Ok(Some((answering, Self::Open(shared, Box::new(reply)))));
@@ -239,7 +240,7 @@ impl Progress {
         };
         match reply.next_event().await {
             Ok(event) => Ok(event.map(|event| (event, Self::Reading(shared, reply)))),
-            Err(error) => Err(shared.name(error)),
+            Err(error) => Err(shared.attribute(error)),
         }
     }
 }
@@ -268,11 +269,11 @@ impl Shared {
         }
         Ok(Self {
             client: OnceLock::new(),
-            shown_url: client::shown(&url),
+            shown_url: client::display_url(&url),
             url,
             headers,
             endpoint,
-            learnt: Learnt::default(),
+            learned: LearnedQuirks::default(),
         })
     }
 
@@ -288,9 +289,9 @@ impl Shared {
     /// Sends the request, and once more for everything that the server turns out not to take.
     async fn open(&self, request: &Arc<ModelRequest>) -> Result<reply::Reply, ModelError> {
         loop {
-            let quirks = self.learnt.quirks();
+            let quirks = self.learned.quirks();
             match self.send(&quirks.applied(request), quirks).await {
-                Err(error) if self.learnt.learn(&error, &request.options, quirks) => {}
+                Err(error) if self.learned.learn(&error, &request.options, quirks) => {}
                 opened => return opened,
             }
         }
@@ -305,34 +306,36 @@ impl Shared {
         let body = dialect
             .body_for(&self.endpoint, request, quirks)
             .map_err(|error| ModelError::new(Fault::BadRequest, error.to_string()))?;
-        let mut take = self.endpoint.tape.as_ref().map(|tape| tape.take(&self.endpoint, &body));
-        let limits = reply::Limits {
+        let mut recorder =
+            self.endpoint.tape.as_ref().map(|tape| tape.begin_exchange(&self.endpoint, &body));
+        let timeouts = reply::ReplyTimeouts {
             idle: self.endpoint.idle_timeout,
             deadline: Instant::now() + self.endpoint.total_timeout,
             total: self.endpoint.total_timeout,
         };
         let sending =
             self.client()?.post(self.url.clone()).headers(self.headers.clone()).body(body);
-        let response = limits.wait(sending.send()).await?.map_err(|error| {
-            if let Some(take) = &mut take {
-                take.end(ExchangeEnd::Broken);
+        let response = timeouts.wait(sending.send()).await?.map_err(|error| {
+            if let Some(recorder) = &mut recorder {
+                recorder.end(ExchangeEnd::Broken);
             }
-            client::failed(&error)
+            client::request_error(&error)
         })?;
-        let response = Incoming::new(response, take);
+        let response = IncomingResponse::new(response, recorder);
         if !response.status().is_success() {
-            return Err(reply::refused(response, limits).await);
+            return Err(reply::read_refusal(response, timeouts).await);
         }
-        reply::Reply::open(response, limits, dialect.framing(), dialect.decoder()).await
+        reply::Reply::open(response, timeouts, dialect.framing(), dialect.decoder()).await
     }
 
     /// Says in an error who it was.
-    fn name(&self, error: ModelError) -> ModelError {
-        self.name_at(error, &self.shown_url)
+    fn attribute(&self, error: ModelError) -> ModelError {
+        self.attribute_to(error, &self.shown_url)
     }
 
-    /// The same for another address. Whoever is sent a key may well answer with it.
-    fn name_at(&self, error: ModelError, address: &str) -> ModelError {
+    /// Names the model and an address in an error, without secrets: a server may echo the key it
+    /// was sent.
+    fn attribute_to(&self, error: ModelError, address: &str) -> ModelError {
         let endpoint = &self.endpoint;
         let key = endpoint.api_key.iter().map(|ApiKey(key)| key.as_str());
         let headers = endpoint.headers.iter().map(|(_, value)| value.as_str());

@@ -1,23 +1,23 @@
-//! What a server turned out not to take.
+//! Learns which parts of a request a server does not accept.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::{Fault, ModelError, ModelRequest, Options};
 
-/// Parts of a request that one server refuses and another needs. Nobody lists them, but servers
-/// say what they do not like; it is then left out, once and for all requests that follow.
+/// Lists the parts of a request that one server refuses and another needs. There is no list of
+/// them, but servers name what they refuse; it is then left out of all requests that follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Quirks(u8);
 
 impl Quirks {
-    /// The model takes no temperature.
+    /// Means that the model takes no temperature.
     const NO_TEMPERATURE: Self = Self(1);
-    /// Tools work only without reasoning.
+    /// Means that tools work only without reasoning.
     const NO_REASONING: Self = Self(2);
-    /// The output limit has its old name, `max_tokens`.
+    /// Means that the output limit has its old name, `max_tokens`.
     const OLD_LIMIT: Self = Self(4);
-    /// There is no `stream_options`.
+    /// Means that there is no `stream_options`.
     const NO_STREAM_OPTIONS: Self = Self(8);
 
     fn has(self, other: Self) -> bool {
@@ -36,8 +36,8 @@ impl Quirks {
         self.has(Self::NO_STREAM_OPTIONS)
     }
 
-    /// What an error says about the request, if it is something that can be left out.
-    fn told_by(error: &ModelError, options: &Options) -> Option<Self> {
+    /// Returns the quirk that an error reports, if it is one that can be worked around.
+    fn from_error(error: &ModelError, options: &Options) -> Option<Self> {
         if error.fault != Fault::BadRequest {
             return None;
         }
@@ -56,7 +56,7 @@ impl Quirks {
         }
     }
 
-    /// The request without what can be left out of it on any wire.
+    /// Returns the request without the parts that can be left out on any API.
     pub(super) fn applied(self, request: &Arc<ModelRequest>) -> Arc<ModelRequest> {
         if !self.has(Self::NO_TEMPERATURE) || request.options.temperature.is_none() {
             return Arc::clone(request);
@@ -67,18 +67,18 @@ impl Quirks {
     }
 }
 
-/// What has been learnt about one model so far.
+/// Holds the quirks that were learned about one model so far.
 #[derive(Debug, Default)]
-pub(super) struct Learnt(AtomicU8);
+pub(super) struct LearnedQuirks(AtomicU8);
 
-impl Learnt {
+impl LearnedQuirks {
     pub(super) fn quirks(&self) -> Quirks {
         Quirks(self.0.load(Ordering::Relaxed))
     }
 
-    /// Whether `error`, the answer to a request made with `known`, says something new.
+    /// Tells whether `error`, the answer to a request made with `known`, reports a new quirk.
     pub(super) fn learn(&self, error: &ModelError, options: &Options, known: Quirks) -> bool {
-        match Quirks::told_by(error, options) {
+        match Quirks::from_error(error, options) {
             Some(quirk) if !known.has(quirk) => {
                 self.0.fetch_or(quirk.0, Ordering::Relaxed);
                 true
@@ -94,10 +94,10 @@ mod tests {
 
     #[test]
     fn each_thing_is_learnt_once() {
-        let learnt = Learnt::default();
+        let learned = LearnedQuirks::default();
         let options = Options { max_output_tokens: Some(9), temperature: Some(0.5) };
         let tell = |fault, words: &str| {
-            learnt.learn(&ModelError::new(fault, words), &options, learnt.quirks())
+            learned.learn(&ModelError::new(fault, words), &options, learned.quirks())
         };
         assert!(!tell(Fault::Overloaded, "temperature"));
         assert!(!tell(Fault::BadRequest, "the messages are wrong"));
@@ -107,7 +107,7 @@ mod tests {
         assert!(tell(Fault::BadRequest, words) && !tell(Fault::BadRequest, words));
         assert!(tell(Fault::BadRequest, "Extra inputs are not permitted: max_completion_tokens"));
         assert!(tell(Fault::BadRequest, "unknown field stream_options"));
-        let quirks = learnt.quirks();
+        let quirks = learned.quirks();
         assert!(quirks.no_reasoning() && quirks.old_limit() && quirks.no_stream_options());
     }
 }

@@ -1,4 +1,4 @@
-//! Reading a reply: bytes from the network in, model events out.
+//! Reads a reply: bytes from the network in, model events out.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ use serde::de::IgnoredAny;
 use tokio::time::Instant;
 
 use super::frames::{Frames, Framing};
-use super::incoming::Incoming;
+use super::incoming::IncomingResponse;
 use super::{Assembly, Decoder, Ending, client};
 use crate::{Fault, ModelError, ModelEvent};
 
-/// The most a whole reply may weigh on the wire. Streamed deltas carry a lot of wrapping.
+/// Limits the size of a whole reply on the wire. Streamed deltas carry a lot of overhead.
 const MAX_REPLY_BYTES: usize = 32 * 1024 * 1024;
-/// The longest single document; longer ones are not deltas.
+/// Limits a single document; longer ones are not deltas.
 const MAX_DOCUMENT_BYTES: usize = 4 * 1024 * 1024;
 
-/// How long may be waited.
+/// Limits how long to wait for a reply.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct ReplyTimeouts {
     pub(super) idle: Duration,
     pub(super) deadline: Instant,
     pub(super) total: Duration,
 }
 
-impl Limits {
+impl ReplyTimeouts {
     /// Waits for something of the network.
     pub(super) async fn wait<T>(&self, future: impl Future<Output = T>) -> Result<T, ModelError> {
         let until = self.deadline.min(Instant::now() + self.idle);
@@ -44,8 +44,8 @@ impl Limits {
 }
 
 pub(super) struct Reply {
-    response: Incoming,
-    limits: Limits,
+    response: IncomingResponse,
+    timeouts: ReplyTimeouts,
     frames: Frames,
     decoder: Box<dyn Decoder>,
     assembly: Assembly,
@@ -57,15 +57,15 @@ pub(super) struct Reply {
 impl Reply {
     /// Begins to read a successful response.
     pub(super) async fn open(
-        response: Incoming,
-        limits: Limits,
+        response: IncomingResponse,
+        timeouts: ReplyTimeouts,
         framing: Framing,
         decoder: Box<dyn Decoder>,
     ) -> Result<Self, ModelError> {
         let whole = framing == Framing::Events && is_json(response.headers());
         let mut reply = Self {
             response,
-            limits,
+            timeouts,
             frames: Frames::new(framing),
             decoder,
             assembly: Assembly::default(),
@@ -89,7 +89,8 @@ impl Reply {
         Ok(reply)
     }
 
-    /// What was said before an error is given out before it, however the two arrived.
+    /// Returns the next event. Events before an error are returned before it, however the two
+    /// arrived.
     pub(super) async fn next_event(&mut self) -> Result<Option<ModelEvent>, ModelError> {
         loop {
             if let Some(event) = self.assembly.next_event() {
@@ -125,7 +126,7 @@ impl Reply {
     }
 
     async fn next_bytes(&mut self) -> Result<Option<Bytes>, ModelError> {
-        match self.limits.wait(self.response.chunk()).await? {
+        match self.timeouts.wait(self.response.chunk()).await? {
             Ok(Some(bytes)) => {
                 self.received += bytes.len();
                 if self.received > MAX_REPLY_BYTES {
@@ -135,7 +136,7 @@ impl Reply {
                 Ok(Some(bytes))
             }
             Ok(None) => Ok(None),
-            // What had arrived whole before a reset still counts.
+            // A reply that was complete before a reset still counts.
             Err(_) if self.assembly.is_finished() => Ok(None),
             Err(error) => Err(ModelError::new(Fault::Cut, client::describe(&error))),
         }
@@ -147,8 +148,8 @@ impl Reply {
             self.decoder.document(document, &mut self.assembly)?;
             if self.assembly.is_closed() {
                 self.end()?;
-                // Reading to the very end lets the connection be used again; it is not worth
-                // waiting for.
+                // Reading to the very end lets the connection be used again; it is not worth a
+                // wait.
                 let _ = self.response.chunk().now_or_never();
                 return Ok(());
             }
@@ -167,12 +168,12 @@ impl Reply {
     }
 }
 
-/// Whether it is JSON from its beginning to its end, so that an error is about what it says.
+/// Tells whether the document is complete JSON, so that an error is about its content.
 fn is_whole(document: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(document).is_ok()
 }
 
-/// Whether it would be JSON if more of it had come.
+/// Tells whether the document would be JSON if more of it had come.
 fn ends_early(document: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(document).is_err_and(|error| error.is_eof())
 }
@@ -186,22 +187,26 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.starts_with("application/json"))
 }
 
-/// A response that is not a success.
-pub(super) async fn refused(mut response: Incoming, limits: Limits) -> ModelError {
-    const LIMIT: usize = 64 * 1024;
+/// Reads a response that is not a success into an error.
+pub(super) async fn read_refusal(
+    mut response: IncomingResponse,
+    timeouts: ReplyTimeouts,
+) -> ModelError {
+    const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
     let status = response.status().as_u16();
     let retry_after = retry_after(response.headers());
     let mut body = Vec::new();
-    while let Ok(Ok(Some(chunk))) = limits.wait(response.chunk()).await {
-        body.extend_from_slice(&chunk[..chunk.len().min(LIMIT - body.len())]);
-        if body.len() >= LIMIT {
+    while let Ok(Ok(Some(chunk))) = timeouts.wait(response.chunk()).await {
+        body.extend_from_slice(&chunk[..chunk.len().min(MAX_ERROR_BODY_BYTES - body.len())]);
+        if body.len() >= MAX_ERROR_BODY_BYTES {
             break;
         }
     }
     ModelError::from_status(status, &String::from_utf8_lossy(&body), retry_after)
 }
 
-/// `Retry-After`, in seconds or as a date, or the milliseconds some providers send beside it.
+/// Returns the wait of `Retry-After`, in seconds or as a date, or of the header in milliseconds
+/// that some providers send.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let milliseconds = text("retry-after-ms").and_then(|value| value.parse::<f64>().ok());

@@ -1,4 +1,4 @@
-//! A conversation that has everything in it, for the tests of each wire's requests.
+//! Provides a conversation with every kind of message, for the tests of each API's requests.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use serde_json::value::RawValue;
 
 use super::{Endpoint, Wire};
 use crate::{
-    AnsweredCall, CallOutcome, ContextBlock, Image, Keepsake, Message, ModelId, ModelRequest,
-    Options, RequestRole,
+    AnsweredCall, CallOutcome, ContextBlock, Image, Message, ModelId, ModelRequest, Options,
+    ProviderState, RequestRole,
 };
 
-/// The model that is asked.
+/// Makes the endpoint of a model.
 pub(crate) fn endpoint(wire: Wire, model: &str) -> Endpoint {
     Endpoint::new(ModelId::new("here", model), wire, "http://127.0.0.1:1/v1")
 }
 
-/// What a wire makes of a request.
+/// Parses the body of a request.
 pub(crate) fn value(body: &[u8]) -> Value {
     serde_json::from_slice(body).unwrap()
 }
@@ -37,8 +37,8 @@ pub(crate) fn call(name: &str, arguments: &str, result: &str) -> AnsweredCall {
 
 /// Calls that the model `from` made, and what it wants to see again.
 pub(crate) fn exchange(from: &str, data: &str, calls: Vec<AnsweredCall>) -> Message {
-    let keepsake = Keepsake { from: ModelId::new("here", from), data: data.into() };
-    Message::Exchange { text: "Looking. \n".into(), calls, keepsake: Some(keepsake) }
+    let provider_state = ProviderState { from: ModelId::new("here", from), data: data.into() };
+    Message::Exchange { text: "Looking. \n".into(), calls, provider_state: Some(provider_state) }
 }
 
 pub(crate) fn says(author: Option<&str>, text: &str) -> Message {
@@ -71,7 +71,7 @@ pub(crate) fn request(messages: Vec<Message>) -> ModelRequest {
     }
 }
 
-/// Two successive calls of a turn: the second has one more exchange.
+/// Makes two successive calls of a turn: the second has one more exchange.
 pub(crate) fn two_calls_of_a_turn(model: &str, data: &str) -> [ModelRequest; 2] {
     let calls = vec![call("fs_read", r#"{"path":"ä"}"#, "text"), call("fs_stat", "{}", "")];
     let mut messages = vec![
@@ -87,14 +87,14 @@ pub(crate) fn two_calls_of_a_turn(model: &str, data: &str) -> [ModelRequest; 2] 
     [first, request(messages)]
 }
 
-/// The bytes up to the newest user message, without `cut`.
+/// Returns the bytes up to the newest user message, without `cut`.
 pub(crate) fn before_newest_user(body: &[u8], cut: &str) -> String {
     let text = String::from_utf8(body.to_vec()).unwrap().replace(cut, "");
     let end = text.find("<context source").unwrap();
     text[..end].to_owned()
 }
 
-/// Every text, wherever it is.
+/// Returns every text in a field of this name, at any depth.
 pub(crate) fn texts(value: &Value, field: &str) -> Vec<String> {
     match value {
         Value::Array(values) => values.iter().flat_map(|value| texts(value, field)).collect(),

@@ -1,4 +1,4 @@
-//! The wires, and which dialect speaks each.
+//! Lists the APIs and their dialects.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub enum Wire {
 }
 
 impl Wire {
-    /// Every wire.
+    /// Lists every API.
     pub const ALL: [Self; 4] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama];
 
     /// Returns the name that configurations, scripts and recordings use.

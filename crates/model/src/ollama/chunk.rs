@@ -1,9 +1,10 @@
-//! What the wire sends back: one document on each line, calls whole, the last one marked `done`.
+//! Reads the stream of the Ollama API: one document on each line, calls whole, the last one marked
+//! `done`.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::Keepsake;
+use super::ProviderState;
 use crate::ModelError;
 use crate::http::{Assembly, Decoder, Ending};
 
@@ -52,14 +53,16 @@ impl Lines {
         let thinking = std::mem::take(&mut self.thinking);
         if !thinking.is_empty() {
             // A text always serialises.
-            reply.keep(serde_json::to_string(&Keepsake { thinking }).unwrap_or_default());
+            reply.set_provider_state(
+                serde_json::to_string(&ProviderState { thinking }).unwrap_or_default(),
+            );
         }
         reply.finish(if reason == Some("length") { Ending::OutputLimit } else { Ending::Complete });
         reply.close();
     }
 }
 
-/// The arguments' text. They come as an object; some proxies wrap it in a string.
+/// Returns the text of the arguments. They come as an object; some proxies wrap it in a string.
 fn arguments(arguments: Option<&RawValue>) -> String {
     let Some(arguments) = arguments else {
         return "{}".to_owned();
@@ -67,7 +70,7 @@ fn arguments(arguments: Option<&RawValue>) -> String {
     serde_json::from_str(arguments.get()).unwrap_or_else(|_| arguments.get().to_owned())
 }
 
-/// One streamed document. Unknown fields are ignored.
+/// Is one streamed document. Unknown fields are ignored.
 #[derive(Debug, Deserialize)]
 struct Line {
     #[serde(default)]

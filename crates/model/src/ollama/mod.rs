@@ -1,4 +1,4 @@
-//! Ollama's own chat wire.
+//! Implements Ollama's own chat API.
 
 mod chunk;
 mod wire;
@@ -11,14 +11,14 @@ use crate::http::{
 };
 use crate::{ListedModel, ModelRequest};
 
-/// What goes back with a reply: some models lose their thread in the middle of a turn without
-/// their own thoughts.
+/// Holds the data that is sent back with a reply: some models lose the thread in the middle of a
+/// turn without their own reasoning.
 #[derive(Debug, Serialize, Deserialize)]
-struct Keepsake {
+struct ProviderState {
     thinking: String,
 }
 
-/// The dialect.
+/// Implements the dialect of Ollama's API.
 pub(crate) struct Ollama;
 
 impl Dialect for Ollama {
@@ -46,14 +46,14 @@ impl Dialect for Ollama {
         ModelList {
             url: |base| format!("{base}/api/tags"),
             field: "models",
-            read: listed,
-            // What a model can do is said only one by one.
+            read: parse_model,
+            // The server reports the capabilities of each model separately.
             details: Some(ModelDetails { url: |base| format!("{base}/api/show"), read: detailed }),
         }
     }
 }
 
-fn listed(model: &Value) -> Option<ListedModel> {
+fn parse_model(model: &Value) -> Option<ListedModel> {
     let name = string_field(model, "model").or_else(|| string_field(model, "name"))?;
     Some(ListedModel { name, ..ListedModel::default() })
 }

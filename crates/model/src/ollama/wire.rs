@@ -1,17 +1,17 @@
-//! A request in the wire's own words. Serialised straight from borrowed parts.
+//! Serialises a request for the Ollama API straight from borrowed parts.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::Keepsake;
-use crate::http::{Endpoint, signed};
+use super::ProviderState;
+use crate::http::{Endpoint, with_author};
 use crate::openai::WireTool;
 use crate::{AnsweredCall, Image, Message, ModelRequest};
 
-/// The longest context that is asked for: each token of it takes the server's memory, used or not.
-const HIGHEST_CONTEXT: u64 = 32_768;
+/// Limits the context that is requested: each token of it takes the server's memory, used or not.
+const MAX_CONTEXT_TOKENS: u64 = 32_768;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -27,8 +27,8 @@ struct Body<'a> {
 
 #[derive(Serialize)]
 struct Options {
-    /// The server's own default is a few thousand tokens, whatever the model can do, and it cuts
-    /// what is longer without a word.
+    /// The server's own default is a few thousand tokens, whatever the model supports, and it
+    /// truncates a longer request silently.
     #[serde(skip_serializing_if = "Option::is_none")]
     num_ctx: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ struct WireFunctionCall<'a> {
     arguments: &'a RawValue,
 }
 
-/// The request as bytes.
+/// Serialises the request.
 pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&Body {
         model: &endpoint.id.model,
@@ -86,7 +86,7 @@ pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::R
         tools: WireTool::all(request),
         stream: true,
         options: Options {
-            num_ctx: endpoint.facts.window.map(|window| window.min(HIGHEST_CONTEXT)),
+            num_ctx: endpoint.facts.window.map(|window| window.min(MAX_CONTEXT_TOKENS)),
             num_predict: request.options.max_output_tokens,
             temperature: request.options.temperature,
         },
@@ -105,12 +105,12 @@ fn messages<'a>(
                 wire.push(user(request.user_text(position, message), &message.images, sees));
             }
             Message::Assistant { author, text } => wire.push(WireMessage::Assistant {
-                content: signed(author.as_deref(), text),
+                content: with_author(author.as_deref(), text),
                 thinking: None,
                 tool_calls: Vec::new(),
             }),
-            Message::Exchange { text, calls, keepsake } => {
-                let kept = keepsake.as_ref().and_then(|kept| kept.for_model(&endpoint.id));
+            Message::Exchange { text, calls, provider_state } => {
+                let kept = provider_state.as_ref().and_then(|kept| kept.for_model(&endpoint.id));
                 push_exchange(&mut wire, text, calls, kept)?;
             }
         }
@@ -125,7 +125,7 @@ fn user<'a>(text: Cow<'a, str>, images: &[Image], sees: bool) -> WireMessage<'a>
             images: images.iter().map(Image::base64).collect(),
         };
     }
-    let words = images.iter().map(Image::in_words);
+    let words = images.iter().map(Image::placeholder);
     let lines: Vec<_> = std::iter::once(text.into_owned()).chain(words).collect();
     WireMessage::User { content: lines.join("\n").into(), images: Vec::new() }
 }
@@ -136,7 +136,7 @@ fn push_exchange<'a>(
     calls: &'a [AnsweredCall],
     kept: Option<&str>,
 ) -> serde_json::Result<()> {
-    let kept = kept.and_then(|data| serde_json::from_str::<Keepsake>(data).ok());
+    let kept = kept.and_then(|data| serde_json::from_str::<ProviderState>(data).ok());
     wire.push(WireMessage::Assistant {
         content: text.into(),
         thinking: kept.map(|kept| kept.thinking),

@@ -4,7 +4,7 @@ use super::*;
 use crate::http::{Wire, sample};
 use crate::{ModelId, Options as Wanted, UserMessage};
 
-const KEPT: &str = r#"{"thinking":"hm"}"#;
+const PROVIDER_STATE: &str = r#"{"thinking":"hm"}"#;
 
 fn endpoint() -> Endpoint {
     sample::endpoint(Wire::Ollama, "qwen3")
@@ -16,7 +16,7 @@ fn sent(request: &ModelRequest) -> Value {
 
 #[test]
 fn a_turn_is_what_the_server_takes() {
-    let [_, request] = sample::two_calls_of_a_turn("qwen3", KEPT);
+    let [_, request] = sample::two_calls_of_a_turn("qwen3", PROVIDER_STATE);
     let value = sent(&request);
     let second = "<context source=\"workspace\">\nhere\n</context>\n\nsecond";
     assert_eq!(
@@ -46,7 +46,7 @@ fn a_turn_is_what_the_server_takes() {
 
 #[test]
 fn what_comes_before_the_newest_user_message_stays_the_same() {
-    let [first, second] = sample::two_calls_of_a_turn("qwen3", KEPT)
+    let [first, second] = sample::two_calls_of_a_turn("qwen3", PROVIDER_STATE)
         .map(|request| sample::before_newest_user(&body(&endpoint(), &request).unwrap(), "\u{0}"));
     assert!(first.contains("[vault] done"));
     assert_eq!(first, second);
@@ -54,9 +54,11 @@ fn what_comes_before_the_newest_user_message_stays_the_same() {
 
 #[test]
 fn thoughts_go_back_to_their_own_model_only() {
-    let [mut request, _] = sample::two_calls_of_a_turn("another", KEPT);
+    let [mut request, _] = sample::two_calls_of_a_turn("another", PROVIDER_STATE);
     assert!(!sent(&request).to_string().contains("thinking"));
-    let Message::Exchange { keepsake: Some(kept), .. } = &mut request.messages[5] else { panic!() };
+    let Message::Exchange { provider_state: Some(kept), .. } = &mut request.messages[5] else {
+        panic!()
+    };
     kept.from = ModelId::new("elsewhere", "qwen3");
     assert!(!sent(&request).to_string().contains("thinking"));
 }

@@ -1,10 +1,10 @@
-//! What the wire sends back, and how pieces of calls become whole ones.
+//! Reads the stream of the chat-completions API and joins the pieces of calls.
 
 use lango_protocol::Usage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::Keepsake;
+use super::ProviderState;
 use crate::ModelError;
 use crate::http::{Assembly, Decoder, Ending};
 
@@ -16,7 +16,7 @@ pub(super) struct Chunks {
     reasoning_content: String,
 }
 
-/// How a call is recognised in later pieces.
+/// Identifies a call in later pieces.
 struct OpenCall {
     number: usize,
     index: Option<u64>,
@@ -66,7 +66,7 @@ impl Chunks {
             });
             let reasoning_content = std::mem::take(&mut self.reasoning_content);
             if !reasoning_content.is_empty() {
-                reply.keep(Keepsake { reasoning_content }.to_json());
+                reply.set_provider_state(ProviderState { reasoning_content }.to_json());
             }
         }
     }
@@ -85,7 +85,7 @@ impl Chunks {
         };
         let position = known.unwrap_or_else(|| {
             let number = reply.begin_call();
-            // Those beyond the limit share a number, and one place: every piece is looked for here.
+            // Calls beyond the limit share a number and one entry: every piece searches this list.
             if self.calls.last().is_none_or(|last| last.number != number) {
                 self.calls.push(OpenCall { number, index: piece.index, id });
             }
@@ -99,7 +99,7 @@ impl Chunks {
     }
 }
 
-/// One streamed document. Unknown fields are ignored: every server adds its own.
+/// Is one streamed document. Unknown fields are ignored: every server adds its own.
 #[derive(Debug, Deserialize)]
 struct Chunk {
     #[serde(default)]

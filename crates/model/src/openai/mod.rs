@@ -1,4 +1,4 @@
-//! The OpenAI chat-completions wire, for OpenAI itself and every server that speaks it.
+//! Implements the OpenAI chat-completions API, for OpenAI itself and every server that speaks it.
 
 mod chunk;
 mod tool;
@@ -14,21 +14,21 @@ use crate::http::{
 };
 use crate::{ListedModel, ModelRequest};
 
-/// What goes back to the server with its own reply: servers whose models think in
+/// Holds the data that is sent back with a reply: servers whose models reason in
 /// `reasoning_content` refuse later calls of the same turn without it.
 #[derive(Debug, Serialize, Deserialize)]
-struct Keepsake {
+struct ProviderState {
     reasoning_content: String,
 }
 
-impl Keepsake {
+impl ProviderState {
     fn to_json(&self) -> String {
         // A text always serialises.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// The dialect.
+/// Implements the dialect of the chat-completions API.
 pub(crate) struct OpenAi;
 
 impl Dialect for OpenAi {
@@ -65,14 +65,15 @@ impl Dialect for OpenAi {
         ModelList {
             url: |base| format!("{base}/models"),
             field: "data",
-            read: listed,
+            read: parse_model,
             details: None,
         }
     }
 }
 
-/// OpenAI says nothing but the name; the others each say more in their own way.
-fn listed(model: &Value) -> Option<ListedModel> {
+/// Reads an entry of the model list. OpenAI reports the name alone; other servers add fields of
+/// their own.
+fn parse_model(model: &Value) -> Option<ListedModel> {
     const WINDOWS: [&str; 6] = [
         "/context_length",
         "/max_model_len",

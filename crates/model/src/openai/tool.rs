@@ -1,11 +1,11 @@
-//! A tool as this wire declares it, and others that took it over.
+//! Declares a tool for this API, and for others that adopted its format.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::ModelRequest;
 
-/// A function that the model may call.
+/// Declares a function that the model may call.
 #[derive(Serialize)]
 pub(crate) struct WireTool<'a> {
     r#type: &'static str,
@@ -20,7 +20,7 @@ struct WireFunction<'a> {
 }
 
 impl<'a> WireTool<'a> {
-    /// All that a request offers, in its order.
+    /// Returns the tools of a request, in its order.
     pub(crate) fn all(request: &'a ModelRequest) -> Vec<Self> {
         let tools = request.tools.iter().map(|tool| Self {
             r#type: "function",

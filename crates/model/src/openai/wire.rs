@@ -1,15 +1,15 @@
-//! A request in the wire's own words. Serialised straight from borrowed parts.
+//! Serialises a request for the chat-completions API straight from borrowed parts.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::{Keepsake, WireTool};
+use super::{ProviderState, WireTool};
 use crate::http::{Endpoint, Quirks};
 use crate::{AnsweredCall, Image, Message, ModelId, ModelRequest};
 
-/// The kinds of images the API reads.
-const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// Lists the image types that the API accepts.
+const IMAGE_MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -92,12 +92,12 @@ struct WireFunctionCall<'a> {
     arguments: &'a str,
 }
 
-/// The request as bytes.
+/// Serialises the request.
 pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
     body_for(endpoint, request, Quirks::default())
 }
 
-/// The request as bytes, for a server that does not take everything.
+/// Serialises the request for a server that does not accept every field.
 pub(super) fn body_for(
     endpoint: &Endpoint,
     request: &ModelRequest,
@@ -125,7 +125,7 @@ fn messages<'a>(endpoint: &Endpoint, request: &'a ModelRequest) -> Vec<WireMessa
         match message {
             Message::User(message) => {
                 let text = request.user_text(position, message);
-                // Some servers refuse messages without a word in them.
+                // Some servers refuse empty messages.
                 if !text.is_empty() || !message.images.is_empty() {
                     let content = content(text, &message.images, sees);
                     wire.push(WireMessage::User { content });
@@ -138,8 +138,9 @@ fn messages<'a>(endpoint: &Endpoint, request: &'a ModelRequest) -> Vec<WireMessa
                 tool_calls: Vec::new(),
                 reasoning_content: None,
             }),
-            Message::Exchange { text, calls, keepsake } => {
-                let reasoning = keepsake.as_ref().and_then(|kept| reasoning(kept, &endpoint.id));
+            Message::Exchange { text, calls, provider_state } => {
+                let reasoning =
+                    provider_state.as_ref().and_then(|kept| reasoning(kept, &endpoint.id));
                 push_exchange(&mut wire, text, calls, reasoning);
             }
         }
@@ -152,11 +153,11 @@ fn content<'a>(text: Cow<'a, str>, images: &[Image], sees: bool) -> Content<'a> 
         return Content::Text(text);
     }
     let images = images.iter().map(|image| {
-        if sees && IMAGES.contains(&image.media_type.as_str()) {
+        if sees && IMAGE_MEDIA_TYPES.contains(&image.media_type.as_str()) {
             let url = format!("data:{};base64,{}", image.media_type, image.base64());
             Part::ImageUrl { image_url: ImageUrl { url } }
         } else {
-            Part::Text { text: image.in_words().into() }
+            Part::Text { text: image.placeholder().into() }
         }
     });
     // A part without text is refused.
@@ -164,9 +165,9 @@ fn content<'a>(text: Cow<'a, str>, images: &[Image], sees: bool) -> Content<'a> 
     Content::Parts(text.map(|text| Part::Text { text }).into_iter().chain(images).collect())
 }
 
-fn reasoning(keepsake: &crate::Keepsake, id: &ModelId) -> Option<String> {
-    let data = keepsake.for_model(id)?;
-    serde_json::from_str::<Keepsake>(data).ok().map(|kept| kept.reasoning_content)
+fn reasoning(provider_state: &crate::ProviderState, id: &ModelId) -> Option<String> {
+    let data = provider_state.for_model(id)?;
+    serde_json::from_str::<ProviderState>(data).ok().map(|kept| kept.reasoning_content)
 }
 
 fn push_exchange<'a>(

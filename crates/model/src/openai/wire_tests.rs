@@ -4,7 +4,7 @@ use super::*;
 use crate::http::{Wire, sample};
 use crate::{Options, UserMessage};
 
-const KEPT: &str = r#"{"reasoning_content":"hm"}"#;
+const PROVIDER_STATE: &str = r#"{"reasoning_content":"hm"}"#;
 
 fn endpoint() -> Endpoint {
     sample::endpoint(Wire::OpenAi, "gpt")
@@ -16,7 +16,7 @@ fn sent(request: &ModelRequest) -> Value {
 
 #[test]
 fn a_request_keeps_instruction_context_and_pairs_apart() {
-    let [_, request] = sample::two_calls_of_a_turn("gpt", KEPT);
+    let [_, request] = sample::two_calls_of_a_turn("gpt", PROVIDER_STATE);
     let Message::Exchange { calls, .. } = &request.messages[5] else { panic!() };
     let Message::Exchange { calls: later, .. } = &request.messages[6] else { panic!() };
     let (a, b, c) = (calls[0].id.as_str(), calls[1].id.as_str(), later[0].id.as_str());
@@ -48,7 +48,7 @@ fn a_request_keeps_instruction_context_and_pairs_apart() {
 
 #[test]
 fn what_comes_before_the_newest_user_message_stays_the_same() {
-    let [first, second] = sample::two_calls_of_a_turn("gpt", KEPT)
+    let [first, second] = sample::two_calls_of_a_turn("gpt", PROVIDER_STATE)
         .map(|request| sample::before_newest_user(&body(&endpoint(), &request).unwrap(), "\u{0}"));
     assert!(first.contains("vault"));
     assert_eq!(first, second);
@@ -56,9 +56,11 @@ fn what_comes_before_the_newest_user_message_stays_the_same() {
 
 #[test]
 fn reasoning_goes_back_to_its_own_model_only() {
-    let [mut request, _] = sample::two_calls_of_a_turn("another", KEPT);
+    let [mut request, _] = sample::two_calls_of_a_turn("another", PROVIDER_STATE);
     assert!(!sent(&request).to_string().contains("reasoning_content"));
-    let Message::Exchange { keepsake: Some(kept), .. } = &mut request.messages[5] else { panic!() };
+    let Message::Exchange { provider_state: Some(kept), .. } = &mut request.messages[5] else {
+        panic!()
+    };
     kept.from = ModelId::new("elsewhere", "gpt");
     assert!(!sent(&request).to_string().contains("reasoning_content"));
 }
@@ -86,7 +88,7 @@ fn images_are_shown_or_told() {
 #[test]
 fn what_a_server_would_refuse_is_not_sent() {
     let calls = vec![sample::call("a b", "{broken", "no such tool")];
-    let exchange = Message::Exchange { text: String::new(), calls, keepsake: None };
+    let exchange = Message::Exchange { text: String::new(), calls, provider_state: None };
     let mut request = sample::request(vec![Message::user("u"), exchange]);
     request.tools.clear();
     request.options = Options { max_output_tokens: Some(9), temperature: Some(0.5) };

@@ -1,4 +1,4 @@
-//! Recordings: what was sent and what came back, to the byte, for bug reports and tests.
+//! Records requests and responses to the byte, for bug reports and tests.
 //!
 //! A recording is a text file with one JSON document on each line: a mark, then an exchange for
 //! each request, in the order in which they ended. Keys are never part of it: headers that are
@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ModelId, Wire};
 
-pub(crate) use record::Take;
+pub(crate) use record::ExchangeRecorder;
 pub use record::Tape;
 
-/// What every recording begins with.
-const MARK: &str = r#"{"lango_recording":1}"#;
+/// Is the first line of every recording.
+const RECORDING_HEADER: &str = r#"{"lango_recording":1}"#;
 
-/// One request and what came back.
+/// Records one request and its response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exchange {
     /// The provider that was asked.
@@ -41,19 +41,19 @@ pub struct Exchange {
     pub retry_after: Option<String>,
     /// The body as it arrived, piece by piece.
     pub pieces: Vec<String>,
-    /// How it ended.
+    /// The end of the exchange.
     pub end: ExchangeEnd,
 }
 
-/// How an exchange ended.
+/// Says how an exchange ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExchangeEnd {
-    /// The server had said everything.
+    /// The response was complete.
     Whole,
     /// The connection broke, or never was.
     Broken,
-    /// Nothing more came, or nobody waited for it.
+    /// Nothing more came, or the client stopped waiting for it.
     Abandoned,
 }
 
@@ -63,19 +63,20 @@ impl Exchange {
         ModelId::new(&self.provider, &self.model)
     }
 
-    /// Who asked.
+    /// Returns the agent that sent the request.
     pub fn agent(&self) -> Option<&str> {
         Self::agent_in(&self.request)
     }
 
-    /// The name in `You are NAME, …`, with which every agent's instruction begins on every wire.
+    /// Returns the name in `You are NAME, …`, with which every agent's instruction begins on every
+    /// API.
     pub fn agent_in(request: &str) -> Option<&str> {
         let (_, rest) = request.split_once("\"You are ")?;
         rest.split([',', '.', '\\', ' ', '"']).next().filter(|name| !name.is_empty())
     }
 }
 
-/// A file that is not a recording.
+/// Describes a file that is not a recording.
 #[derive(Debug, thiserror::Error)]
 #[error("{} cannot be replayed: {reason}", path.display())]
 pub struct RecordingError {
@@ -83,7 +84,7 @@ pub struct RecordingError {
     reason: String,
 }
 
-/// A recording that was read.
+/// Holds a recording that was read.
 #[derive(Debug, Clone)]
 pub struct Recording {
     exchanges: Vec<Exchange>,
@@ -95,7 +96,7 @@ impl Recording {
         let error = |reason: String| RecordingError { path: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|problem| error(problem.to_string()))?;
         let mut lines = text.lines();
-        if lines.next() != Some(MARK) {
+        if lines.next() != Some(RECORDING_HEADER) {
             return Err(error("it is not a recording of this version".to_owned()));
         }
         let exchanges: Result<Vec<Exchange>, _> = lines.map(serde_json::from_str).collect();

@@ -1,17 +1,17 @@
-//! Writing a recording.
+//! Writes a recording.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Exchange, ExchangeEnd, MARK};
+use super::{Exchange, ExchangeEnd, RECORDING_HEADER};
 use crate::Endpoint;
 
-/// What stands in the place of a secret.
-const HIDDEN: &str = "[secret]";
+/// Replaces a secret.
+const SECRET_PLACEHOLDER: &str = "[secret]";
 
-/// A recording under way.
+/// Writes a recording.
 #[derive(Debug)]
 pub struct Tape {
     /// Held while one exchange is written.
@@ -22,7 +22,7 @@ pub struct Tape {
 struct State {
     file: File,
     secrets: Vec<String>,
-    trouble: Option<io::Error>,
+    error: Option<io::Error>,
 }
 
 impl Tape {
@@ -33,12 +33,12 @@ impl Tape {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path)?;
-        writeln!(file, "{MARK}")?;
-        let state = State { file, secrets: Vec::new(), trouble: None };
+        writeln!(file, "{RECORDING_HEADER}")?;
+        let state = State { file, secrets: Vec::new(), error: None };
         Ok(Arc::new(Self { state: Mutex::new(state) }))
     }
 
-    /// A value that must not be recorded.
+    /// Adds a value that must not be recorded.
     pub fn hide(&self, secret: &str) {
         // Shorter ones would be found everywhere.
         if secret.len() >= 6 {
@@ -46,13 +46,17 @@ impl Tape {
         }
     }
 
-    /// The first thing that could not be written, if any.
-    pub fn trouble(&self) -> Option<io::Error> {
-        self.state().trouble.take()
+    /// Returns the first error of writing, if there was one.
+    pub fn take_error(&self) -> Option<io::Error> {
+        self.state().error.take()
     }
 
     /// Begins an exchange.
-    pub(crate) fn take(self: &Arc<Self>, endpoint: &Endpoint, body: &[u8]) -> Take {
+    pub(crate) fn begin_exchange(
+        self: &Arc<Self>,
+        endpoint: &Endpoint,
+        body: &[u8],
+    ) -> ExchangeRecorder {
         let exchange = Exchange {
             provider: endpoint.id.provider.clone(),
             model: endpoint.id.model.clone(),
@@ -64,18 +68,18 @@ impl Tape {
             pieces: Vec::new(),
             end: ExchangeEnd::Abandoned,
         };
-        Take { tape: Arc::clone(self), exchange, pending: Vec::new() }
+        ExchangeRecorder { tape: Arc::clone(self), exchange, pending: Vec::new() }
     }
 
     fn write(&self, mut exchange: Exchange) {
         let mut state = self.state();
-        exchange.request = hidden(&exchange.request, &state.secrets);
-        exchange.pieces = hidden_pieces(&exchange.pieces, &state.secrets);
+        exchange.request = hide_secrets(&exchange.request, &state.secrets);
+        exchange.pieces = hide_secrets_in_pieces(&exchange.pieces, &state.secrets);
         let written = serde_json::to_string(&exchange)
             .map_err(io::Error::from)
             .and_then(|line| writeln!(state.file, "{line}"));
         if let Err(error) = written {
-            state.trouble.get_or_insert(error);
+            state.error.get_or_insert(error);
         }
     }
 
@@ -84,28 +88,28 @@ impl Tape {
     }
 }
 
-fn hidden(text: &str, secrets: &[String]) -> String {
-    secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, HIDDEN))
+fn hide_secrets(text: &str, secrets: &[String]) -> String {
+    secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, SECRET_PLACEHOLDER))
 }
 
-/// A secret that lies across two pieces is found as well; the pieces are then one.
-fn hidden_pieces(pieces: &[String], secrets: &[String]) -> Vec<String> {
-    let apart: Vec<String> = pieces.iter().map(|piece| hidden(piece, secrets)).collect();
-    let whole = hidden(&pieces.concat(), secrets);
+/// Hides secrets, including one that lies across two pieces; the pieces are then joined.
+fn hide_secrets_in_pieces(pieces: &[String], secrets: &[String]) -> Vec<String> {
+    let apart: Vec<String> = pieces.iter().map(|piece| hide_secrets(piece, secrets)).collect();
+    let whole = hide_secrets(&pieces.concat(), secrets);
     if apart.concat() == whole { apart } else { vec![whole] }
 }
 
-/// One exchange under way. Written when it is dropped, however that comes about.
+/// Records one exchange. It is written when this is dropped, in every case.
 #[derive(Debug)]
-pub(crate) struct Take {
+pub(crate) struct ExchangeRecorder {
     tape: Arc<Tape>,
     exchange: Exchange,
     /// The beginning of a character whose rest comes with the next piece.
     pending: Vec<u8>,
 }
 
-impl Take {
-    /// The head of the response.
+impl ExchangeRecorder {
+    /// Records the head of the response.
     pub(crate) fn response(&mut self, response: &reqwest::Response) {
         let header = |name: &str| {
             let value = response.headers().get(name)?.to_str().ok()?;
@@ -116,7 +120,7 @@ impl Take {
         self.exchange.retry_after = header("retry-after");
     }
 
-    /// A piece of the body.
+    /// Records a piece of the body.
     pub(crate) fn piece(&mut self, bytes: &[u8]) {
         self.pending.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.pending) {
@@ -130,13 +134,13 @@ impl Take {
         }
     }
 
-    /// How it ended.
+    /// Records how the exchange ended.
     pub(crate) fn end(&mut self, end: ExchangeEnd) {
         self.exchange.end = end;
     }
 }
 
-impl Drop for Take {
+impl Drop for ExchangeRecorder {
     fn drop(&mut self) {
         if !self.pending.is_empty() {
             let rest = String::from_utf8_lossy(&std::mem::take(&mut self.pending)).into_owned();
@@ -160,7 +164,7 @@ mod tests {
         assert!(Tape::create(&path).is_err(), "a recording is never overwritten");
         tape.hide("sk-very-secret");
         let endpoint = Endpoint::new(ModelId::new("p", "m"), Wire::Ollama, "http://127.0.0.1:1");
-        let mut exchange = tape.take(&endpoint, br#"{"key":"sk-very-secret"}"#);
+        let mut exchange = tape.begin_exchange(&endpoint, br#"{"key":"sk-very-secret"}"#);
         let body = "data: \u{1f30d} sk-very-secret end";
         for byte in body.as_bytes() {
             exchange.piece(&[*byte]);
@@ -170,10 +174,10 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("very-secret"), "{text}");
         let (mark, line) = text.split_once('\n').unwrap();
-        assert_eq!(mark, MARK);
+        assert_eq!(mark, RECORDING_HEADER);
         let exchange: Exchange = serde_json::from_str(line).unwrap();
-        assert_eq!(exchange.pieces.concat(), body.replace("sk-very-secret", HIDDEN));
+        assert_eq!(exchange.pieces.concat(), body.replace("sk-very-secret", SECRET_PLACEHOLDER));
         assert_eq!((exchange.end, exchange.wire), (ExchangeEnd::Whole, Wire::Ollama));
-        assert!(tape.trouble().is_none());
+        assert!(tape.take_error().is_none());
     }
 }

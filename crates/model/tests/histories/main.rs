@@ -1,5 +1,5 @@
-//! Whatever a conversation holds, no provider refuses it: histories of every kind are sent through
-//! our client, over every wire, to a server that is as strict as the providers.
+//! Sends histories of every kind through our client, over every API, to a server that is as strict
+//! as the providers: no provider refuses a conversation, whatever it holds.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use lango_model::{
-    ContextBlock, Endpoint, Keepsake, Message, Model, ModelEvent, ModelId, ModelRequest, Options,
-    RemoteModel, Wire,
+    ContextBlock, Endpoint, Message, Model, ModelEvent, ModelId, ModelRequest, Options,
+    ProviderState, RemoteModel, Wire,
 };
 use lango_scripted::{Script, ScriptedServer, profile};
 use lango_tool::{SafetyLevel, ToolDeclaration};
@@ -20,7 +20,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::value::RawValue;
 use tokio::runtime::Builder;
 
-/// Gives a thought of its own when it is asked for one, and is content with everything else.
+/// Returns reasoning of its own when it is asked for some, and accepts everything else.
 const SCRIPT: &str = r#"
 [[reply]]
 user = "a thought, please"
@@ -32,28 +32,28 @@ call = [{ name = "fs_read", arguments = { path = "a" } }]
 say = "fine"
 "#;
 
-/// A server, a model behind it, and what this model gave us to keep.
-struct Partner {
+/// Holds a server, a model behind it, and the provider state that this model returned.
+struct ModelUnderTest {
     model: RemoteModel,
     _server: ScriptedServer,
-    kept: Keepsake,
+    kept: ProviderState,
 }
 
-impl Partner {
+impl ModelUnderTest {
     async fn new(wire: Wire, name: &str) -> Self {
         let text = SCRIPT.replace("THOUGHT", &format!("what {wire:?} {name} thinks"));
         let script = Script::parse("histories.toml", &text).unwrap();
-        let server = ScriptedServer::start_forgetful(script).await.unwrap();
+        let server = ScriptedServer::start_without_history(script).await.unwrap();
         let id = ModelId::new(format!("{wire:?}"), name);
         let endpoint = Endpoint::new(id.clone(), wire, server.base_url_for(wire));
         let model = RemoteModel::new(endpoint).unwrap();
         let asked = request(vec![Message::user("a thought, please")], Options::default());
-        let events = hear(&model, asked).await.unwrap();
+        let events = receive(&model, asked).await.unwrap();
         let data = events.into_iter().find_map(|event| match event {
-            ModelEvent::Keepsake(data) => Some(data),
+            ModelEvent::ProviderState(data) => Some(data),
             _ => None,
         });
-        let kept = Keepsake { from: id, data: data.unwrap() };
+        let kept = ProviderState { from: id, data: data.unwrap() };
         Self { model, _server: server, kept }
     }
 }
@@ -79,7 +79,7 @@ fn request(messages: Vec<Message>, options: Options) -> ModelRequest {
     }
 }
 
-async fn hear(model: &RemoteModel, request: ModelRequest) -> Result<Vec<ModelEvent>, String> {
+async fn receive(model: &RemoteModel, request: ModelRequest) -> Result<Vec<ModelEvent>, String> {
     let mut stream = model.stream(Arc::new(request));
     let mut events = Vec::new();
     while let Some(event) = stream.next().await {
@@ -88,7 +88,7 @@ async fn hear(model: &RemoteModel, request: ModelRequest) -> Result<Vec<ModelEve
     Ok(events)
 }
 
-/// How a model is to answer, within what the types allow.
+/// Generates the options of a reply, within what the types allow.
 fn options() -> impl Strategy<Value = Options> {
     let tokens = prop::option::of(1..100_000_u32);
     let temperature = prop::option::of(0.0..=2.0_f32);
@@ -96,15 +96,15 @@ fn options() -> impl Strategy<Value = Options> {
         .prop_map(|(max_output_tokens, temperature)| Options { max_output_tokens, temperature })
 }
 
-/// Sends histories of every kind; the keepsakes in them are of this model and of all others.
+/// Sends histories of every kind; their provider states come from this model and from all others.
 fn everything_is_accepted(wire: Wire, name: &str) {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let (partner, foreign) = runtime.block_on(async {
         let mut foreign = Vec::new();
         for other in Wire::ALL {
-            foreign.push(Partner::new(other, "another").await.kept);
+            foreign.push(ModelUnderTest::new(other, "another").await.kept);
         }
-        (Partner::new(wire, name).await, foreign)
+        (ModelUnderTest::new(wire, name).await, foreign)
     });
     let histories = prop::collection::vec(message::sketch(), 0..9);
     let mut runner = TestRunner::new(ProptestConfig::with_cases(300));
@@ -112,7 +112,7 @@ fn everything_is_accepted(wire: Wire, name: &str) {
         let build = |sketch: Sketch| sketch.into_message(&partner.kept, &foreign);
         let messages: Vec<_> = sketches.into_iter().map(build).collect();
         let shown = format!("{messages:#?}");
-        let events = runtime.block_on(hear(&partner.model, request(messages, options)));
+        let events = runtime.block_on(receive(&partner.model, request(messages, options)));
         prop_assert!(events.is_ok(), "{events:?}\n{shown}");
         Ok(())
     });

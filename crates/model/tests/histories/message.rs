@@ -1,41 +1,41 @@
-//! Messages of every kind that the types allow.
+//! Generates messages of every kind that the types allow.
 
 use bytes::Bytes;
-use lango_model::{AnsweredCall, CallOutcome, Image, Keepsake, Message, UserMessage};
+use lango_model::{AnsweredCall, CallOutcome, Image, Message, ProviderState, UserMessage};
 use lango_protocol::{CallId, CallStatus};
 use proptest::prelude::*;
 
-/// A message, before keepsakes of real models are put into it.
+/// Is a message, before provider states of real models are put into it.
 #[derive(Debug, Clone)]
 pub(crate) enum Sketch {
     Plain(Message),
-    Exchange { text: String, calls: Vec<(String, String, String)>, keepsake: Kept },
+    Exchange { text: String, calls: Vec<(String, String, String)>, provider_state: StateOrigin },
 }
 
-/// Whose keepsake an exchange has.
+/// Says which model the provider state of an exchange comes from.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kept {
+pub(crate) enum StateOrigin {
     None,
-    /// Of the model that is asked.
+    /// From the model that is asked.
     Own,
-    /// Of one of the others.
+    /// From one of the others.
     Foreign(usize),
 }
 
 impl Sketch {
-    pub(crate) fn into_message(self, own: &Keepsake, foreign: &[Keepsake]) -> Message {
-        let (text, mut calls, keepsake) = match self {
+    pub(crate) fn into_message(self, own: &ProviderState, foreign: &[ProviderState]) -> Message {
+        let (text, mut calls, provider_state) = match self {
             Self::Plain(message) => return message,
-            Self::Exchange { text, calls, keepsake } => (text, calls, keepsake),
+            Self::Exchange { text, calls, provider_state } => (text, calls, provider_state),
         };
-        let keepsake = match keepsake {
-            Kept::None => None,
-            Kept::Own => {
-                // A keepsake goes back with the call that it came with.
+        let provider_state = match provider_state {
+            StateOrigin::None => None,
+            StateOrigin::Own => {
+                // A provider state goes back with the call that it came with.
                 calls.insert(0, ("fs_read".into(), r#"{"path":"a"}"#.into(), "r".into()));
                 Some(own.clone())
             }
-            Kept::Foreign(index) => foreign.get(index % foreign.len().max(1)).cloned(),
+            StateOrigin::Foreign(index) => foreign.get(index % foreign.len().max(1)).cloned(),
         };
         let answered = |(name, arguments, result)| AnsweredCall {
             id: CallId::generate(),
@@ -44,11 +44,11 @@ impl Sketch {
             result,
             outcome: CallOutcome::tool(CallStatus::Ok),
         };
-        Message::Exchange { text, calls: calls.into_iter().map(answered).collect(), keepsake }
+        Message::Exchange { text, calls: calls.into_iter().map(answered).collect(), provider_state }
     }
 }
 
-/// Texts as people and programs write them, and as nobody does.
+/// Generates texts as people and programs write them, and unusual ones.
 fn text() -> impl Strategy<Value = String> {
     let odd = prop::sample::select(vec![
         "",
@@ -117,16 +117,19 @@ fn arguments() -> impl Strategy<Value = String> {
 
 fn exchange() -> impl Strategy<Value = Sketch> {
     let calls = prop::collection::vec((name(), arguments(), text()), 0..5);
-    let keepsake =
-        prop_oneof![Just(Kept::None), Just(Kept::Own), any::<usize>().prop_map(Kept::Foreign),];
-    (text(), calls, keepsake).prop_map(|(text, calls, keepsake)| Sketch::Exchange {
+    let provider_state = prop_oneof![
+        Just(StateOrigin::None),
+        Just(StateOrigin::Own),
+        any::<usize>().prop_map(StateOrigin::Foreign),
+    ];
+    (text(), calls, provider_state).prop_map(|(text, calls, provider_state)| Sketch::Exchange {
         text,
         calls,
-        keepsake,
+        provider_state,
     })
 }
 
-/// Any message.
+/// Generates any message.
 pub(crate) fn sketch() -> impl Strategy<Value = Sketch> {
     let images = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(image(), 1..4)];
     let beside = || prop::option::weighted(0.2, text());

@@ -1,19 +1,19 @@
-//! Servers that cannot be reached, say nothing, or refuse.
+//! Tests servers that cannot be reached, do not answer, or refuse.
 
 use std::time::Duration;
 
 use lango_model::{Fault, RemoteModel, Wire};
 
-use crate::hearing::{endpoint, hear};
+use crate::hearing::{endpoint, receive};
 use crate::raw_server::{self, Response};
 
 #[tokio::test]
 async fn nobody_listening_is_said_with_the_address_and_the_next_step() {
     for wire in Wire::ALL {
         let endpoint = endpoint(wire, "http://user:secret@127.0.0.1:9/v1");
-        let heard = hear(&RemoteModel::new(endpoint).unwrap()).await;
-        assert_eq!(heard.fault(), Some(Fault::Unreachable), "{heard:?}");
-        let error = heard.error.unwrap().to_string();
+        let received = receive(&RemoteModel::new(endpoint).unwrap()).await;
+        assert_eq!(received.fault(), Some(Fault::Unreachable), "{received:?}");
+        let error = received.error.unwrap().to_string();
         assert!(error.contains("127.0.0.1:9") && error.contains("lango models test"), "{error}");
         assert!(!error.contains("secret"), "{error}");
     }
@@ -27,9 +27,9 @@ async fn a_refusal_is_told_in_the_providers_words() {
         chunks: vec![b"{\"error\":\"model 'model' not found, try pulling it first\"}".to_vec()],
     })
     .await;
-    let heard = hear(&RemoteModel::new(endpoint(Wire::Ollama, &server.url)).unwrap()).await;
-    assert_eq!(heard.fault(), Some(Fault::UnknownModel));
-    assert!(heard.error.unwrap().to_string().contains("try pulling it first"));
+    let received = receive(&RemoteModel::new(endpoint(Wire::Ollama, &server.url)).unwrap()).await;
+    assert_eq!(received.fault(), Some(Fault::UnknownModel));
+    assert!(received.error.unwrap().to_string().contains("try pulling it first"));
 }
 
 #[tokio::test]
@@ -39,6 +39,6 @@ async fn a_server_that_says_nothing_is_not_waited_for_for_ever() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     let mut endpoint = endpoint(Wire::Anthropic, &url);
     endpoint.idle_timeout = Duration::from_millis(100);
-    let heard = hear(&RemoteModel::new(endpoint).unwrap()).await;
-    assert_eq!(heard.fault(), Some(Fault::Silent), "{heard:?}");
+    let received = receive(&RemoteModel::new(endpoint).unwrap()).await;
+    assert_eq!(received.fault(), Some(Fault::Silent), "{received:?}");
 }

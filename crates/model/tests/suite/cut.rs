@@ -1,8 +1,8 @@
-//! Bodies in pieces, and bodies that end too early.
+//! Tests bodies in pieces, and bodies that end too early.
 
 use lango_model::Fault;
 
-use crate::hearing::{hear_all, hear_body};
+use crate::hearing::{receive_all, receive_body};
 use crate::raw_server::Response;
 use crate::speech::Speech;
 
@@ -18,8 +18,8 @@ fn in_two(speech: &Speech, at: usize) -> Response {
 async fn a_body_in_two_pieces_says_the_same_wherever_it_is_split() {
     for speech in Speech::all() {
         let responses = (0..=speech.body().len()).map(|at| in_two(&speech, at)).collect();
-        for (at, heard) in hear_all(speech.wire, responses).await.into_iter().enumerate() {
-            assert_eq!(heard, speech.meaning(), "{:?} split at {at}", speech.wire);
+        for (at, received) in receive_all(speech.wire, responses).await.into_iter().enumerate() {
+            assert_eq!(received, speech.meaning(), "{:?} split at {at}", speech.wire);
         }
     }
 }
@@ -29,8 +29,8 @@ async fn a_body_byte_by_byte_says_the_same() {
     for speech in Speech::all() {
         let mut response = Response::new(speech.content_type(), "");
         response.chunks = speech.body().bytes().map(|byte| vec![byte]).collect();
-        let heard = hear_all(speech.wire, vec![response]).await.remove(0);
-        assert_eq!(heard, speech.meaning(), "{:?}", speech.wire);
+        let received = receive_all(speech.wire, vec![response]).await.remove(0);
+        assert_eq!(received, speech.meaning(), "{:?}", speech.wire);
     }
 }
 
@@ -41,14 +41,21 @@ async fn a_body_that_ends_too_early_never_gives_a_call() {
         let cut = |at: usize| Response::new(speech.content_type(), &body[..at]);
         let responses = (0..body.len()).map(cut).collect();
         let meaning = speech.meaning().without_usage();
-        for (at, heard) in hear_all(speech.wire, responses).await.into_iter().enumerate() {
+        for (at, received) in receive_all(speech.wire, responses).await.into_iter().enumerate() {
             let wire = speech.wire;
             if at < speech.finished_at() {
-                assert_eq!(heard.calls, [], "{wire:?} cut at {at}");
-                assert_eq!(heard.fault(), Some(Fault::Cut), "{wire:?} cut at {at}: {heard:?}");
-                assert!(meaning.text.starts_with(&heard.text), "{wire:?} cut at {at}: {heard:?}");
+                assert_eq!(received.calls, [], "{wire:?} cut at {at}");
+                assert_eq!(
+                    received.fault(),
+                    Some(Fault::Cut),
+                    "{wire:?} cut at {at}: {received:?}"
+                );
+                assert!(
+                    meaning.text.starts_with(&received.text),
+                    "{wire:?} cut at {at}: {received:?}"
+                );
             } else {
-                assert_eq!(heard.without_usage(), meaning, "{wire:?} cut at {at}");
+                assert_eq!(received.without_usage(), meaning, "{wire:?} cut at {at}");
             }
         }
     }
@@ -59,10 +66,14 @@ async fn a_document_for_the_whole_reply_that_ends_too_early_gives_nothing() {
     for speech in Speech::all() {
         let cut = |at: usize| Response::new("application/json", &speech.whole.as_bytes()[..at]);
         let responses = (0..speech.whole.len()).map(cut).collect();
-        for (at, heard) in hear_all(speech.wire, responses).await.into_iter().enumerate() {
+        for (at, received) in receive_all(speech.wire, responses).await.into_iter().enumerate() {
             let wire = speech.wire;
-            assert_eq!(heard.fault(), Some(Fault::Cut), "{wire:?} cut at {at}: {heard:?}");
-            assert_eq!((heard.text.as_str(), heard.calls.len()), ("", 0), "{wire:?} cut at {at}");
+            assert_eq!(received.fault(), Some(Fault::Cut), "{wire:?} cut at {at}: {received:?}");
+            assert_eq!(
+                (received.text.as_str(), received.calls.len()),
+                ("", 0),
+                "{wire:?} cut at {at}"
+            );
         }
     }
 }
@@ -71,19 +82,24 @@ async fn a_document_for_the_whole_reply_that_ends_too_early_gives_nothing() {
 async fn a_missing_end_mark_is_forgiven_after_the_finish() {
     for speech in Speech::all() {
         let without = speech.with(speech.documents[..=speech.finish].to_vec());
-        let heard = hear_body(&speech, without.body()).await;
-        assert_eq!(heard.without_usage(), speech.meaning().without_usage(), "{:?}", speech.wire);
+        let received = receive_body(&speech, without.body()).await;
+        assert_eq!(received.without_usage(), speech.meaning().without_usage(), "{:?}", speech.wire);
     }
 }
 
-/// Proxies send the mark after a cut.
+/// Proxies send the end mark after a cut.
 #[tokio::test]
 async fn an_end_mark_without_a_finish_is_no_end_of_a_call() {
     for speech in Speech::all().into_iter().filter(|s| s.finish + 1 < s.documents.len()) {
         let mut documents = speech.documents.clone();
         documents.remove(speech.finish);
-        let heard = hear_body(&speech, speech.with(documents).body()).await;
-        assert_eq!((heard.calls.len(), heard.fault()), (0, Some(Fault::Cut)), "{:?}", speech.wire);
+        let received = receive_body(&speech, speech.with(documents).body()).await;
+        assert_eq!(
+            (received.calls.len(), received.fault()),
+            (0, Some(Fault::Cut)),
+            "{:?}",
+            speech.wire
+        );
     }
 }
 
@@ -91,10 +107,10 @@ async fn an_end_mark_without_a_finish_is_no_end_of_a_call() {
 async fn the_output_limit_in_a_call_is_an_error_and_not_half_a_call() {
     for speech in Speech::all() {
         let (reason, limit) = speech.reason;
-        let heard = hear_body(&speech, speech.replaced(reason, limit).body()).await;
+        let received = receive_body(&speech, speech.replaced(reason, limit).body()).await;
         let expected = (0, Some(Fault::OutputLimit));
-        assert_eq!((heard.calls.len(), heard.fault()), expected, "{:?}", speech.wire);
-        assert_eq!(heard.text, speech.meaning().text, "{:?}", speech.wire);
+        assert_eq!((received.calls.len(), received.fault()), expected, "{:?}", speech.wire);
+        assert_eq!(received.text, speech.meaning().text, "{:?}", speech.wire);
     }
 }
 
@@ -106,8 +122,9 @@ async fn the_output_limit_without_a_call_is_the_end_of_the_text() {
         let is_call =
             |document: &String| speech.call_marks.iter().any(|mark| document.contains(mark));
         let documents = limited.documents.iter().filter(|document| !is_call(document));
-        let heard = hear_body(&speech, speech.with(documents.cloned().collect()).body()).await;
-        assert_eq!(heard.error, None, "{:?}", speech.wire);
-        assert_eq!(heard.text, speech.meaning().text, "{:?}", speech.wire);
+        let received =
+            receive_body(&speech, speech.with(documents.cloned().collect()).body()).await;
+        assert_eq!(received.error, None, "{:?}", speech.wire);
+        assert_eq!(received.text, speech.meaning().text, "{:?}", speech.wire);
     }
 }

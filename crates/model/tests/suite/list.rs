@@ -1,4 +1,4 @@
-//! Which models a server says it has.
+//! Tests the list of a server's models.
 
 use lango_model::{ApiKey, Fault, ListedModel, Wire, list_models};
 
@@ -87,7 +87,7 @@ async fn anthropic_and_gemini_say_what_they_have() {
     assert!(request.starts_with("GET /v1beta/models?pageSize=1000 "), "{request}");
 }
 
-/// Sixty models, of which one cannot be shown.
+/// Lists sixty models, of which one has no details.
 fn ollama(request: &str) -> Response {
     if request.starts_with("GET /api/tags ") {
         let models: Vec<_> =

@@ -1,4 +1,4 @@
-//! The wires, end to end: our client against servers that speak them well and badly.
+//! Tests the provider APIs end to end: our client against servers that follow them well and badly.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,11 +1,12 @@
-//! Servers that do not take everything: they are asked again without it, and never with it again.
+//! Tests servers that do not accept every field: they are asked again without it, and never with it
+//! again.
 
 use std::sync::Arc;
 
 use lango_model::{Fault, ModelRequest, Options, RemoteModel, Wire};
 use lango_tool::{SafetyLevel, ToolDeclaration};
 
-use crate::hearing::{endpoint, hear_request, request};
+use crate::hearing::{endpoint, receive_request, request};
 use crate::raw_server::{self, Response, Server};
 use crate::speech::Speech;
 
@@ -20,8 +21,8 @@ fn full_request() -> Arc<ModelRequest> {
     Arc::new(request)
 }
 
-/// Refuses every request that has this in it, with these words.
-async fn fussy(wire: Wire, part: &'static str, words: &'static str) -> Server {
+/// Refuses every request that contains `part`, with this message.
+async fn refusing_model(wire: Wire, part: &'static str, words: &'static str) -> Server {
     let speech = Speech::of(wire);
     raw_server::serve(move |_, request| {
         if request.contains(part) {
@@ -34,11 +35,11 @@ async fn fussy(wire: Wire, part: &'static str, words: &'static str) -> Server {
 }
 
 async fn adapts(wire: Wire, part: &'static str, words: &'static str, instead: &str) {
-    let mut server = fussy(wire, part, words).await;
+    let mut server = refusing_model(wire, part, words).await;
     let model = RemoteModel::new(endpoint(wire, &server.url)).unwrap();
     for expected in [&["no", "yes"][..], &["yes"]] {
-        let heard = hear_request(&model, full_request()).await;
-        assert_eq!(heard.error, None, "{part}");
+        let received = receive_request(&model, full_request()).await;
+        assert_eq!(received.error, None, "{part}");
         for taken in expected {
             let request = server.requests.recv().await.unwrap();
             assert_eq!(request.contains(part), *taken == "no", "{part}: {request}");
@@ -71,8 +72,8 @@ async fn a_model_that_calls_tools_only_without_reasoning_is_asked_so() {
     })
     .await;
     let model = RemoteModel::new(endpoint(Wire::OpenAi, &server.url)).unwrap();
-    assert_eq!(hear_request(&model, full_request()).await.error, None);
-    assert_eq!(hear_request(&model, full_request()).await.error, None);
+    assert_eq!(receive_request(&model, full_request()).await.error, None);
+    assert_eq!(receive_request(&model, full_request()).await.error, None);
     let mut requests = 0;
     while server.requests.try_recv().is_ok() {
         requests += 1;
@@ -83,10 +84,10 @@ async fn a_model_that_calls_tools_only_without_reasoning_is_asked_so() {
 #[tokio::test]
 async fn a_server_that_takes_nothing_is_not_asked_for_ever() {
     let words = "temperature, stream_options, reasoning_effort and max_completion_tokens are bad";
-    let mut server = fussy(Wire::OpenAi, "model", words).await;
+    let mut server = refusing_model(Wire::OpenAi, "model", words).await;
     let model = RemoteModel::new(endpoint(Wire::OpenAi, &server.url)).unwrap();
-    let heard = hear_request(&model, full_request()).await;
-    assert_eq!(heard.fault(), Some(Fault::BadRequest));
+    let received = receive_request(&model, full_request()).await;
+    assert_eq!(received.fault(), Some(Fault::BadRequest));
     let mut requests = 0;
     while server.requests.try_recv().is_ok() {
         requests += 1;

@@ -1,4 +1,4 @@
-//! A server that sends exactly the bytes it is told, in exactly the chunks it is told.
+//! Runs a server that sends exactly the given bytes, in exactly the given chunks.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-/// What is sent back on one connection, which is closed then.
+/// Is sent back on one connection, which is then closed.
 #[derive(Debug, Clone)]
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -21,11 +21,11 @@ impl Response {
     }
 }
 
-/// A running server.
+/// Is a running server.
 pub(crate) struct Server {
-    /// Such as `http://127.0.0.1:1234`.
+    /// The address, such as `http://127.0.0.1:1234`.
     pub(crate) url: String,
-    /// What was asked, as it came.
+    /// The requests, as they came.
     pub(crate) requests: mpsc::UnboundedReceiver<String>,
 }
 
@@ -45,9 +45,9 @@ pub(crate) async fn serve(
                 let mut socket = socket;
                 let request = read_request(&mut socket).await;
                 let response = answer(number, &request);
-                // Nobody may want to know.
+                // The test may not read the requests.
                 let _ = sender.send(request);
-                // A client that has heard enough goes away.
+                // A client that has read enough closes the connection.
                 let _ = send(&mut socket, response).await;
             });
         }

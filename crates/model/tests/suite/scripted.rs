@@ -1,16 +1,16 @@
-//! Our client against the scripted model, which is as strict as the providers: whole turns over
-//! every wire.
+//! Tests our client against the scripted model, which is as strict as the providers: whole turns
+//! over every API.
 
 use std::sync::Arc;
 
 use lango_model::{
-    AnsweredCall, CallOutcome, Endpoint, Facts, Fault, Image, Keepsake, Message, ModelId,
-    ModelRequest, Options, RemoteModel, UserMessage, Wire, list_models,
+    AnsweredCall, CallOutcome, Endpoint, Facts, Fault, Image, Message, ModelId, ModelRequest,
+    Options, ProviderState, RemoteModel, UserMessage, Wire, list_models,
 };
 use lango_protocol::{CallId, CallStatus};
 use lango_scripted::{Script, ScriptedServer};
 
-use crate::hearing::{Heard, endpoint, hear, hear_request, request};
+use crate::hearing::{ReceivedReply, endpoint, receive, receive_request, request};
 
 async fn server(script: &str) -> ScriptedServer {
     ScriptedServer::start(Script::parse("test", script).unwrap()).await.unwrap()
@@ -22,17 +22,18 @@ fn endpoint_of(server: &ScriptedServer, wire: Wire, name: &str) -> Endpoint {
     endpoint
 }
 
-/// The calls of a reply as they go back, with results.
-fn exchange(from: &ModelId, heard: &Heard) -> Message {
-    let answered = heard.calls.iter().map(|(name, arguments)| AnsweredCall {
+/// Returns the calls of a reply as they go back, with results.
+fn exchange(from: &ModelId, received: &ReceivedReply) -> Message {
+    let answered = received.calls.iter().map(|(name, arguments)| AnsweredCall {
         id: CallId::generate(),
         name: name.clone(),
         arguments: arguments.clone(),
         result: format!("result of {name}"),
         outcome: CallOutcome::tool(CallStatus::Ok),
     });
-    let keepsake = heard.keepsake.clone().map(|data| Keepsake { from: from.clone(), data });
-    Message::Exchange { text: heard.text.clone(), calls: answered.collect(), keepsake }
+    let provider_state =
+        received.provider_state.clone().map(|data| ProviderState { from: from.clone(), data });
+    Message::Exchange { text: received.text.clone(), calls: answered.collect(), provider_state }
 }
 
 fn with(messages: Vec<Message>) -> Arc<ModelRequest> {
@@ -60,36 +61,36 @@ async fn a_turn_with_calls_goes_there_and_back_over_every_wire() {
         let server = server(TURN).await;
         // Named so that signatures are checked.
         let model = RemoteModel::new(endpoint_of(&server, wire, "gemini-3-pro")).unwrap();
-        let first = hear(&model).await;
+        let first = receive(&model).await;
         assert_eq!(first.error, None, "{wire:?}");
         assert_eq!((first.text.as_str(), first.reasoning.as_str()), ("Looking", "let me see"));
         assert_eq!(first.calls.len(), 2, "{wire:?}");
         let arguments: serde_json::Value = serde_json::from_str(&first.calls[0].1).unwrap();
         assert_eq!(arguments["deep"]["list"][1], "🦀");
-        assert!(first.usage.is_some() && first.keepsake.is_some(), "{wire:?}: {first:?}");
+        assert!(first.usage.is_some() && first.provider_state.is_some(), "{wire:?}: {first:?}");
 
         let back = exchange(&model.endpoint().id, &first);
-        let second = hear_request(&model, with(vec![Message::user("hello"), back])).await;
+        let second = receive_request(&model, with(vec![Message::user("hello"), back])).await;
         assert_eq!(second.error, None, "{wire:?}");
         assert_eq!(second.text, "done: result of fs_stat", "{wire:?}");
     }
 }
 
-/// What one model did is taken over by another in the middle of a turn.
+/// One model continues in the middle of a turn what another began.
 #[tokio::test]
 async fn any_model_can_go_on_where_another_stopped() {
     for from in Wire::ALL {
         let server = server(TURN).await;
         let before = RemoteModel::new(endpoint_of(&server, from, "gemini-3-pro")).unwrap();
-        let first = hear(&before).await;
+        let first = receive(&before).await;
         let back = exchange(&before.endpoint().id, &first);
         for to in Wire::ALL {
             for name in ["gemini-3-pro", "other"] {
                 let model = RemoteModel::new(endpoint_of(&server, to, name)).unwrap();
                 let messages = vec![Message::user("hello"), back.clone()];
-                let heard = hear_request(&model, with(messages)).await;
-                assert_eq!(heard.error, None, "{from:?} to {to:?} {name}");
-                assert_eq!(heard.text, "done: result of fs_stat", "{from:?} to {to:?} {name}");
+                let received = receive_request(&model, with(messages)).await;
+                assert_eq!(received.error, None, "{from:?} to {to:?} {name}");
+                assert_eq!(received.text, "done: result of fs_stat", "{from:?} to {to:?} {name}");
             }
         }
     }
@@ -111,7 +112,7 @@ fn bad_call() -> Message {
         result: String::new(),
         outcome: CallOutcome::tool(CallStatus::Refused),
     };
-    Message::Exchange { text: " \n".into(), calls: vec![call], keepsake: None }
+    Message::Exchange { text: " \n".into(), calls: vec![call], provider_state: None }
 }
 
 #[tokio::test]
@@ -132,8 +133,8 @@ async fn odd_conversations_are_taken_by_every_wire() {
                 let facts = Facts { images: sees, window: Some(100_000), ..Facts::default() };
                 endpoint.facts = facts;
                 let model = RemoteModel::new(endpoint).unwrap();
-                let heard = hear_request(&model, with(messages.clone())).await;
-                let outcome = (heard.text.as_str(), heard.error);
+                let received = receive_request(&model, with(messages.clone())).await;
+                let outcome = (received.text.as_str(), received.error);
                 assert_eq!(outcome, ("fine", None), "{wire:?} {messages:?}");
             }
         }
@@ -156,9 +157,9 @@ async fn faults_are_told_apart_on_every_wire() {
             let server = server(&format!("[[reply]]\n{reply}")).await;
             let mut endpoint = endpoint_of(&server, wire, "m");
             endpoint.idle_timeout = std::time::Duration::from_millis(300);
-            let heard = hear(&RemoteModel::new(endpoint).unwrap()).await;
-            assert_eq!(heard.fault(), Some(expected), "{wire:?} {reply}: {heard:?}");
-            assert_eq!(heard.calls, [], "{wire:?} {reply}");
+            let received = receive(&RemoteModel::new(endpoint).unwrap()).await;
+            assert_eq!(received.fault(), Some(expected), "{wire:?} {reply}: {received:?}");
+            assert_eq!(received.calls, [], "{wire:?} {reply}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! From sections to one system prompt.
+//! Combines sections into a system prompt.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use lango_protocol::AgentName;
 
 use super::{PromptSections, Section};
 
-/// Whom a prompt is for. It decides which sections are left out.
+/// Is the kind of agent that a prompt is for. It decides which sections are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Audience {
     /// Sees neither the shared identity nor the tool usage.
@@ -26,7 +26,7 @@ impl Audience {
                 Self::SubAgent { has_tools } => has_tools,
                 Self::SingleAgent => true,
             },
-            // Given separately, since its place is before everything else.
+            // It is passed separately, because it comes before everything else.
             Section::AgentIdentity => false,
             Section::Safety | Section::ConversationRules | Section::Custom(_) => true,
         }
@@ -34,10 +34,10 @@ impl Audience {
 }
 
 impl PromptSections {
-    /// The whole system prompt of one agent.
+    /// Returns the whole system prompt of one agent.
     ///
-    /// `identity` is what the agent is told about itself unless its `IDENTITY.md` says otherwise;
-    /// `generated` follows it and cannot be replaced.
+    /// `identity` describes the agent unless its `IDENTITY.md` replaces it; `generated` follows it
+    /// and cannot be replaced.
     pub(crate) fn compose(
         &self,
         name: &AgentName,

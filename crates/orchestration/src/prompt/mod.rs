@@ -1,6 +1,7 @@
-//! System prompts as ordered sections: which exist, who sees which, how they become one text.
+//! Builds system prompts from ordered sections: which exist, which agents see them, and how they
+//! are combined.
 //!
-//! The words are files under `prompts/`, and a user may replace each of them. The routing part of
+//! The texts are files under `prompts/`, and a user may replace each of them. The routing part of
 //! the orchestrator's prompt is generated and belongs to `instruction`.
 
 mod compose;

@@ -1,26 +1,26 @@
-//! The kinds of section a system prompt is made of.
+//! Defines the kinds of sections of a system prompt.
 
-/// One kind of section. The order of the variants is the order in a prompt; [`Section::priority`]
-/// is the same order in numbers.
+/// Is one kind of section. The order of the variants is the order in a prompt;
+/// [`Section::priority`] is the same order in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
-    /// Who the single agent is (`AGENTS.md`). No agent of a team sees it: it describes tools by
-    /// category, and a model may take a category for an agent's name.
+    /// The identity of the single agent (`AGENTS.md`). No agent of a team sees it: it describes
+    /// tools by category, and a model may take a category for an agent's name.
     Identity,
-    /// What one agent is told about itself (`agents/<name>/IDENTITY.md`).
+    /// The identity of one agent (`agents/<name>/IDENTITY.md`).
     AgentIdentity,
-    /// What no agent does (`SAFETY.md`).
+    /// The safety rules (`SAFETY.md`).
     Safety,
-    /// How every agent talks (`CONVERSATION_RULES.md`).
+    /// The rules for conversations (`CONVERSATION_RULES.md`).
     ConversationRules,
-    /// How tools are used (`TOOL_USAGE.md`). Only agents with tools see it.
+    /// The rules for using tools (`TOOL_USAGE.md`). Only agents with tools see it.
     ToolUsage,
     /// Any other `*.md` file of a user, by its title.
     Custom(String),
 }
 
 impl Section {
-    /// Where the section stands: lower comes first.
+    /// Returns the position of the section: lower comes first.
     pub fn priority(&self) -> u16 {
         match self {
             Self::Identity => 100,
@@ -32,7 +32,7 @@ impl Section {
         }
     }
 
-    /// The heading; identities have none, because they open the prompt.
+    /// Returns the heading; identities have none, because they open the prompt.
     pub fn title(&self) -> Option<&str> {
         match self {
             Self::Identity | Self::AgentIdentity => None,
@@ -43,7 +43,7 @@ impl Section {
         }
     }
 
-    /// The section that a file name stands for. `stem` is the name without `.md`.
+    /// Returns the section that a file name stands for. `stem` is the name without `.md`.
     pub(super) fn of_file(stem: &str) -> Self {
         match stem {
             "AGENTS" => Self::Identity,
@@ -55,7 +55,7 @@ impl Section {
         }
     }
 
-    /// The section as it stands in a prompt. A text that brings its own heading keeps it.
+    /// Renders the section for a prompt. A text with its own heading keeps it.
     pub(super) fn render(&self, text: &str) -> String {
         match self.title() {
             Some(title) if !text.starts_with('#') => format!("## {title}\n{text}"),
@@ -64,7 +64,7 @@ impl Section {
     }
 }
 
-/// `HOUSE_STYLE` → `House style`.
+/// Converts `HOUSE_STYLE` to `House style`.
 fn title_of(stem: &str) -> String {
     let words = stem.replace(['_', '-'], " ").to_lowercase();
     let mut characters = words.chars();

@@ -1,4 +1,5 @@
-//! The texts of the sections: built-in, replaced by a user's files, and replaced for one agent.
+//! Holds the texts of the sections: built-in, replaced by a user's files, or replaced for one
+//! agent.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ const BUILT_IN: &[(Section, &str)] = &[
     (Section::ToolUsage, include_str!("../../../../prompts/TOOL_USAGE.md")),
 ];
 
-/// The sections of all agents' prompts. [`Default`] is the built-in text.
+/// Holds the sections of all agents' prompts. [`Default`] is the built-in text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptSections {
     shared: BTreeMap<Section, String>,
@@ -30,7 +31,7 @@ impl Default for PromptSections {
 
 impl PromptSections {
     /// Replaces sections by a user's files. Paths are relative to the prompts directory:
-    /// `SAFETY.md` is for everybody, `agents/operator/SAFETY.md` for one agent.
+    /// `SAFETY.md` is for all agents, `agents/operator/SAFETY.md` for one agent.
     ///
     /// An empty file changes nothing, nor does a file that is not `*.md`. A `*.md` file with
     /// another name is one more section, after the others.
@@ -78,12 +79,12 @@ impl PromptSections {
         Ok(self)
     }
 
-    /// The text of a section that all agents share.
+    /// Returns the text of a section that all agents share.
     pub fn shared(&self, section: &Section) -> Option<&str> {
         self.shared.get(section).map(String::as_str)
     }
 
-    /// The sections of one agent: the shared ones, with its own on top.
+    /// Returns the sections of one agent: the shared ones, with its own on top.
     pub(super) fn of_agent(&self, agent: &AgentName) -> BTreeMap<&Section, &str> {
         let own = self.agents.get(agent).into_iter().flatten();
         self.shared.iter().chain(own).map(|(section, text)| (section, text.as_str())).collect()

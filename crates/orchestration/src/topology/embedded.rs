@@ -1,4 +1,4 @@
-//! The built-in topologies' files, as they were when the program was built.
+//! Embeds the files of the built-in topologies.
 
 macro_rules! folder {
     ($folder:literal: $($file:literal),+ $(,)?) => {

@@ -1,4 +1,4 @@
-//! The file that says how a folder of agents fits together.
+//! Parses the header file of a topology's folder.
 
 use lango_protocol::AgentName;
 use serde::Deserialize;
@@ -6,8 +6,8 @@ use serde::Deserialize;
 use super::{MatchOrder, Topology, UnmatchedPolicy};
 use crate::{AgentSpec, OrchestrationError, front_matter};
 
-/// The file in a topology's folder that is about all agents. Its front matter is read; its body
-/// is a note for people that no model sees.
+/// Names the file in a topology's folder that describes all agents. Its front matter is read; its
+/// body is a note for people that no model sees.
 pub const HEADER_FILE: &str = "TOPOLOGY.md";
 
 const NAME_RULE: &str = "NEVER invent or abbreviate agent names";
@@ -29,7 +29,7 @@ impl Header {
         Ok(front_matter::parse(file, text, Self::FIELDS)?.0)
     }
 
-    /// Puts `agents` into the registry order. The result is not checked yet.
+    /// Sorts `agents` into registry order. The result is not validated yet.
     pub(super) fn into_topology(
         self,
         name: &str,
@@ -43,10 +43,10 @@ impl Header {
             name: self.name.unwrap_or_else(|| name.to_owned()),
             agents,
             match_order: self.match_order.map_or(MatchOrder::LongestPrefix, MatchOrder::Agents),
-            unmatched: self.unmatched.map_or(UnmatchedPolicy::Nobody, UnmatchedPolicy::Agent),
+            unmatched: self.unmatched.map_or(UnmatchedPolicy::NoAgent, UnmatchedPolicy::Agent),
             name_rule: self.name_rule.unwrap_or_else(|| NAME_RULE.to_owned()),
         };
-        topology.known("agents", &order)?;
+        topology.check_known("agents", &order)?;
         let unlisted = topology.agents.iter().find(|agent| !order.contains(&agent.name));
         match unlisted.filter(|_| !order.is_empty()) {
             Some(agent) => Err(topology.missing("agents", &agent.name)),

@@ -1,4 +1,5 @@
-//! A line-up of agents: which exist, in which order they claim tools, who gets the rest.
+//! Defines topologies: which agents exist, in which order they claim tools, and which agent gets
+//! the rest.
 //!
 //! A topology is data. Two are built in ([`embedded`]); a user's own comes from a folder of agent
 //! files with an optional [`HEADER_FILE`] ([`header`]).
@@ -14,7 +15,7 @@ use crate::{AgentSpec, OrchestrationError};
 pub use header::HEADER_FILE;
 use header::Header;
 
-/// In which order agents claim tools.
+/// Is the order in which agents claim tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MatchOrder {
     /// The agent with the longest matching prefix; among equals, the first in the registry.
@@ -23,16 +24,16 @@ pub enum MatchOrder {
     Agents(Vec<AgentName>),
 }
 
-/// What happens to a tool that no prefix matches.
+/// Decides about tools that no prefix matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnmatchedPolicy {
-    /// It is given to nobody and reported.
-    Nobody,
+    /// No agent gets it, and it is reported.
+    NoAgent,
     /// It goes to this agent.
     Agent(AgentName),
 }
 
-/// A checked line-up of agents.
+/// Represents a validated set of agents.
 ///
 /// Invariants: at least one agent; names are unique and none is a root agent's; every name in the
 /// match order and the unmatched policy is one of the agents; every agent with prefixes is in the
@@ -47,24 +48,25 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Seven focused agents; unmatched tools go to nobody. The default.
+    /// Returns the default topology: seven focused agents; unmatched tools have no owner.
     ///
     /// Fails only when the program was built from a broken file.
     pub fn standard() -> Result<Self, OrchestrationError> {
         Self::from_files("standard", embedded::STANDARD)
     }
 
-    /// Four agents and a short prompt, for small models; unmatched tools go to `executor`.
+    /// Returns a topology with four agents and a short prompt, for small models; unmatched tools go
+    /// to `executor`.
     ///
     /// Fails only when the program was built from a broken file.
     pub fn compact() -> Result<Self, OrchestrationError> {
         Self::from_files("compact", embedded::COMPACT)
     }
 
-    /// A topology from the `(file name, text)` pairs of one folder.
+    /// Creates a topology from the `(file name, text)` pairs of one folder.
     ///
-    /// Without a [`HEADER_FILE`] the agents are in alphabetical order, the longest prefix claims
-    /// a tool, and unmatched tools go to nobody. `name` is used when the header has none.
+    /// Without a [`HEADER_FILE`] the agents are in alphabetical order, the longest prefix claims a
+    /// tool, and unmatched tools have no owner. `name` is used when the header has none.
     pub fn from_files(name: &str, files: &[(&str, &str)]) -> Result<Self, OrchestrationError> {
         let mut header = Header::default();
         let mut agents = Vec::new();
@@ -76,13 +78,13 @@ impl Topology {
             }
         }
         agents.sort_by(|a, b| a.name.cmp(&b.name));
-        header.into_topology(name, agents)?.checked()
+        header.into_topology(name, agents)?.validated()
     }
 
     /// Adds agents, or replaces those of the same name.
     ///
-    /// A replaced agent keeps its place. A new one is last in the registry and claims tools before
-    /// all others, because a person who adds an agent for some tools wants it to have them.
+    /// A replaced agent keeps its position. A new one is last in the registry and claims tools
+    /// before all others, because a person who adds an agent for some tools wants it to have them.
     pub fn with_agents(
         mut self,
         extra: impl IntoIterator<Item = AgentSpec>,
@@ -97,18 +99,18 @@ impl Topology {
                 claiming.push(spec.name.clone());
             }
             match self.agents.iter_mut().find(|agent| agent.name == spec.name) {
-                Some(place) => *place = spec,
+                Some(existing) => *existing = spec,
                 None => self.agents.push(spec),
             }
         }
         if let MatchOrder::Agents(order) = &mut self.match_order {
             order.splice(0..0, claiming);
         }
-        self.checked()
+        self.validated()
     }
 
-    /// The same with these agents alone. A tool that another one would claim is claimed by nobody
-    /// else for it only if it is not there: whoever restricts agents leaves out the others' tools too.
+    /// Restricts the topology to these agents. Tools of the other agents could then be claimed by
+    /// these, so the caller must leave out the others' tools too.
     pub fn only(mut self, agents: &BTreeSet<AgentName>) -> Result<Self, OrchestrationError> {
         self.agents.retain(|agent| agents.contains(&agent.name));
         if let MatchOrder::Agents(order) = &mut self.match_order {
@@ -117,42 +119,42 @@ impl Topology {
         if let UnmatchedPolicy::Agent(name) = &self.unmatched
             && !agents.contains(name)
         {
-            self.unmatched = UnmatchedPolicy::Nobody;
+            self.unmatched = UnmatchedPolicy::NoAgent;
         }
-        self.checked()
+        self.validated()
     }
 
-    /// The topology's name.
+    /// Returns the topology's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The agents, in registry order.
+    /// Returns the agents, in registry order.
     pub fn agents(&self) -> &[AgentSpec] {
         &self.agents
     }
 
-    /// The spec of exactly this name.
+    /// Returns the spec with exactly this name.
     pub fn agent(&self, name: &str) -> Option<&AgentSpec> {
         self.agents.iter().find(|agent| agent.name == *name)
     }
 
-    /// In which order agents claim tools.
+    /// Returns the order in which agents claim tools.
     pub fn match_order(&self) -> &MatchOrder {
         &self.match_order
     }
 
-    /// What happens to a tool that no prefix matches.
+    /// Returns the policy for tools that no prefix matches.
     pub fn unmatched(&self) -> &UnmatchedPolicy {
         &self.unmatched
     }
 
-    /// The sentence that forbids the orchestrator to make up names.
+    /// Returns the sentence that forbids the orchestrator to invent names.
     pub fn name_rule(&self) -> &str {
         &self.name_rule
     }
 
-    fn checked(self) -> Result<Self, OrchestrationError> {
+    fn validated(self) -> Result<Self, OrchestrationError> {
         if self.agents.is_empty() {
             return Err(OrchestrationError::NoAgents { topology: self.name });
         }
@@ -166,20 +168,20 @@ impl Topology {
             }
         }
         if let MatchOrder::Agents(order) = &self.match_order {
-            self.known("match_order", order)?;
-            let silent =
+            self.check_known("match_order", order)?;
+            let unordered =
                 |agent: &&AgentSpec| !agent.prefixes.is_empty() && !order.contains(&agent.name);
-            if let Some(agent) = self.agents.iter().find(silent) {
+            if let Some(agent) = self.agents.iter().find(unordered) {
                 return Err(self.missing("match_order", &agent.name));
             }
         }
         if let UnmatchedPolicy::Agent(name) = &self.unmatched {
-            self.known("unmatched", std::slice::from_ref(name))?;
+            self.check_known("unmatched", std::slice::from_ref(name))?;
         }
         Ok(self)
     }
 
-    fn known(&self, field: &'static str, names: &[AgentName]) -> Result<(), OrchestrationError> {
+    fn check_known(&self, field: &'static str, names: &[AgentName]) -> Result<(), OrchestrationError> {
         match names.iter().find(|name| self.agent(name.as_str()).is_none()) {
             None => Ok(()),
             Some(name) => Err(OrchestrationError::UnknownAgent {

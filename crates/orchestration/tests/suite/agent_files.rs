@@ -1,4 +1,4 @@
-//! Bad `AGENT.md` files: every mistake is named with its file.
+//! Tests invalid `AGENT.md` files: every error names its file.
 
 use lango_orchestration::{AgentSpec, OrchestrationError};
 

@@ -1,4 +1,5 @@
-//! R11: the name that answers without an author get. The events adapter itself is the runtime's.
+//! Tests R11: the name that answers without an author get. The events adapter itself belongs to the
+//! runtime.
 
 use crate::support::{compact, standard, tree_with};
 

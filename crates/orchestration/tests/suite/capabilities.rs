@@ -1,4 +1,4 @@
-//! R08 and the phrases of R20.
+//! Tests R08 and the phrases of R20.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! R12 and R16: only agents with something to do exist, and only they are mentioned.
+//! Tests R12 and R16: only agents with something to do exist, and only they are mentioned.
 
 use crate::support::{ALL_TOOLS, agent_names, compact, has_word, standard, team, tool_names};
 

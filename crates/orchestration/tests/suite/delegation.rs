@@ -1,4 +1,4 @@
-//! R09, R13, R15, R18 and the keywords of R19 and R20: what the orchestrator is told.
+//! Tests R09, R13, R15, R18 and the keywords of R19 and R20: the orchestrator's instruction.
 
 use crate::support::{
     ALL_TOOLS, compact, has_word, orchestrator, routing_line, standard, team, tree_with,

@@ -1,5 +1,5 @@
-//! What the seeds say about the agent tree, shown without a model. `../SCENARIOS.md` maps every
-//! scenario of the documents to a test here, or says where else it is shown.
+//! Tests the requirements for the agent tree without a model. `../SCENARIOS.md` maps every scenario
+//! of the documents to a test here, or says where else it is shown.
 
 #![expect(clippy::unwrap_used, reason = "clippy allows it in test functions, not in their helpers")]
 

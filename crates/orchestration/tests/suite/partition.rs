@@ -1,4 +1,4 @@
-//! R03, R04, R05 and the tool routing of R19 and R20.
+//! Tests R03, R04, R05 and the tool routing of R19 and R20.
 
 use lango_orchestration::{RoleToolSet, partition_tools};
 
@@ -14,7 +14,7 @@ fn sorted<'a>(names: &[&'a str]) -> Vec<&'a str> {
     names
 }
 
-/// The tools of one compact agent.
+/// Returns the tools of one compact agent.
 fn compact_owner(names: &[&str], agent: &str) -> Vec<String> {
     let topology = compact();
     let partition = partition_tools(&topology, &registry(names));

@@ -1,4 +1,4 @@
-//! R10 and R14, overrides, and the line every prompt begins with.
+//! Tests R10 and R14, overrides, and the line that every prompt begins with.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,4 @@
-//! What holds for any set of tools.
+//! Tests properties that hold for any set of tools.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::support::{agent_names, compact, has_word, registry, standard, team, tool_names};
 
-/// Names that look like tools: known prefixes with any ending, and anything else.
+/// Generates names that look like tools: known prefixes with any ending, and anything else.
 fn name() -> impl Strategy<Value = String> {
     let prefixes: Vec<String> =
         standard().agents().iter().flat_map(|spec| spec.prefixes.clone()).collect();

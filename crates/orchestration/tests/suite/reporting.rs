@@ -1,4 +1,4 @@
-//! R17 and the Proactive Behavior of R19: what the specialists are told.
+//! Tests R17 and the Proactive Behavior of R19: the specialists' instructions.
 
 use lango_orchestration::Topology;
 

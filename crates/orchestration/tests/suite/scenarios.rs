@@ -1,8 +1,8 @@
-//! The checklist of scenarios is itself checked.
+//! Checks the checklist of scenarios.
 
 const CHECKLIST: &str = include_str!("../SCENARIOS.md");
 
-/// The tests of this crate.
+/// Holds the tests of this crate.
 const SOURCES: &[&str] = &[
     include_str!("author.rs"),
     include_str!("capabilities.rs"),
@@ -15,8 +15,8 @@ const SOURCES: &[&str] = &[
     include_str!("tree.rs"),
 ];
 
-/// Where the scenarios are shown that need a runtime or a whole turn.
-const ELSEWHERE: &[(&str, &[&str])] = &[
+/// Holds the test files of the scenarios that need a runtime or a whole turn.
+const OTHER_SOURCES: &[(&str, &[&str])] = &[
     ("runtime", &[include_str!("../../../runtime/src/events_adapter.rs")]),
     (
         "turn",
@@ -50,16 +50,16 @@ fn the_checklist_has_all_84_scenarios() {
 #[test]
 fn every_scenario_has_a_test_or_says_where_it_is_shown() {
     for row in rows() {
-        let (test, elsewhere) = (row[3], row.get(4).copied().unwrap_or_default());
-        assert!(test.starts_with('`') || !elsewhere.is_empty(), "{row:?}");
+        let (test, note) = (row[3], row.get(4).copied().unwrap_or_default());
+        assert!(test.starts_with('`') || !note.is_empty(), "{row:?}");
     }
 }
 
 #[test]
 fn every_test_in_the_checklist_exists() {
     for name in CHECKLIST.split('`').filter(|name| name.starts_with('r') && !name.contains(' ')) {
-        let elsewhere = ELSEWHERE.iter().any(|(_, sources)| declares(sources, name));
-        assert!(elsewhere || declares(SOURCES, name), "{name}");
+        let in_other_sources = OTHER_SOURCES.iter().any(|(_, sources)| declares(sources, name));
+        assert!(in_other_sources || declares(SOURCES, name), "{name}");
     }
 }
 
@@ -68,7 +68,7 @@ fn what_needs_a_runtime_or_a_turn_names_a_test_that_is_there() {
     for row in rows() {
         for entry in row.get(4).copied().unwrap_or_default().split("; ") {
             let place = entry.split(':').next().unwrap_or_default();
-            let Some((_, sources)) = ELSEWHERE.iter().find(|(name, _)| *name == place) else {
+            let Some((_, sources)) = OTHER_SOURCES.iter().find(|(name, _)| *name == place) else {
                 assert!(!["turn", "runtime"].iter().any(|word| entry.starts_with(word)), "{row:?}");
                 continue;
             };

@@ -1,4 +1,4 @@
-//! Every prompt, word for word, with all tool prefixes present and one unmatched tool.
+//! Compares every prompt word for word, with all tool prefixes present and one unmatched tool.
 
 use lango_orchestration::{RemoteAgentSpec, Topology};
 

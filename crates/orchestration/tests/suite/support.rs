@@ -1,11 +1,11 @@
-//! Tools of any name, and short ways to build a tree.
+//! Provides tools of any name and functions to build a tree.
 
 use lango_orchestration::{
     AgentTree, Config, Orchestrator, PromptSections, Root, SingleAgent, Topology, build_agent_tree,
 };
 use lango_tool::{RegisteredTool, SafetyLevel, Tool, ToolContext, ToolError, ToolRegistry};
 
-/// Real names with every prefix of both topologies.
+/// Holds real names with every prefix of both topologies.
 pub(crate) const ALL_TOOLS: &[&str] = &[
     "exec_shell",
     "exec_background",
@@ -75,7 +75,7 @@ pub(crate) fn compact() -> Topology {
     Topology::compact().unwrap()
 }
 
-/// A tree with default settings; `change` adjusts them.
+/// Builds a tree with default settings; `change` adjusts them.
 pub(crate) fn tree_with(
     topology: &Topology,
     tools: &[&str],
@@ -122,13 +122,13 @@ pub(crate) fn tool_names(tools: &[std::sync::Arc<RegisteredTool>]) -> Vec<&str> 
     tools.iter().map(|tool| tool.name()).collect()
 }
 
-/// The line of the routing table about one agent.
+/// Returns the line of the routing table about one agent.
 pub(crate) fn routing_line<'a>(orchestrator: &'a Orchestrator, agent: &str) -> &'a str {
     let start = format!("- {agent} ");
     orchestrator.system_prompt.lines().find(|line| line.starts_with(&start)).unwrap()
 }
 
-/// Whether `word` stands in `text` on its own.
+/// Tells whether `word` is a separate word of `text`.
 pub(crate) fn has_word(text: &str, word: &str) -> bool {
     let part_of_word = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     text.match_indices(word).any(|(start, _)| {

@@ -1,4 +1,4 @@
-//! Prompts are sent with every call, so their size is a budget.
+//! Tests the size of prompts, which are sent with every call.
 
 use crate::support::{ALL_TOOLS, compact, standard, team};
 

@@ -1,4 +1,4 @@
-//! Topologies as data: the two that are built in, a user's folder, extra agents.
+//! Tests topologies as data: the two built-in ones, a user's folder and extra agents.
 
 use lango_orchestration::{
     AgentSpec, MatchOrder, OrchestrationError, Topology, UnmatchedPolicy, partition_tools,
@@ -32,7 +32,7 @@ fn r03_standard_orders_and_prefixes_are_those_of_the_documents() {
     let order: Vec<&str> = order.iter().map(lango_protocol::AgentName::as_str).collect();
     let expected = ["librarian", "chronicler", "automator", "navigator", "vault", "operator"];
     assert_eq!(order, expected);
-    assert_eq!(*topology.unmatched(), UnmatchedPolicy::Nobody);
+    assert_eq!(*topology.unmatched(), UnmatchedPolicy::NoAgent);
     let librarian = "search_ rag_ graph_ save_knowledge save_learning create_skill list_skills \
                      librarian_";
     for (agent, prefixes) in [

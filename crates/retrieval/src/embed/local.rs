@@ -1,4 +1,4 @@
-//! The model that is part of the program.
+//! Embeds texts with the embedded model.
 
 use futures_util::stream::{self, StreamExt as _};
 use lango_encoder::Encoder;
@@ -12,18 +12,18 @@ pub struct LocalEmbedder {
     model: EmbeddingModel,
 }
 
-/// Texts that one core embeds together. More gain nothing and hold up others longer.
-const BATCH: usize = 32;
+/// Limits the texts that one core embeds together. More gain nothing and delay others longer.
+const BATCH_SIZE: usize = 32;
 
-/// Cores that work at once, at most.
-const MOST_WORKERS: usize = 8;
+/// Limits the cores that work at once.
+const MAX_WORKER_COUNT: usize = 8;
 
 fn workers() -> usize {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_WORKERS))
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MAX_WORKER_COUNT))
 }
 
 impl LocalEmbedder {
-    /// The embedder. Costs nothing until it is used.
+    /// Makes the embedder. It costs nothing until it is used.
     pub fn new() -> Self {
         Self { model: EmbeddingModel { name: format!("local/{}", lango_encoder::NAME) } }
     }
@@ -41,13 +41,13 @@ impl Embedder for LocalEmbedder {
     }
 
     fn batch(&self) -> usize {
-        BATCH * workers()
+        BATCH_SIZE * workers()
     }
 
     fn embed<'a>(&'a self, texts: &'a [String], _: Purpose) -> EmbedFuture<'a> {
         Box::pin(async move {
             let workers = workers();
-            let share = texts.len().div_ceil(workers).clamp(1, BATCH);
+            let share = texts.len().div_ceil(workers).clamp(1, BATCH_SIZE);
             let shares: Vec<Vec<String>> = texts.chunks(share).map(<[String]>::to_vec).collect();
             let shares = stream::iter(shares).map(|texts| {
                 tokio::task::spawn_blocking(move || {

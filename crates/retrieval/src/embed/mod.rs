@@ -1,4 +1,4 @@
-//! Texts as vectors: the trait, and who implements it.
+//! Defines the embedder, which turns texts into vectors, and its implementations.
 
 mod local;
 mod remote;
@@ -9,7 +9,7 @@ use std::pin::Pin;
 pub use local::LocalEmbedder;
 pub use remote::{RemoteEmbedder, RemoteWire};
 
-/// What a text is embedded for. Some models make a difference.
+/// Says what a text is embedded for. Some models distinguish these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// To be found.
@@ -18,31 +18,31 @@ pub enum Purpose {
     Query,
 }
 
-/// Which model. Vectors of different models are never compared.
+/// Identifies a model. Vectors of different models are never compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingModel {
     /// As `PROVIDER/NAME`.
     pub name: String,
 }
 
-/// The vectors of some texts, in their order, each of length one.
+/// Resolves to the vectors of some texts, in their order, each of length one.
 pub type EmbedFuture<'a> =
     Pin<Box<dyn Future<Output = Result<Vec<Vec<f32>>, EmbedError>> + Send + 'a>>;
 
 /// Turns texts into vectors, such that texts of similar meaning are near to each other.
 /// Implemented by each provider; `dyn` because which one is decided by the user's configuration.
 pub trait Embedder: Send + Sync {
-    /// Who it is.
+    /// Returns the model.
     fn model(&self) -> &EmbeddingModel;
 
-    /// How many texts it likes to get at once.
+    /// Returns how many texts should be embedded at once.
     fn batch(&self) -> usize;
 
-    /// The vectors of these texts.
+    /// Embeds these texts.
     fn embed<'a>(&'a self, texts: &'a [String], purpose: Purpose) -> EmbedFuture<'a>;
 }
 
-/// Why there are no vectors.
+/// Says why there are no vectors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmbedError {
     /// The server does not answer.
@@ -51,9 +51,9 @@ pub enum EmbedError {
          `lango config show`, or use the built-in model: `lango config set embedding.provider local`"
     )]
     Unreachable {
-        /// Which model.
+        /// The model.
         model: String,
-        /// What the network said.
+        /// The network's error.
         reason: String,
     },
     /// The server answers, but not with vectors.
@@ -62,17 +62,17 @@ pub enum EmbedError {
          `lango doctor`"
     )]
     Refused {
-        /// Which model.
+        /// The model.
         model: String,
-        /// What it said.
+        /// The server's message.
         reason: String,
     },
     /// The answer is not what was asked for.
     #[error("the embedding model {model} gave an answer that makes no sense: {reason}")]
     Unreadable {
-        /// Which model.
+        /// The model.
         model: String,
-        /// What is wrong with it.
+        /// The error in it.
         reason: String,
     },
 }

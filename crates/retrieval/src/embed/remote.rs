@@ -1,4 +1,4 @@
-//! Models behind a server: OpenAI's wire, Gemini's, Ollama's.
+//! Embeds texts with a model on a server: over the APIs of OpenAI, Gemini and Ollama.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EmbedError, EmbedFuture, Embedder, EmbeddingModel, Purpose, normalise};
 
-/// The wire that a server speaks.
+/// Is the API that a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoteWire {
     /// `POST /embeddings`, as OpenAI and most servers have it.
@@ -19,7 +19,7 @@ pub enum RemoteWire {
     Ollama,
 }
 
-/// A model behind a server.
+/// Embeds texts with a model on a server.
 pub struct RemoteEmbedder {
     model: EmbeddingModel,
     name: String,
@@ -29,24 +29,24 @@ pub struct RemoteEmbedder {
     client: Client,
 }
 
-/// Texts in one request; every provider takes as many.
-const BATCH: usize = 64;
+/// Is the number of texts in one request; every provider accepts as many.
+const BATCH_SIZE: usize = 64;
 
 /// Waits before another try, where the server is busy or away.
 const WAITS: [Duration; 3] =
     [Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(8)];
 
-/// The longest wait that a server may ask for.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// Limits the wait that a server may ask for.
+const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
 
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// The longest part of a server's words that is repeated to a person.
-const LONGEST_REASON: usize = 300;
+/// Limits the part of a server's message that is shown to a person.
+const MAX_REASON_CHARACTERS: usize = 300;
 
 impl RemoteEmbedder {
-    /// A model by its provider's name and its own. `base_url` goes up to and including the version,
-    /// such as `https://api.openai.com/v1`.
+    /// Makes an embedder for a model by its provider's name and its own. `base_url` goes up to and
+    /// including the version, such as `https://api.openai.com/v1`.
     pub fn new(
         provider: &str,
         name: &str,
@@ -154,7 +154,7 @@ impl RemoteEmbedder {
     async fn refused(&self, response: Response) -> EmbedError {
         let status = response.status();
         let said = response.text().await.unwrap_or_default();
-        let said: String = said.trim().chars().take(LONGEST_REASON).collect();
+        let said: String = said.trim().chars().take(MAX_REASON_CHARACTERS).collect();
         EmbedError::Refused { model: self.model.name.clone(), reason: format!("{status} {said}") }
     }
 
@@ -163,7 +163,7 @@ impl RemoteEmbedder {
     }
 }
 
-/// An error with everything behind it: the outermost says only that something failed.
+/// Returns an error with its causes: the outermost says only that something failed.
 fn causes(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
@@ -176,7 +176,7 @@ fn causes(error: &reqwest::Error) -> String {
 
 fn retry_after(response: &Response) -> Option<Duration> {
     let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
-    Some(Duration::from_secs(seconds).min(LONGEST_WAIT))
+    Some(Duration::from_secs(seconds).min(MAX_RETRY_WAIT))
 }
 
 impl Embedder for RemoteEmbedder {
@@ -185,13 +185,13 @@ impl Embedder for RemoteEmbedder {
     }
 
     fn batch(&self) -> usize {
-        BATCH
+        BATCH_SIZE
     }
 
     fn embed<'a>(&'a self, texts: &'a [String], purpose: Purpose) -> EmbedFuture<'a> {
         Box::pin(async move {
             let mut vectors = Vec::with_capacity(texts.len());
-            for batch in texts.chunks(BATCH) {
+            for batch in texts.chunks(BATCH_SIZE) {
                 vectors.extend(self.batch_of(batch, purpose).await?);
             }
             Ok(vectors)

@@ -1,19 +1,19 @@
-//! Whether the tables and indexes agree with each other.
+//! Checks that the tables and indexes agree with each other.
 
 use lango_store::{Dialect, Statement, StoreError};
 
 use super::Retrieval;
 use crate::RetrievalError;
 
-/// Something that does not agree.
+/// Describes a disagreement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// What, in words.
+    /// The disagreement, in words.
     pub what: String,
 }
 
-/// Statements that count what must not be there.
-const NEVER: &[(&str, &str)] = &[
+/// Lists statements that count rows that must not exist.
+const FORBIDDEN_ROWS: &[(&str, &str)] = &[
     (
         "passages that belong to no entry",
         "SELECT COUNT(*) FROM retrieval_passages p WHERE NOT EXISTS \
@@ -35,13 +35,13 @@ const NEVER: &[(&str, &str)] = &[
          (SELECT 1 FROM retrieval_passages p WHERE p.id = v.passage AND p.scope = v.scope)",
     ),
     (
-        "vectors of a model that nobody knows",
+        "vectors of an unknown model",
         "SELECT COUNT(*) FROM retrieval_vectors v WHERE NOT EXISTS \
          (SELECT 1 FROM retrieval_models m WHERE m.id = v.model)",
     ),
 ];
 
-/// The same for the words of PostgreSQL, which are a column of their passage.
+/// Counts the same for the words of PostgreSQL, which are a column of their passage.
 const STALE_WORDS_POSTGRES: &str = "SELECT COUNT(*) FROM retrieval_passages \
      WHERE words <> lango_words(heading, body, extra)";
 
@@ -50,7 +50,7 @@ impl Retrieval {
     /// are made when there is time.
     pub async fn check(&self) -> Result<Vec<Problem>, RetrievalError> {
         let mut problems = Vec::new();
-        for (what, sql) in NEVER {
+        for (what, sql) in FORBIDDEN_ROWS {
             let count = self.count(sql).await?;
             if count > 0 {
                 problems.push(Problem { what: format!("{count} {what}") });

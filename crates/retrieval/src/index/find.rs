@@ -1,4 +1,4 @@
-//! Searching: what is asked for, what is found, and the two rankings made into one.
+//! Searches: the query, the result, and the fusion of the two rankings.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,37 +9,37 @@ use super::Retrieval;
 use crate::fusion::fuse;
 use crate::{EmbedError, EntryKey, RetrievalError, Space, ids};
 
-/// How texts are found.
+/// Says how texts are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// By their words.
+    /// By words.
     Words,
-    /// By their meaning.
+    /// By meaning.
     Vectors,
-    /// By both.
+    /// By words and meaning.
     #[default]
     Hybrid,
 }
 
-/// What is looked for.
+/// Describes a search.
 #[derive(Debug, Clone)]
 pub struct Search {
-    /// Whose texts.
+    /// The space to search.
     pub space: Space,
     /// Only in these collections; in all of them if there are none.
     pub collections: Vec<String>,
-    /// What somebody asked.
+    /// The user's query.
     pub text: String,
-    /// At most so many hits.
+    /// The maximum number of hits.
     pub limit: usize,
-    /// How.
+    /// The mode.
     pub mode: Mode,
-    /// Hits by meaning alone must be at least this similar, from -1 to 1.
-    pub least_similarity: f32,
+    /// The minimum similarity of hits by meaning only, from -1 to 1.
+    pub min_similarity: f32,
 }
 
 impl Search {
-    /// A search in all collections of a space, by words and meaning.
+    /// Makes a search in all collections of a space, by words and meaning.
     pub fn new(space: Space, text: impl Into<String>, limit: usize) -> Self {
         Self {
             space,
@@ -47,58 +47,58 @@ impl Search {
             text: text.into(),
             limit,
             mode: Mode::default(),
-            least_similarity: 0.0,
+            min_similarity: 0.0,
         }
     }
 }
 
-/// What was found, the best first.
+/// Holds the hits, the best first.
 #[derive(Debug, Clone, Default)]
-pub struct Found {
+pub struct SearchHits {
     /// The passages.
-    pub hits: Vec<Hit>,
-    /// Set where the embedding model did not answer, so that this was found by words alone.
+    pub hits: Vec<SearchHit>,
+    /// Set where the embedding model did not answer, so that the search used words only.
     pub words_only: Option<EmbedError>,
 }
 
-/// A passage that was found.
+/// Is a passage that was found.
 #[derive(Debug, Clone, Serialize)]
-pub struct Hit {
-    /// Which entry.
+pub struct SearchHit {
+    /// The entry.
     #[serde(skip)]
     pub entry: EntryKey,
-    /// The passage's place in the entry, from 0.
+    /// The passage's position in the entry, from 0.
     pub number: u64,
-    /// What people call the entry.
+    /// The entry's title for people.
     pub title: String,
-    /// Where the entry comes from.
+    /// The entry's source.
     pub source: String,
-    /// Where in it.
+    /// The position in the entry.
     pub position: String,
-    /// The headings it stands under, the title first.
+    /// The headings above it, the title first.
     pub heading: String,
     /// The text.
     pub text: String,
-    /// How good it is; comparable within one search only.
+    /// The score; comparable within one search only.
     pub score: f64,
     /// The cosine of its angle to the query, where it was found by meaning.
     pub similarity: Option<f32>,
-    /// Whether it was found by its words.
+    /// True if it was found by its words.
     pub by_words: bool,
 }
 
-/// Passages of each ranking that are fused. Deeper ones cannot come first any more.
-const DEPTH: usize = 100;
+/// Limits the passages of each ranking that are fused. Deeper ones cannot become first.
+const MIN_RANKING_DEPTH: usize = 100;
 
 impl Retrieval {
-    /// Finds passages. With [`Mode::Hybrid`] and no embedder, or one that does not answer, it finds
-    /// by words alone.
-    pub async fn search(&self, search: &Search) -> Result<Found, RetrievalError> {
+    /// Finds passages. With [`Mode::Hybrid`] and no embedder, or one that does not answer, it
+    /// searches by words only.
+    pub async fn search(&self, search: &Search) -> Result<SearchHits, RetrievalError> {
         let scopes = self.scopes(search).await?;
         if scopes.is_empty() || search.limit == 0 {
-            return Ok(Found::default());
+            return Ok(SearchHits::default());
         }
-        let depth = DEPTH.max(search.limit);
+        let depth = MIN_RANKING_DEPTH.max(search.limit);
         let by_words = match search.mode {
             Mode::Vectors => Vec::new(),
             Mode::Words | Mode::Hybrid => self.by_words(search, &scopes, depth).await?,
@@ -120,7 +120,7 @@ impl Retrieval {
         };
         let words: HashSet<i64> = by_words.iter().map(|hit| hit.passage).collect();
         by_meaning.retain(|(passage, similarity)| {
-            *similarity >= search.least_similarity || words.contains(passage)
+            *similarity >= search.min_similarity || words.contains(passage)
         });
         let similarities: HashMap<i64, f32> = by_meaning.iter().copied().collect();
         let mut fused = match search.mode {
@@ -137,10 +137,10 @@ impl Retrieval {
             hit.similarity = similarities.get(passage).copied();
             hit.by_words = words.contains(passage);
         }
-        Ok(Found { hits: hits.into_iter().map(|(_, hit)| hit).collect(), words_only })
+        Ok(SearchHits { hits: hits.into_iter().map(|(_, hit)| hit).collect(), words_only })
     }
 
-    /// The numbers of the collections that a search is about.
+    /// Returns the numbers of the collections to search.
     async fn scopes(&self, search: &Search) -> Result<Vec<i64>, StoreError> {
         if !search.collections.is_empty() {
             let scope = |collection: &String| ids::scope(search.space, collection);
@@ -152,8 +152,9 @@ impl Retrieval {
         rows.iter().map(|row| Ok(ids::scope(search.space, row.text(0)?))).collect()
     }
 
-    /// The passages of these numbers, in this order. One that went away meanwhile is left out.
-    pub(super) async fn load(&self, ranked: &[(i64, f64)]) -> Result<Vec<(i64, Hit)>, StoreError> {
+    /// Loads the passages of these numbers, in this order. One that was deleted meanwhile is left
+    /// out.
+    pub(super) async fn load(&self, ranked: &[(i64, f64)]) -> Result<Vec<(i64, SearchHit)>, StoreError> {
         let mut hits = Vec::with_capacity(ranked.len());
         for (passage, score) in ranked {
             let statement = Statement::new(
@@ -171,9 +172,9 @@ impl Retrieval {
     }
 }
 
-fn hit(row: &Row, score: f64) -> Result<Option<Hit>, StoreError> {
+fn hit(row: &Row, score: f64) -> Result<Option<SearchHit>, StoreError> {
     let Some(space) = Space::from_name(row.text(0)?) else { return Ok(None) };
-    Ok(Some(Hit {
+    Ok(Some(SearchHit {
         entry: EntryKey::new(space, row.text(1)?, row.text(2)?),
         title: row.text(3)?.to_owned(),
         source: row.text(4)?.to_owned(),

@@ -1,11 +1,11 @@
-//! What is there.
+//! Lists the content of the index.
 
 use lango_store::{Row, Statement, StoreError};
 
 use super::Retrieval;
 use crate::{EntryKey, EntrySummary, NewPassage, RetrievalError, Space, ids};
 
-/// How much one collection holds.
+/// Describes the size of one collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpaceSize {
     /// The collection.
@@ -17,7 +17,7 @@ pub struct SpaceSize {
 }
 
 impl Retrieval {
-    /// The digest of an entry; none where it is not there.
+    /// Returns the digest of an entry; `None` where it does not exist.
     pub async fn entry_digest(&self, key: &EntryKey) -> Result<Option<String>, RetrievalError> {
         let statement =
             Statement::new("SELECT digest FROM retrieval_entries WHERE scope = $1 AND key = $2")
@@ -27,7 +27,7 @@ impl Retrieval {
         rows.first().map(|row| Ok(row.text(0)?.to_owned())).transpose()
     }
 
-    /// An entry; none where it is not there.
+    /// Returns an entry; `None` where it does not exist.
     pub async fn entry(&self, key: &EntryKey) -> Result<Option<EntrySummary>, RetrievalError> {
         let statement = Statement::new(
             "SELECT space, collection, key, title, source, digest, passages, at \
@@ -38,8 +38,8 @@ impl Retrieval {
         Ok(rows.first().map(summary).transpose()?.flatten())
     }
 
-    /// Entries of a space by collection and key, after the given one, at most `limit`. `collection`
-    /// narrows it down.
+    /// Returns entries of a space by collection and key, after the given one, at most `limit`.
+    /// `collection` restricts them to one collection.
     pub async fn entries(
         &self,
         space: Space,
@@ -71,7 +71,7 @@ impl Retrieval {
         Ok(summaries?.into_iter().flatten().collect())
     }
 
-    /// The passages of an entry, in order.
+    /// Returns the passages of an entry, in order.
     pub async fn passages(&self, key: &EntryKey) -> Result<Vec<NewPassage>, RetrievalError> {
         let statement = Statement::new(
             "SELECT heading, body, position FROM retrieval_passages WHERE entry = \
@@ -89,13 +89,13 @@ impl Retrieval {
         rows.iter().map(passage).collect()
     }
 
-    /// Whether a space has nothing in it.
+    /// Tells whether a space is empty.
     pub async fn is_empty(&self, space: Space) -> Result<bool, RetrievalError> {
         let statement = Statement::new("SELECT 1 FROM retrieval_entries WHERE space = $1 LIMIT 1");
         Ok(self.database.query(statement.bind(space.as_str()).brief()).await?.is_empty())
     }
 
-    /// The collections of a space.
+    /// Returns the collections of a space.
     pub async fn collections(&self, space: Space) -> Result<Vec<SpaceSize>, RetrievalError> {
         let statement = Statement::new(
             "SELECT collection, COUNT(*), CAST(COALESCE(SUM(passages), 0) AS BIGINT) \
@@ -113,7 +113,7 @@ impl Retrieval {
     }
 }
 
-/// A row of an entry; none for a space that a newer program made.
+/// Reads a row of an entry; `None` for a space of a newer version of the program.
 fn summary(row: &Row) -> Result<Option<EntrySummary>, StoreError> {
     let Some(space) = Space::from_name(row.text(0)?) else { return Ok(None) };
     Ok(Some(EntrySummary {

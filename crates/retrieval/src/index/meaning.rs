@@ -1,14 +1,14 @@
-//! Finding passages by their meaning.
+//! Finds passages by their meaning.
 
 use lango_store::{Dialect, RowView, Statement, StoreError};
 
-use super::{Hit, Retrieval};
+use super::{SearchHit, Retrieval};
 use crate::vector::{Nearest, Query};
 use crate::{EntryKey, Purpose, RetrievalError, Space, ids};
 
 impl Retrieval {
-    /// The statement that reads the vectors of a scope. Documents are most of what there is, and are
-    /// read in the order of the table; of the others, the index finds the few.
+    /// Returns the statement that reads the vectors of a scope. Most rows are documents, which are
+    /// read in the order of the table; for the others, the index finds the few.
     fn vectors_of(&self, space: Space) -> &'static str {
         match (self.database.dialect(), space) {
             (Dialect::Sqlite, Space::Documents) => {
@@ -19,17 +19,17 @@ impl Retrieval {
         }
     }
 
-    /// The nearest passages with their similarity.
+    /// Returns the nearest passages with their similarity.
     pub(super) async fn by_meaning(
         &self,
         text: &str,
         space: Space,
         scopes: &[i64],
-        most: usize,
+        max_hits: usize,
     ) -> Result<Vec<(i64, f32)>, RetrievalError> {
         let Some(model) = self.model else { return Err(RetrievalError::NoEmbedder) };
         let vector = self.query_vector(text).await?;
-        let mut nearest = Nearest::new(Query::new(&vector), most);
+        let mut nearest = Nearest::new(Query::new(&vector), max_hits);
         for scope in scopes {
             let statement = Statement::new(self.vectors_of(space));
             let statement = statement.bind(model).bind(*scope);
@@ -43,12 +43,13 @@ impl Retrieval {
         Ok(nearest.ranked())
     }
 
-    /// The passage of one entry that fits a query best; none where the entry is not there.
+    /// Returns the passage of one entry that fits a query best; `None` where the entry does not
+    /// exist.
     pub async fn best_passage(
         &self,
         key: &EntryKey,
         text: &str,
-    ) -> Result<Option<Hit>, RetrievalError> {
+    ) -> Result<Option<SearchHit>, RetrievalError> {
         let statement = Statement::new(
             "SELECT p.id, v.vector FROM retrieval_passages p JOIN retrieval_vectors v \
              ON v.passage = p.id AND v.model = $3 \
@@ -64,7 +65,7 @@ impl Retrieval {
                 let nearest = self.database.fold(statement.bind(model), nearest, see).await?;
                 nearest.ranked().first().copied()
             }
-            // Without a model, how it begins says best what it is about.
+            // Without a model, the first passage describes the entry best.
             _ => None,
         };
         let similarity = best.map(|(_, similarity)| similarity);
@@ -74,7 +75,7 @@ impl Retrieval {
         };
         let Some(passage) = passage else { return Ok(None) };
         let mut hits = self.load(&[(passage, 0.0)]).await?;
-        Ok(hits.pop().map(|(_, hit)| Hit { similarity, ..hit }))
+        Ok(hits.pop().map(|(_, hit)| SearchHit { similarity, ..hit }))
     }
 
     async fn first_passage(&self, key: &EntryKey) -> Result<Option<i64>, StoreError> {
@@ -87,7 +88,7 @@ impl Retrieval {
         self.database.query(first).await?.first().map(|row| row.integer(0)).transpose()
     }
 
-    /// The vector of a query.
+    /// Returns the vector of a query.
     pub async fn query_vector(&self, text: &str) -> Result<Vec<f32>, RetrievalError> {
         if let Some(vector) = self.remembered(text) {
             return Ok(vector);

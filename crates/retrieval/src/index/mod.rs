@@ -1,4 +1,4 @@
-//! The index: entries, passages, words and vectors in the database.
+//! Implements the index: entries, passages, words and vectors in the database.
 
 mod check;
 mod find;
@@ -18,11 +18,11 @@ use lango_store::{Database, Statement, StoreError};
 use crate::{EmbedError, Embedder, RetrievalError, ids};
 
 pub use check::Problem;
-pub use find::{Found, Hit, Mode, Search};
+pub use find::{SearchHits, SearchHit, Mode, Search};
 pub use list::SpaceSize;
 pub use write::PreparedEntry;
 
-/// The handle. Clones share everything.
+/// Is the handle of the index. Clones share everything.
 #[derive(Clone)]
 pub struct Retrieval {
     database: Database,
@@ -32,20 +32,21 @@ pub struct Retrieval {
     shared: Arc<Shared>,
 }
 
-/// What clones share. Locks, because they are held for a few instructions and never across a wait.
+/// Holds what clones share. It uses locks, because they are held for a few instructions and never
+/// across a wait.
 #[derive(Default)]
 struct Shared {
     /// Vectors of the last queries, newest last: one turn asks the same thing several times.
     queries: Mutex<VecDeque<(String, Vec<f32>)>>,
-    /// Why the embedding model did not answer the last time.
+    /// The last error of the embedding model.
     failure: Mutex<Option<EmbedError>>,
 }
 
-/// Queries that are remembered.
-const REMEMBERED_QUERIES: usize = 32;
+/// Limits the cached queries.
+const MAX_CACHED_QUERY_COUNT: usize = 32;
 
 impl Retrieval {
-    /// Opens the index in a database. Without an embedder, texts are found by their words alone.
+    /// Opens the index in a database. Without an embedder, texts are found by words only.
     pub async fn open(
         database: Database,
         embedder: Option<Arc<dyn Embedder>>,
@@ -70,17 +71,17 @@ impl Retrieval {
         Ok(())
     }
 
-    /// Whether texts are found by their meaning too.
+    /// Returns the embedder, if texts are found by meaning too.
     pub fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
         self.embedder.as_ref()
     }
 
-    /// The database behind it.
+    /// Returns the database.
     pub fn database(&self) -> &Database {
         &self.database
     }
 
-    /// Why the embedding model did not answer the last time it was asked, once.
+    /// Returns the last error of the embedding model, once.
     pub fn take_failure(&self) -> Option<EmbedError> {
         self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -96,13 +97,13 @@ impl Retrieval {
 
     fn remember(&self, text: &str, vector: &[f32]) {
         let mut queries = self.shared.queries.lock().unwrap_or_else(PoisonError::into_inner);
-        if queries.len() == REMEMBERED_QUERIES {
+        if queries.len() == MAX_CACHED_QUERY_COUNT {
             queries.pop_front();
         }
         queries.push_back((text.to_owned(), vector.to_vec()));
     }
 
-    /// Forgets the queries that are remembered, where one of them may hold what must go.
+    /// Clears the cached queries, where one of them may hold deleted content.
     pub fn forget_queries(&self) {
         self.shared.queries.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

@@ -1,4 +1,4 @@
-//! The tables. Times are microseconds since the epoch; numbers come from `ids.rs`.
+//! Defines the tables. Times are microseconds since the epoch; numbers come from `ids.rs`.
 
 use lango_store::{Component, Migration};
 
@@ -7,9 +7,9 @@ pub(super) const COMPONENT: Component = Component {
     migrations: &[Migration { version: 1, sqlite: SQLITE_1, postgres: POSTGRES_1 }],
 };
 
-// The full-text index keeps no copy of the texts. `secure-delete` takes words out of it when
-// their passage goes, instead of marking them as gone. A passage has one vector: a search reads them
-// all, in the order of their table.
+// The full-text index stores no copy of the texts. `secure-delete` removes the words of a deleted
+// passage from it, instead of marking them as deleted. A passage has one vector: a search reads
+// them all, in the order of their table.
 const SQLITE_1: &str = "
 CREATE TABLE retrieval_entries (
     id INTEGER NOT NULL PRIMARY KEY,
@@ -56,8 +56,8 @@ CREATE TABLE retrieval_vectors (
 CREATE INDEX retrieval_vectors_by_scope ON retrieval_vectors (model, scope);
 ";
 
-// Characters that are not seen, such as those that turn the direction of writing, would be taken
-// for a part of the word beside them.
+// Invisible characters, such as those that change the direction of writing, would be read as a part
+// of the word beside them.
 const POSTGRES_1: &str = r"
 CREATE FUNCTION lango_words(heading TEXT, body TEXT, extra TEXT) RETURNS TSVECTOR
 LANGUAGE SQL IMMUTABLE AS $$

@@ -1,4 +1,4 @@
-//! Keeping vectors complete: after the model changed, or while it did not answer.
+//! Completes the vectors: after the model changed, or while it did not answer.
 
 use lango_store::{Batch, Dialect, Row, Statement, StoreError};
 use tokio_util::sync::CancellationToken;
@@ -7,15 +7,15 @@ use super::Retrieval;
 use super::write::embedded_text;
 use crate::{Purpose, RetrievalError, vector};
 
-/// A passage without a vector.
-struct Missing {
+/// Is a passage without a vector.
+struct MissingVector {
     passage: i64,
     scope: i64,
     text: String,
 }
 
 impl Retrieval {
-    /// How many passages the present model has not seen.
+    /// Returns how many passages have no vector of the current model.
     pub async fn missing_vectors(&self) -> Result<u64, RetrievalError> {
         let Some(model) = self.model else { return Ok(0) };
         let statement = Statement::new(
@@ -27,12 +27,12 @@ impl Retrieval {
         Ok(u64::try_from(missing).unwrap_or(0))
     }
 
-    /// Makes the vectors that are missing, at most so many, and says how many it made. `progress` is
-    /// told after each step. Can be stopped and taken up again at any time; what other models made
-    /// is removed when nothing is missing any more.
+    /// Makes missing vectors, at most `limit` of them, and returns how many it made. `progress` is
+    /// called after each step. It can be stopped and resumed at any time; vectors of other models
+    /// are removed when none is missing any more.
     pub async fn embed_missing(
         &self,
-        most: u64,
+        limit: u64,
         cancel: &CancellationToken,
         mut progress: impl FnMut(u64) + Send,
     ) -> Result<u64, RetrievalError> {
@@ -40,7 +40,7 @@ impl Retrieval {
         let mut made = 0;
         let mut after = i64::MIN;
         loop {
-            if cancel.is_cancelled() || made >= most {
+            if cancel.is_cancelled() || made >= limit {
                 return Ok(made);
             }
             let missing = self.missing_after(model, after, embedder.batch()).await?;
@@ -55,7 +55,7 @@ impl Retrieval {
                         .bind(model)
                         .bind(item.scope)
                         .bind(item.passage)
-                        .bind(vector::stored(values)),
+                        .bind(vector::to_bytes(values)),
                 );
             }
             self.database.write(batch).await?;
@@ -76,18 +76,18 @@ impl Retrieval {
         &self,
         model: i64,
         after: i64,
-        most: usize,
-    ) -> Result<Vec<Missing>, StoreError> {
+        limit: usize,
+    ) -> Result<Vec<MissingVector>, StoreError> {
         let statement = Statement::new(
             "SELECT p.id, p.scope, p.heading, p.body FROM retrieval_passages p \
              WHERE p.id > $1 AND NOT EXISTS (SELECT 1 FROM retrieval_vectors v \
              WHERE v.passage = p.id AND v.model = $2) \
              ORDER BY p.id LIMIT $3",
         );
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows = self.database.query(statement.bind(after).bind(model).bind(most)).await?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = self.database.query(statement.bind(after).bind(model).bind(limit)).await?;
         let missing = |row: &Row| {
-            Ok(Missing {
+            Ok(MissingVector {
                 passage: row.integer(0)?,
                 scope: row.integer(1)?,
                 text: embedded_text(row.text(2)?, row.text(3)?),

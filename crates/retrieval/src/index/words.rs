@@ -1,4 +1,4 @@
-//! Finding passages by their words.
+//! Finds passages by their words.
 
 use std::collections::HashSet;
 
@@ -9,28 +9,28 @@ use super::{Retrieval, Search};
 use crate::fusion::WordHit;
 use crate::{Space, query};
 
-/// Passages with a word, from which on it is common.
-const COMMON: i64 = 5_000;
+/// Is the number of passages with a word from which on it is common.
+const COMMON_TERM_COUNT: i64 = 5_000;
 
 impl Retrieval {
     pub(super) async fn by_words(
         &self,
         search: &Search,
         scopes: &[i64],
-        most: usize,
+        max_hits: usize,
     ) -> Result<Vec<WordHit>, StoreError> {
         let terms = query::terms(&search.text);
         if terms.is_empty() {
             return Ok(Vec::new());
         }
         let rows = match self.database.dialect() {
-            Dialect::Sqlite => self.matches_sqlite(search, &terms, scopes, most).await?,
+            Dialect::Sqlite => self.matches_sqlite(search, &terms, scopes, max_hits).await?,
             Dialect::Postgres => {
                 let scopes: Vec<String> = scopes.iter().map(ToString::to_string).collect();
                 let statement = Statement::new(WORDS_POSTGRES)
                     .bind(terms.join(" "))
                     .bind(scopes.join(" "))
-                    .bind(i64::try_from(most).unwrap_or(i64::MAX));
+                    .bind(i64::try_from(max_hits).unwrap_or(i64::MAX));
                 self.database.query(statement).await?
             }
         };
@@ -44,38 +44,38 @@ impl Retrieval {
         rows.iter().map(hit).collect()
     }
 
-    /// The rows of [`WORDS_SQLITE`].
+    /// Returns the rows of [`WORDS_SQLITE`].
     async fn matches_sqlite(
         &self,
         search: &Search,
         terms: &[String],
         scopes: &[i64],
-        most: usize,
+        max_hits: usize,
     ) -> Result<Vec<Row>, StoreError> {
         let terms = self.rare_terms(terms).await?;
         let limit = |rows: usize| i64::try_from(rows).unwrap_or(i64::MAX);
-        // Most of what there is are documents, so that looking for all of them, and leaving out the
+        // Most passages are documents, so that searching all of them, and leaving out the
         // rest, is cheaper than comparing each with its scope.
         if search.space == Space::Documents && search.collections.is_empty() {
             let statement = Statement::new(WORDS_SQLITE);
-            let statement = statement.bind(query::for_fts5(&terms, &[])).bind(limit(2 * most));
+            let statement = statement.bind(query::for_fts5(&terms, &[])).bind(limit(2 * max_hits));
             let mut rows = self.database.query(statement).await?;
-            let all = rows.len() < 2 * most;
+            let all = rows.len() < 2 * max_hits;
             let wanted: HashSet<i64> = scopes.iter().copied().collect();
             rows.retain(|row| row.integer(5).is_ok_and(|scope| wanted.contains(&scope)));
-            if all || rows.len() >= most {
-                rows.truncate(most);
+            if all || rows.len() >= max_hits {
+                rows.truncate(max_hits);
                 return Ok(rows);
             }
         }
         let scopes: Vec<String> = scopes.iter().map(|scope| scope_word(*scope)).collect();
         let statement = Statement::new(WORDS_SQLITE);
-        let statement = statement.bind(query::for_fts5(&terms, &scopes)).bind(limit(most));
+        let statement = statement.bind(query::for_fts5(&terms, &scopes)).bind(limit(max_hits));
         self.database.query(statement).await
     }
 
-    /// The terms without those that so many passages have that they say little and cost much, as long
-    /// as others are left.
+    /// Returns the terms without those that are in so many passages that they say little and cost
+    /// much, as long as others remain.
     async fn rare_terms(&self, terms: &[String]) -> Result<Vec<String>, StoreError> {
         if terms.len() < 2 || !self.is_large().await? {
             return Ok(terms.to_vec());
@@ -87,30 +87,30 @@ impl Retrieval {
                  WHERE retrieval_words MATCH $1 LIMIT $2)",
             );
             let query = query::for_fts5(std::slice::from_ref(term), &[]);
-            let rows = self.database.query(statement.bind(query).bind(COMMON)).await?;
+            let rows = self.database.query(statement.bind(query).bind(COMMON_TERM_COUNT)).await?;
             let count = rows.first().map_or(Ok(0), |row| row.integer(0))?;
-            if count < COMMON {
+            if count < COMMON_TERM_COUNT {
                 rare.push(term.clone());
             }
         }
         Ok(if rare.is_empty() { terms.to_vec() } else { rare })
     }
 
-    /// Whether there is so much that a common word costs.
+    /// Tells whether the index is so large that a common word is costly.
     async fn is_large(&self) -> Result<bool, StoreError> {
         let statement = Statement::new("SELECT 1 FROM retrieval_passages LIMIT 1 OFFSET $1");
-        Ok(!self.database.query(statement.bind(4 * COMMON)).await?.is_empty())
+        Ok(!self.database.query(statement.bind(4 * COMMON_TERM_COUNT)).await?.is_empty())
     }
 }
 
-// The scope's word costs and counts nothing, a heading's word counts more than one of the text.
+// The scope's term costs and counts nothing; a term in a heading counts more than one in the text.
 const WORDS_SQLITE: &str = "SELECT p.id, w.score, p.heading, p.body, p.extra, p.scope FROM \
      (SELECT rowid AS passage, -bm25(retrieval_words, 0.0, 1.5, 1.0, 0.3) AS score \
       FROM retrieval_words WHERE retrieval_words MATCH $1 ORDER BY score DESC, rowid LIMIT $2) w \
      JOIN retrieval_passages p ON p.id = w.passage ORDER BY w.score DESC, p.id";
 
-// PostgreSQL's own ranking knows nothing of how rare a word is, so each word is ranked by itself
-// and weighted with its rarity.
+// PostgreSQL's own ranking ignores how rare a word is, so each word is ranked by itself and
+// weighted with its rarity.
 const WORDS_POSTGRES: &str = "\
 WITH terms AS ( \
     SELECT plainto_tsquery('english', term) AS term \

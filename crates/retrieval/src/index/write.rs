@@ -1,4 +1,4 @@
-//! Putting entries in and taking them out, each in one transaction.
+//! Stores and removes entries, each in one transaction.
 
 use std::collections::HashMap;
 
@@ -6,32 +6,32 @@ use lango_protocol::Timestamp;
 use lango_store::{Batch, Dialect, Statement, StoreError};
 
 use super::Retrieval;
-use crate::{EntryKey, NewEntry, NewPassage, Purpose, Put, RetrievalError, ids, query, vector};
+use crate::{EntryKey, NewEntry, NewPassage, Purpose, PutOutcome, RetrievalError, ids, query, vector};
 
-/// An entry whose vectors are there, ready to be written along with something else.
+/// Is an entry with its vectors, ready to be written together with other data.
 #[derive(Debug, Clone)]
 pub struct PreparedEntry {
     statements: Vec<Statement>,
-    /// What becomes of it, as far as could be seen.
-    pub put: Put,
+    /// The expected outcome, as far as it can be foreseen.
+    pub put: PutOutcome,
 }
 
 impl PreparedEntry {
-    /// The statements that write it, for a batch that the caller writes. Nothing, if it is there
-    /// already.
+    /// Returns the statements that write it, for a batch that the caller writes; empty if the entry
+    /// is already stored.
     pub fn statements(self) -> Vec<Statement> {
         self.statements
     }
 }
 
 impl Retrieval {
-    /// Puts an entry in, in the place of one with the same key. It is found as a whole or, where
-    /// this fails, not at all. Where the embedding model does not answer, the entry is found by its
-    /// words, and [`Retrieval::embed_missing`] makes up for the rest.
-    pub async fn put(&self, entry: &NewEntry) -> Result<Put, RetrievalError> {
+    /// Stores an entry and replaces one with the same key. It is found as a whole or, where this
+    /// fails, not at all. Where the embedding model does not answer, the entry is found by its
+    /// words, and [`Retrieval::embed_missing`] adds the vectors later.
+    pub async fn put(&self, entry: &NewEntry) -> Result<PutOutcome, RetrievalError> {
         let prepared = self.prepare(entry).await?;
         let put = prepared.put;
-        if put != Put::Unchanged {
+        if put != PutOutcome::Unchanged {
             let mut batch = Batch::with_capacity(prepared.statements.len());
             prepared.statements.into_iter().for_each(|statement| batch.push(statement));
             self.database.write(batch).await?;
@@ -44,13 +44,13 @@ impl Retrieval {
         let there = self.entry_digest(&entry.key).await?;
         let put = match &there {
             Some(digest) if *digest == without_nul(&entry.digest) => {
-                return Ok(PreparedEntry { statements: Vec::new(), put: Put::Unchanged });
+                return Ok(PreparedEntry { statements: Vec::new(), put: PutOutcome::Unchanged });
             }
-            Some(_) => Put::Replaced,
-            None => Put::Added,
+            Some(_) => PutOutcome::Replaced,
+            None => PutOutcome::Added,
         };
         let passages: Vec<NewPassage> = entry.passages.iter().map(clean).collect();
-        let known = if put == Put::Replaced {
+        let known = if put == PutOutcome::Replaced {
             self.known_vectors(&entry.key).await?
         } else {
             HashMap::new()
@@ -69,14 +69,14 @@ impl Retrieval {
         Ok(changed.last().is_some_and(|rows| *rows > 0))
     }
 
-    /// The statements that take an entry out, for a batch that the caller writes. The last one
-    /// changes a row if there was an entry.
+    /// Returns the statements that remove an entry, for a batch that the caller writes. The last
+    /// one changes a row if there was an entry.
     pub fn removal(&self, key: &EntryKey) -> Vec<Statement> {
         let scope = ids::scope_of(key);
         let of_entry = |sql: &'static str| Statement::new(sql).bind(scope).bind(key.key.as_str());
         let mut statements = Vec::with_capacity(4);
         if self.database.dialect() == Dialect::Sqlite {
-            // The index has no copy of the text, so it has to be told what to take out.
+            // The index has no copy of the text, so the deletion needs it.
             statements.push(of_entry(
                 "INSERT INTO retrieval_words \
                  (retrieval_words, rowid, scope_word, heading, body, extra) \
@@ -103,7 +103,7 @@ impl Retrieval {
         vectors: &[Option<Vec<u8>>],
     ) -> Vec<Statement> {
         let scope = ids::scope_of(&entry.key);
-        let id = ids::fresh();
+        let id = ids::new_id();
         let mut statements = Vec::with_capacity(1 + 3 * passages.len());
         statements.push(
             Statement::new(
@@ -123,7 +123,7 @@ impl Retrieval {
             .bind(Timestamp::now().as_microseconds()),
         );
         for (number, (passage, vector)) in (0_i64..).zip(passages.iter().zip(vectors)) {
-            let passage_id = ids::fresh();
+            let passage_id = ids::new_id();
             let heading = full_heading(&entry.title, &passage.heading);
             let extra = query::extra_terms(&format!("{heading} {}", passage.text));
             let row = |sql: &'static str| {
@@ -159,8 +159,8 @@ impl Retrieval {
         statements
     }
 
-    /// The vectors of passages: those that the entry already had, and new ones for the rest. None
-    /// without a model, or while it does not answer.
+    /// Returns the vectors of passages: those that the entry already had, and new ones for the
+    /// rest; `None` without a model, or while it does not answer.
     async fn vectors(
         &self,
         title: &str,
@@ -179,7 +179,7 @@ impl Retrieval {
         for batch in missing.chunks(embedder.batch()) {
             match embedder.embed(batch, Purpose::Passage).await {
                 Ok(vectors) => {
-                    let stored = vectors.iter().map(|values| vector::stored(values));
+                    let stored = vectors.iter().map(|values| vector::to_bytes(values));
                     known.extend(batch.iter().cloned().zip(stored));
                 }
                 Err(error) => {
@@ -191,7 +191,7 @@ impl Retrieval {
         Ok(texts.iter().map(|text| known.get(text).cloned()).collect())
     }
 
-    /// The vectors that an entry has, by the text they were made of.
+    /// Returns the vectors that an entry has, by the text they were made of.
     async fn known_vectors(&self, key: &EntryKey) -> Result<HashMap<String, Vec<u8>>, StoreError> {
         let Some(model) = self.model else { return Ok(HashMap::new()) };
         let rows = self
@@ -222,12 +222,12 @@ const INSERT_PASSAGE_POSTGRES: &str = "INSERT INTO retrieval_passages \
      (id, scope_word, heading, body, extra, entry, scope, number, position, words) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, lango_words($3, $4, $5))";
 
-/// The word that stands for a scope in the full-text index.
+/// Returns the term that stands for a scope in the full-text index.
 pub(super) fn scope_word(scope: i64) -> String {
     format!("s{scope:x}")
 }
 
-/// What a model is given of a passage.
+/// Returns the text of a passage that a model embeds.
 pub(super) fn embedded_text(heading: &str, text: &str) -> String {
     if heading.is_empty() { text.to_owned() } else { format!("{heading}\n{text}") }
 }
@@ -249,7 +249,7 @@ fn clean(passage: &NewPassage) -> NewPassage {
     }
 }
 
-/// PostgreSQL has no text with NUL in it.
+/// Removes NUL characters, which PostgreSQL does not store in a text.
 fn without_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }

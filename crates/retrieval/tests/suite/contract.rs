@@ -1,10 +1,10 @@
-//! What holds on every engine.
+//! Tests what holds on every database engine.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use lango_retrieval::{
-    EmbeddingModel, EntryKey, Hit, Mode, Put, Retrieval, RetrievalError, Search, Space,
+    EmbeddingModel, EntryKey, SearchHit, Mode, PutOutcome, Retrieval, RetrievalError, Search, Space,
 };
 use lango_store::{DatabaseLocation, Dialect, Statement};
 use tokio_util::sync::CancellationToken;
@@ -27,7 +27,7 @@ async fn filled(location: &DatabaseLocation) -> Retrieval {
         document("kitchen", &["A loaf needs forty minutes.", "Clean the readOvenState sensor."]),
         document("sky", &["The lunar eclipse was at nine."]),
     ] {
-        assert_eq!(retrieval.put(&entry).await.unwrap(), Put::Added);
+        assert_eq!(retrieval.put(&entry).await.unwrap(), PutOutcome::Added);
     }
     retrieval
 }
@@ -51,7 +51,7 @@ pub(crate) async fn texts_are_found_by_words_by_meaning_and_by_both(location: Da
 pub(crate) async fn every_hit_says_where_it_comes_from(location: DatabaseLocation) {
     let retrieval = filled(&location).await;
     let found = retrieval.search(&search("oil", Mode::Hybrid)).await.unwrap();
-    let Hit { entry, number, source, position, heading, text, similarity, by_words, .. } =
+    let SearchHit { entry, number, source, position, heading, text, similarity, by_words, .. } =
         &found.hits[0];
     assert_eq!(entry, &EntryKey::new(Space::Documents, "notes", "garage"));
     assert_eq!((*number, source.as_str(), position.as_str()), (1, "garage.md", "line 2"));
@@ -69,9 +69,9 @@ pub(crate) async fn an_entry_is_replaced_as_a_whole_and_left_alone_when_unchange
     retrieval.put(&first).await.unwrap();
     let asked = thesaurus.asked.load(Ordering::SeqCst);
     assert_eq!(asked, 2, "the same text is embedded once");
-    assert_eq!(retrieval.put(&first).await.unwrap(), Put::Unchanged);
+    assert_eq!(retrieval.put(&first).await.unwrap(), PutOutcome::Unchanged);
     let second = document("garage", &["A bicycle.", "A tram."]);
-    assert_eq!(retrieval.put(&second).await.unwrap(), Put::Replaced);
+    assert_eq!(retrieval.put(&second).await.unwrap(), PutOutcome::Replaced);
     assert_eq!(thesaurus.asked.load(Ordering::SeqCst), asked + 1, "only the new text is embedded");
     assert!(keys(&retrieval, "car", Mode::Words).await.is_empty());
     assert_eq!(keys(&retrieval, "tram", Mode::Words).await, ["garage"]);

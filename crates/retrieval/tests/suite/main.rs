@@ -1,4 +1,4 @@
-//! The index on SQLite and on PostgreSQL alike.
+//! Tests the index on SQLite and on PostgreSQL alike.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Entries and embedders for the tests.
+//! Provides entries and embedders for the tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use lango_retrieval::{
 };
 use lango_store::DatabaseLocation;
 
-/// Knows the meaning of a few words, and counts what it is asked.
+/// Knows the meaning of a few words, and counts its calls.
 pub(crate) struct Thesaurus {
     model: EmbeddingModel,
     pub(crate) asked: AtomicUsize,

@@ -1,5 +1,5 @@
-//! Models behind a server, each on its own wire, against a server on loopback that reads what it is
-//! sent as strictly as the provider does.
+//! Tests remote embedders, each with its own API, against a server on loopback that reads requests
+//! as strictly as the provider does.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What a request was.
+/// Is a received request.
 #[derive(Debug, Clone)]
-struct Received {
+struct ReceivedRequest {
     path: String,
     headers: Vec<String>,
     body: Value,
 }
 
-type Answer = fn(&Received, usize) -> (u16, Option<&'static str>, String);
+type Answer = fn(&ReceivedRequest, usize) -> (u16, Option<&'static str>, String);
 
 /// Answers requests until the test ends; the second part has what came in.
-async fn server(answer: Answer) -> (String, Arc<Mutex<Vec<Received>>>) {
+async fn server(answer: Answer) -> (String, Arc<Mutex<Vec<ReceivedRequest>>>) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -34,7 +34,7 @@ async fn server(answer: Answer) -> (String, Arc<Mutex<Vec<Received>>>) {
     (address, received)
 }
 
-async fn serve(stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Received>>>) {
+async fn serve(stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<ReceivedRequest>>>) {
     let mut stream = BufReader::new(stream);
     loop {
         let mut lines = Vec::new();
@@ -56,7 +56,7 @@ async fn serve(stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Received>>>
         stream.read_exact(&mut body).await.unwrap();
         let path = lines[0].split(' ').nth(1).unwrap().to_owned();
         let body = serde_json::from_slice(&body).unwrap();
-        let request = Received { path, headers: lines, body };
+        let request = ReceivedRequest { path, headers: lines, body };
         let number = {
             let mut log = log.lock().unwrap();
             log.push(request.clone());
@@ -75,12 +75,12 @@ async fn serve(stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Received>>>
     }
 }
 
-/// A vector that says how long its text is, and is not yet of length one.
+/// Returns a vector that encodes the length of its text, and is not yet of length one.
 fn vector(text: &Value) -> Value {
     json!([3.0, text.as_str().unwrap().len()])
 }
 
-fn openai(request: &Received, _: usize) -> (u16, Option<&'static str>, String) {
+fn openai(request: &ReceivedRequest, _: usize) -> (u16, Option<&'static str>, String) {
     let texts = request.body["input"].as_array().unwrap();
     let items = texts.iter().enumerate();
     // In another order, as the wire allows.
@@ -91,7 +91,7 @@ fn openai(request: &Received, _: usize) -> (u16, Option<&'static str>, String) {
     (200, None, json!({ "data": data, "usage": {} }).to_string())
 }
 
-fn gemini(request: &Received, _: usize) -> (u16, Option<&'static str>, String) {
+fn gemini(request: &ReceivedRequest, _: usize) -> (u16, Option<&'static str>, String) {
     let requests = request.body["requests"].as_array().unwrap();
     let values: Vec<Value> = requests
         .iter()
@@ -100,7 +100,7 @@ fn gemini(request: &Received, _: usize) -> (u16, Option<&'static str>, String) {
     (200, None, json!({ "embeddings": values }).to_string())
 }
 
-fn ollama(request: &Received, _: usize) -> (u16, Option<&'static str>, String) {
+fn ollama(request: &ReceivedRequest, _: usize) -> (u16, Option<&'static str>, String) {
     let texts = request.body["input"].as_array().unwrap();
     let vectors: Vec<Value> = texts.iter().map(vector).collect();
     (200, None, json!({ "model": "m", "embeddings": vectors }).to_string())
@@ -151,7 +151,7 @@ async fn gemini_is_told_what_a_text_is_for() {
 
 #[tokio::test]
 async fn a_busy_server_is_asked_again() {
-    fn busy_once(request: &Received, number: usize) -> (u16, Option<&'static str>, String) {
+    fn busy_once(request: &ReceivedRequest, number: usize) -> (u16, Option<&'static str>, String) {
         if number == 1 {
             (429, Some("retry-after: 0"), String::new())
         } else {
@@ -165,16 +165,16 @@ async fn a_busy_server_is_asked_again() {
 
 #[tokio::test]
 async fn a_refusal_and_nonsense_are_named_and_not_repeated() {
-    fn refuse(_: &Received, _: usize) -> (u16, Option<&'static str>, String) {
+    fn refuse(_: &ReceivedRequest, _: usize) -> (u16, Option<&'static str>, String) {
         (401, None, "wrong key".into())
     }
-    fn nonsense(_: &Received, _: usize) -> (u16, Option<&'static str>, String) {
+    fn nonsense(_: &ReceivedRequest, _: usize) -> (u16, Option<&'static str>, String) {
         (200, None, "<html>".into())
     }
-    fn too_few(_: &Received, _: usize) -> (u16, Option<&'static str>, String) {
+    fn too_few(_: &ReceivedRequest, _: usize) -> (u16, Option<&'static str>, String) {
         (200, None, json!({ "embeddings": [[1.0]] }).to_string())
     }
-    fn ragged(_: &Received, _: usize) -> (u16, Option<&'static str>, String) {
+    fn ragged(_: &ReceivedRequest, _: usize) -> (u16, Option<&'static str>, String) {
         (200, None, json!({ "embeddings": [[1.0], [1.0, 2.0]] }).to_string())
     }
     let cases: [(Answer, bool); 4] =

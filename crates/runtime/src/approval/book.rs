@@ -1,4 +1,5 @@
-//! Where rules come from: the configuration, and what people answered with "always".
+//! Collects the approval rules: those of the configuration and those that users stored with
+//! "always".
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -21,60 +22,63 @@ CREATE TABLE approval_rules (
 );
 ";
 
-/// All rules that hold. Clones share what is cached.
+/// Holds all rules that are in force. Clones share the cache.
 #[derive(Clone, Default)]
 pub struct RuleBook {
     configured: Arc<[Rule]>,
     database: Option<Database>,
-    /// Configured and stored rules as of the last look. A lock because calls are decided in
-    /// parallel; it is held only to copy a pointer.
-    known: Arc<RwLock<Arc<[Rule]>>>,
+    /// The configured and stored rules as of the last read. A lock protects them because calls are
+    /// decided in parallel; it is held only to copy a pointer.
+    cached: Arc<RwLock<Arc<[Rule]>>>,
 }
 
-/// A rule that somebody stored.
+/// Represents a rule that a user stored.
 #[derive(Debug, Clone)]
 pub struct StoredRule {
     /// The rule.
     pub rule: Rule,
-    /// When it was stored.
+    /// The time at which it was stored.
     pub created_at: Timestamp,
-    /// By whom.
+    /// The user who stored it.
     pub created_by: String,
 }
 
 impl RuleBook {
-    /// The rules of the configuration, and those in the database.
+    /// Opens the rules of the configuration and those in the database.
     pub async fn open(configured: Vec<Rule>, database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT).await?;
-        let book =
-            Self { configured: configured.into(), database: Some(database), known: Arc::default() };
+        let book = Self {
+            configured: configured.into(),
+            database: Some(database),
+            cached: Arc::default(),
+        };
         book.current().await?;
         Ok(book)
     }
 
-    /// Rules of the configuration alone.
+    /// Returns a book with the rules of the configuration alone.
     pub fn fixed(configured: Vec<Rule>) -> Self {
         let configured: Arc<[Rule]> = configured.into();
-        let known = Arc::new(RwLock::new(Arc::clone(&configured)));
-        Self { configured, database: None, known }
+        let cached = Arc::new(RwLock::new(Arc::clone(&configured)));
+        Self { configured, database: None, cached }
     }
 
-    /// The rules as of now.
+    /// Reads the current rules.
     pub async fn current(&self) -> Result<Arc<[Rule]>, StoreError> {
         let stored = self.stored().await?;
         let rules: Arc<[Rule]> =
             self.configured.iter().cloned().chain(stored.into_iter().map(|s| s.rule)).collect();
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&rules);
+        *self.cached.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&rules);
         Ok(rules)
     }
 
-    /// Whether a rule that was known at the last look asks about or denies calls of this tool.
+    /// Tells whether a cached rule asks about or denies calls of this tool.
     pub(crate) fn objects_to(&self, tool: &str, agent: &AgentName) -> bool {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.iter().any(|rule| rule.effect != Effect::Allow && rule.concerns(tool, agent))
+        let cached = self.cached.read().unwrap_or_else(PoisonError::into_inner);
+        cached.iter().any(|rule| rule.effect != Effect::Allow && rule.concerns(tool, agent))
     }
 
-    /// The rules that people stored, the oldest first.
+    /// Returns the rules that users stored, the oldest first.
     pub async fn stored(&self) -> Result<Vec<StoredRule>, StoreError> {
         let Some(database) = &self.database else { return Ok(Vec::new()) };
         let statement = Statement::new(
@@ -98,10 +102,12 @@ impl RuleBook {
             .collect()
     }
 
-    /// Stores a rule and says how it is named. The same rule twice is one rule.
+    /// Stores a rule and returns its id. Storing the same rule twice has no further effect.
     pub async fn add(&self, rule: &Rule, by: &str) -> Result<String, StoreError> {
         let Some(database) = &self.database else {
-            return Err(StoreError::Conflict { reason: "there is no place for rules".to_owned() });
+            return Err(StoreError::Conflict {
+                reason: "there is no database to store rules in".to_owned(),
+            });
         };
         let id = rule.name();
         let text = serde_json::to_string(rule)
@@ -118,7 +124,7 @@ impl RuleBook {
         Ok(id)
     }
 
-    /// Takes a stored rule away; whether there was one.
+    /// Deletes a stored rule. Returns false if there was none.
     pub async fn revoke(&self, id: &str) -> Result<bool, StoreError> {
         let Some(database) = &self.database else { return Ok(false) };
         let statement = Statement::new("DELETE FROM approval_rules WHERE id = $1").bind(id);

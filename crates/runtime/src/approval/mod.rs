@@ -1,7 +1,7 @@
-//! Deciding, and asking a person, before something dangerous runs.
+//! Decides whether a dangerous call may run, and asks a person where necessary.
 //!
-//! [`decide`] is pure: policy, rules and a proposal in, a verdict out. [`RuleBook`] knows the
-//! rules. An [`Approver`] is a surface that somebody sits at; answers also come through the
+//! [`decide`] is pure: policy, rules and a proposal in, a verdict out. [`RuleBook`] holds the
+//! rules. An [`Approver`] asks the person at a user interface; answers also arrive through the
 //! journal, from any process, and the first one counts.
 
 mod book;
@@ -18,83 +18,83 @@ use sha2::{Digest, Sha256};
 
 pub use book::{RuleBook, StoredRule};
 pub use policy::{ApprovalPolicy, Verdict, decide};
-pub use rule::{Case, Effect, Rule, Words};
+pub use rule::{Case, Effect, Rule, StepPattern};
 
-/// What a person is asked.
+/// Describes the call that a person has to decide on.
 #[derive(Debug, Clone)]
 pub struct ApprovalRequest {
     /// The conversation.
     pub session: SessionId,
     /// The call that waits.
     pub call: CallId,
-    /// Who wants it.
+    /// The agent that made the call.
     pub agent: AgentName,
     /// The tool.
     pub tool: String,
-    /// What exactly would happen.
+    /// The exact effect of the call.
     pub summary: String,
-    /// What the answer is bound to.
+    /// The digest that the answer is bound to.
     pub digest: String,
-    /// The rules that "always" would store; where there are none, it is no answer.
+    /// The rules that "always" would store. If there are none, "always" is not offered.
     pub always: Vec<String>,
 }
 
-/// What came of asking.
+/// Is the answer to an [`ApprovalRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApprovalAnswer {
-    /// Run it.
+    /// The call may run.
     Approved {
-        /// Who said so.
+        /// The person or rule that decided.
         by: String,
-        /// Whether the same may run from now on.
+        /// True if the same call may run without a question from now on.
         always: bool,
     },
-    /// Do not.
+    /// The call must not run.
     Denied {
-        /// Who said so.
+        /// The person or rule that decided.
         by: String,
     },
-    /// There is nobody to ask; counts as a denial.
-    Nobody {
-        /// Why, and what to do about it.
+    /// No person could be asked. This counts as a denial.
+    Unavailable {
+        /// The reason, and what to do about it.
         why: String,
     },
 }
 
-/// The future of an answer.
+/// Resolves to the answer.
 pub type ApprovalFuture = Pin<Box<dyn Future<Output = ApprovalAnswer> + Send>>;
 
-/// Somebody who can be asked. Implemented by the surfaces (the terminal here). Where nobody is
-/// there it says so; where somebody may answer through the journal instead, it may wait, because
-/// the question expires.
+/// Asks a person. Implemented by the user interfaces (the terminal, for example). An implementation
+/// without a person denies at once; where an answer may arrive through the journal instead, it may
+/// wait, because the question expires.
 pub trait Approver: Send + Sync {
-    /// Asks, and waits for the answer.
+    /// Asks and waits for the answer.
     fn ask(&self, request: ApprovalRequest) -> ApprovalFuture;
 }
 
-/// Denies, because there is nobody.
+/// Denies every request, because no person is present.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct NobodyToAsk;
+pub struct UnattendedApprover;
 
-impl Approver for NobodyToAsk {
+impl Approver for UnattendedApprover {
     fn ask(&self, _: ApprovalRequest) -> ApprovalFuture {
-        let why = "nobody could be asked: no terminal. Run it in a terminal, let it \
+        let why = "no person could be asked: no terminal. Run it in a terminal, let it \
                    wait with --approve wait and answer with `lango approvals approve`, or allow \
                    it beforehand with a rule (`lango approvals add`) or --approve all"
             .to_owned();
-        Box::pin(async { ApprovalAnswer::Nobody { why } })
+        Box::pin(async { ApprovalAnswer::Unavailable { why } })
     }
 }
 
-/// What binds an approval to the call that was shown: the call, what was shown of it, and what it
-/// rests on.
+/// Computes the digest that binds an approval to the call that was shown: the call, its summary and
+/// the content that it depends on.
 pub(crate) fn digest(tool: &str, arguments: &str, proposal: &Proposal) -> String {
     let bound = proposal.bound.iter().flat_map(|bound| [&bound.what, &bound.digest]);
     let parts = [tool, arguments, &proposal.summary].into_iter();
     digest_of(parts.chain(bound.map(String::as_str)).map(str::as_bytes))
 }
 
-/// SHA-256 over several parts, each behind its length.
+/// Computes SHA-256 over several parts, each preceded by its length.
 fn digest_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hasher = Sha256::new();
     for part in parts {

@@ -1,23 +1,23 @@
-//! Whether a call runs, is asked about, or is refused.
+//! Decides whether a call runs, needs a person's approval or is refused.
 
 use lango_tool::{RegisteredTool, SafetyLevel};
 
 use super::rule::{Case, Effect, Rule};
 
-/// What happens to calls that no rule decides.
+/// Decides about calls that no rule covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ApprovalPolicy {
-    /// Those that act on the world are asked about.
+    /// Dangerous calls need approval.
     #[default]
     AskDangerous,
-    /// Everything that is not read-only is asked about.
+    /// All calls that are not read-only need approval.
     AskAll,
-    /// Nobody is asked: what acts on the world and is not allowed by a rule does not run.
+    /// No person is asked: a dangerous call runs only if a rule allows it.
     NeverAskDeny,
 }
 
 impl ApprovalPolicy {
-    /// Whether a call of `tool` needs a decision where no rule makes one.
+    /// Tells whether a call of `tool` needs a decision if no rule makes one.
     pub(crate) fn needs_decision(self, tool: &RegisteredTool) -> bool {
         match self {
             Self::AskDangerous | Self::NeverAskDeny => tool.level() == SafetyLevel::Dangerous,
@@ -26,27 +26,28 @@ impl ApprovalPolicy {
     }
 }
 
-/// What becomes of a call.
+/// Is the decision about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It runs.
+    /// The call runs.
     Run {
-        /// The rules that allow it; empty where it needs none.
+        /// The rules that allow it; empty if it needs none.
         because: Vec<String>,
     },
     /// A person is asked.
     Ask {
-        /// Why no rule could decide.
+        /// The reason why no rule could decide.
         because: String,
     },
-    /// It does not run.
+    /// The call does not run.
     Refuse {
-        /// The rule, or the policy.
+        /// The rule or the policy that refuses it.
         because: String,
     },
 }
 
-/// Decides. Deny wins over ask, ask over allow, and a call is allowed only if all of it is.
+/// Decides about a call. Deny wins over ask, ask wins over allow, and a call is allowed only if all
+/// of its steps are.
 pub fn decide(
     policy: ApprovalPolicy,
     needs_decision: bool,
@@ -55,12 +56,12 @@ pub fn decide(
 ) -> Verdict {
     let objecting = |effect| rules.iter().find(|rule| rule.effect == effect && rule.objects(case));
     if let Some(rule) = objecting(Effect::Deny) {
-        return Verdict::Refuse { because: said(rule) };
+        return Verdict::Refuse { because: describe_rule(rule) };
     }
     let because = if let Some(why) = &case.proposal.always_ask {
         why.clone()
     } else if let Some(rule) = objecting(Effect::Ask) {
-        said(rule)
+        describe_rule(rule)
     } else if !needs_decision {
         return Verdict::Run { because: Vec::new() };
     } else {
@@ -75,10 +76,10 @@ pub fn decide(
     Verdict::Ask { because }
 }
 
-/// The rules that together allow all of a call, or what is not allowed.
+/// Returns the rules that together allow the whole call, or the part that is not allowed.
 fn allowed(rules: &[Rule], case: &Case<'_>) -> Result<Vec<String>, String> {
     if let Some(rule) = rules.iter().find(|rule| rule.allows(case, None)) {
-        return Ok(vec![said(rule)]);
+        return Ok(vec![describe_rule(rule)]);
     }
     if let Some(why) = &case.proposal.unreadable {
         return Err(format!("not all of it is known: {why}"));
@@ -96,15 +97,15 @@ fn allowed(rules: &[Rule], case: &Case<'_>) -> Result<Vec<String>, String> {
                 None => format!("no rule allows {name}"),
             });
         };
-        let said = said(rule);
-        if !because.contains(&said) {
-            because.push(said);
+        let describe_rule = describe_rule(rule);
+        if !because.contains(&describe_rule) {
+            because.push(describe_rule);
         }
     }
     Ok(because)
 }
 
-fn said(rule: &Rule) -> String {
+fn describe_rule(rule: &Rule) -> String {
     format!("rule {} ({rule})", rule.id)
 }
 
@@ -112,10 +113,10 @@ fn said(rule: &Rule) -> String {
 mod tests {
     use std::path::Path;
 
-    use lango_tool::{Bound, Proposal, Step};
+    use lango_tool::{BoundResource, Proposal, Step};
 
     use super::*;
-    use crate::approval::rule::Words;
+    use crate::approval::rule::StepPattern;
 
     fn rule(effect: Effect, text: &str) -> Rule {
         let words = text.split(' ').map(str::to_owned).collect();
@@ -125,7 +126,7 @@ mod tests {
             tool: Some("exec_*".to_owned()),
             agent: None,
             directory: None,
-            words: Words::Pattern(words),
+            words: StepPattern::Pattern(words),
             bound: None,
         }
     }
@@ -182,7 +183,7 @@ mod tests {
         assert!(!runs(&rules, &exact));
         let mut sensitive = proposal(&["ls"]);
         sensitive.always_ask = Some("a password".to_owned());
-        let any = Rule { words: Words::Any, ..rules[0].clone() };
+        let any = Rule { words: StepPattern::Any, ..rules[0].clone() };
         assert!(runs(std::slice::from_ref(&any), &unknown), "a person allowed the whole tool");
         assert!(!runs(&[any], &sensitive));
     }
@@ -193,7 +194,7 @@ mod tests {
         let directory = Path::new("/home/me/project");
         let mut seen = proposal(&["./test.sh *"]);
         seen.steps[0].exact_only = Some("runs a script".to_owned());
-        seen.bound = vec![Bound { what: "./test.sh".to_owned(), digest: "one".to_owned() }];
+        seen.bound = vec![BoundResource { what: "./test.sh".to_owned(), digest: "one".to_owned() }];
         let case = Case { tool: "exec_shell", agent: &agent, directory, proposal: &seen };
         let rules = Rule::always(&case);
         assert!(runs(&rules, &seen));
@@ -201,8 +202,8 @@ mod tests {
         let mut changed = seen.clone();
         changed.bound[0].digest = "two".to_owned();
         assert!(!runs(&rules, &changed), "the script is another one");
-        let elsewhere = Case { directory: Path::new("/home/me/other"), ..case };
-        let verdict = decide(ApprovalPolicy::AskDangerous, true, &rules, &elsewhere);
+        let other_directory = Case { directory: Path::new("/home/me/other"), ..case };
+        let verdict = decide(ApprovalPolicy::AskDangerous, true, &rules, &other_directory);
         assert!(matches!(verdict, Verdict::Ask { .. }));
         let mut unknown = seen.clone();
         unknown.unreadable = Some("a variable".to_owned());

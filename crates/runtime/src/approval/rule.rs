@@ -1,7 +1,8 @@
-//! Rules: what may run without asking, what is always asked, what never runs.
+//! Defines rules: which calls run without a question, which always need approval and which never
+//! run.
 //!
-//! A rule is compared with the words of a parsed step, never with text. Rules know nothing of
-//! shells; the tool has taken the command apart (see `lango_tool::Proposal`).
+//! A rule is compared with the words of a parsed step, never with text. Rules know nothing about
+//! shells; the tool parses the command (see `lango_tool::Proposal`).
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,53 +13,53 @@ use serde::{Deserialize, Serialize};
 
 use super::digest_of;
 
-/// What a rule does with a call it matches.
+/// Is what a rule does with a call that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// It runs unasked.
+    /// The call runs without a question.
     Allow,
-    /// A person is asked, whatever else allows it.
+    /// A person is asked, even if another rule allows the call.
     Ask,
-    /// It never runs, whatever else allows it.
+    /// The call never runs, even if another rule allows it.
     Deny,
 }
 
-/// Which steps a rule is about.
+/// Selects the steps that a rule applies to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Words {
-    /// Every call, also one that could not be taken apart.
+pub enum StepPattern {
+    /// Every call, including one that could not be parsed.
     Any,
     /// Exactly these words.
     Exact(Vec<String>),
-    /// These words, where `*` stands for any characters in a word, and as the last word of all for
-    /// any further words.
+    /// These words, where `*` matches any characters in a word and, as the last word, any further
+    /// words.
     Pattern(Vec<String>),
 }
 
-/// One rule. What it does not name, it does not look at.
+/// Represents one approval rule. A condition that is not set matches everything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
-    /// How people name it.
+    /// The id by which users refer to it.
     #[serde(skip)]
     pub id: String,
-    /// What it does.
+    /// The effect.
     pub effect: Effect,
-    /// The tool; `*` stands for any characters.
+    /// The tool; `*` matches any characters.
     pub tool: Option<String>,
     /// The agent that calls.
     pub agent: Option<AgentName>,
-    /// The workspace, or a directory it lies in.
+    /// The workspace, or one of its parent directories.
     pub directory: Option<PathBuf>,
     /// The steps.
-    pub words: Words,
-    /// The digest of what the call rests on beside its words, such as a script.
+    pub words: StepPattern,
+    /// The digest of further content that the call depends on, such as a script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<String>,
 }
 
-/// What a rule is compared with.
+/// Describes the call that a rule is compared with.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
     /// The tool's name.
@@ -67,13 +68,13 @@ pub struct Case<'a> {
     pub agent: &'a AgentName,
     /// The workspace.
     pub directory: &'a Path,
-    /// What the call would do.
+    /// The proposed effect of the call.
     pub proposal: &'a Proposal,
 }
 
 impl Rule {
-    /// The rules that allow exactly this call from now on: none where it cannot be named exactly,
-    /// or where a person must see it each time.
+    /// Returns the rules that allow exactly this call from now on. There are none if the call
+    /// cannot be named exactly, or if a person must see it each time.
     pub fn always(case: &Case<'_>) -> Vec<Self> {
         let Proposal { steps, unreadable, bound, always_ask, .. } = case.proposal;
         if unreadable.is_some() || always_ask.is_some() {
@@ -87,7 +88,7 @@ impl Rule {
                 tool: Some(case.tool.to_owned()),
                 agent: Some(case.agent.clone()),
                 directory: Some(case.directory.to_owned()),
-                words: Words::Exact(step.words.clone()),
+                words: StepPattern::Exact(step.words.clone()),
                 bound: bound.clone(),
             };
             rule.id = rule.name();
@@ -96,7 +97,7 @@ impl Rule {
         steps.iter().map(rule).collect()
     }
 
-    /// A name that follows from what the rule says.
+    /// Derives an id from the content of the rule.
     pub(super) fn name(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
         let mut name = digest_of([text.as_bytes()]);
@@ -104,7 +105,7 @@ impl Rule {
         name
     }
 
-    /// Whether it can be about calls of this tool by this agent at all.
+    /// Tells whether the rule can apply to calls of this tool by this agent.
     pub(super) fn concerns(&self, tool: &str, agent: &AgentName) -> bool {
         self.tool.as_deref().is_none_or(|pattern| matches_word(pattern, tool))
             && self.agent.as_ref().is_none_or(|name| name == agent)
@@ -115,41 +116,41 @@ impl Rule {
             && self.directory.as_ref().is_none_or(|directory| case.directory.starts_with(directory))
     }
 
-    /// Whether it allows one step of a call, or with `None` the call as a whole.
+    /// Tells whether the rule allows one step of a call, or with `None` the whole call.
     pub(super) fn allows(&self, case: &Case<'_>, step: Option<&Step>) -> bool {
         let bound = || {
             self.bound.as_ref().is_none_or(|digest| {
-                // Exactly what was seen: a script that has changed is another call.
+                // Only exactly what was approved: a changed script makes a different call.
                 *digest == bound_digest(case.proposal)
             })
         };
         self.effect == Effect::Allow
             && self.applies(case)
             && match (&self.words, step) {
-                (Words::Any, _) => true,
+                (StepPattern::Any, _) => true,
                 (_, None) => false,
-                (Words::Exact(words), Some(step)) => {
+                (StepPattern::Exact(words), Some(step)) => {
                     *words == step.words
                         && bound()
                         && (self.bound.is_some() || case.proposal.bound.is_empty())
                 }
-                (Words::Pattern(pattern), Some(step)) => {
+                (StepPattern::Pattern(pattern), Some(step)) => {
                     step.exact_only.is_none() && matches_words(pattern, &step.words)
                 }
             }
     }
 
-    /// Whether it stands against a call: any of its steps is enough.
+    /// Tells whether the rule denies or questions a call. One matching step is enough.
     pub(super) fn objects(&self, case: &Case<'_>) -> bool {
         self.effect != Effect::Allow
             && self.applies(case)
             && match &self.words {
-                Words::Any => true,
+                StepPattern::Any => true,
                 words => case.proposal.steps.iter().any(|step| {
                     let same = |found: &[String]| match words {
-                        Words::Any => true,
-                        Words::Exact(words) => words == found,
-                        Words::Pattern(pattern) => matches_words(pattern, found),
+                        StepPattern::Any => true,
+                        StepPattern::Exact(words) => words == found,
+                        StepPattern::Pattern(pattern) => matches_words(pattern, found),
                     };
                     same(&step.words) || same(&by_file_name(&step.words))
                 }),
@@ -157,7 +158,7 @@ impl Rule {
     }
 }
 
-/// `/usr/bin/rm` is `rm`, for rules that stand against something.
+/// Reduces `/usr/bin/rm` to `rm`, for rules that deny or question a call.
 fn by_file_name(words: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
     if let Some(first) = words.first_mut()
@@ -187,8 +188,8 @@ fn matches_words(pattern: &[String], words: &[String]) -> bool {
     }
 }
 
-/// Whether a word fits a pattern in which `*` stands for any characters. Takes linear time for
-/// each star.
+/// Tells whether a word matches a pattern in which `*` matches any characters. Takes linear time
+/// for each star.
 fn matches_word(pattern: &str, word: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = word.strip_prefix(pieces.next().unwrap_or_default()) else {
@@ -211,9 +212,9 @@ impl fmt::Display for Rule {
         };
         write!(f, "{effect} {}", visible(self.tool.as_deref().unwrap_or("any tool")))?;
         match &self.words {
-            Words::Any => {}
-            Words::Exact(words) => write!(f, ": exactly {}", quoted(words))?,
-            Words::Pattern(words) => write!(f, ": {}", quoted(words))?,
+            StepPattern::Any => {}
+            StepPattern::Exact(words) => write!(f, ": exactly {}", quoted(words))?,
+            StepPattern::Pattern(words) => write!(f, ": {}", quoted(words))?,
         }
         if let Some(agent) = &self.agent {
             write!(f, ", by {agent}")?;
@@ -228,7 +229,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Words as a person would type them, nothing invisible.
+/// Quotes the words as a person would type them and makes invisible characters visible.
 fn quoted(words: &[String]) -> String {
     let plain = |word: &str| {
         !word.is_empty()
@@ -279,7 +280,7 @@ mod tests {
             tool: Some("exec_shell".to_owned()),
             agent: None,
             directory: Some("/home/me".into()),
-            words: Words::Exact(vec!["echo".into(), "it's \u{202e}".into()]),
+            words: StepPattern::Exact(vec!["echo".into(), "it's \u{202e}".into()]),
             bound: None,
         };
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Replies, hostile ones among them, against an offer.
+//! Tests replies, including hostile ones, against an offer.
 
 use std::sync::Arc;
 

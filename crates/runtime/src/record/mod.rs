@@ -1,9 +1,9 @@
-//! The state of a turn, as a fold over its events. Nothing else holds any.
+//! Holds the state of a turn, as a fold over its events. There is no other state.
 //!
 //! Invariants, each tested in [`tests`] or by property:
 //! - The same events give the same record, live and after a restart.
-//! - A transcript gives every call a result, whatever is missing in the journal.
-//! - What comes next ([`Phase`]) depends on the record alone.
+//! - A transcript gives every call a result, even if events are missing in the journal.
+//! - The next step ([`Phase`]) depends on the record alone.
 
 mod transcript;
 
@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use lango_model::UserMessage;
 use lango_protocol::{
-    AgentName, ApprovalDecision, CallId, CallStatus, DelegationStatus, DirectCall, Event,
-    EventBody, ImageReference, Outcome, OutcomeStatus, Sender, Spent, Timestamp, WarningCode,
+    AgentName, ApprovalDecision, BudgetUsage, CallId, CallStatus, DelegationStatus, DirectCall,
+    Event, EventBody, ImageReference, Outcome, OutcomeStatus, Sender, Timestamp, WarningCode,
     WorkDone,
 };
 
@@ -21,58 +21,57 @@ use crate::loop_guard::LoopGuard;
 
 pub(crate) use transcript::{PendingCall, Transcript};
 
-/// A hand-over that was recorded.
+/// Represents a recorded transfer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Delegation {
     pub(crate) call: CallId,
     pub(crate) to: AgentName,
     pub(crate) task: String,
-    /// The orchestrator asked for the result.
+    /// True if the orchestrator asked for the result.
     pub(crate) returns: bool,
 }
 
-/// What a speaker does next.
+/// Is the next step of a speaker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Its model is asked.
+    /// Call its model.
     Think,
-    /// These calls have no result yet.
+    /// Run these calls, which have no result yet.
     Act(Vec<PendingCall>),
-    /// These hand-overs have not come back yet.
+    /// Run these transfers, which have not finished yet.
     Delegate(Vec<Delegation>),
 }
 
-/// Everything that was recorded of one turn.
+/// Holds everything that was recorded about one turn.
 #[derive(Debug, Clone, Default)]
 pub struct TurnRecord {
     pub(crate) user_text: String,
-    /// What came with the user's words.
+    /// The text that was attached to the message.
     pub(crate) attachment: Option<String>,
-    /// The one call that the turn consists of, where it does.
+    /// The call, if the turn consists of a single one.
     pub(crate) direct_call: Option<DirectCall>,
     pub(crate) images: Vec<ImageReference>,
-    /// Who sent the message, where it was not the user.
+    /// The sender, if it was not the user.
     pub(crate) sender: Option<Sender>,
     pub(crate) root: Transcript,
     pub(crate) branches: HashMap<CallId, Transcript>,
-    pub(crate) spent: Spent,
-    /// Agents that rejected the task and are not offered again.
+    pub(crate) spent: BudgetUsage,
+    /// The agents that rejected the task and are not offered again.
     pub(crate) excluded: BTreeSet<AgentName>,
-    /// The reasons they gave.
+    /// The reasons of the rejections.
     pub(crate) rejections: Vec<String>,
-    /// Agents whose answers went back to the orchestrator.
+    /// The agents whose answers went back to the orchestrator.
     pub(crate) reported: Vec<AgentName>,
     pub(crate) guard: LoopGuard,
     pub(crate) outcome: Option<Outcome>,
-    /// What was shown for each call that needed an approval, by its digest.
-    /// The questions that are open, by call.
+    /// The digests of the open questions, by call.
     asked: HashMap<CallId, String>,
-    /// What was approved, by call.
+    /// The approved digests, by call.
     approved: HashMap<CallId, String>,
-    /// Digests that were denied; they are not asked about again in this turn.
+    /// The denied digests; they are not asked about again in this turn.
     denied: BTreeSet<String>,
     work: WorkDone,
-    /// Time spent, without the time between an interruption and the resume.
+    /// The time spent, without the time between an interruption and the resume.
     elapsed: Duration,
     last: Option<Timestamp>,
 }
@@ -87,7 +86,7 @@ impl TurnRecord {
         record
     }
 
-    /// Takes one more event.
+    /// Applies one more event.
     pub(crate) fn apply(&mut self, event: &Event) {
         self.pass_time(event);
         self.spent.model_calls = self.spent.model_calls.max(event.step.unwrap_or(0));
@@ -116,7 +115,7 @@ impl TurnRecord {
             },
             EventBody::ApprovalRequested { call, digest, .. } => {
                 self.asked.insert(call.clone(), digest.clone());
-                // A person's time is not the turn's.
+                // The time that a person takes does not count.
                 self.stop_clock();
             }
             EventBody::ApprovalResolved { call, decision, .. } => {
@@ -150,7 +149,7 @@ impl TurnRecord {
         }
     }
 
-    /// The transcript of the root, or of a branch.
+    /// Returns the transcript of the root, or of a branch.
     pub(crate) fn transcript(&self, branch: Option<&CallId>) -> &Transcript {
         branch.and_then(|call| self.branches.get(call)).unwrap_or(&self.root)
     }
@@ -162,7 +161,7 @@ impl TurnRecord {
         }
     }
 
-    /// What comes between the last event and the next one is not time spent.
+    /// Stops the clock: the time until the next event does not count.
     pub(crate) fn stop_clock(&mut self) {
         self.last = None;
     }
@@ -174,12 +173,12 @@ impl TurnRecord {
         self.pass_time_to(event.at);
     }
 
-    /// The time spent, up to a moment.
+    /// Returns the time spent up to `now`.
     pub(crate) fn elapsed_at(&self, now: Timestamp) -> Duration {
         self.elapsed + self.last.map_or(Duration::ZERO, |last| now.since(last))
     }
 
-    /// Time goes on, whether something happens or not.
+    /// Adds the time up to `now`, even if no event happened.
     pub(crate) fn pass_time_to(&mut self, now: Timestamp) {
         if let Some(last) = self.last {
             self.elapsed += now.since(last);
@@ -228,7 +227,7 @@ impl TurnRecord {
         }
     }
 
-    /// What was really done so far.
+    /// Returns the work done so far.
     pub fn work(&self) -> WorkDone {
         WorkDone {
             spent: self.spent,
@@ -237,34 +236,34 @@ impl TurnRecord {
         }
     }
 
-    /// Whether this very call was denied before in this turn.
+    /// Tells whether this exact call was denied before in this turn.
     pub(crate) fn was_denied(&self, digest: &str) -> bool {
         self.denied.contains(digest)
     }
 
-    /// Whether this call, with all that it rests on, was approved.
+    /// Tells whether this call, with all content that it depends on, was approved.
     pub(crate) fn was_approved(&self, call: &CallId, digest: &str) -> bool {
         self.approved.get(call).is_some_and(|approved| approved == digest)
     }
 
-    /// Whether a person was asked about a call that has not run: the question outlives the
+    /// Tells whether a person was asked about a call that has not run. The question outlives the
     /// process that asked it.
     pub(crate) fn is_in_question(&self, call: &PendingCall) -> bool {
         !call.started
             && (self.asked.contains_key(&call.call) || self.approved.contains_key(&call.call))
     }
 
-    /// Whether somebody is being asked.
+    /// Tells whether a question to a person is open.
     pub(crate) fn waits_for_answer(&self) -> bool {
         !self.asked.is_empty()
     }
 
-    /// How the turn ended, if it did.
+    /// Returns the outcome, if the turn has ended.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
     }
 
-    /// The ends of the hand-overs that are still under way when the turn ends.
+    /// Returns the events that close the transfers still open when the turn ends.
     pub(crate) fn close_delegations(&self, end: &OutcomeStatus) -> Vec<EventBody> {
         let Phase::Delegate(open) = self.root.phase() else { return Vec::new() };
         let (status, text) = match end {
@@ -282,7 +281,7 @@ impl TurnRecord {
         closed.collect()
     }
 
-    /// Every call without a result, with the branch it belongs to.
+    /// Returns every call without a result, with its branch.
     pub(crate) fn open_calls(&self) -> Vec<(Option<CallId>, PendingCall)> {
         let root = self.root.open_calls().map(|call| (None, call));
         let mut open: Vec<_> = root.collect();
@@ -292,7 +291,7 @@ impl TurnRecord {
         open
     }
 
-    /// The calls that somebody is being asked about.
+    /// Returns the calls with an open question.
     pub(crate) fn open_questions(&self) -> Vec<(Option<CallId>, CallId)> {
         let open = self.open_calls().into_iter();
         open.filter(|(_, call)| self.asked.contains_key(&call.call))
@@ -300,7 +299,7 @@ impl TurnRecord {
             .collect()
     }
 
-    /// The calls without a result that will not get one by going on.
+    /// Returns the calls that will not get a result when the turn continues.
     pub(crate) fn interrupted_calls(&self) -> Vec<(Option<CallId>, PendingCall)> {
         let mut calls = self.open_calls();
         calls.retain(|(_, call)| !self.is_in_question(call));

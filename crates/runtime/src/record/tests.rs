@@ -1,4 +1,4 @@
-//! Whatever part of a turn's events is there, the record is sound.
+//! Tests that the record is consistent for any part of a turn's events.
 
 use lango_model::Message;
 use lango_protocol::{EventId, Origin, SessionId, TurnId, Usage};
@@ -20,12 +20,12 @@ fn event(seq: u64, author: &str, branch: Option<&CallId>, step: u32, body: Event
     }
 }
 
-/// A turn: a hand-over, a tool call, its result, an answer.
+/// Returns a turn with a transfer, a tool call, its result and an answer.
 fn whole_turn() -> Vec<Event> {
     let root = "lango-orchestrator";
-    let hand_over = CallId::generate();
+    let transfer = CallId::generate();
     let call = CallId::generate();
-    let branch = Some(&hand_over);
+    let branch = Some(&transfer);
     let usage = |step, author, branch| {
         let usage = Usage { input: 10, output: 2, ..Usage::default() };
         let body =
@@ -54,7 +54,7 @@ fn whole_turn() -> Vec<Event> {
             None,
             1,
             EventBody::Transfer {
-                call: hand_over.clone(),
+                call: transfer.clone(),
                 to: "operator".parse().unwrap(),
                 task: "t".into(),
                 returns: false,
@@ -99,7 +99,7 @@ fn whole_turn() -> Vec<Event> {
             None,
             3,
             EventBody::TransferFinished {
-                call: hand_over.clone(),
+                call: transfer.clone(),
                 to: "operator".parse().unwrap(),
                 status: DelegationStatus::Answered,
                 text: "a".into(),
@@ -184,7 +184,7 @@ fn the_time_before_a_resume_is_not_time_spent() {
 }
 
 proptest! {
-    /// Two halves folded one after the other are the whole.
+    /// Folds two halves one after the other and compares the result with the whole.
     #[test]
     fn folding_is_the_same_in_one_go_or_in_pieces(cut in 0_usize..=10) {
         let events = whole_turn();

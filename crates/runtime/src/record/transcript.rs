@@ -1,6 +1,6 @@
-//! What one speaker said and did in one turn.
+//! Records what one speaker said and did in one turn.
 
-use lango_model::{AnsweredCall, CallOutcome, CallTally, Keepsake, Message, ModelId};
+use lango_model::{AnsweredCall, CallOutcome, CallTally, Message, ModelId, ProviderState};
 use lango_protocol::{
     CallId, CallStatus, DelegationStatus, Event, EventBody, TRANSFER_TOOL, TransferArguments,
     WarningCode,
@@ -9,18 +9,18 @@ use lango_protocol::{
 use super::{Delegation, Phase};
 use crate::words;
 
-/// A call that waits for its result.
+/// Represents a call that has no result yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PendingCall {
     pub(crate) call: CallId,
     pub(crate) tool: String,
     pub(crate) arguments: String,
     pub(crate) read_only: bool,
-    /// It was about to run; without a result its effect is unknown.
+    /// True if it was about to run; without a result its effect is unknown.
     pub(crate) started: bool,
 }
 
-/// The speaker's own words and calls, by model call.
+/// Holds the speaker's own messages and calls, by model call.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Transcript {
     steps: Vec<Step>,
@@ -33,7 +33,7 @@ struct Step {
     number: u32,
     text: String,
     calls: Vec<Call>,
-    keepsake: Option<Keepsake>,
+    provider_state: Option<ProviderState>,
 }
 
 #[derive(Debug, Clone)]
@@ -41,11 +41,11 @@ struct Call {
     pending: PendingCall,
     delegation: Option<Delegation>,
     result: Option<Answer>,
-    /// It was answered without anything being run.
+    /// True if it was answered without running.
     refused: bool,
 }
 
-/// The result of a call.
+/// Holds the result of a call.
 #[derive(Debug, Clone)]
 struct Answer {
     /// The text for the model.
@@ -57,11 +57,11 @@ impl Transcript {
     pub(super) fn apply(&mut self, event: &Event) {
         match &event.body {
             EventBody::Message { text, .. } => self.step(event).text.clone_from(text),
-            EventBody::Reasoning { model, keepsake: Some(data), .. } => {
+            EventBody::Reasoning { model, provider_state: Some(data), .. } => {
                 let from =
                     model.split_once('/').map(|(provider, name)| ModelId::new(provider, name));
-                let keepsake = from.map(|from| Keepsake { from, data: data.clone() });
-                self.step(event).keepsake = keepsake;
+                let provider_state = from.map(|from| ProviderState { from, data: data.clone() });
+                self.step(event).provider_state = provider_state;
             }
             EventBody::Warning { code: WarningCode::EmptyReply, .. } => self.empty_replies += 1,
             EventBody::Warning { code: WarningCode::Repetition, .. } => self.repetitions += 1,
@@ -104,7 +104,7 @@ impl Transcript {
             }
             _ => {}
         }
-        // A hand-over comes back into the root's transcript, whoever recorded it.
+        // The end of a transfer belongs to the root's transcript, whichever agent recorded it.
         if let EventBody::TransferFinished { call, to, status, text } = &event.body
             && let Some(call) = self.find(call)
         {
@@ -126,7 +126,7 @@ impl Transcript {
         }
     }
 
-    /// Notes what the calls under a transfer that came back came to.
+    /// Stores the tally of the calls made under a finished transfer.
     pub(super) fn note_tally(&mut self, transfer: &CallId, tally: CallTally) {
         if let Some(call) = self.find(transfer)
             && let Some(Answer { outcome: CallOutcome::Transfer { calls, .. }, .. }) =
@@ -157,7 +157,7 @@ impl Transcript {
         self.steps.is_empty()
     }
 
-    /// What comes next.
+    /// Returns the next step.
     pub(crate) fn phase(&self) -> Phase {
         let calls: Vec<PendingCall> = self.open_calls().collect();
         if !calls.is_empty() {
@@ -174,13 +174,13 @@ impl Transcript {
     }
 
     /// Returns how many transfers were made in the same reply as `call`.
-    pub(crate) fn transfers_beside(&self, call: &CallId) -> usize {
+    pub(crate) fn transfers_in_reply_of(&self, call: &CallId) -> usize {
         let step =
             self.steps.iter().find(|step| step.calls.iter().any(|c| c.pending.call == *call));
         step.map_or(0, |step| step.calls.iter().filter(|c| c.delegation.is_some()).count())
     }
 
-    /// Calls of tools without a result.
+    /// Returns the tool calls without a result.
     pub(crate) fn open_calls(&self) -> impl Iterator<Item = PendingCall> {
         let calls = self.steps.iter().flat_map(|step| &step.calls);
         calls
@@ -188,13 +188,13 @@ impl Transcript {
             .map(|call| call.pending.clone())
     }
 
-    /// The arguments of a call.
+    /// Returns the arguments of a call.
     pub(crate) fn arguments(&self, call: &CallId) -> Option<&str> {
         let mut calls = self.steps.iter().flat_map(|step| &step.calls);
         calls.find(|c| c.pending.call == *call).map(|c| c.pending.arguments.as_str())
     }
 
-    /// The newest replies in a row of which nothing came.
+    /// Counts the newest consecutive replies whose calls were all refused.
     pub(crate) fn fruitless_replies(&self) -> usize {
         let fruitless =
             |step: &&Step| !step.calls.is_empty() && step.calls.iter().all(|call| call.refused);
@@ -209,7 +209,7 @@ impl Transcript {
         self.repetitions
     }
 
-    /// The transcript for a model: no call without a result can come out of here.
+    /// Returns the transcript for a model. Every call in it has a result.
     pub(crate) fn messages(&self) -> impl Iterator<Item = Message> {
         let said = |step: &&Step| !step.calls.is_empty() || !step.text.is_empty();
         self.steps.iter().filter(said).map(|step| {
@@ -226,8 +226,8 @@ impl Transcript {
                     outcome,
                 }
             });
-            let (text, keepsake) = (step.text.clone(), step.keepsake.clone());
-            Message::Exchange { text, calls: calls.collect(), keepsake }
+            let (text, provider_state) = (step.text.clone(), step.provider_state.clone());
+            Message::Exchange { text, calls: calls.collect(), provider_state }
         })
     }
 
@@ -252,7 +252,7 @@ impl Transcript {
 }
 
 impl Answer {
-    /// A call without a result: what came of it is not known.
+    /// Returns the result of a call whose outcome is unknown.
     fn unknown() -> Self {
         Self {
             text: words::OUTCOME_UNKNOWN.to_owned(),

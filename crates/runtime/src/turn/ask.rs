@@ -1,4 +1,4 @@
-//! One streamed model call, bounded.
+//! Makes one streamed model call, with limits.
 
 use std::sync::Arc;
 
@@ -13,94 +13,94 @@ use tracing::Instrument as _;
 use super::think::ends_turn;
 use super::{Role, Stop, Turn};
 use crate::output::cut_at;
-use crate::recorder::{Draft, Voice};
+use crate::recorder::{Draft, Speaker};
 use crate::team::Agent;
 use crate::words;
 
-/// The most reasoning that is kept of one reply. It is for people; models never see it again.
-const MAX_REASONING: usize = 64 * 1024;
-/// The most a provider may want to see again with one reply.
-const MAX_KEEPSAKE: usize = 256 * 1024;
+/// Limits the reasoning that is stored of one reply. It is for people; models never see it again.
+const MAX_REASONING_BYTES: usize = 64 * 1024;
+/// Limits the provider state of one reply.
+const MAX_PROVIDER_STATE_BYTES: usize = 256 * 1024;
 
-/// What was heard of a model.
+/// Holds the reply of a model.
 #[derive(Default)]
-pub(super) struct Heard {
+pub(super) struct ModelReply {
     pub(super) text: String,
     pub(super) calls: Vec<RequestedCall>,
     /// The model that answered.
     pub(super) by: String,
-    /// What is recorded about the call itself.
+    /// The events about the call itself.
     pub(super) notes: Vec<EventBody>,
     reasoning: String,
-    keepsake: Option<String>,
+    provider_state: Option<String>,
     usage: Option<Usage>,
     filter: DeltaFilter,
 }
 
 impl Turn {
-    /// Asks the model and shows its words as they come. Stops at once when the turn is stopped.
+    /// Calls the model and shows its text as it streams. Stops at once when the turn is stopped.
     pub(super) async fn ask(
         &self,
         agent: &Agent,
-        voice: &Voice,
+        speaker: &Speaker,
         role: Role<'_>,
         step: u32,
         request: ModelRequest,
-    ) -> Result<Heard, Stop> {
+    ) -> Result<ModelReply, Stop> {
         let span = tracing::info_span!("model_call", agent = %agent.name, step);
-        let heard = self.listen(agent, voice, role, step, request).instrument(span);
+        let model_reply = self.listen(agent, speaker, role, step, request).instrument(span);
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(Stop::Interrupted),
-            heard = heard => heard,
+            model_reply = model_reply => model_reply,
         }
     }
 
     async fn listen(
         &self,
         agent: &Agent,
-        voice: &Voice,
+        speaker: &Speaker,
         role: Role<'_>,
         step: u32,
         request: ModelRequest,
-    ) -> Result<Heard, Stop> {
+    ) -> Result<ModelReply, Stop> {
         let request_size = RequestSize::of(&request);
         let limit = self.shared.settings.reply_bytes;
-        let mut heard = Heard::default();
+        let mut model_reply = ModelReply::default();
         let mut answering = None;
         let mut stream = agent.model.model.stream(Arc::new(request));
         while let Some(event) = stream.next().await {
             match event.map_err(Stop::Provider)? {
                 ModelEvent::Text(text) => {
-                    heard.text.push_str(&text);
-                    let shown = heard.filter.push(&text);
+                    model_reply.text.push_str(&text);
+                    let shown = model_reply.filter.push(&text);
                     if !shown.is_empty() {
-                        self.recorder.show(voice, step, shown, ends_turn(role)).await;
+                        self.recorder.show(speaker, step, shown, ends_turn(role)).await;
                     }
-                    if heard.text.len() > limit {
-                        heard.cut(limit);
+                    if model_reply.text.len() > limit {
+                        model_reply.cut(limit);
                         break;
                     }
                 }
                 ModelEvent::Setback(setback) => {
-                    // Warnings stay true; everything else was of a reply that is void.
-                    heard = Heard { notes: heard.notes, ..Heard::default() };
+                    // Warnings remain valid; everything else belongs to the discarded reply.
+                    model_reply = ModelReply { notes: model_reply.notes, ..ModelReply::default() };
                     let setback = self.setback(agent, &setback);
-                    self.recorder.record(vec![Draft::of(voice, step, setback)]).await?;
+                    self.recorder.record(vec![Draft::of(speaker, step, setback)]).await?;
                 }
                 ModelEvent::Answering(id) => answering = Some(id),
-                other => heard.take(other),
+                other => model_reply.take(other),
             }
         }
-        let rest = std::mem::take(&mut heard.filter).finish();
+        let rest = std::mem::take(&mut model_reply.filter).finish();
         if !rest.is_empty() {
-            self.recorder.show(voice, step, rest, ends_turn(role)).await;
+            self.recorder.show(speaker, step, rest, ends_turn(role)).await;
         }
         let id = answering.as_ref().unwrap_or_else(|| agent.model.model.id());
-        heard.account(id, &request_size);
-        heard.by = id.to_string();
-        tracing::debug!(model = %heard.by, calls = heard.calls.len(), "model answered");
-        Ok(heard)
+        model_reply.note_usage(id, &request_size);
+        model_reply.by = id.to_string();
+        tracing::debug!(model = %model_reply.by, calls = model_reply.calls.len(), "model answered");
+        Ok(model_reply)
     }
 
     fn setback(&self, agent: &Agent, setback: &Setback) -> EventBody {
@@ -110,7 +110,7 @@ impl Turn {
         EventBody::Setback {
             model: model.to_string(),
             fault: setback.error.fault.name().to_owned(),
-            // A provider that is sent a key may well answer with it.
+            // A provider may repeat the key that it was sent.
             reason: self.shared.scrubber.scrub(&setback.error.to_string()).into_owned(),
             next: setback.next.to_string(),
             wait_milliseconds: u64::try_from(setback.wait.as_millis()).unwrap_or(u64::MAX),
@@ -118,15 +118,17 @@ impl Turn {
     }
 }
 
-impl Heard {
-    /// What is kept and not shown.
+impl ModelReply {
+    /// Stores an event that is not shown.
     fn take(&mut self, event: ModelEvent) {
         match event {
             ModelEvent::Reasoning(text) => {
-                let room = MAX_REASONING.saturating_sub(self.reasoning.len());
-                self.reasoning.push_str(cut_at(&text, room));
+                let remaining = MAX_REASONING_BYTES.saturating_sub(self.reasoning.len());
+                self.reasoning.push_str(cut_at(&text, remaining));
             }
-            ModelEvent::Keepsake(data) if data.len() <= MAX_KEEPSAKE => self.keepsake = Some(data),
+            ModelEvent::ProviderState(data) if data.len() <= MAX_PROVIDER_STATE_BYTES => {
+                self.provider_state = Some(data)
+            }
             ModelEvent::Call(call) => self.calls.push(call),
             ModelEvent::Usage(figures) => self.usage = Some(figures),
             ModelEvent::Shortened(shortened) => self.notes.push(EventBody::Warning {
@@ -137,13 +139,13 @@ impl Heard {
         }
     }
 
-    /// Notes who answered, what it thought, and what that cost.
-    fn account(&mut self, id: &ModelId, request: &RequestSize) {
+    /// Records the model, its reasoning and its usage.
+    fn note_usage(&mut self, id: &ModelId, request: &RequestSize) {
         // Only a reply with calls is ever sent back within its turn.
-        let keepsake = self.keepsake.take().filter(|_| !self.calls.is_empty());
-        if !self.reasoning.is_empty() || keepsake.is_some() {
+        let provider_state = self.provider_state.take().filter(|_| !self.calls.is_empty());
+        if !self.reasoning.is_empty() || provider_state.is_some() {
             let text = std::mem::take(&mut self.reasoning);
-            self.notes.push(EventBody::Reasoning { model: id.to_string(), text, keepsake });
+            self.notes.push(EventBody::Reasoning { model: id.to_string(), text, provider_state });
         }
         let estimated = self.usage.is_none();
         let usage = self.usage.unwrap_or_else(|| Usage {
@@ -165,7 +167,7 @@ impl Heard {
     }
 }
 
-/// How large a request is, for providers that do not count.
+/// Measures a request, for providers that report no usage.
 struct RequestSize {
     bytes: usize,
 }
@@ -185,7 +187,7 @@ impl RequestSize {
         Self { bytes: request.instruction.len() + messages + tools }
     }
 
-    /// Four bytes to a token: a rough figure, and marked as one.
+    /// Estimates the tokens at four bytes each. The figure is recorded as an estimate.
     fn tokens(&self) -> u64 {
         (self.bytes / 4) as u64
     }

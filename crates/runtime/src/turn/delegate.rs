@@ -1,15 +1,15 @@
-//! Specialists at work: one after the user's message, or several side by side.
+//! Runs specialists: a single one, or several in parallel.
 
 use futures_util::future::join_all;
 use lango_protocol::{DelegationStatus, EventBody};
 
 use super::{Flow, Role, Stop, Turn};
 use crate::record::{Delegation, Phase};
-use crate::recorder::{Draft, Voice};
+use crate::recorder::{Draft, Speaker};
 use crate::team::{Agent, Specialist};
 
 impl Turn {
-    /// Lets the specialists of one reply work, all at the same time.
+    /// Runs the specialists of one reply in parallel.
     pub(super) async fn delegate(&self, delegations: Vec<Delegation>) -> Result<Flow, Stop> {
         let direct = self.is_direct(&delegations).await;
         let branches = delegations.iter().map(|delegation| self.branch(delegation, direct));
@@ -25,14 +25,14 @@ impl Turn {
         stopped.map_or(Ok(flow), Err)
     }
 
-    /// Whether the answer goes straight to the user: a single hand-over whose result nobody asked
-    /// for, while no plan is under way.
+    /// Tells whether the answer goes straight to the user: for a single transfer whose result is
+    /// not to be returned, while no plan is in progress.
     async fn is_direct(&self, delegations: &[Delegation]) -> bool {
         let [delegation] = delegations else { return false };
         self.recorder
-            .look(|record| {
-                let alone = record.root.transfers_beside(&delegation.call) == 1;
-                let plans = |name| self.team.specialist(name).is_some_and(Specialist::only_thinks);
+            .inspect(|record| {
+                let alone = record.root.transfers_in_reply_of(&delegation.call) == 1;
+                let plans = |name| self.team.specialist(name).is_some_and(Specialist::has_no_tools);
                 let plan_under_way = record.reported.iter().any(plans);
                 alone && !delegation.returns && !plan_under_way
             })
@@ -46,16 +46,15 @@ impl Turn {
                 return self.ask_remote(name, agent.as_ref(), delegation, direct).await;
             }
             None => {
-                // Only after a restart with other agents than before.
+                // This happens only after a restart with other agents than before.
                 let gone = format!("there is no agent {} any more", delegation.to);
                 return self.give_up(delegation, gone).await;
             }
         };
-        let voice = Voice { agent: agent.name.clone(), branch: Some(delegation.call.clone()) };
-        match self.speak(agent, &voice, Role::Specialist { delegation, direct }).await {
+        let speaker = Speaker { agent: agent.name.clone(), branch: Some(delegation.call.clone()) };
+        match self.speak(agent, &speaker, Role::Specialist { delegation, direct }).await {
             Ok(flow) => Ok(flow),
-            // A specialist that is confused is not the end of the turn; the one who asked it can
-            // still answer.
+            // A confused specialist does not end the turn; the orchestrator can still answer.
             Err(Stop::Model(reason)) => self.give_up(delegation, reason).await,
             Err(Stop::Provider(error)) if !direct => {
                 self.give_up(delegation, error.to_string()).await
@@ -64,16 +63,18 @@ impl Turn {
         }
     }
 
-    async fn speak(&self, agent: &Agent, voice: &Voice, role: Role<'_>) -> Result<Flow, Stop> {
+    async fn speak(&self, agent: &Agent, speaker: &Speaker, role: Role<'_>) -> Result<Flow, Stop> {
         loop {
             if self.cancel.is_cancelled() {
                 return Err(Stop::Interrupted);
             }
-            let branch = voice.branch.as_ref();
-            let flow = match self.recorder.look(|record| record.transcript(branch).phase()).await {
-                Phase::Act(calls) => self.act(agent, voice, calls).await?,
-                // A specialist hands nothing over: the decision refuses it before it is recorded.
-                Phase::Think | Phase::Delegate(_) => self.think(agent, voice, role).await?,
+            let branch = speaker.branch.as_ref();
+            let flow = match self.recorder.inspect(|record| record.transcript(branch).phase()).await
+            {
+                Phase::Act(calls) => self.act(agent, speaker, calls).await?,
+                // A specialist makes no transfers: the decision refuses them before they are
+                // recorded.
+                Phase::Think | Phase::Delegate(_) => self.think(agent, speaker, role).await?,
             };
             if !matches!(flow, Flow::Continue) {
                 return Ok(flow);

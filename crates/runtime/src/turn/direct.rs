@@ -1,5 +1,5 @@
-//! A turn that consists of one call, which a program asked for instead of saying something. The call
-//! takes the same path as one that a model makes; no model is asked.
+//! Runs a turn that consists of one call, which a program requested. The call takes the same path
+//! as one that a model makes, but no model is called.
 
 use lango_model::RequestedCall;
 use lango_protocol::{DirectCall, EventBody, OutcomeStatus};
@@ -8,42 +8,42 @@ use super::{Stop, Turn};
 use crate::decision::{Decision, Reply, Rules, decide};
 use crate::offer::Offer;
 use crate::record::Phase;
-use crate::recorder::{Draft, Ended, Voice};
+use crate::recorder::{Draft, EndedTurn, Speaker};
 use crate::team::Agent;
 
-/// Ends the turn, where the result of the call says everything.
-const ENDED: &str = "The call has ended.";
+/// Is the final message of the turn; the result of the call says everything else.
+const CALL_ENDED_TEXT: &str = "The call has ended.";
 
 impl Turn {
-    /// Makes the call, unless that was done before an interruption, and ends the turn.
-    pub(super) async fn run_direct_call(&self, call: DirectCall) -> Result<Box<Ended>, Stop> {
+    /// Makes the call, unless it was made before an interruption, and ends the turn.
+    pub(super) async fn run_direct_call(&self, call: DirectCall) -> Result<Box<EndedTurn>, Stop> {
         let Some(agent) = self.team.agent(&call.agent) else {
             return Err(Stop::Rejected(format!("there is no agent {}", call.agent)));
         };
-        let voice = Voice { agent: agent.name.clone(), branch: None };
-        if self.recorder.look(|record| record.root.is_empty()).await {
-            self.record_direct_call(agent, &voice, call).await?;
+        let speaker = Speaker { agent: agent.name.clone(), branch: None };
+        if self.recorder.inspect(|record| record.root.is_empty()).await {
+            self.record_direct_call(agent, &speaker, call).await?;
         }
-        if let Phase::Act(calls) = self.recorder.look(|record| record.root.phase()).await {
-            self.act(agent, &voice, calls).await?;
+        if let Phase::Act(calls) = self.recorder.inspect(|record| record.root.phase()).await {
+            self.act(agent, &speaker, calls).await?;
         }
-        let message = EventBody::Message { text: ENDED.to_owned(), answer: true };
-        let drafts = vec![Draft::beside(&voice, message)];
+        let message = EventBody::Message { text: CALL_ENDED_TEXT.to_owned(), answer: true };
+        let drafts = vec![Draft::without_step(&speaker, message)];
         Ok(Box::new(self.recorder.record_end(drafts, OutcomeStatus::Done).await?))
     }
 
-    /// Records what was asked for, or why it is refused.
+    /// Records the requested call, or the reason why it is refused.
     async fn record_direct_call(
         &self,
         agent: &Agent,
-        voice: &Voice,
+        speaker: &Speaker,
         call: DirectCall,
     ) -> Result<(), Stop> {
-        let drafts = self.decide_direct_call(agent, voice, call);
+        let drafts = self.decide_direct_call(agent, speaker, call);
         Ok(self.recorder.record(drafts).await?)
     }
 
-    fn decide_direct_call(&self, agent: &Agent, voice: &Voice, call: DirectCall) -> Vec<Draft> {
+    fn decide_direct_call(&self, agent: &Agent, speaker: &Speaker, call: DirectCall) -> Vec<Draft> {
         let requested = RequestedCall { name: call.tool, arguments: call.arguments };
         let reply = Reply { calls: vec![requested], ..Reply::default() };
         let offer = Offer { tools: agent.tools.clone(), targets: Vec::new() };
@@ -59,9 +59,9 @@ impl Turn {
         };
         match decide(reply, &rules) {
             Decision::Act(bodies) => {
-                bodies.into_iter().map(|body| Draft::beside(voice, body)).collect()
+                bodies.into_iter().map(|body| Draft::without_step(speaker, body)).collect()
             }
-            // A reply that consists of a call is never anything else.
+            // A reply with a call always leads to this decision.
             _ => Vec::new(),
         }
     }

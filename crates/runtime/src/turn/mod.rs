@@ -1,7 +1,7 @@
-//! The turn itself: a small machine whose next step follows from what was recorded.
+//! Runs a turn: a small state machine whose next step follows from the recorded events.
 //!
-//! `Think` asks the speaker's model, `Act` runs its calls, `Delegate` lets specialists speak; the
-//! turn ends in [`Recorder::record_end`] and nowhere else, always with words for the user.
+//! `Think` calls the speaker's model, `Act` runs its calls, `Delegate` runs specialists. The turn
+//! always ends in [`Recorder::record_end`], with a message for the user.
 
 mod ask;
 mod delegate;
@@ -27,25 +27,25 @@ use crate::TurnError;
 use crate::call_report::Subject;
 use crate::events_adapter::PastTurn;
 use crate::record::{PendingCall, Phase};
-use crate::recorder::{Draft, Ended, Recorder, Voice};
+use crate::recorder::{Draft, EndedTurn, Recorder, Speaker};
 use crate::runtime::Shared;
 use crate::team::Team;
 use crate::words;
 
 pub(crate) use think::Role;
 
-/// Why a turn cannot go on.
+/// Is the reason why a turn cannot continue.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// A part of the budget ran out.
     Budget(BudgetKind),
-    /// The model says nothing that can be used.
+    /// The model gives no usable reply.
     Model(String),
-    /// The model cannot be asked.
+    /// The model cannot be reached.
     Provider(ModelError),
     /// No agent takes the task.
     Rejected(String),
-    /// The user, or the clock.
+    /// The user or the time limit stopped the turn.
     Interrupted,
     /// The journal cannot be written.
     Store(StoreError),
@@ -57,33 +57,34 @@ impl From<StoreError> for Stop {
     }
 }
 
-/// Whether a speaker goes on.
+/// Tells whether a speaker continues.
 pub(crate) enum Flow {
     Continue,
-    /// Its part is over, and recorded as such.
+    /// Its part is over and recorded.
     Ended,
     /// The whole turn is over.
-    Finished(Box<Ended>),
+    Finished(Box<EndedTurn>),
 }
 
-/// One turn under way.
+/// Represents one running turn.
 pub(crate) struct Turn {
     pub(crate) shared: Arc<Shared>,
     pub(crate) team: Arc<Team>,
     pub(crate) recorder: Recorder,
     pub(crate) past: Arc<Vec<PastTurn>>,
-    /// What came with the user's message.
+    /// The images of the user's message.
     pub(crate) images: Vec<Image>,
     pub(crate) cancel: CancellationToken,
     timed_out: AtomicBool,
-    /// What each agent is told beside its instruction, the same in all requests of this turn. A lock
-    /// that is held while it is found: of two branches of one agent, the second gets what the first
-    /// found.
+    /// The context of each agent, the same in all requests of this turn. The lock is held while
+    /// context is collected: of two branches of one agent, the second gets what the first
+    /// collected.
     context: Mutex<BTreeMap<AgentName, Vec<ContextBlock>>>,
 }
 
-/// How often a session is kept while nothing is written; a third of the lease.
-const RENEW_EVERY: Duration = Duration::from_secs(10);
+/// Sets how often the lease of the session is renewed while nothing is written; a third of the
+/// lease.
+const RENEW_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Turn {
     pub(crate) fn new(
@@ -106,13 +107,13 @@ impl Turn {
         }
     }
 
-    /// Tells whether the turn consists of one call that a program asked for. Nothing is learned from
-    /// such a turn, and no advice is given in it: nobody said anything.
+    /// Tells whether the turn consists of one call that a program asked for. Nothing is learned
+    /// from such a turn and no advice is given in it, because it has no conversation.
     pub(crate) async fn is_direct_call(&self) -> bool {
-        self.recorder.look(|record| record.direct_call.is_some()).await
+        self.recorder.inspect(|record| record.direct_call.is_some()).await
     }
 
-    /// The most rounds of hand-overs.
+    /// Returns the limit of delegation rounds.
     pub(crate) fn round_limit(&self) -> u32 {
         self.team.round_limit.unwrap_or(self.limits().delegation_rounds)
     }
@@ -122,7 +123,7 @@ impl Turn {
     }
 
     /// Runs the turn to its end.
-    pub(crate) async fn run(self) -> Result<Ended, TurnError> {
+    pub(crate) async fn run(self) -> Result<EndedTurn, TurnError> {
         let finished = tokio::select! {
             finished = self.root() => finished,
             never = self.watch() => match never {},
@@ -134,19 +135,19 @@ impl Turn {
         Ok(self.recorder.record_end(Vec::new(), status).await?)
     }
 
-    async fn root(&self) -> Result<Box<Ended>, Stop> {
-        if let Some(call) = self.recorder.look(|record| record.direct_call.clone()).await {
+    async fn root(&self) -> Result<Box<EndedTurn>, Stop> {
+        if let Some(call) = self.recorder.inspect(|record| record.direct_call.clone()).await {
             return self.run_direct_call(call).await;
         }
         let agent = &self.team.root;
-        let voice = Voice { agent: agent.name.clone(), branch: None };
+        let speaker = Speaker { agent: agent.name.clone(), branch: None };
         loop {
             if self.cancel.is_cancelled() {
                 return Err(Stop::Interrupted);
             }
-            let flow = match self.recorder.look(|record| record.root.phase()).await {
-                Phase::Think => self.think(agent, &voice, Role::Root).await?,
-                Phase::Act(calls) => self.act(agent, &voice, calls).await?,
+            let flow = match self.recorder.inspect(|record| record.root.phase()).await {
+                Phase::Think => self.think(agent, &speaker, Role::Root).await?,
+                Phase::Act(calls) => self.act(agent, &speaker, calls).await?,
                 Phase::Delegate(delegations) => self.delegate(delegations).await?,
             };
             if let Flow::Finished(ended) = flow {
@@ -155,10 +156,10 @@ impl Turn {
         }
     }
 
-    /// Keeps the session and watches the clock, until the turn ends.
+    /// Renews the lease and watches the time limit until the turn ends.
     async fn watch(&self) -> std::convert::Infallible {
         let mut deadline = std::pin::pin!(tokio::time::sleep(self.time_left().await));
-        let mut renew = tokio::time::interval(RENEW_EVERY);
+        let mut renew = tokio::time::interval(RENEW_INTERVAL);
         renew.reset();
         loop {
             tokio::select! {
@@ -168,12 +169,12 @@ impl Turn {
                         self.timed_out.store(true, Ordering::Release);
                         self.cancel.cancel();
                     } else {
-                        // A person was asked meanwhile, and took their time.
+                        // The time that a person took to answer does not count.
                         deadline.as_mut().reset(tokio::time::Instant::now() + left);
                     }
                 }
                 _ = renew.tick() => {
-                    // A session that was lost shows at the next write, which then fails.
+                    // If the session was lost, the next write fails.
                     if let Err(error) = self.recorder.renew().await {
                         tracing::warn!(%error, "the lease of the session was not renewed");
                     }
@@ -182,11 +183,11 @@ impl Turn {
         }
     }
 
-    /// What is left of the wall time, at least a second while a person is being asked.
+    /// Returns the rest of the wall time, at least a second while a question is open.
     async fn time_left(&self) -> Duration {
         let (spent, waits) = self
             .recorder
-            .look(|record| (record.elapsed_at(Timestamp::now()), record.waits_for_answer()))
+            .inspect(|record| (record.elapsed_at(Timestamp::now()), record.waits_for_answer()))
             .await;
         let left = self.limits().wall_time().saturating_sub(spent);
         if waits { left.max(Duration::from_secs(1)) } else { left }
@@ -205,19 +206,19 @@ impl Turn {
         })
     }
 
-    /// After a restart: gives a result to every call that will not get one by going on. Calls that
-    /// a person was asked about keep waiting for the answer. Nothing is run again.
+    /// Gives, after a restart, a result to every call that will not get one when the turn
+    /// continues. Calls with an open question keep waiting for the answer. No call is run again.
     pub(crate) async fn close_interrupted_calls(&self) -> Result<(), StoreError> {
-        let open = self.recorder.look(crate::TurnRecord::interrupted_calls).await;
+        let open = self.recorder.inspect(crate::TurnRecord::interrupted_calls).await;
         self.close_calls(open).await
     }
 
-    /// The same for a turn that nobody goes on with: its questions are withdrawn.
+    /// Does the same for a turn that is abandoned, and withdraws its questions.
     pub(crate) async fn close_all_calls(&self) -> Result<(), StoreError> {
-        let open = self.recorder.look(crate::TurnRecord::open_calls).await;
-        let questions = self.recorder.look(crate::TurnRecord::open_questions).await;
+        let open = self.recorder.inspect(crate::TurnRecord::open_calls).await;
+        let questions = self.recorder.inspect(crate::TurnRecord::open_questions).await;
         let withdrawn = questions.into_iter().map(|(branch, call)| {
-            let by = "nobody: the turn was given up".to_owned();
+            let by = "the turn was abandoned".to_owned();
             let decision = ApprovalDecision::Denied;
             let resolved = EventBody::ApprovalResolved { call, decision, by };
             Draft::runtime(branch.as_ref(), resolved)
@@ -260,7 +261,7 @@ impl Turn {
     }
 }
 
-/// Who failed: the provider, or the model that it made available.
+/// Tells whether the provider or the model failed.
 fn class_of(fault: Fault) -> FailureClass {
     match fault {
         Fault::ContentRefused | Fault::ContextTooLong | Fault::OutputLimit => FailureClass::Model,

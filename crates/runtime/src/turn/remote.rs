@@ -1,4 +1,4 @@
-//! A hand-over to an agent elsewhere: one question, one reply, and nothing of it is trusted.
+//! Delegates a task to a remote agent: one request, one reply, which is not trusted.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use lango_protocol::{AgentName, DelegationStatus, EventBody, marker};
 use tokio::sync::mpsc;
 use tracing::Instrument as _;
 
-use super::think::{ends_turn, hand_back};
+use super::think::{ends_turn, finish_transfer};
 use super::{Flow, Role, Stop, Turn};
 use crate::output::cut_at;
 use crate::record::Delegation;
-use crate::recorder::{Draft, Voice};
+use crate::recorder::{Draft, Speaker};
 use crate::remote::{RemoteAgent, RemoteReply, RemoteRequest};
 
-/// Pieces of a reply that may wait to be shown.
-const PIECES: usize = 64;
-/// How long an agent elsewhere may take to stop once the turn is stopped.
-const GRACE: Duration = Duration::from_secs(3);
+/// Limits the pieces of a reply that may wait to be shown.
+const MAX_PENDING_PIECES: usize = 64;
+/// Limits how long a remote agent may take to stop after the turn was stopped.
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Turn {
     pub(super) async fn ask_remote(
@@ -27,11 +27,13 @@ impl Turn {
         direct: bool,
     ) -> Result<Flow, Stop> {
         let role = Role::Specialist { delegation, direct };
-        let voice = Voice { agent: name.clone(), branch: Some(delegation.call.clone()) };
-        let step = self.recorder.change(|record| self.spend_call(record, role)).await?;
-        let (message, sender) =
-            self.recorder.look(|record| (record.user_message(None), record.sender.clone())).await;
-        let (words, pieces) = mpsc::channel(PIECES);
+        let speaker = Speaker { agent: name.clone(), branch: Some(delegation.call.clone()) };
+        let step = self.recorder.update(|record| self.spend_call(record, role)).await?;
+        let (message, sender) = self
+            .recorder
+            .inspect(|record| (record.user_message(None), record.sender.clone()))
+            .await;
+        let (words, pieces) = mpsc::channel(MAX_PENDING_PIECES);
         let request = RemoteRequest {
             session: self.recorder.session().clone(),
             turn: self.recorder.turn(),
@@ -44,60 +46,60 @@ impl Turn {
             cancel: self.cancel.child_token(),
         };
         let span = tracing::info_span!("remote_call", agent = %name);
-        let reply = self.hear_remote(agent, request, pieces, &voice, role, step);
+        let reply = self.await_remote_reply(agent, request, pieces, &speaker, role, step);
         let reply = reply.instrument(span).await?;
-        let of = |body| Draft::of(&voice, step, body);
+        let of = |body| Draft::of(&speaker, step, body);
         match reply {
             RemoteReply::Answered { text } => {
-                let text = self.harmless(&text);
+                let text = self.sanitize(&text);
                 if text.trim().is_empty() {
                     return self.give_up(delegation, format!("{name} said nothing")).await;
                 }
-                self.answer(&voice, role, step, text, Vec::new()).await
+                self.answer(&speaker, role, step, text, Vec::new()).await
             }
             RemoteReply::NeedsInput { question } => {
-                let question = self.harmless(&question);
-                self.ask_user(&voice, role, step, question, Vec::new()).await
+                let question = self.sanitize(&question);
+                self.ask_user(&speaker, role, step, question, Vec::new()).await
             }
             RemoteReply::Rejected { reason } => {
-                let reason = self.harmless(&reason);
+                let reason = self.sanitize(&reason);
                 let mut drafts = vec![of(EventBody::Rejected { reason: reason.clone() })];
-                drafts.extend(hand_back(&voice, role, DelegationStatus::Rejected, reason));
+                drafts.extend(finish_transfer(&speaker, role, DelegationStatus::Rejected, reason));
                 self.recorder.record(drafts).await?;
                 Ok(Flow::Ended)
             }
             RemoteReply::Failed { reason } => {
-                let reason = self.harmless(&reason);
+                let reason = self.sanitize(&reason);
                 self.give_up(delegation, reason).await
             }
         }
     }
 
-    /// Waits for the reply and shows its words as they come.
-    async fn hear_remote(
+    /// Waits for the reply and shows its text as it streams.
+    async fn await_remote_reply(
         &self,
         agent: &dyn RemoteAgent,
         request: RemoteRequest,
         mut pieces: mpsc::Receiver<String>,
-        voice: &Voice,
+        speaker: &Speaker,
         role: Role<'_>,
         step: u32,
     ) -> Result<RemoteReply, Stop> {
         let mut asked = agent.ask(request);
-        let mut room = self.shared.settings.reply_bytes;
+        let mut remaining = self.shared.settings.reply_bytes;
         loop {
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => {
-                    // Whatever it says now, the turn is over.
-                    let _ = tokio::time::timeout(GRACE, asked).await;
+                    // The turn is over, so this reply is ignored.
+                    let _ = tokio::time::timeout(STOP_TIMEOUT, asked).await;
                     return Err(Stop::Interrupted);
                 }
                 Some(piece) = pieces.recv() => {
-                    let piece = self.harmless(cut_at(&piece, room));
-                    room -= piece.len().min(room);
+                    let piece = self.sanitize(cut_at(&piece, remaining));
+                    remaining -= piece.len().min(remaining);
                     if !piece.is_empty() {
-                        self.recorder.show(voice, step, piece, ends_turn(role)).await;
+                        self.recorder.show(speaker, step, piece, ends_turn(role)).await;
                     }
                 }
                 reply = &mut asked => return Ok(reply),
@@ -105,9 +107,9 @@ impl Turn {
         }
     }
 
-    /// A stranger's text as it may be shown: bounded, without what steers a terminal or this program,
-    /// and without secrets that came back.
-    fn harmless(&self, text: &str) -> String {
+    /// Makes untrusted text safe to show: truncates it, and removes control characters, markers and
+    /// known secrets.
+    fn sanitize(&self, text: &str) -> String {
         let text = cut_at(text, self.shared.settings.reply_bytes);
         let printable = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
         let text: String = text.chars().filter(printable).collect();

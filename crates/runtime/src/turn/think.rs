@@ -1,4 +1,4 @@
-//! Asking a speaker's model, and recording what its reply means.
+//! Calls a speaker's model and records the meaning of its reply.
 
 use std::sync::Arc;
 
@@ -10,51 +10,51 @@ use lango_protocol::{
 use super::{Flow, Stop, Turn};
 use crate::context::{ContextRequest, collect_context};
 use crate::decision::{Decision, Reply, Rules, decide};
-use crate::events_adapter::within;
+use crate::events_adapter::newest_within;
 use crate::offer::Offer;
 use crate::record::{Delegation, TurnRecord};
-use crate::recorder::{Draft, Voice};
+use crate::recorder::{Draft, Speaker};
 use crate::team::{Agent, Specialist};
 use crate::words;
 
-/// As whom an agent speaks.
+/// Is the role in which an agent speaks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Role<'a> {
-    /// It is the one the user talks to.
+    /// It is the agent that the user talks to.
     Root,
-    /// It was handed a task.
+    /// A task was delegated to it.
     Specialist {
         delegation: &'a Delegation,
-        /// Its answer goes to the user and ends the turn.
+        /// True if its answer goes to the user and ends the turn.
         direct: bool,
     },
 }
 
-/// What one model call is about, taken from the record in one look.
+/// Holds the inputs of one model call, read from the record at once.
 struct Plan {
     step: u32,
     offer: Offer,
     messages: Vec<Message>,
     note: Option<&'static str>,
-    /// Set when nothing may be done any more but to answer: what ran out.
-    last_word: Option<Stop>,
+    /// The limit that was reached, if the agent may only answer now.
+    exhausted: Option<Stop>,
     rounds: u32,
     calls_left: u32,
     empty_replies: u32,
 }
 
-/// Replies in a row of which nothing may come before an agent is made to answer.
-const FRUITLESS_REPLIES: usize = 3;
+/// Limits the consecutive replies without any effect before an agent has to answer.
+const MAX_FRUITLESS_REPLIES: usize = 3;
 
 impl Turn {
-    /// One model call of `agent`.
+    /// Makes one model call for `agent`.
     pub(crate) async fn think(
         &self,
         agent: &Agent,
-        voice: &Voice,
+        speaker: &Speaker,
         role: Role<'_>,
     ) -> Result<Flow, Stop> {
-        let plan = self.recorder.change(|record| self.plan(record, agent, voice, role)).await?;
+        let plan = self.recorder.update(|record| self.plan(record, agent, speaker, role)).await?;
         let mut blocks = self.context_of(agent).await;
         blocks.extend(plan.note.map(|text| ContextBlock { source: "lango", text: text.into() }));
         let request = ModelRequest {
@@ -66,11 +66,11 @@ impl Turn {
             colleagues: self.colleagues(&plan.offer),
             options: agent.model.options,
         };
-        let heard = self.ask(agent, voice, role, plan.step, request).await?;
-        let reply = Reply { text: heard.text, calls: heard.calls, by: heard.by };
+        let model_reply = self.ask(agent, speaker, role, plan.step, request).await?;
+        let reply = Reply { text: model_reply.text, calls: model_reply.calls, by: model_reply.by };
         let decision = self
             .recorder
-            .look(|record| {
+            .inspect(|record| {
                 decide(
                     reply,
                     &Rules {
@@ -89,31 +89,31 @@ impl Turn {
             })
             .await;
         let mut drafts: Vec<Draft> =
-            heard.notes.into_iter().map(|body| Draft::of(voice, plan.step, body)).collect();
-        let of = |body| Draft::of(voice, plan.step, body);
-        if plan.last_word.is_some() {
+            model_reply.notes.into_iter().map(|body| Draft::of(speaker, plan.step, body)).collect();
+        let of = |body| Draft::of(speaker, plan.step, body);
+        if plan.exhausted.is_some() {
             let text = format!("{} was asked to answer with what it has", agent.name);
             drafts.push(of(EventBody::Warning { code: WarningCode::BudgetExhausted, text }));
         }
         match decision {
-            Decision::Answer(text) => self.answer(voice, role, plan.step, text, drafts).await,
-            Decision::Ask(text) => self.ask_user(voice, role, plan.step, text, drafts).await,
+            Decision::Answer(text) => self.answer(speaker, role, plan.step, text, drafts).await,
+            Decision::Ask(text) => self.ask_user(speaker, role, plan.step, text, drafts).await,
             Decision::Reject(reason) => {
                 drafts.push(of(EventBody::Rejected { reason: reason.clone() }));
-                drafts.extend(hand_back(voice, role, DelegationStatus::Rejected, reason));
+                drafts.extend(finish_transfer(speaker, role, DelegationStatus::Rejected, reason));
                 self.recorder.record(drafts).await?;
                 Ok(Flow::Ended)
             }
             Decision::Act(bodies) => {
                 drafts.extend(bodies.into_iter().map(of));
                 self.recorder.record(drafts).await?;
-                plan.last_word.map_or(Ok(Flow::Continue), Err)
+                plan.exhausted.map_or(Ok(Flow::Continue), Err)
             }
-            Decision::Nothing => {
+            Decision::Empty => {
                 let text = format!("{} said nothing", agent.name);
                 drafts.push(of(EventBody::Warning { code: WarningCode::EmptyReply, text }));
                 self.recorder.record(drafts).await?;
-                match plan.last_word {
+                match plan.exhausted {
                     Some(stop) => Err(stop),
                     None if plan.empty_replies > 0 => {
                         Err(Stop::Model(format!("{} said nothing, twice", agent.name)))
@@ -124,14 +124,16 @@ impl Turn {
         }
     }
 
-    /// What the agent is told beside its instruction; found once in a turn.
+    /// Returns the context of the agent, which is collected once per turn.
     async fn context_of(&self, agent: &Agent) -> Vec<ContextBlock> {
         let mut found = self.context.lock().await;
         if let Some(blocks) = found.get(&agent.name) {
             return blocks.clone();
         }
-        let (message, sender) =
-            self.recorder.look(|record| (record.user_message(None), record.sender.clone())).await;
+        let (message, sender) = self
+            .recorder
+            .inspect(|record| (record.user_message(None), record.sender.clone()))
+            .await;
         let message = message.rendered();
         let request = ContextRequest {
             session: self.recorder.session(),
@@ -149,30 +151,30 @@ impl Turn {
 
     pub(super) async fn answer(
         &self,
-        voice: &Voice,
+        speaker: &Speaker,
         role: Role<'_>,
         step: u32,
         text: String,
         mut drafts: Vec<Draft>,
     ) -> Result<Flow, Stop> {
         let message = EventBody::Message { text: text.clone(), answer: ends_turn(role) };
-        drafts.push(Draft::of(voice, step, message));
-        drafts.extend(hand_back(voice, role, DelegationStatus::Answered, text));
+        drafts.push(Draft::of(speaker, step, message));
+        drafts.extend(finish_transfer(speaker, role, DelegationStatus::Answered, text));
         self.end_part(role, drafts, OutcomeStatus::Done).await
     }
 
-    /// The agent cannot go on without the user: whoever talks to the user asks.
+    /// Ends the agent's part with a question. The agent that talks to the user asks it.
     pub(super) async fn ask_user(
         &self,
-        voice: &Voice,
+        speaker: &Speaker,
         role: Role<'_>,
         step: u32,
         question: String,
         mut drafts: Vec<Draft>,
     ) -> Result<Flow, Stop> {
         let message = EventBody::Message { text: question.clone(), answer: ends_turn(role) };
-        drafts.push(Draft::of(voice, step, message));
-        drafts.extend(hand_back(voice, role, DelegationStatus::NeedsInput, question));
+        drafts.push(Draft::of(speaker, step, message));
+        drafts.extend(finish_transfer(speaker, role, DelegationStatus::NeedsInput, question));
         self.end_part(role, drafts, OutcomeStatus::NeedsInput).await
     }
 
@@ -190,8 +192,8 @@ impl Turn {
         Ok(Flow::Ended)
     }
 
-    /// Takes one call from the budget, and says which of the turn it is. The last one belongs to
-    /// whoever speaks to the user.
+    /// Takes one call from the budget and returns its number in the turn. The last one is reserved
+    /// for the agent that speaks to the user.
     pub(super) fn spend_call(&self, record: &mut TurnRecord, role: Role<'_>) -> Result<u32, Stop> {
         let limits = self.limits();
         let left = limits.model_calls.saturating_sub(record.spent.model_calls);
@@ -205,12 +207,12 @@ impl Turn {
         Ok(record.spent.model_calls)
     }
 
-    /// Decides what this call may do, and spends it.
+    /// Decides what this call may do, and takes it from the budget.
     fn plan(
         &self,
         record: &mut TurnRecord,
         agent: &Agent,
-        voice: &Voice,
+        speaker: &Speaker,
         role: Role<'_>,
     ) -> Result<Plan, Stop> {
         let step = self.spend_call(record, role)?;
@@ -225,17 +227,17 @@ impl Turn {
         {
             return Err(Stop::Rejected(record.rejections.join("; ")));
         }
-        let transcript = record.transcript(voice.branch.as_ref());
+        let transcript = record.transcript(speaker.branch.as_ref());
         let tool_calls_left = limits.tool_calls.saturating_sub(record.spent.tool_calls);
         let rounds = record.spent.delegation_rounds;
         let out_of_rounds = matches!(role, Role::Root)
             && !self.team.specialists.is_empty()
             && rounds >= self.round_limit();
-        let last_word = if calls_left == reserved {
+        let exhausted = if calls_left == reserved {
             Some(Stop::Budget(BudgetKind::ModelCalls))
         } else if tool_calls_left == 0 {
             Some(Stop::Budget(BudgetKind::ToolCalls))
-        } else if transcript.fruitless_replies() >= FRUITLESS_REPLIES {
+        } else if transcript.fruitless_replies() >= MAX_FRUITLESS_REPLIES {
             Some(if transcript.repetitions() > 0 {
                 Stop::Budget(BudgetKind::Repetition)
             } else if out_of_rounds {
@@ -246,12 +248,12 @@ impl Turn {
         } else {
             None
         };
-        let note = if last_word.is_some() || out_of_rounds {
+        let note = if exhausted.is_some() || out_of_rounds {
             Some(words::ANSWER_NOW)
         } else {
             (transcript.empty_replies() > 0).then_some(words::SAY_SOMETHING)
         };
-        if last_word.is_some() {
+        if exhausted.is_some() {
             offer = Offer::default();
         }
         let mut messages = self.view(record, agent, role);
@@ -262,7 +264,7 @@ impl Turn {
             offer,
             messages,
             note,
-            last_word,
+            exhausted,
             rounds,
             calls_left: tool_calls_left,
             empty_replies,
@@ -270,9 +272,9 @@ impl Turn {
     }
 
     fn offer(&self, record: &TurnRecord, agent: &Agent, role: Role<'_>) -> Offer {
-        let may_hand_over =
+        let may_transfer =
             matches!(role, Role::Root) && record.spent.delegation_rounds < self.round_limit();
-        let targets = if may_hand_over {
+        let targets = if may_transfer {
             let specialists = self.team.specialists.iter().map(Specialist::name);
             specialists.filter(|name| !record.excluded.contains(*name)).cloned().collect()
         } else {
@@ -281,16 +283,16 @@ impl Turn {
         Offer { tools: agent.tools.clone(), targets }
     }
 
-    /// Those who may be handed over to, as the model may know them.
+    /// Returns the possible targets of a transfer, as they are described to the model.
     fn colleagues(&self, offer: &Offer) -> Vec<Arc<Colleague>> {
         let specialists = offer.targets.iter().filter_map(|name| self.team.specialist(name));
         specialists.map(|specialist| Arc::clone(specialist.colleague())).collect()
     }
 
-    /// The conversation this agent may see, up to its own part of this turn.
+    /// Returns the conversation that this agent may see, up to its own part of this turn.
     fn view(&self, record: &TurnRecord, agent: &Agent, role: Role<'_>) -> Vec<Message> {
         let is_root = matches!(role, Role::Root);
-        let past = within(&self.past, self.shared.settings.history_tokens);
+        let past = newest_within(&self.past, self.shared.settings.history_tokens);
         let mut messages: Vec<Message> =
             past.iter().flat_map(|turn| turn.messages(&agent.name, is_root)).collect();
         let task = match role {
@@ -302,7 +304,7 @@ impl Turn {
         messages
     }
 
-    /// Says which part an agent plays, as its model may know it.
+    /// Returns the role of an agent, as its model gets it.
     fn request_role(&self, agent: &Agent, role: Role<'_>) -> RequestRole {
         match role {
             Role::Root if self.team.round_limit.is_some() => RequestRole::Orchestrator,
@@ -315,25 +317,25 @@ impl Turn {
     }
 }
 
-/// Tells whether an agent's last words go to the user.
+/// Tells whether an agent's last message goes to the user.
 pub(super) fn ends_turn(role: Role<'_>) -> bool {
     !matches!(role, Role::Specialist { direct: false, .. })
 }
 
-/// The end of a hand-over, where there was one.
-pub(super) fn hand_back(
-    voice: &Voice,
+/// Returns the event that ends a transfer, if there is one.
+pub(super) fn finish_transfer(
+    speaker: &Speaker,
     role: Role<'_>,
     status: DelegationStatus,
     text: String,
 ) -> Option<Draft> {
     let Role::Specialist { delegation, .. } = role else { return None };
-    let to_root = Voice { agent: voice.agent.clone(), branch: None };
+    let to_root = Speaker { agent: speaker.agent.clone(), branch: None };
     let body = EventBody::TransferFinished {
         call: delegation.call.clone(),
         to: delegation.to.clone(),
         status,
         text,
     };
-    Some(Draft::beside(&to_root, body))
+    Some(Draft::without_step(&to_root, body))
 }

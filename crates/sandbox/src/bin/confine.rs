@@ -1,4 +1,4 @@
-//! The helper alone, for tests.
+//! Runs the helper alone, for tests.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,8 @@
-//! The filter of system calls: what no command needs, and much that breaks out of sandboxes.
+//! Filters system calls: those that no command needs, and many that are used to break out of
+//! sandboxes.
 //!
-//! A list of what is refused, not of what is allowed: the programs are not known. Refused calls
-//! fail with "Operation not permitted"; the program goes on.
+//! This is a deny list and not an allow list, because the programs are not known. Refused calls
+//! fail with "Operation not permitted"; the program continues.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use seccompiler::{
 
 use super::order::Filter;
 
-/// Always refused.
+/// The calls that are always refused.
 const REFUSED: &[libc::c_long] = &[
     // Other processes.
     libc::SYS_ptrace,
@@ -57,7 +58,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_vhangup,
     libc::SYS_nfsservctl,
     libc::SYS_lookup_dcookie,
-    // Large, and often the way into a kernel.
+    // Complex, and often used to attack a kernel.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
@@ -65,10 +66,10 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
     libc::SYS_fanotify_init,
-    // Files by number, past all rules for paths.
+    // Files by handle, which bypasses all rules for paths.
     libc::SYS_name_to_handle_at,
     libc::SYS_open_by_handle_at,
-    // Keys of the user.
+    // The user's keys.
     libc::SYS_add_key,
     libc::SYS_request_key,
     libc::SYS_keyctl,
@@ -80,7 +81,7 @@ const REFUSED_HERE: &[libc::c_long] =
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[libc::c_long] = &[];
 
-/// Calls whose first argument is a process that they act on.
+/// Calls whose first argument is the process that they act on.
 const ON_PROCESSES: &[libc::c_long] = &[
     libc::SYS_kill,
     libc::SYS_tkill,
@@ -95,7 +96,7 @@ const ON_PROCESSES: &[libc::c_long] = &[
     libc::SYS_sched_setattr,
 ];
 
-/// New namespaces, as flags of `clone`.
+/// The flags of `clone` for new namespaces.
 const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWUSER,
     libc::CLONE_NEWNS,
@@ -106,18 +107,18 @@ const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWCGROUP,
 ];
 
-/// `TIOCSTI` types text into a terminal, `TIOCLINUX` lets the console do things.
+/// `TIOCSTI` types text into a terminal, `TIOCLINUX` controls the console.
 const TERMINAL: [u64; 2] = [0x5412, 0x541c];
 
 type Rules = BTreeMap<i64, Vec<Rule>>;
 
-/// Filters the calls of this thread and of all that it starts.
+/// Filters the calls of this thread and of all processes that it starts.
 pub(super) fn apply(filter: &Filter) -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| format!("seccomp: {error}");
     let rules = refused(filter).map_err(|error| failed(&error))?;
     let missing = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
     for program in [
-        // Its flags are out of reach of a filter. Without it, libraries use `clone`.
+        // A filter cannot read its flags. Without it, libraries use `clone`.
         compile(missing, libc::ENOSYS).map_err(|error| failed(&error))?,
         compile(rules, libc::EPERM).map_err(|error| failed(&error))?,
         no_second_numbering(),
@@ -185,13 +186,13 @@ fn refused(filter: &Filter) -> Result<Rules, seccompiler::BackendError> {
     Ok(rules)
 }
 
-/// Those who watch over the program, and everybody.
+/// Returns the processes that the program must not signal: those that supervise it, and -1 for all.
 fn out_of_bounds() -> Vec<i32> {
     let mut targets = vec![-1, getpid().as_raw_nonzero().get()];
     if let Some(parent) = getppid() {
         targets.push(parent.as_raw_nonzero().get());
         let group = getpgid(Some(parent)).map(|group| -group.as_raw_nonzero().get());
-        // -1 is in the list already, and a group outside of our sight has no number.
+        // -1 is in the list already, and a group in another namespace has no number.
         targets.extend(group.ok().filter(|group| *group != -1));
     }
     targets
@@ -205,7 +206,7 @@ const REFUSE: u32 = 0x0005_0000;
 /// From here on the numbers are those of x32, a second numbering of the same calls.
 const SECOND_NUMBERING: u32 = 0x4000_0000;
 
-/// Refuses calls by their other numbers, which the other filters do not know.
+/// Refuses calls of the second numbering, which the other filters do not cover.
 fn no_second_numbering() -> BpfProgram {
     let refuse = REFUSE | libc::ENOSYS.unsigned_abs();
     vec![

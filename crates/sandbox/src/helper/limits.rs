@@ -1,39 +1,39 @@
-//! Limits of single processes, where no control group does it for all of them.
+//! Sets limits of single processes, if no control group limits all of them.
 
 use rustix::process::{Resource, Rlimit, getrlimit, getuid, setrlimit};
 
-use super::order::Limited;
+use super::order::LimitedResource;
 use crate::cgroup::Hierarchies;
 use crate::job::Limits;
 use crate::level::Level;
 
-/// What the helper is to set.
+/// Returns the limits that the helper sets.
 pub(crate) fn limits_for(
     limits: &Limits,
     level: Level,
     group: Option<&Hierarchies>,
-) -> Vec<(Limited, u64, u64)> {
+) -> Vec<(LimitedResource, u64, u64)> {
     let mut set = vec![
-        // At the first limit a process is told, one second later it is killed.
-        (Limited::Cpu, limits.cpu_seconds, limits.cpu_seconds.saturating_add(1)),
-        (Limited::FileSize, limits.file_bytes, limits.file_bytes),
-        (Limited::OpenFiles, limits.open_files, limits.open_files),
-        (Limited::Core, 0, 0),
+        // At the soft limit a process gets a signal, one second later it is killed.
+        (LimitedResource::Cpu, limits.cpu_seconds, limits.cpu_seconds.saturating_add(1)),
+        (LimitedResource::FileSize, limits.file_bytes, limits.file_bytes),
+        (LimitedResource::OpenFiles, limits.open_files, limits.open_files),
+        (LimitedResource::Core, 0, 0),
     ];
     if !group.is_some_and(Hierarchies::limits_memory) {
-        // Not the address space, which many programs reserve and do not use.
-        set.push((Limited::Data, limits.memory_bytes, limits.memory_bytes));
+        // Not the address space, which many programs reserve without using it.
+        set.push((LimitedResource::Data, limits.memory_bytes, limits.memory_bytes));
     }
     if group.is_none() {
-        // A user namespace counts its own processes; otherwise all of the user's count.
+        // A user namespace counts its own processes; otherwise all processes of the user count.
         let others = if level == Level::Bubblewrap { 0 } else { threads_of_user() };
         let most = limits.processes.saturating_add(others);
-        set.push((Limited::Processes, most, most));
+        set.push((LimitedResource::Processes, most, most));
     }
     set
 }
 
-/// Processes and threads of this user.
+/// Returns the number of processes and threads of this user.
 fn threads_of_user() -> u64 {
     let user = getuid().as_raw();
     let of_user = |path: &std::path::Path| {
@@ -45,16 +45,16 @@ fn threads_of_user() -> u64 {
     entries.filter_map(|entry| of_user(&entry.path())).map(|count| count as u64).sum()
 }
 
-/// Sets them for this process and those it starts. A stricter limit that is there stays.
-pub(super) fn apply(limits: &[(Limited, u64, u64)]) -> Result<(), String> {
+/// Sets the limits for this process and its children. A stricter existing limit stays.
+pub(super) fn apply(limits: &[(LimitedResource, u64, u64)]) -> Result<(), String> {
     for (limited, soft, hard) in limits {
         let resource = match limited {
-            Limited::Cpu => Resource::Cpu,
-            Limited::Data => Resource::Data,
-            Limited::Processes => Resource::Nproc,
-            Limited::FileSize => Resource::Fsize,
-            Limited::OpenFiles => Resource::Nofile,
-            Limited::Core => Resource::Core,
+            LimitedResource::Cpu => Resource::Cpu,
+            LimitedResource::Data => Resource::Data,
+            LimitedResource::Processes => Resource::Nproc,
+            LimitedResource::FileSize => Resource::Fsize,
+            LimitedResource::OpenFiles => Resource::Nofile,
+            LimitedResource::Core => Resource::Core,
         };
         let now = getrlimit(resource);
         let least = |wanted: u64, found: Option<u64>| Some(wanted.min(found.unwrap_or(u64::MAX)));

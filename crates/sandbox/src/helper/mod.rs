@@ -1,7 +1,8 @@
-//! The helper: this program, started again to give up rights before it becomes another.
+//! Implements the helper: this program, started again to drop its rights before it becomes another
+//! program.
 //!
-//! Nothing can be done between fork and exec without `unsafe` code, so a small process does it.
-//! It does nothing that it need not: no runtime, no configuration, no command line.
+//! Nothing can be done between fork and exec without `unsafe` code, so a small process does it. It
+//! does only what is necessary: no runtime, no configuration, no command line.
 
 mod filter;
 mod limits;
@@ -20,32 +21,32 @@ pub(crate) use filter::try_filter;
 pub(crate) use limits::limits_for;
 pub(crate) use order::{Filter, NO_PROGRAM, Order, READY, Rules};
 
-/// The first argument that makes a program the helper.
+/// The first argument that turns a program into the helper.
 pub const HELPER_ARGUMENT: &str = "__confine";
 
-/// The exit code of a helper that could not do its work.
-const FAILED: u8 = 125;
+/// The exit code of a helper that failed.
+const FAILURE_EXIT_CODE: u8 = 125;
 
-/// Does the helper's work if the arguments of this process ask for it.
+/// Runs the helper if the arguments of this process ask for it.
 ///
-/// Call it first thing in `main`. It returns only if this is no helper, or with the code to exit
-/// with.
+/// Call it first thing in `main`. It returns none if this process is not the helper, and otherwise
+/// the exit code.
 pub fn helper_requested() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next()? != HELPER_ARGUMENT {
         return None;
     }
-    Some(match arguments.next().ok_or("no order given".to_owned()).and_then(|d| obey(&d)) {
+    Some(match arguments.next().ok_or("no order given".to_owned()).and_then(|d| read_and_follow(&d)) {
         Ok(code) => ExitCode::from(code),
         Err(message) => {
-            // With standard error gone there is nobody left to tell.
+            // Without standard error there is no way to report.
             let _ = writeln!(std::io::stderr(), "lango: the sandbox failed: {message}");
-            ExitCode::from(FAILED)
+            ExitCode::from(FAILURE_EXIT_CODE)
         }
     })
 }
 
-fn obey(descriptor: &OsString) -> Result<u8, String> {
+fn read_and_follow(descriptor: &OsString) -> Result<u8, String> {
     let mut text = Vec::new();
     let descriptor = descriptor.to_str().and_then(|text| text.parse().ok()).ok_or("no number")?;
     File::open(inherited(descriptor))
@@ -58,14 +59,14 @@ fn obey(descriptor: &OsString) -> Result<u8, String> {
         .map_err(|error| format!("no report can be made: {error}"))?;
     let outcome = follow(&order, &mut report);
     if let Err(message) = &outcome {
-        // Also told on standard error, by the caller.
+        // The caller also writes it to standard error.
         let _ = report.write_all(message.as_bytes());
     }
     outcome
 }
 
 fn follow(order: &Order, report: &mut File) -> Result<u8, String> {
-    // Opened before rights are given up.
+    // Opened before the rights are dropped.
     let lifeline = order.lifeline.map(|descriptor| File::open(inherited(descriptor))).transpose();
     let lifeline = lifeline.map_err(|error| format!("no lifeline: {error}"))?;
     for group in &order.groups {
@@ -74,7 +75,7 @@ fn follow(order: &Order, report: &mut File) -> Result<u8, String> {
             .and_then(|mut entrance| entrance.write_all(b"0"))
             .map_err(|error| format!("a control group cannot be joined: {error}"))?;
     }
-    // Whatever is open beside the standard streams is not the program's business.
+    // The program must not inherit anything other than the standard streams.
     close_fds::CloseFdsBuilder::new().cloexecfrom(3);
     if let Some(lifeline) = lifeline {
         return supervise::run(order, report, lifeline);
@@ -84,7 +85,7 @@ fn follow(order: &Order, report: &mut File) -> Result<u8, String> {
     Err(become_program(order, report))
 }
 
-/// From here on this thread has the rights of the program.
+/// Drops rights, so that this thread has only those of the program.
 fn give_up_rights(order: &Order) -> Result<(), String> {
     rights::give_up()?;
     if let Some(rules) = &order.rules {
@@ -107,21 +108,22 @@ fn command(order: &Order) -> Command {
     command
 }
 
-/// Returns only if it fails.
+/// Becomes the program. Returns only if that fails.
 fn become_program(order: &Order, report: &mut File) -> String {
-    // The order of the two does not matter to the reader, who looks at the end.
+    // The order of the two does not matter: the reader looks at the end.
     if let Err(error) = report.write_all(&[READY]) {
         return format!("no report can be made: {error}");
     }
     no_program(&command(order).exec())
 }
 
-/// A report that begins so says that the sandbox is fine and the program is not.
+/// Returns the report that the sandbox works but the program cannot be run.
 fn no_program(error: &std::io::Error) -> String {
     format!("{}{error}", char::from(NO_PROGRAM))
 }
 
-/// A descriptor that the parent left open. Opened again by name: taking over a number is unsafe.
+/// Returns the path of an inherited descriptor. It is reopened by path, because taking ownership of
+/// a number is unsafe.
 fn inherited(descriptor: i32) -> String {
     format!("/proc/self/fd/{descriptor}")
 }

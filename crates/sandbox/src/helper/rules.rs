@@ -1,4 +1,4 @@
-//! Landlock: which files can be read and written.
+//! Applies Landlock: which files can be read and written.
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -12,7 +12,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 
 use super::order::Rules;
 
-/// Restricts this thread and all that it starts.
+/// Restricts this thread and all processes that it starts.
 pub(super) fn apply(rules: &Rules) -> Result<(), String> {
     let status = build(rules).and_then(RulesetCreated::restrict_self);
     match status.map_err(|error| format!("Landlock: {error}"))?.ruleset {
@@ -36,7 +36,7 @@ fn add(
     access: BitFlags<AccessFs>,
 ) -> Result<RulesetCreated, RulesetError> {
     for path in paths {
-        // What is gone, or has become a link since it was looked at, is not granted.
+        // A path that is gone, or has become a link since the check, is not granted.
         let Some((place, is_directory)) = open(Path::new(path)) else { continue };
         let access = if is_directory { access } else { access & AccessFs::from_file(ABI::V5) };
         ruleset = ruleset.add_rule(PathBeneath::new(place, access))?;

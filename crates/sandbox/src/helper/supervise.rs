@@ -1,7 +1,7 @@
-//! Watching over a program where no namespace does it.
+//! Supervises a program if no namespace does.
 //!
-//! The helper stays as the parent of everything the program starts, also of what leaves its
-//! session, and ends it all when the program ends, or when the one who gave the order is gone.
+//! The helper stays as the ancestor of all processes that the program starts, even in other
+//! sessions, and ends them when the program ends or when its own parent is gone.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -15,10 +15,10 @@ use rustix::process::{
 use super::order::{Order, READY};
 use super::{command, give_up_rights, limits, no_program};
 
-/// Added to the number of the signal that ended the program, as shells do it.
-const SIGNALLED: i32 = 128;
+/// Added to the number of the signal that ended the program, as in shells.
+const SIGNAL_EXIT_BASE: i32 = 128;
 
-/// Held by the one who ends everything, of the two who may; the other waits for the exit.
+/// Held by the thread that ends everything; the other one waits for the exit.
 static ENDING: Mutex<()> = Mutex::new(());
 
 pub(super) fn run(order: &Order, report: &mut File, mut lifeline: File) -> Result<u8, String> {
@@ -27,11 +27,11 @@ pub(super) fn run(order: &Order, report: &mut File, mut lifeline: File) -> Resul
     set_child_subreaper(Some(getpid())).map_err(|error| failed("no subreaper", error))?;
     limits::apply(&order.limits)?;
     std::thread::spawn(move || {
-        // Nothing is ever sent: whatever this returns, the other end is gone.
+        // Nothing is ever sent: whatever this returns, the other end is closed.
         let _ = lifeline.read(&mut [0]);
         let _held = ENDING.lock();
         end_all();
-        std::process::exit(SIGNALLED + Signal::KILL.as_raw());
+        std::process::exit(SIGNAL_EXIT_BASE + Signal::KILL.as_raw());
     });
     let program = start(order)?;
     report.write_all(&[READY]).map_err(|error| format!("no report can be made: {error}"))?;
@@ -41,8 +41,8 @@ pub(super) fn run(order: &Order, report: &mut File, mut lifeline: File) -> Resul
     Ok(code(status))
 }
 
-/// Starts the program from a thread that has given up its rights; this process keeps its own,
-/// and is out of the program's reach.
+/// Starts the program from a thread that has dropped its rights; this process keeps its own, and is
+/// out of the program's reach.
 fn start(order: &Order) -> Result<Pid, String> {
     let (sender, receiver) = mpsc::sync_channel(1);
     std::thread::scope(|scope| {
@@ -57,7 +57,7 @@ fn start(order: &Order) -> Result<Pid, String> {
     })
 }
 
-/// Waits for the program, and takes in everybody else that ends meanwhile.
+/// Waits for the program, and reaps all other processes that end meanwhile.
 fn wait_for(program: Pid) -> Result<WaitStatus, String> {
     loop {
         match wait(WaitOptions::empty()) {
@@ -69,8 +69,8 @@ fn wait_for(program: Pid) -> Result<WaitStatus, String> {
 }
 
 fn code(status: WaitStatus) -> u8 {
-    let signal = || status.terminating_signal().map(|signal| SIGNALLED + signal);
-    let code = status.exit_status().or_else(signal).unwrap_or(SIGNALLED);
+    let signal = || status.terminating_signal().map(|signal| SIGNAL_EXIT_BASE + signal);
+    let code = status.exit_status().or_else(signal).unwrap_or(SIGNAL_EXIT_BASE);
     u8::try_from(code).unwrap_or(u8::MAX)
 }
 
@@ -78,27 +78,27 @@ fn code(status: WaitStatus) -> u8 {
 fn end_all() {
     loop {
         match wait(WaitOptions::NOHANG) {
-            // Nobody is left.
+            // No child is left.
             Err(rustix::io::Errno::CHILD) => return,
             Ok(Some(_)) => continue,
             Ok(None) | Err(_) => {}
         }
         let everybody = descendants();
-        // Stopped first, so that nobody starts others while their siblings are killed.
+        // Stopped first, so that none starts others while their siblings are killed.
         for signal in [Signal::STOP, Signal::KILL] {
             for process in &everybody {
-                // Who is gone by now need not be killed.
+                // A process that is already gone need not be killed.
                 let _ = kill_process(*process, signal);
             }
         }
         if everybody.is_empty() {
-            // Somebody is on the way out.
+            // A process is about to end.
             std::thread::yield_now();
         }
     }
 }
 
-/// Everybody whose parent's parent's … parent is this process.
+/// Returns all descendants of this process.
 fn descendants() -> Vec<Pid> {
     let mut parents: Vec<(Pid, Pid)> = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -108,7 +108,7 @@ fn descendants() -> Vec<Pid> {
             continue;
         };
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        // The name of the program comes before, in parentheses, and can hold anything.
+        // The program's name comes before, in parentheses, and can contain anything.
         let parent =
             stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
         parents.extend(parent.and_then(Pid::from_raw).map(|parent| (id, parent)));

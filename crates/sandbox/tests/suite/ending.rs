@@ -1,19 +1,19 @@
-//! How jobs end, and that nothing of them stays.
+//! Tests how jobs end, and that nothing of them remains.
 
 use std::time::Duration;
 
 use lango_sandbox::{Level, Part};
 
-use crate::room::{LEVELS, Room};
+use crate::workspace::{LEVELS, TestWorkspace};
 
-/// A number that no other process of the machine sleeps for.
+/// Returns a duration that no other process of the machine sleeps for.
 fn marker() -> String {
     static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     format!("{}.{number}", 1000 + std::process::id())
 }
 
-/// Processes that sleep for so long, and are no zombies.
+/// Returns the number of processes that sleep for this duration and are no zombies.
 fn sleepers(marker: &str) -> usize {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let is_one = |line: Vec<u8>| String::from_utf8_lossy(&line) == format!("sleep\0{marker}\0");
@@ -30,13 +30,13 @@ async fn until(what: &str, condition: impl Fn() -> bool) {
     panic!("{what} did not happen");
 }
 
-/// Both ways of making sure at level Landlock, and the one of bubblewrap.
-fn rooms() -> [Room; 3] {
-    let [bubblewrap, landlock] = LEVELS.map(Room::at);
-    [bubblewrap, landlock, Room::at(Level::Landlock).without(Part::Cgroup)]
+/// Returns workspaces for both variants of supervision at level Landlock, and for bubblewrap.
+fn workspaces() -> [TestWorkspace; 3] {
+    let [bubblewrap, landlock] = LEVELS.map(TestWorkspace::at);
+    [bubblewrap, landlock, TestWorkspace::at(Level::Landlock).without(Part::Cgroup)]
 }
 
-/// A child in the background, one in a session of its own, and one that is an orphan as well.
+/// Returns a command that starts a background child, one in its own session, and an orphan.
 fn family(marker: &str) -> String {
     format!(
         "sleep {marker} & setsid sleep {marker} & (setsid sh -c 'sleep {marker} & exec sleep {marker}' &) ; \
@@ -46,39 +46,39 @@ fn family(marker: &str) -> String {
 
 #[tokio::test]
 async fn at_its_end_nothing_stays() {
-    for room in rooms() {
+    for workspace in workspaces() {
         let marker = marker();
-        room.prints(&format!("{}; echo done", family(&marker))).await;
-        assert_eq!(sleepers(&marker), 0, "{:?}", room.sandbox);
-        assert!(room.names().is_empty());
+        workspace.prints(&format!("{}; echo done", family(&marker))).await;
+        assert_eq!(sleepers(&marker), 0, "{:?}", workspace.sandbox);
+        assert!(workspace.names().is_empty());
     }
 }
 
 #[tokio::test]
 async fn ended_or_dropped_nothing_stays() {
     for is_dropped in [true, false] {
-        for room in rooms() {
+        for workspace in workspaces() {
             let marker = marker();
             let job =
-                room.start(&format!("{}; exec sleep {marker}", family(&marker))).await.unwrap();
+                workspace.start(&format!("{}; exec sleep {marker}", family(&marker))).await.unwrap();
             until("the start", || sleepers(&marker) == 5).await;
             if is_dropped {
                 drop(job);
                 until("the end", || sleepers(&marker) == 0).await;
             } else {
                 job.end().await.unwrap();
-                assert_eq!(sleepers(&marker), 0, "{:?}", room.sandbox);
+                assert_eq!(sleepers(&marker), 0, "{:?}", workspace.sandbox);
             }
-            until("tidiness", || room.names().is_empty()).await;
+            until("tidiness", || workspace.names().is_empty()).await;
         }
     }
 }
 
 #[tokio::test]
 async fn no_group_and_no_directory_stays() {
-    for room in rooms() {
-        room.prints("true").await;
-        room.start("sleep 100").await.unwrap().end().await.unwrap();
+    for workspace in workspaces() {
+        workspace.prints("true").await;
+        workspace.start("sleep 100").await.unwrap().end().await.unwrap();
     }
     let own = format!("lango-{}-", std::process::id());
     for parent in ["/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory", "/sys/fs/cgroup"] {
@@ -92,11 +92,11 @@ async fn no_group_and_no_directory_stays() {
 #[tokio::test]
 async fn exit_codes_and_signals_come_through() {
     for level in LEVELS {
-        let room = Room::at(level);
+        let workspace = TestWorkspace::at(level);
         for (command, code) in
             [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 137), ("kill -TERM $$", 143)]
         {
-            assert_eq!(room.run(command).await.code, Some(code), "{level}: {command}");
+            assert_eq!(workspace.run(command).await.code, Some(code), "{level}: {command}");
         }
     }
 }
@@ -104,11 +104,11 @@ async fn exit_codes_and_signals_come_through() {
 #[tokio::test]
 async fn waiting_can_be_interrupted_and_repeated() {
     for level in LEVELS {
-        let room = Room::at(level);
-        let mut job = room.start("sleep 0.3; exit 5").await.unwrap();
-        // Dropped again and again, at whatever point it has reached.
+        let workspace = TestWorkspace::at(level);
+        let mut job = workspace.start("sleep 0.3; exit 5").await.unwrap();
+        // Dropped repeatedly, at whatever point it has reached.
         while tokio::time::timeout(Duration::from_millis(1), job.wait()).await.is_err() {}
         assert_eq!(job.wait().await.unwrap().code(), Some(5), "{level}");
-        assert!(room.names().is_empty(), "{level}: {:?}", room.names());
+        assert!(workspace.names().is_empty(), "{level}: {:?}", workspace.names());
     }
 }

@@ -1,25 +1,25 @@
-//! What can be read and written.
+//! Tests what can be read and written.
 
 use std::os::unix::fs::symlink;
 
 use lango_sandbox::{Level, SandboxError};
 
-use crate::room::{LEVELS, Room};
+use crate::workspace::{LEVELS, TestWorkspace};
 
 #[tokio::test]
 async fn the_workspace_can_be_written_and_nothing_else() {
     for level in LEVELS {
         for place in [std::env::temp_dir(), std::env::current_dir().unwrap()] {
-            let room = Room::within(level, &place);
-            room.put("sub/old", "old");
-            room.put("top", "old");
-            let outside = room.outside().display().to_string();
-            room.prints(
+            let workspace = TestWorkspace::within(level, &place);
+            workspace.put("sub/old", "old");
+            workspace.put("top", "old");
+            let outside = workspace.outside().display().to_string();
+            workspace.prints(
                 "echo new > sub/new && echo new > sub/old && echo new > top && mkdir sub/d",
             )
             .await;
             assert_eq!(
-                [room.content("sub/new"), room.content("sub/old"), room.content("top")],
+                [workspace.content("sub/new"), workspace.content("sub/old"), workspace.content("top")],
                 ["new\n"; 3]
             );
             for command in [
@@ -31,18 +31,18 @@ async fn the_workspace_can_be_written_and_nothing_else() {
                 format!("ln {outside}/secret sub/hard && echo x > sub/hard"),
                 "touch /etc/lango-test".to_owned(),
                 "touch /usr/lango-test".to_owned(),
-                // Its own value, so that nothing happens should it succeed.
+                // Writes the current value, so that success changes nothing.
                 "cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern".to_owned(),
                 "cat /proc/sys/kernel/hostname > /proc/sys/kernel/hostname".to_owned(),
                 "touch /sys/fs/cgroup/lango-test".to_owned(),
                 "touch /var/tmp/lango-test".to_owned(),
                 "cd .. && mv workspace moved".to_owned(),
             ] {
-                room.refuses(&command).await;
+                workspace.refuses(&command).await;
             }
-            let secret = std::fs::read_to_string(room.outside().join("secret")).unwrap();
+            let secret = std::fs::read_to_string(workspace.outside().join("secret")).unwrap();
             assert_eq!(secret, "canary\n");
-            assert_eq!(std::fs::read_dir(room.outside()).unwrap().count(), 1);
+            assert_eq!(std::fs::read_dir(workspace.outside()).unwrap().count(), 1);
             assert!(!std::path::Path::new("/etc/lango-test").exists());
         }
     }
@@ -50,46 +50,46 @@ async fn the_workspace_can_be_written_and_nothing_else() {
 
 #[tokio::test]
 async fn a_new_name_at_the_top_needs_bubblewrap() {
-    let room = Room::at(Level::Bubblewrap);
-    room.prints("echo x > new && mkdir dir && mv new dir/ && rm -r dir && echo y > kept").await;
-    assert_eq!(room.names(), ["kept"]);
-    let room = Room::at(Level::Landlock);
-    room.refuses("echo x > new").await;
-    assert!(room.names().is_empty());
+    let workspace = TestWorkspace::at(Level::Bubblewrap);
+    workspace.prints("echo x > new && mkdir dir && mv new dir/ && rm -r dir && echo y > kept").await;
+    assert_eq!(workspace.names(), ["kept"]);
+    let workspace = TestWorkspace::at(Level::Landlock);
+    workspace.refuses("echo x > new").await;
+    assert!(workspace.names().is_empty());
 }
 
 #[tokio::test]
 async fn hidden_places_cannot_be_read() {
     for level in LEVELS {
         for place in [std::env::temp_dir(), std::env::current_dir().unwrap()] {
-            let mut room = Room::within(level, &place);
-            room.put("inside/key", "canary\n");
-            room.put("other/file", "fine\n");
-            let file = room.outside().join("secret");
-            let link = room.outside().join("link");
-            symlink(room.path("inside"), &link).unwrap();
-            // Through a link, a file, and not there at all.
-            room.bounds.hidden =
-                vec![link, file.clone(), room.outside().join("missing"), room.path("later")];
+            let mut workspace = TestWorkspace::within(level, &place);
+            workspace.put("inside/key", "canary\n");
+            workspace.put("other/file", "fine\n");
+            let file = workspace.outside().join("secret");
+            let link = workspace.outside().join("link");
+            symlink(workspace.path("inside"), &link).unwrap();
+            // Through a link, a file, and a missing path.
+            workspace.bounds.hidden =
+                vec![link, file.clone(), workspace.outside().join("missing"), workspace.path("later")];
             for command in [
                 "cat inside/key".to_owned(),
                 "cat inside/*".to_owned(),
-                format!("grep -r canary {}", room.outside().display()),
-                format!("grep -r canary {}", room.path("").display()),
+                format!("grep -r canary {}", workspace.outside().display()),
+                format!("grep -r canary {}", workspace.path("").display()),
                 "mv inside away && cat away/key".to_owned(),
                 "mkdir later".to_owned(),
                 "echo x > inside/new".to_owned(),
             ] {
-                let said = room.refuses(&command).await;
-                assert!(!said.out.contains("canary"), "{level} {command}: {said:?}");
+                let result = workspace.refuses(&command).await;
+                assert!(!result.out.contains("canary"), "{level} {command}: {result:?}");
             }
             if level == Level::Bubblewrap {
-                // Landlock does not keep it secret that something is there.
-                room.refuses("ls inside/key").await;
+                // Landlock does not hide that something exists.
+                workspace.refuses("ls inside/key").await;
             }
-            assert_eq!(room.prints("cat other/file").await, "fine\n");
-            assert_eq!(room.names(), ["inside", "other"]);
-            assert_eq!(room.content("inside/key"), "canary\n");
+            assert_eq!(workspace.prints("cat other/file").await, "fine\n");
+            assert_eq!(workspace.names(), ["inside", "other"]);
+            assert_eq!(workspace.content("inside/key"), "canary\n");
         }
     }
 }
@@ -97,9 +97,9 @@ async fn hidden_places_cannot_be_read() {
 #[tokio::test]
 async fn a_workspace_in_a_hidden_place_is_refused() {
     for level in LEVELS {
-        let mut room = Room::at(level);
-        room.bounds.hidden = vec![room.path("").parent().unwrap().to_owned()];
-        let error = room.try_run("true").await.unwrap_err();
+        let mut workspace = TestWorkspace::at(level);
+        workspace.bounds.hidden = vec![workspace.path("").parent().unwrap().to_owned()];
+        let error = workspace.try_run("true").await.unwrap_err();
         assert!(matches!(error, SandboxError::HiddenDirectory { .. }), "{error}");
     }
 }
@@ -107,9 +107,9 @@ async fn a_workspace_in_a_hidden_place_is_refused() {
 #[tokio::test]
 async fn the_whole_file_system_is_no_workspace() {
     for level in LEVELS {
-        let mut room = Room::at(level);
-        room.bounds.writable.push("/".into());
-        let error = room.try_run("true").await.unwrap_err();
+        let mut workspace = TestWorkspace::at(level);
+        workspace.bounds.writable.push("/".into());
+        let error = workspace.try_run("true").await.unwrap_err();
         assert!(matches!(error, SandboxError::Writable { .. }), "{error}");
     }
 }
@@ -117,15 +117,15 @@ async fn the_whole_file_system_is_no_workspace() {
 #[tokio::test]
 async fn links_in_the_workspace_widen_nothing() {
     for level in LEVELS {
-        let room = Room::within(level, &std::env::current_dir().unwrap());
-        room.put("sub/file", "");
-        symlink(room.outside(), room.path("sub/link")).unwrap();
-        symlink(room.outside().join("secret"), room.path("top")).unwrap();
+        let workspace = TestWorkspace::within(level, &std::env::current_dir().unwrap());
+        workspace.put("sub/file", "");
+        symlink(workspace.outside(), workspace.path("sub/link")).unwrap();
+        symlink(workspace.outside().join("secret"), workspace.path("top")).unwrap();
         for command in ["echo x > sub/link/new", "echo x > sub/link/secret", "echo x > top"] {
-            room.refuses(command).await;
+            workspace.refuses(command).await;
         }
-        assert_eq!(std::fs::read_dir(room.outside()).unwrap().count(), 1);
-        let secret = std::fs::read_to_string(room.outside().join("secret")).unwrap();
+        assert_eq!(std::fs::read_dir(workspace.outside()).unwrap().count(), 1);
+        let secret = std::fs::read_to_string(workspace.outside().join("secret")).unwrap();
         assert_eq!(secret, "canary\n");
     }
 }
@@ -133,20 +133,20 @@ async fn links_in_the_workspace_widen_nothing() {
 #[tokio::test]
 async fn temporary_files_are_private_and_gone_afterwards() {
     for level in LEVELS {
-        let room = Room::at(level);
-        room.put("sub/file", "");
-        let place = room.prints("echo x > $TMPDIR/lango-test-mine && mktemp && echo $TMPDIR > sub/file && cat sub/file").await;
+        let workspace = TestWorkspace::at(level);
+        workspace.put("sub/file", "");
+        let place = workspace.prints("echo x > $TMPDIR/lango-test-mine && mktemp && echo $TMPDIR > sub/file && cat sub/file").await;
         let place = place.lines().last().unwrap().to_owned();
         assert!(!std::path::Path::new(&place).join("lango-test-mine").exists(), "{place}");
-        room.refuses(&format!("cat {place}/lango-test-mine")).await;
+        workspace.refuses(&format!("cat {place}/lango-test-mine")).await;
         if level == Level::Bubblewrap {
-            assert_eq!(room.prints("ls /tmp | grep -v ^.tmp | wc -l").await.trim(), "0");
+            assert_eq!(workspace.prints("ls /tmp | grep -v ^.tmp | wc -l").await.trim(), "0");
         }
     }
 }
 
-/// Somebody in the workspace swaps a directory for a link that leads out while commands start. The
-/// command may be refused then; it must not get out.
+/// Swaps a directory for a link that leads out while commands start. The command may be refused
+/// then; it must not get out.
 #[tokio::test]
 async fn a_directory_that_becomes_a_link_widens_nothing() {
     use std::sync::Arc;
@@ -155,17 +155,17 @@ async fn a_directory_that_becomes_a_link_widens_nothing() {
     use rustix::fs::{CWD, RenameFlags};
 
     for level in LEVELS {
-        let mut room = Room::within(level, &std::env::current_dir().unwrap());
-        room.put("b/.git/config", "");
-        room.bounds.protected.push(lango_sandbox::Protected::directory(room.path("b/.git")));
-        symlink("../outside", room.path("link")).unwrap();
-        std::fs::create_dir(room.outside().join(".git")).unwrap();
-        let (directory, link) = (room.path("b"), room.path("link"));
+        let mut workspace = TestWorkspace::within(level, &std::env::current_dir().unwrap());
+        workspace.put("b/.git/config", "");
+        workspace.bounds.protected.push(lango_sandbox::ProtectedPath::directory(workspace.path("b/.git")));
+        symlink("../outside", workspace.path("link")).unwrap();
+        std::fs::create_dir(workspace.outside().join(".git")).unwrap();
+        let (directory, link) = (workspace.path("b"), workspace.path("link"));
         let is_over = Arc::new(AtomicBool::new(false));
         let swapping = std::thread::spawn({
             let is_over = Arc::clone(&is_over);
             move || {
-                // Mostly as fast as it can, and now and then still long enough for a job to start.
+                // Mostly as fast as possible, and sometimes slow enough for a job to start.
                 for round in 0_u64.. {
                     if is_over.load(Ordering::Relaxed) {
                         break;
@@ -184,7 +184,7 @@ async fn a_directory_that_becomes_a_link_widens_nothing() {
                 break;
             }
             let tried = "echo x > b/evil; echo x > b/.git/evil; echo x > link/evil; echo x > ../outside/evil; true";
-            match room.try_run(tried).await {
+            match workspace.try_run(tried).await {
                 Ok(_) => ran += 1,
                 Err(SandboxError::Setup { .. }) => {}
                 Err(other) => panic!("{level}: {other}"),
@@ -193,7 +193,7 @@ async fn a_directory_that_becomes_a_link_widens_nothing() {
         is_over.store(true, Ordering::Relaxed);
         swapping.join().unwrap();
         assert!(ran > 0, "{level}: it never ran, so this shows nothing");
-        assert!(!room.outside().join("evil").exists(), "{level}");
-        assert!(!room.outside().join(".git/evil").exists(), "{level}");
+        assert!(!workspace.outside().join("evil").exists(), "{level}");
+        assert!(!workspace.outside().join(".git/evil").exists(), "{level}");
     }
 }

@@ -1,4 +1,4 @@
-//! The sandbox through its front door: a job in, and what it could and could not do.
+//! Tests the sandbox through its public API: a job in, and what it could and could not do.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -12,4 +12,4 @@ mod network;
 mod privileges;
 mod protected;
 mod refusal;
-mod room;
+mod workspace;

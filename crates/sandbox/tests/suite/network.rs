@@ -1,4 +1,4 @@
-//! Whom a command can talk to.
+//! Tests what a command can connect to.
 
 use std::net::TcpListener;
 use std::os::linux::net::SocketAddrExt as _;
@@ -7,7 +7,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 
 use lango_sandbox::{Level, Network};
 
-use crate::room::{LEVELS, Room};
+use crate::workspace::{LEVELS, TestWorkspace};
 
 fn connect(address: &str) -> String {
     format!(
@@ -18,22 +18,22 @@ fn connect(address: &str) -> String {
 #[tokio::test]
 async fn the_machine_cannot_be_reached_unless_granted() {
     for level in LEVELS {
-        let mut room = Room::at(level);
+        let mut workspace = TestWorkspace::at(level);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let command = connect(&listener.local_addr().unwrap().to_string());
-        room.refuses(&command).await;
+        workspace.refuses(&command).await;
         listener.set_nonblocking(true).unwrap();
-        assert!(listener.accept().is_err(), "{level}: somebody came");
-        room.bounds.network = Network::On;
-        room.prints(&command).await;
+        assert!(listener.accept().is_err(), "{level}: a connection was accepted");
+        workspace.bounds.network = Network::On;
+        workspace.prints(&command).await;
         listener.accept().unwrap();
     }
 }
 
 #[tokio::test]
 async fn bubblewrap_gives_a_loopback_of_its_own() {
-    let room = Room::at(Level::Bubblewrap);
-    room.prints(
+    let workspace = TestWorkspace::at(Level::Bubblewrap);
+    workspace.prints(
         "/usr/bin/perl -MIO::Socket::INET -e '
             $l = IO::Socket::INET->new(Listen => 1, LocalAddr => \"127.0.0.1\") or die;
             IO::Socket::INET->new(\"127.0.0.1:\" . $l->sockport) or die'",
@@ -41,7 +41,7 @@ async fn bubblewrap_gives_a_loopback_of_its_own() {
     .await;
 }
 
-/// Where services have their sockets, and we may make one.
+/// Returns a directory for service sockets in which the test may create one.
 fn service_directory() -> tempfile::TempDir {
     let user = std::fs::metadata("/proc/self").unwrap().uid();
     let places = ["/run".to_owned(), format!("/run/user/{user}"), "/run/lock".to_owned()];
@@ -52,8 +52,8 @@ fn service_directory() -> tempfile::TempDir {
 async fn sockets_of_services_cannot_be_reached() {
     for level in LEVELS {
         for network in [Network::Off, Network::On] {
-            let mut room = Room::at(level);
-            room.bounds.network = network;
+            let mut workspace = TestWorkspace::at(level);
+            workspace.bounds.network = network;
             let directory = service_directory();
             let path = directory.path().join("service");
             let listener = UnixListener::bind(&path).unwrap();
@@ -61,10 +61,10 @@ async fn sockets_of_services_cannot_be_reached() {
                 "/usr/bin/perl -MIO::Socket::UNIX -e 'exit(IO::Socket::UNIX->new(\"{}\") ? 0 : 1)'",
                 path.display()
             );
-            room.refuses(&command).await;
+            workspace.refuses(&command).await;
             listener.set_nonblocking(true).unwrap();
             assert!(listener.accept().is_err());
-            // An abstract one, which has no place in the file system.
+            // An abstract socket, which is not in the file system.
             let name = format!("lango-test-{}", std::process::id());
             let address = SocketAddr::from_abstract_name(&name).unwrap();
             let listener = UnixListener::bind_addr(&address).unwrap();
@@ -72,7 +72,7 @@ async fn sockets_of_services_cannot_be_reached() {
                 "/usr/bin/perl -MSocket -e 'socket($s, AF_UNIX, SOCK_STREAM, 0) or exit 1;
                  exit(connect($s, pack(\"S a*\", 1, \"\\0{name}\")) ? 0 : 1)'"
             );
-            room.refuses(&command).await;
+            workspace.refuses(&command).await;
             listener.set_nonblocking(true).unwrap();
             assert!(listener.accept().is_err());
         }

@@ -1,16 +1,16 @@
-//! What a command may ask of the kernel, and what it sees of other processes.
+//! Tests what a command may ask of the kernel, and what it sees of other processes.
 
 use std::os::unix::fs::MetadataExt as _;
 
 use lango_sandbox::Level;
 
-use crate::room::{LEVELS, Room};
+use crate::workspace::{LEVELS, TestWorkspace};
 
 #[tokio::test]
 async fn no_privileges_are_left_and_none_can_be_gained() {
     for level in LEVELS {
-        let status = Room::at(level).prints("cat /proc/self/status").await;
-        // What only root can give up, others cannot gain: the next line sees to it.
+        let status = TestWorkspace::at(level).prints("cat /proc/self/status").await;
+        // Only root can drop it, and others cannot gain it: the next line checks that.
         let bounding = std::fs::metadata("/proc/self").unwrap().uid() == 0;
         let sets = ["CapInh", "CapPrm", "CapEff", "CapAmb"].into_iter();
         for line in sets.chain(bounding.then_some("CapBnd")) {
@@ -21,7 +21,7 @@ async fn no_privileges_are_left_and_none_can_be_gained() {
     }
 }
 
-/// The system calls of x86-64 by number, with harmless arguments.
+/// Uses the system calls of x86-64 by number, with harmless arguments.
 #[cfg(target_arch = "x86_64")]
 #[tokio::test]
 async fn dangerous_calls_are_refused_and_the_program_goes_on() {
@@ -44,48 +44,48 @@ async fn dangerous_calls_are_refused_and_the_program_goes_on() {
         ("open_by_handle_at", 304),
     ];
     for level in LEVELS {
-        let room = Room::at(level);
+        let workspace = TestWorkspace::at(level);
         for (name, number) in REFUSED {
             let command =
                 format!("/usr/bin/perl -e 'syscall({number}, -1, -1, -1, -1, -1); print $!+0'");
-            assert_eq!(room.prints(&command).await, "1", "{level}: {name}");
+            assert_eq!(workspace.prints(&command).await, "1", "{level}: {name}");
         }
-        // New user namespaces, by both calls; and by the numbers of the second numbering.
+        // New user namespaces, by both calls, and by the numbers of the second numbering.
         let unshared = "/usr/bin/perl -e 'syscall(56, 0x10000011, 0, 0, 0, 0); print $!+0'";
-        assert_eq!(room.prints(unshared).await, "1", "{level}");
+        assert_eq!(workspace.prints(unshared).await, "1", "{level}");
         let clone3 = "/usr/bin/perl -e 'syscall(435, 0, 0); print $!+0'";
-        assert_eq!(room.prints(clone3).await, "38", "{level}");
+        assert_eq!(workspace.prints(clone3).await, "38", "{level}");
         let second = "/usr/bin/perl -e 'syscall(0x40000000 + 101, -1, -1, -1, -1); print $!+0'";
-        assert_eq!(room.prints(second).await, "38", "{level}");
+        assert_eq!(workspace.prints(second).await, "38", "{level}");
         // Typing into a terminal.
         let typed = "/usr/bin/perl -e '$c = \"x\"; syscall(16, 0, 0x5412, $c); print $!+0'";
-        assert_eq!(room.prints(typed).await, "1", "{level}");
-        // Threads and processes are made all the same.
-        room.prints("(true) && echo $(echo fine)").await;
+        assert_eq!(workspace.prints(typed).await, "1", "{level}");
+        // Threads and processes can still be created.
+        workspace.prints("(true) && echo $(echo fine)").await;
     }
 }
 
 #[tokio::test]
 async fn other_processes_are_out_of_reach() {
     for level in LEVELS {
-        let room = Room::at(level);
+        let workspace = TestWorkspace::at(level);
         let own = std::process::id();
-        // Cargo gives every test its own variables, so there is something to be seen.
+        // Cargo sets variables for every test, so there is something to see.
         let command =
             "for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/environ; done 2>/dev/null; true";
-        let seen = room.prints(command).await;
+        let seen = workspace.prints(command).await;
         assert!(!seen.contains("CARGO"), "{level}: {seen}");
-        room.refuses(&format!("cat /proc/{own}/environ")).await;
-        room.refuses("cat /proc/$PPID/environ | grep .").await;
-        room.refuses(&format!("kill -0 {own}")).await;
+        workspace.refuses(&format!("cat /proc/{own}/environ")).await;
+        workspace.refuses("cat /proc/$PPID/environ | grep .").await;
+        workspace.refuses(&format!("kill -0 {own}")).await;
         if level == Level::Landlock {
-            // With namespaces, everybody is those inside.
-            room.refuses("kill -0 -1").await;
-            room.refuses("kill -0 $PPID").await;
+            // With namespaces, -1 means the processes inside.
+            workspace.refuses("kill -0 -1").await;
+            workspace.refuses("kill -0 $PPID").await;
         }
-        room.refuses(&format!("ls /proc/{own}/root/ /proc/{own}/fd")).await;
+        workspace.refuses(&format!("ls /proc/{own}/root/ /proc/{own}/fd")).await;
         if level == Level::Bubblewrap {
-            let seen = room.prints("ls /proc | grep -c '^[0-9]'").await;
+            let seen = workspace.prints("ls /proc | grep -c '^[0-9]'").await;
             assert!(seen.trim().parse::<u32>().unwrap() < 8, "{seen}");
         }
     }
@@ -94,17 +94,17 @@ async fn other_processes_are_out_of_reach() {
 #[tokio::test]
 async fn the_environment_is_that_of_the_job_and_no_descriptor_is_left_open() {
     for level in LEVELS {
-        let room = Room::at(level);
-        let names = room.prints("env | cut -d= -f1 | sort | tr '\\n' ' '").await;
+        let workspace = TestWorkspace::at(level);
+        let names = workspace.prints("env | cut -d= -f1 | sort | tr '\\n' ' '").await;
         assert_eq!(names, "PATH PWD TMPDIR ", "{level}");
         // Those of ls itself: three streams and the directory that it lists.
-        assert_eq!(room.prints("ls /proc/self/fd | wc -l").await.trim(), "4", "{level}");
+        assert_eq!(workspace.prints("ls /proc/self/fd | wc -l").await.trim(), "4", "{level}");
     }
 }
 
 #[tokio::test]
 async fn there_is_no_terminal() {
     for level in LEVELS {
-        Room::at(level).refuses("true < /dev/tty").await;
+        TestWorkspace::at(level).refuses("true < /dev/tty").await;
     }
 }

@@ -1,12 +1,12 @@
-//! What stays as it is within the workspace, there or not.
+//! Tests that protected paths of the workspace stay unchanged, existing or not.
 
 use std::os::unix::fs::symlink;
 
-use lango_sandbox::{Level, Protected};
+use lango_sandbox::{Level, ProtectedPath};
 
-use crate::room::{LEVELS, Room};
+use crate::workspace::{LEVELS, TestWorkspace};
 
-/// Everything a command might try with a protected directory or file.
+/// Attempts of a command on a protected directory or file.
 const ATTEMPTS: [&str; 14] = [
     "echo evil > .git/config",
     "mkdir -p .git/hooks && echo evil > .git/hooks/pre-commit",
@@ -27,14 +27,14 @@ const ATTEMPTS: [&str; 14] = [
 #[tokio::test]
 async fn what_is_not_there_cannot_be_made() {
     for level in LEVELS {
-        let room = Room::at(level);
-        room.put("sub/file", "");
+        let workspace = TestWorkspace::at(level);
+        workspace.put("sub/file", "");
         for command in ATTEMPTS {
             if command.starts_with("mv .git") && level == Level::Landlock {
                 continue;
             }
-            room.refuses(command).await;
-            let names = room.names();
+            workspace.refuses(command).await;
+            let names = workspace.names();
             assert_eq!(names, ["sub"], "{level}: {command}");
         }
     }
@@ -43,7 +43,7 @@ async fn what_is_not_there_cannot_be_made() {
 #[tokio::test]
 async fn what_is_there_cannot_be_changed() {
     for level in LEVELS {
-        let room = Room::at(level);
+        let workspace = TestWorkspace::at(level);
         for (name, content) in [
             ("sub/file", ""),
             (".git/config", "good"),
@@ -53,23 +53,23 @@ async fn what_is_there_cannot_be_changed() {
             (".mcp.json", "good"),
             ("AGENTS.md", "good"),
         ] {
-            room.put(name, content);
+            workspace.put(name, content);
         }
-        let before = room.names();
+        let before = workspace.names();
         for command in ATTEMPTS {
-            room.refuses(command).await;
-            assert_eq!(room.names(), before, "{level}: {command}");
+            workspace.refuses(command).await;
+            assert_eq!(workspace.names(), before, "{level}: {command}");
         }
-        room.refuses("ln .git/config sub/hard && echo evil > sub/hard").await;
+        workspace.refuses("ln .git/config sub/hard && echo evil > sub/hard").await;
         if level == Level::Bubblewrap {
-            // Landlock has no say about modes.
-            room.refuses("chmod 777 .git/config").await;
+            // Landlock does not control modes.
+            workspace.refuses("chmod 777 .git/config").await;
         }
         for name in
             [".git/config", ".git/hooks/x", ".lango/x", ".agents/x", ".mcp.json", "AGENTS.md"]
         {
-            assert_eq!(room.content(name), "good", "{level}: {name}");
-            assert_eq!(room.prints(&format!("cat {name}")).await, "good");
+            assert_eq!(workspace.content(name), "good", "{level}: {name}");
+            assert_eq!(workspace.prints(&format!("cat {name}")).await, "good");
         }
     }
 }
@@ -77,11 +77,11 @@ async fn what_is_there_cannot_be_changed() {
 #[tokio::test]
 async fn what_leads_to_a_protected_place_cannot_be_moved_away() {
     for level in LEVELS {
-        let mut room = Room::at(level);
-        room.put("a/b/.git/config", "good");
-        room.put("a/file", "");
-        room.bounds.protected.push(Protected::directory(room.path("a/b/.git")));
-        room.bounds.protected.push(Protected::directory(room.path("a/none/at/all")));
+        let mut workspace = TestWorkspace::at(level);
+        workspace.put("a/b/.git/config", "good");
+        workspace.put("a/file", "");
+        workspace.bounds.protected.push(ProtectedPath::directory(workspace.path("a/b/.git")));
+        workspace.bounds.protected.push(ProtectedPath::directory(workspace.path("a/none/at/all")));
         for command in [
             "mv a x && mkdir -p a/b/.git",
             "mv a/b a/x && mkdir -p a/b/.git",
@@ -90,23 +90,23 @@ async fn what_leads_to_a_protected_place_cannot_be_moved_away() {
             "mkdir -p a/none/at/all",
             "rm -rf a/b && mkdir -p a/b/.git",
         ] {
-            room.refuses(command).await;
-            assert_eq!(room.content("a/b/.git/config"), "good", "{level}: {command}");
-            assert!(!room.path("a/none").exists() && !room.path("a/b/.git/hooks").exists());
+            workspace.refuses(command).await;
+            assert_eq!(workspace.content("a/b/.git/config"), "good", "{level}: {command}");
+            assert!(!workspace.path("a/none").exists() && !workspace.path("a/b/.git/hooks").exists());
         }
-        room.prints("echo x > a/file").await;
+        workspace.prints("echo x > a/file").await;
     }
 }
 
 #[tokio::test]
 async fn a_link_at_a_protected_name_cannot_be_replaced() {
     for level in LEVELS {
-        let room = Room::at(level);
-        room.put("real/config", "good");
-        room.put("notes", "good");
-        room.put("sub/file", "");
-        symlink("real", room.path(".git")).unwrap();
-        symlink("notes", room.path("AGENTS.md")).unwrap();
+        let workspace = TestWorkspace::at(level);
+        workspace.put("real/config", "good");
+        workspace.put("notes", "good");
+        workspace.put("sub/file", "");
+        symlink("real", workspace.path(".git")).unwrap();
+        symlink("notes", workspace.path("AGENTS.md")).unwrap();
         for command in [
             "rm .git && mkdir .git",
             "ln -sfn sub .git",
@@ -116,27 +116,27 @@ async fn a_link_at_a_protected_name_cannot_be_replaced() {
             "echo evil > AGENTS.md",
             "echo evil > sub/x && mv sub/x AGENTS.md",
         ] {
-            room.refuses(command).await;
-            assert_eq!(room.content(".git/config"), "good", "{level}: {command}");
-            assert_eq!(room.content("AGENTS.md"), "good", "{level}: {command}");
-            assert_eq!(room.names(), [".git", "AGENTS.md", "notes", "real", "sub"]);
+            workspace.refuses(command).await;
+            assert_eq!(workspace.content(".git/config"), "good", "{level}: {command}");
+            assert_eq!(workspace.content("AGENTS.md"), "good", "{level}: {command}");
+            assert_eq!(workspace.names(), [".git", "AGENTS.md", "notes", "real", "sub"]);
         }
-        room.prints("echo x > sub/file").await;
+        workspace.prints("echo x > sub/file").await;
     }
 }
 
-/// While one command runs, the end of another must not uncover the names for the first.
+/// Checks that the end of one command does not uncover the paths for another that still runs.
 #[tokio::test]
 async fn commands_side_by_side_do_not_uncover_names() {
-    let room = Room::at(Level::Bubblewrap);
+    let workspace = TestWorkspace::at(Level::Bubblewrap);
     let first =
-        room.start("while ! test -e go; do sleep 0.02; done; mkdir .git/x || mkdir .git").await;
+        workspace.start("while ! test -e go; do sleep 0.02; done; mkdir .git/x || mkdir .git").await;
     let first = first.unwrap();
-    room.prints("true").await;
-    room.prints("true").await;
-    assert!(room.path(".git").exists(), "the first still needs it");
-    room.put("go", "");
-    let said = crate::room::finish(first).await.unwrap();
-    assert_ne!(said.code, Some(0));
-    assert_eq!(room.names(), ["go"]);
+    workspace.prints("true").await;
+    workspace.prints("true").await;
+    assert!(workspace.path(".git").exists(), "the first still needs it");
+    workspace.put("go", "");
+    let result = crate::workspace::finish(first).await.unwrap();
+    assert_ne!(result.code, Some(0));
+    assert_eq!(workspace.names(), ["go"]);
 }

@@ -1,13 +1,13 @@
-//! What happens where less is there than is asked for.
+//! Tests machines that offer less than is required.
 
 use lango_sandbox::{Level, Part, Requirement, SandboxError};
 
-use crate::room::Room;
+use crate::workspace::TestWorkspace;
 
-async fn refusal(room: &Room) -> String {
-    match room.try_run("echo ran > ran").await {
+async fn refusal(workspace: &TestWorkspace) -> String {
+    match workspace.try_run("echo ran > ran").await {
         Err(error @ SandboxError::Unavailable { .. }) => {
-            assert!(room.names().is_empty());
+            assert!(workspace.names().is_empty());
             error.to_string()
         }
         other => panic!("not refused: {other:?}"),
@@ -22,7 +22,7 @@ async fn less_than_asked_for_is_refused_with_what_to_type() {
         (Level::Landlock, Part::Landlock, "Landlock is missing"),
         (Level::Landlock, Part::Seccomp, "seccomp"),
     ] {
-        let text = refusal(&Room::at(level).without(part)).await;
+        let text = refusal(&TestWorkspace::at(level).without(part)).await;
         assert!(
             text.contains(word) && text.contains("lango config set sandbox.level none"),
             "{text}"
@@ -32,13 +32,13 @@ async fn less_than_asked_for_is_refused_with_what_to_type() {
 
 #[tokio::test]
 async fn auto_takes_the_strongest_and_never_none() {
-    let mut room = Room::at(Level::Bubblewrap);
-    room.sandbox.requirement = Requirement::Auto;
-    assert_eq!(room.sandbox.level().unwrap(), Level::Bubblewrap);
-    room = room.without(Part::Bubblewrap);
-    assert_eq!(room.sandbox.level().unwrap(), Level::Landlock);
-    room = room.without(Part::Landlock);
-    let text = refusal(&room).await;
+    let mut workspace = TestWorkspace::at(Level::Bubblewrap);
+    workspace.sandbox.requirement = Requirement::Auto;
+    assert_eq!(workspace.sandbox.level().unwrap(), Level::Bubblewrap);
+    workspace = workspace.without(Part::Bubblewrap);
+    assert_eq!(workspace.sandbox.level().unwrap(), Level::Landlock);
+    workspace = workspace.without(Part::Landlock);
+    let text = refusal(&workspace).await;
     assert!(
         text.contains("bubblewrap is missing") && text.contains("Landlock is missing"),
         "{text}"
@@ -47,22 +47,22 @@ async fn auto_takes_the_strongest_and_never_none() {
 
 #[tokio::test]
 async fn a_person_can_ask_for_none() {
-    let room = Room::at(Level::None)
+    let workspace = TestWorkspace::at(Level::None)
         .without(Part::Bubblewrap)
         .without(Part::Landlock)
         .without(Part::Seccomp);
-    room.prints("echo x > made && touch ../beside").await;
-    assert_eq!(room.names(), ["made"]);
+    workspace.prints("echo x > made && touch ../beside").await;
+    assert_eq!(workspace.names(), ["made"]);
 }
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_told_from_one_that_fails() {
     for level in [Level::Bubblewrap, Level::Landlock, Level::None] {
-        let room = Room::at(level);
-        let mut job = room.job("");
+        let workspace = TestWorkspace::at(level);
+        let mut job = workspace.job("");
         job.program = "/no/such/program".into();
-        let job = room.sandbox.spawn(job).await.unwrap();
-        let error = crate::room::finish(job).await.unwrap_err();
+        let job = workspace.sandbox.spawn(job).await.unwrap();
+        let error = crate::workspace::finish(job).await.unwrap_err();
         assert!(matches!(error, SandboxError::Program { .. }), "{level}: {error}");
     }
 }

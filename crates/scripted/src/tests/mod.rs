@@ -1,4 +1,4 @@
-//! The server over real connections.
+//! Tests the server over real connections.
 
 mod variants;
 
@@ -11,17 +11,17 @@ use tokio::net::TcpStream;
 use super::*;
 use crate::wires::fixture;
 
-/// A response as it came.
-struct Heard {
+/// Is a response as it came.
+struct ReceivedResponse {
     head: String,
     body: Vec<u8>,
-    /// Whether the body came to its proper end.
+    /// True if the body came to its proper end.
     whole: bool,
-    /// How many times there was something to read.
+    /// The number of reads that returned bytes.
     reads: usize,
 }
 
-impl Heard {
+impl ReceivedResponse {
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -41,7 +41,7 @@ async fn ask(
     path: &str,
     headers: &str,
     body: &str,
-) -> Heard {
+) -> ReceivedResponse {
     let address = server.base_url_for(Wire::Ollama).replace("http://", "");
     let mut socket = TcpStream::connect(&address).await.unwrap();
     let length = body.len();
@@ -60,7 +60,7 @@ async fn ask(
     let head = String::from_utf8(head.to_vec()).unwrap();
     let (body, whole) =
         if head.contains("chunked") { dechunk(rest) } else { (rest.to_vec(), true) };
-    Heard { head, body, whole, reads }
+    ReceivedResponse { head, body, whole, reads }
 }
 
 fn dechunk(mut rest: &[u8]) -> (Vec<u8>, bool) {
@@ -78,13 +78,13 @@ fn dechunk(mut rest: &[u8]) -> (Vec<u8>, bool) {
 }
 
 /// Says `user` over a wire.
-async fn say(server: &ScriptedServer, wire: Wire, user: &str) -> Heard {
+async fn say(server: &ScriptedServer, wire: Wire, user: &str) -> ReceivedResponse {
     let sample = fixture(wire).sample();
     let body = sample.body.replace("{user}", user);
     ask(server, "POST", &path(wire), sample.headers, &body).await
 }
 
-/// The path of a request over a wire.
+/// Returns the path of a request to an API.
 fn path(wire: Wire) -> String {
     let WireProfile { base_path, request_path, .. } = profile(wire);
     format!("{base_path}{request_path}")
@@ -94,10 +94,10 @@ fn path(wire: Wire) -> String {
 async fn all_wires_are_on_one_port_and_requests_are_kept() {
     let server = start("[[reply]]\nsay = \"Hello {user}\"").await;
     for wire in Wire::ALL {
-        let heard = say(&server, wire, "you").await;
+        let received = say(&server, wire, "you").await;
         let kind = profile(wire).framing.content_type();
-        assert!(heard.whole && heard.head.contains(kind), "{wire:?} {}", heard.head);
-        assert!(heard.text().contains("Hello"), "{wire:?} {}", heard.text());
+        assert!(received.whole && received.head.contains(kind), "{wire:?} {}", received.head);
+        assert!(received.text().contains("Hello"), "{wire:?} {}", received.text());
     }
     let requests = server.requests();
     assert_eq!(requests.iter().map(|request| request.wire).collect::<Vec<_>>(), Wire::ALL);
@@ -117,14 +117,14 @@ async fn all_wires_are_on_one_port_and_requests_are_kept() {
 async fn a_request_that_its_provider_refuses_is_refused_in_its_shape() {
     let server = start("[[reply]]\nsay = \"a\"").await;
     for wire in Wire::ALL {
-        let heard = say(&server, wire, "a\",\"unheard").await;
-        assert_eq!(heard.status(), "400");
+        let received = say(&server, wire, "a\",\"unheard").await;
+        assert_eq!(received.status(), "400");
         let shape = fixture(wire).sample().unreadable;
-        assert!(heard.text().contains(shape), "{wire:?} {}", heard.text());
+        assert!(received.text().contains(shape), "{wire:?} {}", received.text());
     }
     let body = r#"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"u"}]}"#;
-    let heard = ask(&server, "POST", "/v1/messages", "", body).await;
-    assert!(heard.text().contains("anthropic-version"), "{}", heard.text());
+    let received = ask(&server, "POST", "/v1/messages", "", body).await;
+    assert!(received.text().contains("anthropic-version"), "{}", received.text());
     assert_eq!(ask(&server, "POST", "/v2/anything", "", "").await.status(), "404");
     assert_eq!(server.count(), 0);
 }
@@ -140,9 +140,9 @@ async fn models_are_listed_on_every_wire() {
         ("GET", "/api/version", "", "\"version\""),
         ("POST", "/api/show", "", "\"capabilities\""),
     ] {
-        let heard = ask(&server, method, path, headers, "").await;
-        assert!(heard.text().contains(expected), "{path} {}", heard.text());
-        assert!(serde_json::from_slice::<serde_json::Value>(&heard.body).is_ok(), "{path}");
+        let received = ask(&server, method, path, headers, "").await;
+        assert!(received.text().contains(expected), "{path} {}", received.text());
+        assert!(serde_json::from_slice::<serde_json::Value>(&received.body).is_ok(), "{path}");
     }
 }
 
@@ -153,9 +153,9 @@ async fn a_body_in_small_portions_is_the_same_and_arrives_in_pieces() {
     let chopped = start(&format!("[variant]\nchunk_bytes = 7\n{reply}")).await;
     for wire in [Wire::OpenAi, Wire::Ollama] {
         let expected = say(&plain, wire, "u").await;
-        let heard = say(&chopped, wire, "u").await;
-        assert_eq!(heard.text(), expected.text());
-        assert!(heard.whole && heard.reads > heard.body.len() / 28, "{} reads", heard.reads);
+        let received = say(&chopped, wire, "u").await;
+        assert_eq!(received.text(), expected.text());
+        assert!(received.whole && received.reads > received.body.len() / 28, "{} reads", received.reads);
     }
 }
 
@@ -163,9 +163,9 @@ async fn a_body_in_small_portions_is_the_same_and_arrives_in_pieces() {
 async fn a_whole_answer_is_a_document_and_google_lists_without_events() {
     let server = start("[variant]\nwhole = true\n[[reply]]\nsay = \"a\"").await;
     for wire in [Wire::OpenAi, Wire::Gemini] {
-        let heard = say(&server, wire, "u").await;
-        assert!(heard.head.contains("application/json"), "{}", heard.head);
-        let value: serde_json::Value = serde_json::from_slice(&heard.body).unwrap();
+        let received = say(&server, wire, "u").await;
+        assert!(received.head.contains("application/json"), "{}", received.head);
+        let value: serde_json::Value = serde_json::from_slice(&received.body).unwrap();
         assert_eq!(value.is_array(), wire == Wire::Gemini);
     }
     let server = start("[[reply]]\nsay = \"a\"").await;
@@ -181,11 +181,11 @@ async fn a_cut_comes_after_exactly_so_many_bytes() {
         let (server, plain) =
             (start(&script).await, start("[[reply]]\nsay = \"Hello there\"").await);
         for wire in Wire::ALL {
-            let heard = say(&server, wire, "u").await;
+            let received = say(&server, wire, "u").await;
             let mut expected = say(&plain, wire, "u").await.body;
             expected.truncate(bytes);
-            assert_eq!(heard.body, expected, "{wire:?} {bytes}");
-            assert!(!heard.whole, "{wire:?} {bytes}");
+            assert_eq!(received.body, expected, "{wire:?} {bytes}");
+            assert!(!received.whole, "{wire:?} {bytes}");
         }
     }
 }
@@ -226,9 +226,9 @@ async fn the_old_faults_happen_on_every_wire() {
 async fn a_dripping_reply_takes_its_time() {
     let server = start("[[reply]]\nsay = \"a\"\nfault = \"drip\"\ndrip_ms = 1").await;
     let began = Instant::now();
-    let heard = say(&server, Wire::Ollama, "u").await;
-    let least = Duration::from_millis(heard.body.len() as u64);
-    assert!(heard.whole && began.elapsed() >= least, "{:?} {least:?}", began.elapsed());
+    let received = say(&server, Wire::Ollama, "u").await;
+    let least = Duration::from_millis(received.body.len() as u64);
+    assert!(received.whole && began.elapsed() >= least, "{:?} {least:?}", began.elapsed());
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Our own client understands the server in every variant, over every wire.
+//! Tests that our own client understands the server in every variant, over every API.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const REPLY: &str = "think = \"hm, é\"\nsay = \"Héllo 🌍, and everybody who 
                      usage = { input = 90, output = 40, cached = 30 }\n\
                      [[reply.call]]\nname = \"fs_read\"\narguments = { path = \"ä/🦀\", n = [1, 2] }";
 
-/// What came of a reply.
+/// Holds a received reply.
 #[derive(Debug, Default, PartialEq)]
 struct Reply {
     text: String,
@@ -22,7 +22,7 @@ struct Reply {
     figures: Option<(u64, u64, u64)>,
 }
 
-async fn hear(variant: WireVariant, wire: Wire) -> Reply {
+async fn receive(variant: WireVariant, wire: Wire) -> Reply {
     let mut script = Script::parse("x", &format!("[[reply]]\n{REPLY}")).unwrap();
     script.variant = variant;
     let server = ScriptedServer::start(script).await.unwrap();
@@ -53,7 +53,7 @@ async fn hear(variant: WireVariant, wire: Wire) -> Reply {
 
 fn variant() -> impl Strategy<Value = WireVariant> {
     let chunk = prop_oneof![Just(None), (1..60_usize).prop_map(NonZeroUsize::new)];
-    let usage = prop::sample::select(vec![UsagePlace::End, UsagePlace::None, UsagePlace::Early]);
+    let usage = prop::sample::select(vec![UsagePosition::End, UsagePosition::None, UsagePosition::Early]);
     (chunk, usage, any::<[bool; 7]>()).prop_map(|(chunk_bytes, usage, habits)| {
         let [crlf, comments, unknown_fields, no_end_mark, glued, duplicate_index, whole] = habits;
         WireVariant {
@@ -79,15 +79,15 @@ proptest! {
     #[test]
     fn every_variant_says_the_same(variant in variant(), wire in wire()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let plain = runtime.block_on(hear(WireVariant::default(), wire));
+        let plain = runtime.block_on(receive(WireVariant::default(), wire));
         prop_assert_eq!(plain.calls.len(), 2);
         let cached = if profile(wire).counts_cached_tokens { 30 } else { 0 };
         prop_assert_eq!(plain.figures, Some((90, 40, cached)));
-        let mut heard = runtime.block_on(hear(variant.clone(), wire));
-        if variant.usage == UsagePlace::None {
-            prop_assert_eq!(heard.figures, None);
-            heard.figures = plain.figures;
+        let mut received = runtime.block_on(receive(variant.clone(), wire));
+        if variant.usage == UsagePosition::None {
+            prop_assert_eq!(received.figures, None);
+            received.figures = plain.figures;
         }
-        prop_assert_eq!(heard, plain);
+        prop_assert_eq!(received, plain);
     }
 }

@@ -1,4 +1,4 @@
-//! The wires, each in a folder of its own.
+//! Lists the APIs, each in a folder of its own.
 
 mod anthropic;
 mod gemini;

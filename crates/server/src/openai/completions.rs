@@ -1,4 +1,4 @@
-//! `POST /v1/chat/completions`.
+//! Implements `POST /v1/chat/completions`.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use sha2::{Digest as _, Sha256};
 use super::Shared;
 use super::error::ApiError;
 use super::history::Mark;
-use super::keys::{Keyed, Keys};
+use super::keys::{KeyRecord, Keys};
 use super::request::ChatRequest;
-use super::telling::Telling;
-use super::turn::{Course, Keeping, News, Source};
+use super::turn_summary::TurnSummary;
+use super::turn::{ConversationSaver, Source, TurnFollower, TurnUpdate};
 use super::{stream, wire};
 
 pub(super) async fn complete(
@@ -41,27 +41,27 @@ async fn answer(
 ) -> Result<Response, ApiError> {
     let request = ChatRequest::parse(body)?;
     let runtime = shared.teams.team(&caller).ok_or_else(ApiError::no_team)?;
-    let place = shared.room.enter(&caller).ok_or_else(ApiError::too_many)?;
-    let wishes = Wishes::of(headers, &request)?;
+    let permit = shared.quota.enter(&caller).ok_or_else(ApiError::too_many)?;
+    let options = RequestHeaders::of(headers, &request)?;
     let (stream, include_usage) = (request.stream, request.include_usage);
     let notices = request.notices.clone();
-    let begun = begin(&shared, &runtime, &caller, request, &wishes, body).await?;
-    let telling = Telling::new(begun.session.clone(), begun.turn);
-    let course = Course {
+    let begun = begin(&shared, &runtime, &caller, request, &options, body).await?;
+    let summary = TurnSummary::new(begun.session.clone(), begun.turn);
+    let follower = TurnFollower {
         shared: Arc::clone(&shared),
         source: begun.source,
-        telling: telling.clone(),
-        // Who sends a key means to ask again when the connection breaks.
-        ends_with_client: !wishes.detach && wishes.key.is_none(),
-        keeping: begun.keeping,
+        summary: summary.clone(),
+        // A client that sends a key intends to repeat the request when the connection breaks.
+        ends_with_client: !options.detach && options.key.is_none(),
+        saver: begun.saver,
         for_owner: caller.as_str() == OWNER,
-        place,
+        permit,
     };
-    let news = course.begin();
+    let updates = follower.begin();
     let mut response = if stream {
-        stream::respond(shared, news, telling, notices, include_usage)
+        stream::respond(shared, updates, summary, notices, include_usage)
     } else {
-        whole(&shared, news, &notices).await.unwrap_or_else(ApiError::into_response)
+        respond_whole(&shared, updates, &notices).await.unwrap_or_else(ApiError::into_response)
     };
     if let Ok(session) = HeaderValue::from_str(begun.session.as_str()) {
         response.headers_mut().insert("x-lango-session", session);
@@ -70,36 +70,36 @@ async fn answer(
 }
 
 /// Waits for the end of a turn.
-async fn whole(
+async fn respond_whole(
     shared: &Shared,
-    mut news: tokio::sync::mpsc::Receiver<News>,
+    mut updates: tokio::sync::mpsc::Receiver<TurnUpdate>,
     notices: &[&'static str],
 ) -> Result<Response, ApiError> {
     let ended = async {
         loop {
-            match news.recv().await {
-                Some(News::Update(_)) => {}
-                Some(News::Ended(ended)) => break ended,
+            match updates.recv().await {
+                Some(TurnUpdate::Update(_)) => {}
+                Some(TurnUpdate::Ended(ended)) => break ended,
                 None => break Err(ApiError::closing()),
             }
         }
     };
-    let telling = tokio::select! {
+    let summary = tokio::select! {
         biased;
         ended = ended => ended?,
         () = shared.closing.cancelled() => return Err(ApiError::closing()),
     };
-    Ok(Json(wire::completion(&telling, notices)).into_response())
+    Ok(Json(wire::completion(&summary, notices)).into_response())
 }
 
-/// What the headers ask for.
-struct Wishes {
+/// Holds the options in the headers.
+struct RequestHeaders {
     session: Option<SessionId>,
     key: Option<String>,
     detach: bool,
 }
 
-impl Wishes {
+impl RequestHeaders {
     fn of(headers: &HeaderMap, request: &ChatRequest) -> Result<Self, ApiError> {
         let header = |name: &'static str| {
             headers
@@ -123,18 +123,18 @@ impl Wishes {
     }
 }
 
-/// One answer for a session that is not there and one that is somebody else's.
+/// Returns the same error for a session that does not exist and for one of another caller.
 fn no_session() -> ApiError {
-    let words = "there is no such session. Leave it out, and a new one is begun";
+    let words = "there is no such session. Leave it out to start a new one";
     ApiError::not_found("session", "session_not_found", words)
 }
 
-/// A turn for a request.
-struct Begun {
+/// Holds the turn of a request.
+struct StartedTurn {
     session: SessionId,
     turn: TurnId,
     source: Source,
-    keeping: Option<Keeping>,
+    saver: Option<ConversationSaver>,
 }
 
 async fn begin(
@@ -142,41 +142,41 @@ async fn begin(
     runtime: &Runtime,
     caller: &Caller,
     request: ChatRequest,
-    wishes: &Wishes,
+    options: &RequestHeaders,
     body: &[u8],
-) -> Result<Begun, ApiError> {
-    let Some(key) = &wishes.key else {
-        let found = find_session(shared, caller, &request, wishes).await?;
+) -> Result<StartedTurn, ApiError> {
+    let Some(key) = &options.key else {
+        let found = find_session(shared, caller, &request, options).await?;
         return Ok(start(runtime, caller, request, found, TurnId::generate()));
     };
     let digest = wire::hexadecimal(&Sha256::digest(body));
-    // See `Keys`: two requests with one key must not both find it new.
+    // See `Keys`: of two requests with one key, only one may start a turn.
     let _beginning = shared.keys.begin().await;
-    if let Some(keyed) = shared.keys.find(caller, key).await? {
-        return again(shared, runtime, caller, request, keyed, &digest).await;
+    if let Some(key_record) = shared.keys.find(caller, key).await? {
+        return resume_keyed_turn(shared, runtime, caller, request, key_record, &digest).await;
     }
-    let found = find_session(shared, caller, &request, wishes).await?;
+    let found = find_session(shared, caller, &request, options).await?;
     let turn = TurnId::generate();
-    let keyed = Keyed { request: digest.clone(), session: found.session.clone(), turn };
-    if shared.keys.keep(caller, key, &keyed).await? {
+    let key_record = KeyRecord { request: digest.clone(), session: found.session.clone(), turn };
+    if shared.keys.keep(caller, key, &key_record).await? {
         return Ok(start(runtime, caller, request, found, turn));
     }
     // Another process was faster.
     match shared.keys.find(caller, key).await? {
-        Some(keyed) => again(shared, runtime, caller, request, keyed, &digest).await,
+        Some(key_record) => resume_keyed_turn(shared, runtime, caller, request, key_record, &digest).await,
         None => Ok(start(runtime, caller, request, found, turn)),
     }
 }
 
-/// The session of a request, and what its agents have to be told.
-struct Found {
+/// Holds the session of a request, and what its agents have to be told.
+struct SessionChoice {
     session: SessionId,
     taken: Option<Mark>,
     tell_instructions: bool,
     tell_earlier: bool,
 }
 
-impl Found {
+impl SessionChoice {
     fn new_session() -> Self {
         Self {
             session: SessionId::generate(),
@@ -191,29 +191,29 @@ async fn find_session(
     shared: &Shared,
     caller: &Caller,
     request: &ChatRequest,
-    wishes: &Wishes,
-) -> Result<Found, ApiError> {
-    if let Some(session) = &wishes.session {
+    options: &RequestHeaders,
+) -> Result<SessionChoice, ApiError> {
+    if let Some(session) = &options.session {
         if !owns_session(&shared.journal, caller, session).await? {
             return Err(no_session());
         }
-        // Whoever names a session knows what is in it; how to answer may be new.
-        return Ok(Found {
+        // A client that names a session knows its content; the instructions may be new.
+        return Ok(SessionChoice {
             session: session.clone(),
             taken: None,
             tell_instructions: true,
             tell_earlier: false,
         });
     }
-    let Some(mark) = request.history.mark_before(caller) else { return Ok(Found::new_session()) };
+    let Some(mark) = request.history.mark_before(caller) else { return Ok(SessionChoice::new_session()) };
     let Some(known) = shared.conversations.take(caller, &mark).await? else {
-        return Ok(Found::new_session());
+        return Ok(SessionChoice::new_session());
     };
     let summary = shared.journal.session(&known.session).await?;
     if summary.is_none_or(|summary| summary.turns != known.turns) {
-        return Ok(Found::new_session());
+        return Ok(SessionChoice::new_session());
     }
-    Ok(Found {
+    Ok(SessionChoice {
         session: known.session,
         taken: Some(mark),
         tell_instructions: known.instructions != request.history.mark_of_instructions(),
@@ -225,11 +225,11 @@ fn start(
     runtime: &Runtime,
     caller: &Caller,
     request: ChatRequest,
-    found: Found,
+    found: SessionChoice,
     turn: TurnId,
-) -> Begun {
+) -> StartedTurn {
     let history = request.history;
-    // The owner's words are the user's; everybody else's are a stranger's.
+    // The owner's messages are the user's; those of other callers carry their sender.
     let sender = (caller.as_str() != OWNER).then(|| Sender {
         caller: caller.clone(),
         message: None,
@@ -247,29 +247,29 @@ fn start(
         ..TurnRequest::new(found.session.clone(), message, Origin::Openai)
     };
     let handle = runtime.start_turn(started);
-    let keeping = Keeping { caller: caller.clone(), history, taken: found.taken };
-    Begun { session: found.session, turn, source: Source::Own(handle), keeping: Some(keeping) }
+    let saver = ConversationSaver { caller: caller.clone(), history, taken: found.taken };
+    StartedTurn { session: found.session, turn, source: Source::Own(handle), saver: Some(saver) }
 }
 
-/// A key that came before: the same turn, wherever it stands.
-async fn again(
+/// Returns the turn that a repeated key belongs to, whatever its state.
+async fn resume_keyed_turn(
     shared: &Shared,
     runtime: &Runtime,
     caller: &Caller,
     request: ChatRequest,
-    keyed: Keyed,
+    key_record: KeyRecord,
     digest: &Mark,
-) -> Result<Begun, ApiError> {
-    if keyed.request != *digest {
+) -> Result<StartedTurn, ApiError> {
+    if key_record.request != *digest {
         return Err(ApiError::key_reused());
     }
-    let Keyed { session, turn, .. } = keyed;
+    let KeyRecord { session, turn, .. } = key_record;
     let running = runtime.is_under_way(turn);
     let events = shared.journal.turn_events(&session, turn).await?;
     if events.is_empty() && !running {
-        // The process died between the key and the turn.
+        // The process ended after it stored the key and before it started the turn.
         let first = shared.journal.session(&session).await?.is_none_or(|found| found.turns == 0);
-        let found = Found { session, taken: None, tell_instructions: first, tell_earlier: first };
+        let found = SessionChoice { session, taken: None, tell_instructions: first, tell_earlier: first };
         return Ok(start(runtime, caller, request, found, turn));
     }
     let unfinished = shared.journal.unfinished_turns(Some(&session)).await?;
@@ -277,10 +277,10 @@ async fn again(
     if interrupted && !running {
         let handle = runtime.resume_turn(session.clone(), turn);
         let history = request.history;
-        let keeping = Keeping { caller: caller.clone(), history, taken: None };
+        let saver = ConversationSaver { caller: caller.clone(), history, taken: None };
         let source = Source::Own(handle);
-        return Ok(Begun { session, turn, source, keeping: Some(keeping) });
+        return Ok(StartedTurn { session, turn, source, saver: Some(saver) });
     }
     let following = runtime.follow(session.clone(), turn, 0);
-    Ok(Begun { session, turn, source: Source::Other(Box::new(following)), keeping: None })
+    Ok(StartedTurn { session, turn, source: Source::Other(Box::new(following)), saver: None })
 }

@@ -1,4 +1,4 @@
-//! What is in a message: text, and pictures that came with it.
+//! Parses the content of a message: text and images.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -8,12 +8,12 @@ use serde_json::Value;
 use super::error::ApiError;
 use super::parameters::{Parameters, wrong};
 
-/// The largest picture; providers take about as much.
+/// Limits the size of an image; providers have similar limits.
 const MAX_IMAGE_BYTES: usize = 10 * 1024 * 1024;
-/// Parts of one message.
-const MAX_PARTS: usize = 256;
+/// Limits the parts of one message.
+const MAX_PART_COUNT: usize = 256;
 
-/// What a message says and shows.
+/// Holds the text and the images of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) text: String,
@@ -21,12 +21,12 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// A text, or a list of parts.
+    /// Parses a text or a list of parts.
     pub(super) fn of(value: Option<Value>, name: &str) -> Result<Self, ApiError> {
         match value {
             None => Ok(Self::default()),
             Some(Value::String(text)) => Ok(Self { text, images: Vec::new() }),
-            Some(Value::Array(parts)) if parts.len() <= MAX_PARTS => {
+            Some(Value::Array(parts)) if parts.len() <= MAX_PART_COUNT => {
                 let mut content = Self::default();
                 for (number, part) in parts.into_iter().enumerate() {
                     let part = Parameters::of_value(part, format!("{name}[{number}]"))?;
@@ -35,7 +35,7 @@ impl Content {
                 Ok(content)
             }
             Some(Value::Array(_)) => {
-                let words = format!("{name:?} has more than {MAX_PARTS} parts");
+                let words = format!("{name:?} has more than {MAX_PART_COUNT} parts");
                 Err(ApiError::invalid(name, words))
             }
             Some(other) => Err(wrong(name, "a string or an array of parts", &other)),
@@ -62,7 +62,7 @@ impl Content {
             }
             other => {
                 let words =
-                    format!("parts of the type {other:?} are not taken: text and image_url are");
+                    format!("parts of the type {other:?} are not supported: use text or image_url");
                 return Err(ApiError::invalid(part.name("type"), words).coded("invalid_value"));
             }
         }
@@ -70,12 +70,12 @@ impl Content {
     }
 }
 
-/// A picture that came with the request. One that lies elsewhere is not fetched: whoever asks must
-/// not send this machine anywhere.
+/// Decodes an image in the request. Images at other addresses are not fetched, because a client
+/// must not make this machine send requests.
 fn image(url: &str, name: &str) -> Result<Image, ApiError> {
     let wrong = |words: &str| ApiError::invalid(name, words).coded("invalid_image_url");
     let data = url.strip_prefix("data:").ok_or_else(|| {
-        wrong("images are taken as data: URLs only. Send the picture itself, in base64")
+        wrong("images are accepted as data: URLs only. Send the image itself, in base64")
     })?;
     let (head, encoded) =
         data.split_once(',').ok_or_else(|| wrong("the data: URL has no comma, and so no data"))?;
@@ -91,7 +91,7 @@ fn image(url: &str, name: &str) -> Result<Image, ApiError> {
     Ok(Image { media_type: media_type.to_owned(), data: data.into() })
 }
 
-/// What it is, its first bytes say, whatever its sender does.
+/// Detects the media type from the first bytes, whatever the client claims.
 fn media_type(data: &[u8]) -> Option<&'static str> {
     match data {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),

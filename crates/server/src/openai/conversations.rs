@@ -1,8 +1,8 @@
-//! Which session a conversation belongs to, by what was said in it.
+//! Finds the session of a conversation by its messages.
 //!
-//! After each answer the mark of everything said so far is kept. A request that begins with exactly
-//! that goes on with the session, once: who takes a mark takes it away. Another branch of the same
-//! conversation, such as an answer that is asked for again, therefore becomes a session of its own.
+//! After each answer the mark of all messages so far is stored. A request that begins with exactly
+//! these messages continues the session, once: taking a mark deletes it. Another branch of the same
+//! conversation, such as a regenerated answer, therefore becomes a session of its own.
 
 use lango_protocol::{Caller, SessionId, Timestamp};
 use lango_store::{Batch, Component, Database, Migration, Statement, StoreError};
@@ -27,19 +27,20 @@ CREATE TABLE openai_conversations (
 CREATE INDEX openai_conversations_at ON openai_conversations (caller, at);
 ";
 
-/// Conversations of one caller that are known again. Older ones begin anew, with what was said as an
-/// attachment.
-const KEPT: u32 = 10_000;
-/// Two requests may want the same mark; who is too late looks for another.
-const TRIES: usize = 3;
+/// Limits the stored conversations of one caller. Older ones start a new session, with the earlier
+/// messages as an attachment.
+const MAX_CONVERSATION_COUNT: u32 = 10_000;
+/// Limits the attempts to take a mark. Two requests may want the same one; the later request tries
+/// another.
+const MAX_TAKE_ATTEMPTS: usize = 3;
 
-/// A conversation that goes on.
+/// Describes a conversation that can be continued.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct ConversationRecord {
     pub(super) session: SessionId,
-    /// How many turns the session had. With more by now, it went on elsewhere.
+    /// The number of turns that the session had. If it has more now, another client continued it.
     pub(super) turns: u64,
-    /// The mark of the instructions that its agents know.
+    /// The mark of the instructions that its agents got.
     pub(super) instructions: Mark,
 }
 
@@ -54,13 +55,13 @@ impl Conversations {
         Ok(Self { database })
     }
 
-    /// Takes the session of a conversation, for this request alone.
+    /// Takes the session of a conversation, for this request only.
     pub(super) async fn take(
         &self,
         caller: &Caller,
         mark: &Mark,
-    ) -> Result<Option<Known>, StoreError> {
-        for _ in 0..TRIES {
+    ) -> Result<Option<ConversationRecord>, StoreError> {
+        for _ in 0..MAX_TAKE_ATTEMPTS {
             let Some(known) = self.find(caller, mark).await? else { return Ok(None) };
             let taken = Statement::new(
                 "DELETE FROM openai_conversations WHERE caller = $1 AND mark = $2 AND session = $3",
@@ -75,7 +76,7 @@ impl Conversations {
         Ok(None)
     }
 
-    async fn find(&self, caller: &Caller, mark: &Mark) -> Result<Option<Known>, StoreError> {
+    async fn find(&self, caller: &Caller, mark: &Mark) -> Result<Option<ConversationRecord>, StoreError> {
         let statement = Statement::new(
             "SELECT session, turns, instructions FROM openai_conversations \
              WHERE caller = $1 AND mark = $2 ORDER BY at DESC, session LIMIT 1",
@@ -91,15 +92,15 @@ impl Conversations {
             }
         })?;
         let instructions = row.text(2)?.to_owned();
-        Ok(Some(Known { session, turns: row.unsigned(1)?, instructions }))
+        Ok(Some(ConversationRecord { session, turns: row.unsigned(1)?, instructions }))
     }
 
-    /// Keeps where a conversation is, so that it is known again.
+    /// Stores the session of a conversation, so that it can be continued.
     pub(super) async fn remember(
         &self,
         caller: &Caller,
         mark: &Mark,
-        known: &Known,
+        known: &ConversationRecord,
     ) -> Result<(), StoreError> {
         let insert = Statement::new(
             "INSERT INTO openai_conversations (caller, mark, session, turns, instructions, at) \
@@ -118,7 +119,7 @@ impl Conversations {
              ORDER BY at DESC LIMIT 1 OFFSET $2), 0)",
         )
         .bind(caller.as_str())
-        .bind(KEPT);
+        .bind(MAX_CONVERSATION_COUNT);
         self.database.write(Batch::new().with(insert).with(prune)).await?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Errors in the shape that clients of this wire read.
+//! Defines errors in the format of the OpenAI API.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode};
@@ -8,7 +8,7 @@ use lango_runtime::TurnError;
 use lango_store::StoreError;
 use serde::Serialize;
 
-/// An error as `{"error": {message, type, param, code}}`.
+/// Represents an error as `{"error": {message, type, param, code}}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ApiError {
     pub(super) status: StatusCode,
@@ -16,12 +16,12 @@ pub(super) struct ApiError {
     pub(super) kind: &'static str,
     pub(super) param: Option<String>,
     pub(super) code: Option<&'static str>,
-    /// Whether a client may send the same again by itself. Official clients do, unless told
-    /// otherwise, and a turn that failed may have done something.
+    /// True if a client may repeat the request automatically. Official clients do, unless told
+    /// otherwise, and a failed turn may have had effects.
     pub(super) may_repeat: bool,
 }
 
-/// The error as JSON.
+/// Is the JSON form of the error.
 #[derive(Serialize)]
 pub(super) struct ErrorBody<'a> {
     error: ErrorFields<'a>,
@@ -41,18 +41,19 @@ impl ApiError {
         Self { status, message, kind, param: None, code: None, may_repeat: false }
     }
 
-    /// The request cannot be understood, because of one of its parameters.
+    /// Reports an invalid parameter.
     pub(super) fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
         let error = Self::new(StatusCode::BAD_REQUEST, "invalid_request_error", message);
         Self { param: Some(param.into()), ..error }
     }
 
-    /// The same, where it has a name.
+    /// Adds an error code.
     pub(super) fn coded(self, code: &'static str) -> Self {
         Self { code: Some(code), ..self }
     }
 
-    /// What was asked for is not there, or is somebody else's, which is the same to a caller.
+    /// Reports something that does not exist or belongs to another caller. Both look the same to a
+    /// caller.
     pub(super) fn not_found(
         param: &'static str,
         code: &'static str,
@@ -62,35 +63,35 @@ impl ApiError {
         Self { param: Some(param.to_owned()), code: Some(code), ..error }
     }
 
-    /// The caller has too much under way.
+    /// Reports that the caller has too many running turns.
     pub(super) fn too_many() -> Self {
         let words = "too many requests of this caller are under way. Wait until one has ended";
         let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", words);
         Self { code: Some("rate_limit_exceeded"), may_repeat: true, ..error }
     }
 
-    /// The caller is not let in any more.
+    /// Reports that the caller may not use any agent.
     pub(super) fn no_team() -> Self {
         let words = "this caller reaches no agent. The owner of the server can change that: lango \
                      serve callers list";
         Self::new(StatusCode::FORBIDDEN, "invalid_request_error", words).coded("no_agents")
     }
 
-    /// The server is about to end.
+    /// Reports that the server is shutting down.
     pub(super) fn closing() -> Self {
-        let words = "the server is shutting down. What was done is recorded; the owner can go on \
-                     with it: lango resume";
+        let words = "the server is shutting down. What was done is recorded; the owner can \
+                     continue it: lango resume";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "server_error", words).coded("shutting_down")
     }
 
-    /// The same key with another request.
+    /// Reports a key that was used with another request.
     pub(super) fn key_reused() -> Self {
         let words = "this Idempotency-Key was used with another request. Choose a new one";
         let error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request_error", words);
         error.coded("idempotency_key_reused")
     }
 
-    /// A turn that ended without an answer. `words` are what the team says about it.
+    /// Reports a turn that ended without an answer. `words` is the team's message about it.
     pub(super) fn of_outcome(outcome: &Outcome, words: &str) -> Self {
         let (status, kind, code) = match &outcome.status {
             OutcomeStatus::Rejected { .. } => {
@@ -124,7 +125,7 @@ impl ApiError {
 }
 
 impl From<StoreError> for ApiError {
-    /// What is wrong with the database is the owner's business, and not told to callers.
+    /// Hides the details of a database error, which only the owner may see.
     fn from(_: StoreError) -> Self {
         let words = "the server cannot use its database at the moment";
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "server_error", words);
@@ -137,7 +138,7 @@ impl From<TurnError> for ApiError {
         match error {
             TurnError::Store(error) => error.into(),
             TurnError::SessionBusy { .. } => {
-                let words = "another process works in this session. Try again later";
+                let words = "another process is using this session. Try again later";
                 let error = Self::new(StatusCode::CONFLICT, "invalid_request_error", words);
                 Self { code: Some("session_busy"), may_repeat: true, ..error }
             }

@@ -1,4 +1,5 @@
-//! The messages of a request: what is new, what went before, and how a conversation is known again.
+//! Splits the messages of a request into new and earlier ones, and computes the marks of a
+//! conversation.
 
 use std::fmt::Write as _;
 
@@ -7,45 +8,45 @@ use sha2::{Digest as _, Sha256};
 
 use super::content::Content;
 
-/// The most of earlier messages that a new session is told. The newest count.
-const EARLIER_BYTES: usize = 256 * 1024;
+/// Limits the earlier messages that a new session gets. The newest are included.
+const MAX_EARLIER_BYTES: usize = 256 * 1024;
 
-/// Who said something.
+/// Is the author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The client itself: `system` and `developer`.
+    /// The client program: `system` and `developer`.
     Client,
     User,
     Assistant,
-    /// What a tool of the client gave, in a conversation with another model.
+    /// A tool result of the client, from a conversation with another model.
     Tool,
 }
 
-/// One message.
+/// Holds one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct ChatMessage {
     pub(super) role: Role,
     pub(super) content: Content,
 }
 
-/// A SHA-256 in hexadecimal.
+/// Is a SHA-256 digest in hexadecimal.
 pub(super) type Mark = String;
 
-/// A conversation as a request tells it.
+/// Holds the conversation of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct History {
-    /// What the client says about how to answer.
+    /// The client's instructions on how to answer.
     pub(super) instructions: String,
-    /// Everything before the new message, oldest first.
-    pub(super) earlier: Vec<Said>,
-    /// What is new.
+    /// The messages before the new one, oldest first.
+    pub(super) earlier: Vec<ChatMessage>,
+    /// The new message.
     pub(super) new: Content,
 }
 
 impl History {
-    /// Takes the messages apart. None where there is nothing new of the user.
-    pub(super) fn of(messages: Vec<Said>) -> Option<Self> {
-        let (client, mut said): (Vec<Said>, Vec<Said>) =
+    /// Splits the messages. Returns none if the user sent no new message.
+    pub(super) fn of(messages: Vec<ChatMessage>) -> Option<Self> {
+        let (client, mut said): (Vec<ChatMessage>, Vec<ChatMessage>) =
             messages.into_iter().partition(|said| said.role == Role::Client);
         let texts: Vec<String> = client.into_iter().map(|said| said.content.text).collect();
         let last_answer = said.iter().rposition(|said| said.role != Role::User);
@@ -64,7 +65,7 @@ impl History {
         Some(Self { instructions: texts.join("\n\n"), earlier: said, new })
     }
 
-    /// The mark of what went before. None at the beginning of a conversation.
+    /// Returns the mark of the earlier messages, or none at the start of a conversation.
     pub(super) fn mark_before(&self, caller: &Caller) -> Option<Mark> {
         (!self.earlier.is_empty()).then(|| {
             let mut hasher = begin(caller);
@@ -73,8 +74,8 @@ impl History {
         })
     }
 
-    /// The mark of the same conversation once it has this answer: what the next request will begin
-    /// with.
+    /// Returns the mark of the conversation after this answer, which is how the next request
+    /// begins.
     pub(super) fn mark_after(&self, caller: &Caller, answer: &str) -> Mark {
         let mut hasher = begin(caller);
         self.earlier.iter().for_each(|said| add(&mut hasher, said.role, &said.content));
@@ -84,20 +85,20 @@ impl History {
         finish(hasher)
     }
 
-    /// The mark of the instructions, to see whether they have changed.
+    /// Returns the mark of the instructions, to detect changes.
     pub(super) fn mark_of_instructions(&self) -> Mark {
         finish(Sha256::new_with_prefix(self.instructions.as_bytes()))
     }
 
-    /// What goes along with the new message: the client's instructions where the agents do not know
-    /// them, and the earlier messages where the session does not.
+    /// Returns the attachment of the new message: the client's instructions if the agents do not
+    /// have them, and the earlier messages if the session does not have them.
     pub(super) fn attachment(&self, instructions: bool, earlier: bool) -> Option<String> {
         let mut text = String::new();
         if instructions && !self.instructions.trim().is_empty() {
             let _ = write!(
                 text,
                 "The program that the user writes with says about how to answer:\n\n{}\n",
-                tail(&self.instructions, EARLIER_BYTES)
+                tail(&self.instructions, MAX_EARLIER_BYTES)
             );
         }
         if earlier && !self.earlier.is_empty() {
@@ -105,19 +106,19 @@ impl History {
                 text.push('\n');
             }
             text.push_str("Earlier conversation:\n");
-            text.push_str(&self.told());
+            text.push_str(&self.render());
         }
         (!text.is_empty()).then_some(text)
     }
 
-    /// The earlier messages as text, the oldest left out where they are too many.
-    fn told(&self) -> String {
+    /// Renders the earlier messages as text. The oldest are left out if there are too many.
+    fn render(&self) -> String {
         let mut parts = Vec::new();
         let mut bytes = 0;
         for said in self.earlier.iter().rev() {
-            let part = told(said);
+            let part = render(said);
             bytes += part.len();
-            if bytes > EARLIER_BYTES {
+            if bytes > MAX_EARLIER_BYTES {
                 parts.push("\n[older messages are left out]\n".to_owned());
                 break;
             }
@@ -128,7 +129,7 @@ impl History {
     }
 }
 
-fn told(said: &Said) -> String {
+fn render(said: &ChatMessage) -> String {
     let who = match said.role {
         Role::User => "User",
         Role::Assistant => "Assistant",
@@ -143,7 +144,7 @@ fn told(said: &Said) -> String {
     format!("\n{who}: {}{images}\n", said.content.text.trim())
 }
 
-/// The end of a text, cut between characters.
+/// Returns the end of a text, cut at a character boundary.
 fn tail(text: &str, limit: usize) -> &str {
     let start = text.len().saturating_sub(limit);
     let start = (start..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
@@ -156,7 +157,8 @@ fn begin(caller: &Caller) -> Sha256 {
     hasher
 }
 
-/// White space at the ends is not compared: clients trim what they show and send it back.
+/// Adds a message to the hash. White space at its ends is ignored, because clients send back
+/// trimmed text.
 fn add(hasher: &mut Sha256, role: Role, content: &Content) {
     let role: &[u8] = match role {
         Role::Client => b"client",
@@ -172,7 +174,7 @@ fn add(hasher: &mut Sha256, role: Role, content: &Content) {
     }
 }
 
-/// Behind its length, so that two parts are never taken for one.
+/// Adds bytes after their length, so that two parts are never taken for one.
 fn part(hasher: &mut Sha256, bytes: &[u8]) {
     hasher.update((bytes.len() as u64).to_le_bytes());
     hasher.update(bytes);
@@ -186,8 +188,8 @@ fn finish(hasher: Sha256) -> Mark {
 mod tests {
     use super::*;
 
-    fn said(role: Role, text: &str) -> Said {
-        Said { role, content: Content { text: text.to_owned(), images: Vec::new() } }
+    fn said(role: Role, text: &str) -> ChatMessage {
+        ChatMessage { role, content: Content { text: text.to_owned(), images: Vec::new() } }
     }
 
     #[test]
@@ -236,13 +238,13 @@ mod tests {
 
     #[test]
     fn a_long_conversation_is_told_from_its_end() {
-        let mut messages: Vec<Said> = (0..100)
+        let mut messages: Vec<ChatMessage> = (0..100)
             .map(|number| said(Role::Assistant, &format!("{number} {}", "x".repeat(10_000))))
             .collect();
         messages.push(said(Role::User, "now"));
-        let told = History::of(messages).unwrap().attachment(false, true).unwrap();
-        assert!(told.len() < EARLIER_BYTES + 1000, "{}", told.len());
-        assert!(told.contains("Assistant: 99 ") && !told.contains("Assistant: 0 "));
-        assert!(told.contains("older messages are left out"));
+        let render = History::of(messages).unwrap().attachment(false, true).unwrap();
+        assert!(render.len() < MAX_EARLIER_BYTES + 1000, "{}", render.len());
+        assert!(render.contains("Assistant: 99 ") && !render.contains("Assistant: 0 "));
+        assert!(render.contains("older messages are left out"));
     }
 }

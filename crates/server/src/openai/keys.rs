@@ -1,4 +1,4 @@
-//! Idempotency keys: the same key of a caller runs once.
+//! Stores idempotency keys: a turn runs once for each key of a caller.
 
 use std::time::Duration;
 
@@ -27,15 +27,15 @@ CREATE TABLE openai_keys (
 CREATE INDEX openai_keys_at ON openai_keys (at);
 ";
 
-/// How long a key is known.
-const KEPT: Duration = Duration::from_hours(7 * 24);
-/// The longest key.
-const MAX_LENGTH: usize = 255;
+/// Sets how long a key is stored.
+const KEY_LIFETIME: Duration = Duration::from_hours(7 * 24);
+/// Limits the length of a key.
+const MAX_KEY_BYTES: usize = 255;
 
-/// What a key stands for.
+/// Holds the turn of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Keyed {
-    /// The mark of the request that it came with.
+pub(super) struct KeyRecord {
+    /// The mark of the request that used it.
     pub(super) request: Mark,
     pub(super) session: SessionId,
     pub(super) turn: TurnId,
@@ -43,8 +43,8 @@ pub(super) struct Keyed {
 
 pub(super) struct Keys {
     database: Database,
-    /// Held from the look at a key until its turn has begun: two requests with the same key, at the
-    /// same time, must not both find it new.
+    /// Held from the lookup of a key until its turn has started: of two simultaneous requests with
+    /// the same key, only one may start a turn.
     beginning: Mutex<()>,
 }
 
@@ -56,12 +56,12 @@ impl Keys {
         Ok(Self { database, beginning: Mutex::new(()) })
     }
 
-    /// A key as it may come in a header.
+    /// Checks a key of a request.
     pub(super) fn check(key: &str) -> Result<(), ApiError> {
-        if (1..=MAX_LENGTH).contains(&key.len()) {
+        if (1..=MAX_KEY_BYTES).contains(&key.len()) {
             return Ok(());
         }
-        let words = format!("the Idempotency-Key must have 1 to {MAX_LENGTH} characters");
+        let words = format!("the Idempotency-Key must have 1 to {MAX_KEY_BYTES} characters");
         Err(ApiError::invalid("Idempotency-Key", words))
     }
 
@@ -73,7 +73,7 @@ impl Keys {
         &self,
         caller: &Caller,
         key: &str,
-    ) -> Result<Option<Keyed>, StoreError> {
+    ) -> Result<Option<KeyRecord>, StoreError> {
         let statement = Statement::new(
             "SELECT request, session, turn FROM openai_keys \
              WHERE caller = $1 AND name = $2 AND at >= $3",
@@ -87,19 +87,19 @@ impl Keys {
             location: "openai_keys".to_owned(),
             reason: error.to_string(),
         };
-        Ok(Some(Keyed {
+        Ok(Some(KeyRecord {
             request: row.text(0)?.to_owned(),
             session: row.text(1)?.parse().map_err(corrupt)?,
             turn: row.text(2)?.parse().map_err(corrupt)?,
         }))
     }
 
-    /// Writes a key down; whether it was new. Another process may have been faster.
+    /// Stores a key. Returns false if another process has already stored it.
     pub(super) async fn keep(
         &self,
         caller: &Caller,
         key: &str,
-        keyed: &Keyed,
+        key_record: &KeyRecord,
     ) -> Result<bool, StoreError> {
         let statement = Statement::new(
             "INSERT INTO openai_keys (caller, name, request, session, turn, at) \
@@ -108,16 +108,16 @@ impl Keys {
         )
         .bind(caller.as_str())
         .bind(key)
-        .bind(keyed.request.as_str())
-        .bind(keyed.session.as_str())
-        .bind(keyed.turn.to_string())
+        .bind(key_record.request.as_str())
+        .bind(key_record.session.as_str())
+        .bind(key_record.turn.to_string())
         .bind(Timestamp::now().as_microseconds())
         .bind(oldest());
         Ok(self.database.write(statement.into()).await? == [1])
     }
 }
 
-/// Keys from before this are forgotten.
+/// Returns the time before which keys are expired.
 fn oldest() -> i64 {
-    Timestamp::now().as_microseconds() - i64::try_from(KEPT.as_micros()).unwrap_or(i64::MAX)
+    Timestamp::now().as_microseconds() - i64::try_from(KEY_LIFETIME.as_micros()).unwrap_or(i64::MAX)
 }

@@ -1,7 +1,8 @@
-//! The OpenAI wire: `/v1/chat/completions` and `/v1/models`, with the whole team as one model.
+//! Implements the OpenAI API: `/v1/chat/completions` and `/v1/models`, with the whole team as one
+//! model.
 //!
-//! The wire is stateless and the team is not: `conversations` finds the session that a request goes
-//! on with. What the team does on the way is `steps` in an extension field; the answer is plain text.
+//! The API is stateless and the team is not: `conversations` finds the session that a request
+//! continues. The steps of the team are in an extension field; the answer is plain text.
 
 mod completions;
 mod content;
@@ -13,7 +14,7 @@ mod models;
 mod parameters;
 mod request;
 mod stream;
-mod telling;
+mod turn_summary;
 mod turn;
 mod wire;
 
@@ -25,25 +26,25 @@ use lango_runtime::Teams;
 use lango_store::{Database, Journal, StoreError};
 use tokio_util::sync::CancellationToken;
 
-use crate::room::Room;
+use crate::turn_quota::TurnQuota;
 use conversations::Conversations;
 use keys::Keys;
 
-/// What the door is made of.
+/// Holds the parts of the endpoint.
 pub struct OpenAiParts {
-    /// Whom each caller talks to.
+    /// The team of each caller.
     pub teams: Arc<dyn Teams>,
-    /// Where conversations are recognised.
+    /// The database of conversations and keys.
     pub database: Database,
-    /// Where turns are.
+    /// The journal of turns.
     pub journal: Journal,
-    /// The server ends: streams that are left say so.
+    /// Is cancelled when the server shuts down; open streams then end with an error.
     pub closing: CancellationToken,
 }
 
-/// The OpenAI wire.
+/// Serves the OpenAI API.
 #[derive(Clone)]
-pub struct OpenAiDoor {
+pub struct OpenAiEndpoint {
     shared: Arc<Shared>,
 }
 
@@ -52,21 +53,21 @@ struct Shared {
     journal: Journal,
     conversations: Conversations,
     keys: Keys,
-    room: Room,
+    quota: TurnQuota,
     closing: CancellationToken,
-    /// When the server began, which is as old as its one model is.
+    /// The start time of the server, reported as the creation time of its model.
     created: i64,
 }
 
-impl OpenAiDoor {
-    /// Brings its tables up to date.
+impl OpenAiEndpoint {
+    /// Opens the endpoint and migrates its tables.
     pub async fn open(parts: OpenAiParts) -> Result<Self, StoreError> {
         let shared = Shared {
             teams: parts.teams,
             journal: parts.journal,
             conversations: Conversations::open(parts.database.clone()).await?,
             keys: Keys::open(parts.database).await?,
-            room: Room::default(),
+            quota: TurnQuota::default(),
             closing: parts.closing,
             created: wire::seconds(lango_protocol::Timestamp::now()),
         };
@@ -77,7 +78,7 @@ impl OpenAiDoor {
         Router::new()
             .route("/v1/chat/completions", post(completions::complete))
             .route("/v1/models", get(models::list))
-            // A model's name may have a slash in it, as a client may well try.
+            // A model name may contain a slash.
             .route("/v1/models/{*model}", get(models::show))
             .with_state(Arc::clone(&self.shared))
     }

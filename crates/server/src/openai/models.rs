@@ -1,4 +1,4 @@
-//! `/v1/models`: the team is one model.
+//! Implements `/v1/models`, where the team is one model.
 
 use std::sync::Arc;
 

@@ -1,21 +1,21 @@
-//! The parameters of a request: which are read, and what is said about one that does not fit.
+//! Reads the parameters of a request and reports invalid ones.
 
 use serde_json::{Map, Value};
 
 use super::error::ApiError;
 
-/// The parameters as they came. What nobody asks for is ignored.
+/// Holds the parameters of a request. Those that are not read are ignored.
 pub(super) struct Parameters {
     fields: Map<String, Value>,
-    /// Where they are, in front of names in errors.
-    place: String,
+    /// The path of the object, a prefix of names in errors.
+    path: String,
 }
 
 impl Parameters {
-    /// The body of a request.
+    /// Parses the body of a request.
     pub(super) fn of_body(body: &[u8]) -> Result<Self, ApiError> {
         match serde_json::from_slice(body) {
-            Ok(Value::Object(fields)) => Ok(Self { fields, place: String::new() }),
+            Ok(Value::Object(fields)) => Ok(Self { fields, path: String::new() }),
             Ok(_) => Err(ApiError::invalid("body", "the body must be a JSON object")),
             Err(error) => {
                 Err(ApiError::invalid("body", format!("the body is not valid JSON: {error}")))
@@ -23,21 +23,21 @@ impl Parameters {
         }
     }
 
-    /// A value that has parameters of its own.
-    pub(super) fn of_value(value: Value, place: impl Into<String>) -> Result<Self, ApiError> {
-        let place = place.into();
+    /// Reads a value that has parameters of its own.
+    pub(super) fn of_value(value: Value, path: impl Into<String>) -> Result<Self, ApiError> {
+        let path = path.into();
         match value {
-            Value::Object(fields) => Ok(Self { fields, place }),
-            other => Err(wrong(&place, "an object", &other)),
+            Value::Object(fields) => Ok(Self { fields, path }),
+            other => Err(wrong(&path, "an object", &other)),
         }
     }
 
-    /// The name of a parameter in errors.
+    /// Returns the name of a parameter in errors.
     pub(super) fn name(&self, field: &str) -> String {
-        if self.place.is_empty() { field.to_owned() } else { format!("{}.{field}", self.place) }
+        if self.path.is_empty() { field.to_owned() } else { format!("{}.{field}", self.path) }
     }
 
-    /// A value, whatever it is. `null` is as good as absent.
+    /// Takes a value of any type. `null` counts as absent.
     pub(super) fn take(&mut self, field: &str) -> Option<Value> {
         self.fields.remove(field).filter(|value| !value.is_null())
     }
@@ -98,7 +98,7 @@ pub(super) fn missing(name: &str) -> ApiError {
         .coded("missing_required_parameter")
 }
 
-/// A value of the wrong type.
+/// Reports a value of the wrong type.
 pub(super) fn wrong(name: &str, wanted: &str, found: &Value) -> ApiError {
     let found = match found {
         Value::Null => "null",

@@ -1,31 +1,32 @@
-//! `/v1/chat/completions`, as it is asked.
+//! Parses requests to `/v1/chat/completions`.
 
 use serde_json::Value;
 
 use super::content::Content;
 use super::error::ApiError;
-use super::history::{History, Role, Said};
+use super::history::{History, Role, ChatMessage};
 use super::parameters::{Parameters, missing, wrong};
 
-/// The one model there is.
+/// Is the name of the only model.
 pub(super) const MODEL: &str = "lango";
 
-/// The most messages of a request.
-const MAX_MESSAGES: usize = 4096;
-/// The most of a new message, and of pictures with it.
-const MAX_TEXT: usize = 1024 * 1024;
-const MAX_IMAGES: usize = 16;
+/// Limits the messages of a request.
+const MAX_MESSAGE_COUNT: usize = 4096;
+/// Limits the text of a new message.
+const MAX_TEXT_BYTES: usize = 1024 * 1024;
+/// Limits the images of a new message.
+const MAX_IMAGE_COUNT: usize = 16;
 
-/// What is asked.
+/// Holds a parsed request.
 #[derive(Debug)]
 pub(super) struct ChatRequest {
     pub(super) history: History,
     pub(super) stream: bool,
-    /// Whether the figures come as a chunk of their own at the end of a stream.
+    /// True if the usage follows as a separate chunk at the end of a stream.
     pub(super) include_usage: bool,
     /// The session that the request names.
     pub(super) session: Option<String>,
-    /// What the client wants and does not get, in words.
+    /// Notices about requested features that are not supported.
     pub(super) notices: Vec<&'static str>,
 }
 
@@ -45,12 +46,12 @@ impl ChatRequest {
             Some(mut metadata) => metadata.text("session")?,
             None => None,
         };
-        let notices = check_wishes(&mut parameters)?;
+        let notices = check_parameters(&mut parameters)?;
         Ok(Self { history, stream, include_usage, session, notices })
     }
 }
 
-/// Refuses a model that is not there.
+/// Refuses an unknown model.
 pub(super) fn check_model(model: &str) -> Result<(), ApiError> {
     if model == MODEL {
         return Ok(());
@@ -61,11 +62,11 @@ pub(super) fn check_model(model: &str) -> Result<(), ApiError> {
 }
 
 fn history(messages: Vec<Value>) -> Result<History, ApiError> {
-    if messages.is_empty() || messages.len() > MAX_MESSAGES {
-        let words = format!("\"messages\" must have 1 to {MAX_MESSAGES} messages");
+    if messages.is_empty() || messages.len() > MAX_MESSAGE_COUNT {
+        let words = format!("\"messages\" must have 1 to {MAX_MESSAGE_COUNT} messages");
         return Err(ApiError::invalid("messages", words));
     }
-    let said: Vec<Said> = messages
+    let said: Vec<ChatMessage> = messages
         .into_iter()
         .enumerate()
         .map(|(number, message)| said(message, number))
@@ -78,18 +79,18 @@ fn history(messages: Vec<Value>) -> Result<History, ApiError> {
     if new.text.trim().is_empty() && new.images.is_empty() {
         return Err(ApiError::invalid("messages", "the user's message is empty"));
     }
-    if new.text.len() > MAX_TEXT {
+    if new.text.len() > MAX_TEXT_BYTES {
         let words = "the user's message is longer than 1 MiB. Put it into a file and name the file";
         return Err(ApiError::invalid("messages", words).coded("context_length_exceeded"));
     }
-    if new.images.len() > MAX_IMAGES {
-        let words = format!("the user's message has more than {MAX_IMAGES} pictures");
+    if new.images.len() > MAX_IMAGE_COUNT {
+        let words = format!("the user's message has more than {MAX_IMAGE_COUNT} pictures");
         return Err(ApiError::invalid("messages", words));
     }
     Ok(history)
 }
 
-fn said(message: Value, number: usize) -> Result<Said, ApiError> {
+fn said(message: Value, number: usize) -> Result<ChatMessage, ApiError> {
     let mut message = Parameters::of_value(message, format!("messages[{number}]"))?;
     let role = match message.required_text("role")?.as_str() {
         "system" | "developer" => Role::Client,
@@ -103,12 +104,12 @@ fn said(message: Value, number: usize) -> Result<Said, ApiError> {
     };
     let name = message.name("content");
     let content = Content::of(message.take("content"), &name)?;
-    Ok(Said { role, content })
+    Ok(ChatMessage { role, content })
 }
 
-/// Looks at what changes the shape of an answer, and refuses what cannot be given. The rest says how
-/// a model should speak; the agents' models are set by their owner.
-fn check_wishes(parameters: &mut Parameters) -> Result<Vec<&'static str>, ApiError> {
+/// Checks the parameters that change the format of an answer, and refuses unsupported ones. The
+/// others are ignored, because the owner configures the agents' models.
+fn check_parameters(parameters: &mut Parameters) -> Result<Vec<&'static str>, ApiError> {
     let unsupported = |name: &str, words: &str| {
         Err(ApiError::invalid(name, words).coded("unsupported_parameter"))
     };
@@ -126,7 +127,7 @@ fn check_wishes(parameters: &mut Parameters) -> Result<Vec<&'static str>, ApiErr
     {
         return unsupported("modalities", "answers are text");
     }
-    // Wrong types are mistakes of the client even where the value itself is of no use here.
+    // A wrong type is an error of the client even if the value itself is ignored.
     for name in ["temperature", "top_p", "frequency_penalty", "presence_penalty"] {
         parameters.number(name)?;
     }
@@ -136,8 +137,8 @@ fn check_wishes(parameters: &mut Parameters) -> Result<Vec<&'static str>, ApiErr
     tools(parameters)
 }
 
-/// Tools of the client. The team has its own and calls no others, and a model may always answer
-/// without calling any: so a list of tools is taken, and only a wish that one *must* be called is
+/// Checks the tools of the client. The team calls only its own tools, and a model may always answer
+/// without a call: so a list of tools is accepted, and only a `tool_choice` that requires a call is
 /// refused.
 fn tools(parameters: &mut Parameters) -> Result<Vec<&'static str>, ApiError> {
     let listed = |list: Option<Vec<Value>>| list.is_some_and(|list| !list.is_empty());

@@ -1,4 +1,4 @@
-//! An answer as a stream of server-sent events.
+//! Sends an answer as a stream of server-sent events.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use tokio::sync::mpsc;
 
 use super::Shared;
 use super::error::ApiError;
-use super::telling::{Telling, Update};
-use super::turn::News;
+use super::turn_summary::{TurnSummary, Update};
+use super::turn::TurnUpdate;
 use super::wire::{Piece, chunk};
 
-/// How often a client hears something while nothing happens, so that nothing between it and here
-/// takes the connection for dead.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
-/// The size of a piece of the answer.
-const PIECE: usize = 256;
+/// Sets how often a comment is sent while nothing happens, so that no proxy closes the connection
+/// as idle.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(10);
+/// Sets the size of a piece of the answer.
+const PIECE_BYTES: usize = 256;
 
-/// A stream under way.
+/// Holds the state of a running stream.
 struct Stream {
     shared: Arc<Shared>,
-    news: mpsc::Receiver<News>,
-    /// What is known of the turn, for the fields of each piece.
-    telling: Telling,
+    updates: mpsc::Receiver<TurnUpdate>,
+    /// The turn so far, for the fields of each piece.
+    summary: TurnSummary,
     notices: Vec<&'static str>,
     include_usage: bool,
     begun: bool,
@@ -38,13 +38,13 @@ struct Stream {
 
 pub(super) fn respond(
     shared: Arc<Shared>,
-    news: mpsc::Receiver<News>,
-    telling: Telling,
+    updates: mpsc::Receiver<TurnUpdate>,
+    summary: TurnSummary,
     notices: Vec<&'static str>,
     include_usage: bool,
 ) -> Response {
     let stream =
-        Stream { shared, news, telling, notices, include_usage, begun: false, ended: false };
+        Stream { shared, updates, summary, notices, include_usage, begun: false, ended: false };
     let body = stream::unfold(stream, |mut stream| async move {
         let bytes = stream.next().await?;
         Some((Ok::<Bytes, Infallible>(bytes), stream))
@@ -65,37 +65,39 @@ impl Stream {
             self.begun = true;
             return Some(self.piece(&Piece::Role).into());
         }
-        let news = tokio::select! {
+        let updates = tokio::select! {
             biased;
-            news = self.news.recv() => news,
+            updates = self.updates.recv() => updates,
             () = self.shared.closing.cancelled() => {
                 return Some(self.error(&ApiError::closing()));
             }
-            () = tokio::time::sleep(KEEP_ALIVE) => return Some(Bytes::from_static(b": working\n\n")),
+            () = tokio::time::sleep(KEEP_ALIVE_INTERVAL) => return Some(Bytes::from_static(b": working\n\n")),
         };
-        match news {
-            Some(News::Update(Update::Step(step))) => {
+        match updates {
+            Some(TurnUpdate::Update(Update::Step(step))) => {
                 let text = self.piece(&Piece::Step(&step));
                 Some(text.into())
             }
-            Some(News::Update(Update::Answer(_))) => Some(Bytes::from_static(b": answered\n\n")),
-            Some(News::Ended(Ok(telling))) => {
-                self.telling = *telling;
+            Some(TurnUpdate::Update(Update::Answer(_))) => {
+                Some(Bytes::from_static(b": answered\n\n"))
+            }
+            Some(TurnUpdate::Ended(Ok(summary))) => {
+                self.summary = *summary;
                 Some(self.end())
             }
-            Some(News::Ended(Err(error))) => Some(self.error(&error)),
+            Some(TurnUpdate::Ended(Err(error))) => Some(self.error(&error)),
             None => Some(self.error(&ApiError::closing())),
         }
     }
 
-    /// The answer in pieces, its end, and the figures.
+    /// Returns the answer in pieces, its end and the usage.
     fn end(&mut self) -> Bytes {
         self.ended = true;
-        let answer = self.telling.answer.clone().unwrap_or_default();
+        let answer = self.summary.answer.clone().unwrap_or_default();
         let mut text = String::new();
         let mut rest = answer.as_str();
         while !rest.is_empty() {
-            let end = (PIECE.min(rest.len())..=rest.len())
+            let end = (PIECE_BYTES.min(rest.len())..=rest.len())
                 .find(|at| rest.is_char_boundary(*at))
                 .unwrap_or(rest.len());
             let (piece, after) = rest.split_at(end);
@@ -110,7 +112,7 @@ impl Stream {
         text.into()
     }
 
-    /// An error ends the stream. Official clients raise it when they read it.
+    /// Ends the stream with an error. Official clients raise it when they read it.
     fn error(&mut self, error: &ApiError) -> Bytes {
         self.ended = true;
         let mut text = event(&error.body());
@@ -119,12 +121,12 @@ impl Stream {
     }
 
     fn piece(&self, piece: &Piece<'_>) -> String {
-        event(&chunk(&self.telling, &self.notices, piece, self.include_usage))
+        event(&chunk(&self.summary, &self.notices, piece, self.include_usage))
     }
 }
 
 fn event(data: &impl Serialize) -> String {
-    // These types have no maps with other keys than text, which is all that could fail.
+    // Serialization fails only for maps with keys that are not text, and these types have none.
     let data = serde_json::to_string(data).unwrap_or_default();
     format!("data: {data}\n\n")
 }

@@ -1,38 +1,38 @@
-//! One turn for a request: followed to its end, whoever still listens.
+//! Follows the turn of a request to its end, even if the client is gone.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use lango_protocol::{Caller, Event};
-use lango_runtime::{Following, TurnHandle, words_for_others};
+use lango_runtime::{TurnHandle, TurnSubscription, outcome_for_clients};
 use tokio::sync::mpsc;
 
 use super::Shared;
-use super::conversations::Known;
+use super::conversations::ConversationRecord;
 use super::error::ApiError;
 use super::history::{History, Mark};
-use super::telling::{Telling, Update};
-use crate::room::Place;
+use super::turn_summary::{TurnSummary, Update};
+use crate::turn_quota::TurnPermit;
 
-/// Updates that may wait for a client that reads slowly.
-const LAG: usize = 64;
-/// A client that takes nothing for so long has gone.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Limits the updates that wait for a slow client.
+const MAX_PENDING_UPDATES: usize = 64;
+/// Limits how long a client may not read. After that it counts as gone.
+const CLIENT_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// What comes of a turn.
-pub(super) enum News {
-    /// Something on the way.
+/// Is an update about a turn.
+pub(super) enum TurnUpdate {
+    /// An intermediate update.
     Update(Update),
     /// The end.
-    Ended(Result<Box<Telling>, ApiError>),
+    Ended(Result<Box<TurnSummary>, ApiError>),
 }
 
-/// Where the events come from.
+/// Is the source of the events.
 pub(super) enum Source {
-    /// This request began the turn.
+    /// This request started the turn.
     Own(TurnHandle),
-    /// Another request did, with the same key.
-    Other(Box<Following>),
+    /// Another request with the same key started it.
+    Other(Box<TurnSubscription>),
 }
 
 impl Source {
@@ -43,8 +43,8 @@ impl Source {
         }
     }
 
-    /// Why the turn ended, where its events do not say it.
-    async fn trouble(self) -> Option<ApiError> {
+    /// Returns the error of a turn whose events do not include the outcome.
+    async fn failure(self) -> Option<ApiError> {
         match self {
             Self::Own(handle) => handle.outcome().await.err().map(ApiError::from),
             Self::Other(_) => None,
@@ -52,44 +52,45 @@ impl Source {
     }
 }
 
-/// What is kept when the turn has ended.
-pub(super) struct Keeping {
+/// Stores the conversation when the turn has ended.
+pub(super) struct ConversationSaver {
     pub(super) caller: Caller,
     pub(super) history: History,
-    /// The mark that the request was recognised by.
+    /// The mark that identified the conversation of the request.
     pub(super) taken: Option<Mark>,
 }
 
-/// A turn and what follows from it.
-pub(super) struct Course {
+/// Follows a turn and reports to its client.
+pub(super) struct TurnFollower {
     pub(super) shared: Arc<Shared>,
     pub(super) source: Source,
-    pub(super) telling: Telling,
-    /// Whether the turn ends with its client.
+    pub(super) summary: TurnSummary,
+    /// True if the turn is cancelled when its client goes.
     pub(super) ends_with_client: bool,
-    /// What is kept; nothing where another request keeps it.
-    pub(super) keeping: Option<Keeping>,
-    /// Whether the owner asked, who is told everything.
+    /// Stores the conversation; none if another request does it.
+    pub(super) saver: Option<ConversationSaver>,
+    /// True if the owner asked, who may see every detail.
     pub(super) for_owner: bool,
-    pub(super) place: Place,
+    pub(super) permit: TurnPermit,
 }
 
-impl Course {
+impl TurnFollower {
     /// Follows the turn in a task of its own.
-    pub(super) fn begin(self) -> mpsc::Receiver<News> {
-        let (news, listening) = mpsc::channel(LAG);
-        tokio::spawn(self.run(news));
+    pub(super) fn begin(self) -> mpsc::Receiver<TurnUpdate> {
+        let (updates, listening) = mpsc::channel(MAX_PENDING_UPDATES);
+        tokio::spawn(self.run(updates));
         listening
     }
 
-    async fn run(mut self, news: mpsc::Sender<News>) {
+    async fn run(mut self, updates: mpsc::Sender<TurnUpdate>) {
         let mut gone = false;
         let broken = loop {
             tokio::select! {
-                () = news.closed(), if !gone => {
+                () = updates.closed(), if !gone => {
                     gone = true;
-                    self.client_went();
-                    // Whoever only listened leaves; whoever began the turn sees to its end.
+                    self.on_client_gone();
+                    // A request that only listened ends here; the one that started the turn follows
+                    // it to its end.
                     if matches!(self.source, Source::Other(_)) {
                         return;
                     }
@@ -98,35 +99,36 @@ impl Course {
                     Err(error) => break Some(error),
                     Ok(None) => break None,
                     Ok(Some(event)) => {
-                        let Some(update) = self.telling.take(&event) else { continue };
+                        let Some(update) = self.summary.take(&event) else { continue };
                         if !gone {
-                            let told = news.send_timeout(News::Update(update), PATIENCE).await;
+                            let told = updates.send_timeout(TurnUpdate::Update(update), CLIENT_TIMEOUT).await;
                             gone = told.is_err();
                             if gone {
-                                self.client_went();
+                                self.on_client_gone();
                             }
                         }
                     }
                 },
             }
         };
-        let Self { shared, source, telling, keeping, for_owner, place, .. } = self;
+        let Self { shared, source, summary, saver, for_owner, permit, .. } = self;
         let broken = match broken {
             Some(error) => Some(error),
-            None => source.trouble().await,
+            None => source.failure().await,
         };
-        // Before the client knows that it has ended: its next request may come at once.
-        if let Some(keeping) = keeping {
-            keeping.keep(&shared, &telling).await;
+        // This comes before the client learns of the end, because its next request may follow at
+        // once.
+        if let Some(saver) = saver {
+            saver.keep(&shared, &summary).await;
         }
-        drop(place);
-        let ended = broken.map_or_else(|| ending(telling, for_owner), Err);
-        // Whoever has gone does not need it.
-        let _ = news.send(News::Ended(ended)).await;
+        drop(permit);
+        let ended = broken.map_or_else(|| ending(summary, for_owner), Err);
+        // A client that is gone does not need it.
+        let _ = updates.send(TurnUpdate::Ended(ended)).await;
     }
 
-    fn client_went(&self) {
-        // A server that ends leaves its turns as they are, for somebody to go on with.
+    fn on_client_gone(&self) {
+        // A server that shuts down leaves its turns open, so that they can be resumed.
         let closing = self.shared.closing.is_cancelled();
         if let (Source::Own(handle), true, false) = (&self.source, self.ends_with_client, closing) {
             handle.cancel();
@@ -134,35 +136,35 @@ impl Course {
     }
 }
 
-/// An answer, or why there is none.
-fn ending(telling: Telling, for_owner: bool) -> Result<Box<Telling>, ApiError> {
-    match &telling.outcome {
-        Some(outcome) if outcome.is_done() => Ok(Box::new(telling)),
+/// Returns the answer, or the reason why there is none.
+fn ending(summary: TurnSummary, for_owner: bool) -> Result<Box<TurnSummary>, ApiError> {
+    match &summary.outcome {
+        Some(outcome) if outcome.is_done() => Ok(Box::new(summary)),
         Some(outcome) => {
-            let own = telling.answer.as_deref().filter(|_| for_owner);
-            Err(ApiError::of_outcome(outcome, own.unwrap_or(words_for_others(outcome))))
+            let own = summary.answer.as_deref().filter(|_| for_owner);
+            Err(ApiError::of_outcome(outcome, own.unwrap_or(outcome_for_clients(outcome))))
         }
         None => Err(ApiError::closing()),
     }
 }
 
-impl Keeping {
-    /// Keeps where the conversation is now: after the answer, or, where there was none, where it was
-    /// before, so that the same message can be sent again.
-    async fn keep(self, shared: &Shared, telling: &Telling) {
+impl ConversationSaver {
+    /// Stores the state of the conversation: after the answer or, if there was none, before the
+    /// message, so that the same message can be sent again.
+    async fn keep(self, shared: &Shared, summary: &TurnSummary) {
         let Self { caller, history, taken } = self;
-        let done = telling.outcome.as_ref().is_some_and(lango_protocol::Outcome::is_done);
-        let mark = match (&telling.answer, done) {
+        let done = summary.outcome.as_ref().is_some_and(lango_protocol::Outcome::is_done);
+        let mark = match (&summary.answer, done) {
             (Some(answer), true) => Some(history.mark_after(&caller, answer)),
             _ => taken,
         };
         let Some(mark) = mark else { return };
-        let session = &telling.session;
-        // What cannot be kept costs a session: the next request begins a new one, with what was said
-        // as an attachment.
-        if let Ok(Some(summary)) = shared.journal.session(session).await {
+        let session = &summary.session;
+        // If storing fails, the next request starts a new session, with the earlier messages as an
+        // attachment.
+        if let Ok(Some(stored)) = shared.journal.session(session).await {
             let instructions = history.mark_of_instructions();
-            let known = Known { session: session.clone(), turns: summary.turns, instructions };
+            let known = ConversationRecord { session: session.clone(), turns: stored.turns, instructions };
             let _ = shared.conversations.remember(&caller, &mark, &known).await;
         }
     }

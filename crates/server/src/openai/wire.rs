@@ -1,4 +1,4 @@
-//! What is answered, in OpenAI's shapes with one field of our own.
+//! Defines the responses in OpenAI's format, with one extension field.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,14 @@ use lango_protocol::{Outcome, OutcomeStatus, Timestamp, Usage};
 use serde::Serialize;
 
 use super::request::MODEL;
-use super::telling::{Step, Telling};
+use super::turn_summary::{Step, TurnSummary};
 
-/// Seconds since the epoch.
+/// Returns the seconds since the epoch.
 pub(super) fn seconds(time: Timestamp) -> i64 {
     time.as_microseconds() / 1_000_000
 }
 
-/// Bytes as text.
+/// Returns bytes as hexadecimal text.
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         // Writing to a string cannot fail.
@@ -22,7 +22,7 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// A whole answer.
+/// Represents a complete answer.
 #[derive(Serialize)]
 pub(super) struct Completion<'a> {
     id: String,
@@ -30,7 +30,7 @@ pub(super) struct Completion<'a> {
     created: i64,
     model: &'static str,
     choices: [Choice<'a>; 1],
-    usage: Figures,
+    usage: TokenUsage,
     service_tier: Option<&'static str>,
     system_fingerprint: Option<&'static str>,
     lango: Extension<'a>,
@@ -51,7 +51,7 @@ struct Message<'a> {
     refusal: Option<&'a str>,
 }
 
-/// A piece of a stream.
+/// Represents a piece of a stream.
 #[derive(Serialize)]
 pub(super) struct Chunk<'a> {
     id: String,
@@ -61,16 +61,16 @@ pub(super) struct Chunk<'a> {
     choices: Vec<ChunkChoice<'a>>,
     system_fingerprint: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<ChunkFigures>,
+    usage: Option<ChunkUsage>,
     lango: Extension<'a>,
 }
 
-/// The figures where they were asked for: in all pieces but one they are not there yet.
+/// Holds the usage if it was requested; it is `null` in all pieces but the last.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum ChunkFigures {
+enum ChunkUsage {
     NotYet(()),
-    All(Figures),
+    All(TokenUsage),
 }
 
 #[derive(Serialize)]
@@ -89,7 +89,7 @@ struct Delta<'a> {
     content: Option<&'a str>,
 }
 
-/// What the team adds to every answer and every piece of a stream.
+/// Is the extension field of every answer and every piece of a stream.
 #[derive(Serialize)]
 pub(super) struct Extension<'a> {
     session: &'a str,
@@ -108,9 +108,9 @@ pub(super) struct Extension<'a> {
     model_calls: Option<u32>,
 }
 
-/// Tokens.
+/// Holds the token usage.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Figures {
+pub(super) struct TokenUsage {
     prompt_tokens: u64,
     completion_tokens: u64,
     total_tokens: u64,
@@ -128,7 +128,7 @@ struct CompletionDetails {
     reasoning_tokens: u64,
 }
 
-impl From<Usage> for Figures {
+impl From<Usage> for TokenUsage {
     fn from(usage: Usage) -> Self {
         Self {
             prompt_tokens: usage.input,
@@ -140,11 +140,11 @@ impl From<Usage> for Figures {
     }
 }
 
-fn id(telling: &Telling) -> String {
-    format!("chatcmpl-{}", telling.turn)
+fn id(summary: &TurnSummary) -> String {
+    format!("chatcmpl-{}", summary.turn)
 }
 
-fn outcome_word(outcome: &Outcome) -> &'static str {
+fn outcome_name(outcome: &Outcome) -> &'static str {
     match outcome.status {
         OutcomeStatus::Done => "done",
         OutcomeStatus::NeedsInput => "needs_input",
@@ -155,54 +155,57 @@ fn outcome_word(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// The extension field of a whole answer, and of the last piece of a stream.
-fn whole<'a>(telling: &'a Telling, notices: &'a [&'static str]) -> Extension<'a> {
+/// Returns the extension field of a complete answer and of the last piece of a stream.
+fn complete_extension<'a>(summary: &'a TurnSummary, notices: &'a [&'static str]) -> Extension<'a> {
     Extension {
-        session: telling.session.as_str(),
-        turn: telling.turn.to_string(),
-        agent: telling.agent.as_deref(),
-        outcome: telling.outcome.as_ref().map(outcome_word),
+        session: summary.session.as_str(),
+        turn: summary.turn.to_string(),
+        agent: summary.agent.as_deref(),
+        outcome: summary.outcome.as_ref().map(outcome_name),
         step: None,
-        steps: Some(&telling.steps),
+        steps: Some(&summary.steps),
         notices,
-        model_calls: telling.outcome.as_ref().map(|outcome| outcome.work.spent.model_calls),
+        model_calls: summary.outcome.as_ref().map(|outcome| outcome.work.spent.model_calls),
     }
 }
 
-/// A turn that has ended, as one answer.
-pub(super) fn completion<'a>(telling: &'a Telling, notices: &'a [&'static str]) -> Completion<'a> {
-    let content = telling.answer.as_deref().unwrap_or_default();
+/// Returns a finished turn as one answer.
+pub(super) fn completion<'a>(
+    summary: &'a TurnSummary,
+    notices: &'a [&'static str],
+) -> Completion<'a> {
+    let content = summary.answer.as_deref().unwrap_or_default();
     let message = Message { role: "assistant", content, refusal: None };
     Completion {
-        id: id(telling),
+        id: id(summary),
         object: "chat.completion",
-        created: seconds(telling.created),
+        created: seconds(summary.created),
         model: MODEL,
         choices: [Choice { index: 0, message, logprobs: None, finish_reason: "stop" }],
-        usage: telling.usage.into(),
+        usage: summary.usage.into(),
         service_tier: None,
         system_fingerprint: None,
-        lango: whole(telling, notices),
+        lango: complete_extension(summary, notices),
     }
 }
 
-/// What a piece of a stream says.
+/// Is the content of a piece of a stream.
 pub(super) enum Piece<'a> {
-    /// The stream begins.
+    /// The start of the stream.
     Role,
     /// A part of the answer.
     Text(&'a str),
-    /// Something was done.
+    /// A step of the team.
     Step(&'a Step),
-    /// The answer is whole.
+    /// The end of the answer.
     End,
-    /// The figures, where they were asked for.
+    /// The usage, if it was requested.
     Usage,
 }
 
-/// A piece of a stream. Where figures were asked for, all pieces before them say that they have none.
+/// Returns a piece of a stream. If usage was requested, the pieces before it have `null` usage.
 pub(super) fn chunk<'a>(
-    telling: &'a Telling,
+    summary: &'a TurnSummary,
     notices: &'a [&'static str],
     piece: &Piece<'a>,
     include_usage: bool,
@@ -210,9 +213,9 @@ pub(super) fn chunk<'a>(
     let mut delta = Delta::default();
     let mut finish_reason = None;
     let mut lango = Extension {
-        session: telling.session.as_str(),
-        turn: telling.turn.to_string(),
-        agent: telling.agent.as_deref(),
+        session: summary.session.as_str(),
+        turn: summary.turn.to_string(),
+        agent: summary.agent.as_deref(),
         outcome: None,
         step: None,
         steps: None,
@@ -228,24 +231,24 @@ pub(super) fn chunk<'a>(
         Piece::Step(step) => lango.step = Some(step),
         Piece::End => {
             finish_reason = Some("stop");
-            lango = whole(telling, &[]);
+            lango = complete_extension(summary, &[]);
         }
         Piece::Usage => {}
     }
     let is_usage = matches!(piece, Piece::Usage);
     let choice = ChunkChoice { index: 0, delta, logprobs: None, finish_reason };
     Chunk {
-        id: id(telling),
+        id: id(summary),
         object: "chat.completion.chunk",
-        created: seconds(telling.created),
+        created: seconds(summary.created),
         model: MODEL,
         choices: if is_usage { Vec::new() } else { vec![choice] },
         system_fingerprint: None,
         usage: include_usage.then(|| {
             if is_usage {
-                ChunkFigures::All(telling.usage.into())
+                ChunkUsage::All(summary.usage.into())
             } else {
-                ChunkFigures::NotYet(())
+                ChunkUsage::NotYet(())
             }
         }),
         lango,

@@ -1,9 +1,9 @@
-//! Who is let in, as it is kept.
+//! Tests how callers are stored.
 
 use std::collections::BTreeSet;
 
 use lango_protocol::{AgentName, Caller};
-use lango_server::{Callers, CallersError, Door};
+use lango_server::{Callers, CallersError, EndpointKind};
 use lango_store::testing::open;
 use lango_store::{DatabaseLocation, Statement};
 
@@ -14,19 +14,19 @@ pub(crate) async fn a_token_is_known_by_its_hash_and_gone_when_it_is_removed(
     let callers = Callers::open(database.clone()).await.unwrap();
     let name: Caller = "laptop".parse().unwrap();
     let agents: BTreeSet<AgentName> = ["planner".parse().unwrap()].into();
-    let doors = BTreeSet::from([Door::Mcp]);
-    let token = callers.add(&name, Some(&agents), &doors).await.unwrap();
-    let known = callers.known(&name);
-    assert!(known.is_none(), "known only after somebody looked");
+    let endpoints = BTreeSet::from([EndpointKind::Mcp]);
+    let token = callers.add(&name, Some(&agents), &endpoints).await.unwrap();
+    let cached = callers.cached(&name);
+    assert!(cached.is_none(), "cached only after a read");
     let listed = callers.list().await.unwrap();
     assert_eq!(listed.len(), 1);
-    assert_eq!((&listed[0].agents, &listed[0].doors), (&Some(agents), &doors));
-    assert_eq!(callers.known(&name).unwrap(), listed[0]);
-    let twice = callers.add(&name, None, &doors).await;
+    assert_eq!((&listed[0].agents, &listed[0].endpoints), (&Some(agents), &endpoints));
+    assert_eq!(callers.cached(&name).unwrap(), listed[0]);
+    let twice = callers.add(&name, None, &endpoints).await;
     assert!(matches!(twice, Err(CallersError::Exists(_))));
     let owner: Caller = "owner".parse().unwrap();
-    assert!(matches!(callers.add(&owner, None, &doors).await, Err(CallersError::IsOwner)));
-    // What is kept is a hash.
+    assert!(matches!(callers.add(&owner, None, &endpoints).await, Err(CallersError::IsOwner)));
+    // Only a hash is stored.
     let rows = database.query(Statement::new("SELECT token FROM callers")).await.unwrap();
     assert_eq!(rows[0].blob(0).unwrap().len(), 32);
     assert!(

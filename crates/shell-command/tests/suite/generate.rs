@@ -1,25 +1,25 @@
-//! Commands made up for the properties.
+//! Generates commands for the properties.
 
 use proptest::prelude::*;
 
-/// Programs that stand for all others. The last one fails when it is run.
+/// Lists the programs that stand for all others. The last one fails when it is run.
 pub(super) const PROGRAMS: [&str; 3] = ["alpha", "beta", "gamma"];
 
-/// A text, and the commands that were put into it.
+/// Holds a text, and the commands that were put into it.
 #[derive(Debug, Clone)]
-pub(super) struct Composed {
+pub(super) struct Composition {
     pub(super) text: String,
     pub(super) commands: Vec<Vec<String>>,
 }
 
-/// A command made of simple ones, in any way that is known to be read; with expansions, if wanted,
-/// which are not readable and of which the commands are steps all the same.
-pub(super) fn composition(expansions: bool) -> impl Strategy<Value = Composed> {
+/// Generates a command made of simple ones, in any way that is known to be read; if requested, with
+/// expansions, which are not readable and whose commands are steps all the same.
+pub(super) fn composition(expansions: bool) -> impl Strategy<Value = Composition> {
     simple().prop_recursive(5, 24, 3, move |inner| {
         let around =
             (inner.clone(), any::<prop::sample::Index>()).prop_map(move |(inner, choice)| {
                 let quoted = single_quoted(&inner.text);
-                let Composed { text, commands } = inner;
+                let Composition { text, commands } = inner;
                 let mut forms = vec![
                     format!("( {text})"),
                     format!("( {text}\n)"),
@@ -53,8 +53,8 @@ pub(super) fn composition(expansions: bool) -> impl Strategy<Value = Composed> {
                         format!("x=$({text}\n)"),
                         format!("echo a > $({text}\n)"),
                         format!("echo ${{x:-$({text}\n)}}"),
-                        // With the same mark inside, bash ends the text there and dash does not, so
-                        // that there is no one right reading.
+                        // With the same delimiter inside, bash ends the text there and dash does
+                        // not, so there is no single correct reading.
                         format!("{{ cat <<X{0}\na $({text}\n)\nX{0}\n}}", text.len()),
                         format!("cat <({text}\n)"),
                         format!("for x in $({text}\n); do :; done"),
@@ -65,7 +65,7 @@ pub(super) fn composition(expansions: bool) -> impl Strategy<Value = Composed> {
                         format!("f() {{ {text}\n}}"),
                     ]);
                 }
-                Composed { text: forms[choice.index(forms.len())].clone(), commands }
+                Composition { text: forms[choice.index(forms.len())].clone(), commands }
             });
         let separator = prop_oneof![
             Just("\n"),
@@ -80,7 +80,7 @@ pub(super) fn composition(expansions: bool) -> impl Strategy<Value = Composed> {
             Just("&&\\\n"),
         ];
         let joined =
-            (inner.clone(), separator, inner).prop_map(|(left, between, right)| Composed {
+            (inner.clone(), separator, inner).prop_map(|(left, between, right)| Composition {
                 text: format!("{{ {}\n}}{between}{{ {}\n}}", left.text, right.text),
                 commands: [left.commands, right.commands].concat(),
             });
@@ -88,8 +88,8 @@ pub(super) fn composition(expansions: bool) -> impl Strategy<Value = Composed> {
     })
 }
 
-/// One of the programs with arguments, quoted in some way.
-fn simple() -> impl Strategy<Value = Composed> {
+/// Generates a call of one of the programs with arguments, quoted in some way.
+fn simple() -> impl Strategy<Value = Composition> {
     let argument = ("[a-c $`'\"\\\\*~{},;&|<>()#!\r\n\u{e4}-]{0,6}", 0..3_u8);
     let prefix = prop_oneof![
         6 => Just(""), 1 => Just("env "), 1 => Just("nice -5 "), 1 => Just("timeout 90 "),
@@ -99,8 +99,7 @@ fn simple() -> impl Strategy<Value = Composed> {
     let program = prop::sample::select(&PROGRAMS[..]);
     let arguments = prop::collection::vec(argument, 0..4);
     (prefix, program, arguments).prop_map(|(prefix, program, arguments)| {
-        // A word that looks like a redirection is refused on purpose.
-        // Braces are what find fills in.
+        // A word that looks like a redirection is refused on purpose. `find` replaces braces.
         let looks = |word: &str| word.contains(['<', '>']) || word.contains("{}");
         let arguments: Vec<_> = arguments.into_iter().filter(|(word, _)| !looks(word)).collect();
         let mut text = format!("{prefix}{program}");
@@ -114,11 +113,11 @@ fn simple() -> impl Strategy<Value = Composed> {
         }
         let mut words = vec![program.to_owned()];
         words.extend(arguments.into_iter().map(|(argument, _)| argument));
-        Composed { text, commands: vec![words] }
+        Composition { text, commands: vec![words] }
     })
 }
 
-/// Pieces of the language in any order.
+/// Generates pieces of the language in any order.
 pub(super) fn any_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         8 => prop::sample::select(&PROGRAMS[..]),

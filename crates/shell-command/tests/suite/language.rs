@@ -1,4 +1,4 @@
-//! The language: words, lists, compound commands, redirections, here-documents.
+//! Tests the language: words, lists, compound commands, redirections, here-documents.
 
 use lango_shell_command::read;
 

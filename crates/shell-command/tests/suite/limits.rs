@@ -1,4 +1,4 @@
-//! Hostile texts: too long, too deep, not closed.
+//! Tests hostile texts: too long, too deep, not closed.
 
 use lango_shell_command::read;
 
@@ -52,8 +52,8 @@ fn a_command_has_a_greatest_length() {
     assert_eq!(reason(&format!("{fits}a")), "it is longer than 64 KiB");
 }
 
-/// Each of these is as long as a command may be. Time is not measured: what takes longer than the
-/// length of the text demands would take minutes.
+/// Reads texts that are each as long as a command may be. Time is not measured: a reader that is
+/// not linear would take minutes.
 #[test]
 fn hostile_texts_are_read_in_one_go() {
     const LENGTH: usize = 64 * 1024;

@@ -1,7 +1,7 @@
-//! Reading shell commands.
+//! Tests the reading of shell commands.
 //!
-//! In the tables a step is its words with blanks between them, behind `=` where only a rule for
-//! exactly these words may allow it.
+//! In the tables a step is its words with blanks between them, after `=` if only a rule for exactly
+//! these words may allow it.
 #![expect(clippy::unwrap_used, reason = "clippy knows tests by their attribute, not their helpers")]
 
 mod generate;
@@ -14,23 +14,23 @@ mod wrappers;
 
 use lango_shell_command::{CommandStep, read};
 
-fn shown(step: &CommandStep) -> String {
+fn render_step(step: &CommandStep) -> String {
     let exact = if step.exact_only.is_some() { "=" } else { "" };
     format!("{exact}{}", step.words.join(" "))
 }
 
 fn steps(command: &str) -> Vec<String> {
-    read(command).steps.iter().map(shown).collect()
+    read(command).steps.iter().map(render_step).collect()
 }
 
-/// The command is read as these steps, and as nothing else.
+/// Asserts that the command is read as these steps, and as nothing else.
 fn reads(command: &str, expected: &[&str]) {
     let reading = read(command);
     assert_eq!(reading.unreadable, None, "{command:?}");
     assert_eq!(steps(command), expected, "{command:?}");
 }
 
-/// The command is not read completely. These steps are known all the same.
+/// Asserts that the command is not read completely, and that these steps are known all the same.
 fn gives_up(command: &str, expected: &[&str]) {
     let reading = read(command);
     assert!(reading.unreadable.is_some(), "{command:?} should not be readable: {reading:?}");

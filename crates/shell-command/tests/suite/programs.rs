@@ -1,4 +1,4 @@
-//! Which arguments need a rule for exactly these words.
+//! Tests which arguments need a rule for exactly these words.
 
 use super::reads;
 
@@ -94,7 +94,7 @@ fn arguments_that_run_or_write_need_an_exact_rule() {
         "sed -es/a/b/e x",
         "sed '/a/e' x",
     ] {
-        reads(command, &[&format!("={}", shown(command))]);
+        reads(command, &[&format!("={}", unquoted(command))]);
     }
 }
 
@@ -147,20 +147,20 @@ fn usual_arguments_leave_a_rule_with_a_pattern_in_force() {
         "python --version",
         "node -v",
     ] {
-        reads(command, &[&shown(command)]);
+        reads(command, &[&unquoted(command)]);
     }
 }
 
-/// The words without their quotes, as the tables of this module write them.
-fn shown(command: &str) -> String {
-    let mut shown = String::new();
+/// Returns the words without their quotes, as the tables of this module write them.
+fn unquoted(command: &str) -> String {
+    let mut unquoted = String::new();
     let mut quoted = false;
     for character in command.chars() {
         match character {
             '\'' => quoted = !quoted,
-            _ => shown.push(character),
+            _ => unquoted.push(character),
         }
     }
     assert!(!quoted, "{command}");
-    shown
+    unquoted
 }

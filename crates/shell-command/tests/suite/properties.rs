@@ -1,4 +1,4 @@
-//! What holds for every text.
+//! Tests properties that hold for every text.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ proptest! {
     #[test]
     fn no_text_is_too_much(text in prop_oneof!["\\PC{0,120}", any_text()]) {
         let reading = read(&text);
-        // And what is kept of it has a limit.
+        // The kept text is limited as well.
         let words = reading.steps.iter().flat_map(|step| &step.words);
         prop_assert!(words.map(String::len).sum::<usize>() <= 40 * text.len());
     }

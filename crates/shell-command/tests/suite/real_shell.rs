@@ -1,6 +1,6 @@
-//! The reading against real shells: whatever program they run was a step, with the same words.
+//! Compares the reading with real shells: every program they run was a step, with the same words.
 //!
-//! The programs are stubs that write down how they were called. Nothing else can be found, so a
+//! The programs are stubs that record how they were called. No other program can be found, so a
 //! wrong reading does no harm.
 
 use std::cell::Cell;
@@ -17,16 +17,16 @@ use tempfile::TempDir;
 
 use super::generate::{PROGRAMS, any_text, composition};
 
-/// Programs that run others, as they are on this machine.
-const REAL: [&str; 9] =
+/// Lists programs that run others, as they are on this machine.
+const REAL_PROGRAMS: [&str; 9] =
     ["env", "nice", "timeout", "nohup", "sh", "bash", "find", "setsid", "stdbuf"];
 
-struct Range {
+struct StubDirectory {
     directory: TempDir,
     shells: Vec<PathBuf>,
 }
 
-impl Range {
+impl StubDirectory {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         for name in ["bin", "calls", "work/d"] {
@@ -35,7 +35,7 @@ impl Range {
         for name in ["f1", "f2", "-x", "a"] {
             fs::write(directory.path().join("work").join(name), "").unwrap();
         }
-        let range = Self {
+        let stubs = Self {
             shells: ["/bin/sh", "/bin/dash", "/bin/bash"]
                 .map(PathBuf::from)
                 .into_iter()
@@ -44,23 +44,23 @@ impl Range {
             directory,
         };
         for name in PROGRAMS {
-            range.stub(&range.path("bin").join(name), name == "gamma");
+            stubs.stub(&stubs.path("bin").join(name), name == "gamma");
         }
-        range.stub(&range.path("work/s"), false);
-        for name in REAL {
+        stubs.stub(&stubs.path("work/s"), false);
+        for name in REAL_PROGRAMS {
             let found = ["/usr/bin", "/bin"].map(|place| Path::new(place).join(name));
             if let Some(found) = found.iter().find(|path| path.exists()) {
-                symlink(found, range.path("bin").join(name)).unwrap();
+                symlink(found, stubs.path("bin").join(name)).unwrap();
             }
         }
-        range
+        stubs
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
-    /// A program that writes its name and arguments into a file of its own.
+    /// Creates a program that writes its name and arguments into a file of its own.
     fn stub(&self, path: &Path, fails: bool) {
         let calls = self.path("calls");
         let name = "${0##*/}";
@@ -78,8 +78,9 @@ impl Range {
 
     /// Runs a command. Returns how the programs were called.
     fn calls(&self, shell: &Path, command: &str) -> BTreeSet<Vec<String>> {
-        // Waiting for the end of the output waits for whatever still has it. On a descriptor that
-        // no command redirects, that is every process that is left, also in the background.
+        // Waiting for the end of the output waits for all processes that still have it. On a
+        // descriptor that no command redirects, that is every process that is left, also in the
+        // background.
         Command::new("/bin/sh")
             .args(["-c", "exec 9>&1; exec \"$0\" -c -- \"$1\""])
             .args([shell.as_os_str(), command.as_ref()])
@@ -105,13 +106,14 @@ impl Range {
         calls
     }
 
-    /// Every program that a shell runs is a step of the reading. Returns how many there were.
+    /// Checks that every program that a shell runs is a step of the reading. Returns how many there
+    /// were.
     fn check(&self, command: &str, reading: &Reading) -> Result<usize, TestCaseError> {
         let mut count = 0;
         for shell in &self.shells {
             for call in self.calls(shell, command) {
                 count += 1;
-                // A script is bound by its content; whoever runs it is the step.
+                // A script is bound by its content; the program that runs it is the step.
                 let script = reading.scripts.iter().any(|path| base(path) == "s")
                     && (call[0] == "s" || call[0].ends_with("sh"));
                 let listed = script || reading.steps.iter().any(|step| is_call(step, &call));
@@ -127,10 +129,10 @@ impl Range {
     }
 }
 
-/// Whether a step is this call: the words that the program gets are the same, where file names
-/// are filled in any number of them.
+/// Tells whether a step is this call: the words that the program gets are the same, with any number
+/// of them where file names are filled in.
 fn is_call(step: &CommandStep, call: &[String]) -> bool {
-    // Nothing but an operator: an argument may begin like one.
+    // It is nothing but an operator: an argument may begin like one.
     let is_operator = |word: &String| {
         let operator =
             word.trim_start_matches(|first: char| first.is_ascii_digit() || first == '&');
@@ -164,13 +166,13 @@ fn base(word: &str) -> &str {
 
 #[test]
 fn what_real_shells_run_is_in_the_reading_of_a_composition() {
-    let range = Range::new();
+    let stubs = StubDirectory::new();
     let calls = Cell::new(0);
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) };
     let result = TestRunner::new(config).run(&composition(false), |composed| {
         let reading = read(&composed.text);
         prop_assert_eq!(&reading.unreadable, &None);
-        calls.set(calls.get() + range.check(&composed.text, &reading)?);
+        calls.set(calls.get() + stubs.check(&composed.text, &reading)?);
         Ok(())
     });
     result.unwrap_or_else(|error| panic!("{error}"));
@@ -179,15 +181,15 @@ fn what_real_shells_run_is_in_the_reading_of_a_composition() {
 
 #[test]
 fn what_real_shells_run_is_in_the_reading_of_any_text_that_is_readable() {
-    let range = Range::new();
+    let stubs = StubDirectory::new();
     let (readable, calls) = (Cell::new(0), Cell::new(0));
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4000) };
     let result = TestRunner::new(config).run(&any_text(), |text| {
         let reading = read(&text);
-        // Where something is not known, the reading says nothing about it.
+        // If something is not known, the reading says nothing about it.
         if reading.unreadable.is_none() {
             readable.set(readable.get() + 1);
-            calls.set(calls.get() + range.check(&text, &reading)?);
+            calls.set(calls.get() + stubs.check(&text, &reading)?);
         }
         Ok(())
     });
@@ -198,16 +200,16 @@ fn what_real_shells_run_is_in_the_reading_of_any_text_that_is_readable() {
 
 #[test]
 fn an_argument_may_begin_like_an_operator() {
-    let range = Range::new();
+    let stubs = StubDirectory::new();
     let command = "alpha>out \\>alpha";
-    assert_eq!(range.check(command, &read(command)).unwrap(), range.shells.len());
+    assert_eq!(stubs.check(command, &read(command)).unwrap(), stubs.shells.len());
 }
 
-/// The check itself must be able to fail.
+/// Shows that the check itself can fail.
 #[test]
 fn a_call_that_is_not_a_step_is_noticed() {
-    let range = Range::new();
-    assert!(range.check("alpha a; beta", &read("alpha a")).is_err());
-    assert!(range.check("alpha a", &read("alpha b")).is_err());
-    assert_eq!(range.check("alpha a", &read("alpha a")).unwrap(), range.shells.len());
+    let stubs = StubDirectory::new();
+    assert!(stubs.check("alpha a; beta", &read("alpha a")).is_err());
+    assert!(stubs.check("alpha a", &read("alpha b")).is_err());
+    assert_eq!(stubs.check("alpha a", &read("alpha a")).unwrap(), stubs.shells.len());
 }

@@ -1,4 +1,4 @@
-//! Commands that run other commands, and files that are run.
+//! Tests commands that run other commands, and files that are run.
 
 use lango_shell_command::read;
 
@@ -218,7 +218,7 @@ fn files_that_are_run_are_named() {
             "{command}"
         );
     }
-    // The same name is another file elsewhere.
+    // In another directory the same name is another file.
     for command in ["cd d && ./x", "while ./x; do cd d; done", "env -C d sh x", "pushd d; . ./x"] {
         assert!(super::reason(command).contains("directory changes"), "{command}");
     }

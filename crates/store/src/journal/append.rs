@@ -1,4 +1,5 @@
-//! The hot path: writing events, and the rows about turns and sessions that follow from them.
+//! Appends events, and updates the rows of turns and sessions that follow from them. This is the
+//! hot path.
 
 use std::borrow::Cow;
 
@@ -8,34 +9,34 @@ use super::claim::Claim;
 use super::{Journal, approvals, lease};
 use crate::{Batch, Durability, Statement, StoreError};
 
-/// Longest title of a session, in characters.
-const TITLE_LENGTH: usize = 80;
+/// Limits the title of a session.
+const MAX_TITLE_CHARS: usize = 80;
 
-/// What is written together.
+/// The events and outputs of one commit.
 #[derive(Debug, Clone, Default)]
 pub struct Append<'a> {
-    /// The events, with their positions. One that is not durable is left out.
+    /// The events, with their positions. Events that are not durable are left out.
     pub events: Cow<'a, [Event]>,
     /// Outputs that were too long for an event.
     pub outputs: Vec<StoredOutput>,
-    /// What the commit must survive.
+    /// The failures that the commit must survive.
     pub durability: Durability,
-    /// Whether to give the session back in the same commit.
+    /// True to release the session in the same commit.
     pub release: bool,
 }
 
-/// A long output and the reference an event has of it.
+/// A long output, with the reference that an event has to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredOutput {
-    /// Unique in its session.
+    /// The reference, unique in its session.
     pub reference: String,
     /// The whole text.
     pub text: String,
 }
 
 impl Journal {
-    /// Appends events, all or none. A [`StoreError::Conflict`] means that the claim was lost to
-    /// another process, or that a position is already taken; nothing is written then.
+    /// Appends events, all or none. Returns [`StoreError::Conflict`] if the claim was lost to
+    /// another process, or if a position is already taken; nothing is written then.
     pub async fn append(&self, claim: &Claim, append: Append<'_>) -> Result<(), StoreError> {
         let batch = batch(claim, append)?;
         self.database.write(batch).await.map(drop)
@@ -43,11 +44,11 @@ impl Journal {
 }
 
 fn batch(claim: &Claim, append: Append<'_>) -> Result<Batch, StoreError> {
-    // One for the lease, and two more where a turn begins or ends.
+    // One for the lease, and two more if a turn begins or ends.
     let mut batch = Batch::with_capacity(append.events.len() + append.outputs.len() + 3)
         .durability(append.durability);
     let durable = append.events.iter().filter(|event| event.body.is_durable());
-    // Nothing is written unless the lease is still this claim's. Usually the first event carries
+    // Nothing is written unless the claim still holds the lease. Usually the first event carries
     // the condition: renewing the lease instead would write one more page with every commit.
     let mut fenced = true;
     if append.release {
@@ -78,7 +79,7 @@ fn batch(claim: &Claim, append: Append<'_>) -> Result<Batch, StoreError> {
     Ok(batch)
 }
 
-/// Adds an event, and what follows from it, to a batch that proves the claim by itself.
+/// Adds an event and its consequences to a batch that already proves the claim.
 pub(super) fn push_event(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
     push_consequences(batch, event)?;
     batch.push(with_columns(
@@ -90,8 +91,8 @@ pub(super) fn push_event(batch: &mut Batch, event: &Event) -> Result<(), StoreEr
     Ok(())
 }
 
-/// Inserts an event only while the lease is still the claim's. The casts tell PostgreSQL what it
-/// cannot see from a `SELECT`.
+/// Inserts an event only while the claim still holds the lease. The casts give PostgreSQL the types
+/// that it cannot infer in a `SELECT`.
 fn insert_if_claimed(event: &Event, claim: &Claim) -> Result<Statement, StoreError> {
     let statement = with_columns(
         event,
@@ -127,8 +128,7 @@ fn position(event: &Event) -> Result<i64, StoreError> {
     i64::try_from(event.seq).map_err(|error| StoreError::query(&error))
 }
 
-/// The first and the last event of a turn, and of an approval, also change the rows that lists are
-/// made from.
+/// Updates the rows behind the lists, for the first and last events of turns and approvals.
 fn push_consequences(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
     let at = event.at.as_microseconds();
     let session = event.session.as_str();
@@ -166,14 +166,14 @@ fn push_consequences(batch: &mut Batch, event: &Event) -> Result<(), StoreError>
     Ok(())
 }
 
-/// The beginning of a message as one line, without what a terminal could act on.
+/// Returns the beginning of a message as one line, without control characters.
 fn title(text: &str) -> String {
     let words = text.split(|character: char| character.is_whitespace() || character.is_control());
     let title: String = words
         .filter(|word| !word.is_empty())
         .flat_map(|word| std::iter::once(' ').chain(word.chars()))
         .skip(1)
-        .take(TITLE_LENGTH)
+        .take(MAX_TITLE_CHARS)
         .collect();
     title.trim_end().to_owned()
 }
@@ -195,7 +195,7 @@ mod tests {
         #[test]
         fn a_title_is_one_bounded_line(text in any::<String>()) {
             let title = title(&text);
-            prop_assert!(title.chars().count() <= TITLE_LENGTH);
+            prop_assert!(title.chars().count() <= MAX_TITLE_CHARS);
             prop_assert!(!title.contains(char::is_control));
             prop_assert_eq!(title.trim(), &title);
         }

@@ -1,56 +1,56 @@
-//! Questions that wait for a person, and their answers, which may come from any process.
+//! Stores pending approval requests and their answers, which may come from any process.
 //!
-//! The first answer counts and no other; it is bound to the digest of what was shown.
+//! Only the first answer counts; it is bound to the digest of what was shown.
 
 use lango_protocol::{ApprovalDecision, CallId, Event, EventBody, SessionId, Timestamp};
 
 use super::Journal;
 use crate::{Batch, Row, Statement, StoreError};
 
-/// A question that waits.
+/// A pending approval request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingApproval {
-    /// The event that asked: an [`EventBody::ApprovalRequested`].
+    /// The event of the request, an [`EventBody::ApprovalRequested`].
     pub event: Event,
-    /// The call that waits; also the name of the question.
+    /// The pending call; also the id of the request.
     pub call: CallId,
-    /// What an answer is bound to.
+    /// The digest that an answer is bound to.
     pub digest: String,
-    /// Counts as denied from then on.
+    /// The time from which it counts as denied.
     pub expires_at: Timestamp,
-    /// The answer, where the turn has not taken note of it yet.
+    /// The answer, until the turn has processed it.
     pub answer: Option<Answer>,
 }
 
 impl PendingApproval {
-    /// Whether it is too late to answer.
+    /// Tells whether it is too late to answer.
     pub fn is_expired(&self) -> bool {
         self.expires_at <= Timestamp::now()
     }
 }
 
-/// An answer to a question.
+/// An answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// What was decided.
+    /// The decision.
     pub decision: ApprovalDecision,
-    /// Whether the same is to be allowed from now on.
+    /// True if the same is allowed from now on.
     pub always: bool,
-    /// Who decided.
+    /// The person or client that decided.
     pub by: String,
 }
 
-/// What became of an answer.
+/// The result of an attempt to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerOutcome {
-    /// It counts.
+    /// The answer counts.
     Accepted,
-    /// Somebody was first, it came too late, or nobody asks this.
+    /// There was an answer before, it came too late, or there is no such request.
     TooLate,
 }
 
 impl Journal {
-    /// The questions that wait in turns that have not ended, the oldest first.
+    /// Returns the requests that are pending in unfinished turns, the oldest first.
     pub async fn pending_approvals(&self) -> Result<Vec<PendingApproval>, StoreError> {
         let statement = Statement::new(concat!(
             "SELECT a.call, a.digest, a.expires_at, a.decision, a.always, a.answered_by, ",
@@ -66,7 +66,7 @@ impl Journal {
         Ok(pending)
     }
 
-    /// The answer to a question that was asked with this digest, if one was given in time.
+    /// Returns the answer to the request with this digest, if one was given in time.
     pub async fn approval_answer(
         &self,
         call: &CallId,
@@ -82,7 +82,7 @@ impl Journal {
         rows.first().map_or(Ok(None), |row| answer_in(row, 0))
     }
 
-    /// Answers a question, as it was shown. The first answer counts.
+    /// Answers a request, as it was shown. The first answer counts.
     pub async fn answer_approval(
         &self,
         call: &CallId,
@@ -120,7 +120,7 @@ fn answer_in(row: &Row, first: usize) -> Result<Option<Answer>, StoreError> {
     let decision = match row.optional_text(first)? {
         None => return Ok(None),
         Some("approved") => ApprovalDecision::Approved,
-        // Whatever else stands there, nothing runs because of it.
+        // An unknown value must never approve a call.
         Some(_) => ApprovalDecision::Denied,
     };
     let by = row.optional_text(first + 2)?.unwrap_or_default().to_owned();
@@ -134,8 +134,8 @@ fn name(decision: ApprovalDecision) -> &'static str {
     }
 }
 
-/// The row of a question. Asked again for the same thing, it keeps an answer that was given
-/// meanwhile; for anything else it forgets it.
+/// Adds the row of a request. A repeated request for the same thing keeps an answer that was given
+/// meanwhile; any other request clears it.
 pub(super) fn push_request(batch: &mut Batch, event: &Event) {
     let EventBody::ApprovalRequested { call, digest, expires_at, .. } = &event.body else { return };
     batch.push(
@@ -154,7 +154,7 @@ pub(super) fn push_request(batch: &mut Batch, event: &Event) {
     );
 }
 
-/// Takes the row of a question away.
+/// Returns the statement that removes the row of a request.
 pub(super) fn remove(call: &CallId) -> Statement {
     Statement::new("DELETE FROM approvals WHERE call = $1").bind(call.as_str())
 }

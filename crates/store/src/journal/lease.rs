@@ -1,4 +1,5 @@
-//! Leases: who may write to a session, until when, and how another process takes over.
+//! Manages leases: which process may write to a session, until when, and how another process takes
+//! over.
 //!
 //! The clocks of the machines that share a PostgreSQL database must agree within a few seconds.
 
@@ -10,17 +11,17 @@ use super::Journal;
 use super::owner::{Owner, ProcessIdentity};
 use crate::{Row, Statement, StoreError};
 
-/// How long a holder may be silent before others may take over.
-const TERM: Duration = Duration::from_secs(30);
+/// The time after which a silent holder loses its lease.
+const LEASE_DURATION: Duration = Duration::from_secs(30);
 
-/// The name of a session's lease.
+/// Returns the name of a session's lease.
 pub(super) fn name(session: &SessionId) -> String {
     format!("session:{session}")
 }
 
-/// When a lease that is taken or renewed now runs out.
+/// Returns the expiry of a lease that is taken or renewed now.
 pub(super) fn expiry() -> i64 {
-    Timestamp::now().plus(TERM).as_microseconds()
+    Timestamp::now().plus(LEASE_DURATION).as_microseconds()
 }
 
 /// A lease as it was read.
@@ -31,7 +32,7 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Reads a lease from five columns; nothing where the outer join found none.
+    /// Reads a lease from five columns; none if the outer join found none.
     pub(super) fn read(row: &Row, first: usize) -> Result<Option<Self>, StoreError> {
         let Some(token) = row.optional_integer(first)? else { return Ok(None) };
         let process = ProcessIdentity {
@@ -42,28 +43,28 @@ impl Lease {
         Ok(Some(Self { token, process, expires_at: row.integer(first + 4)? }))
     }
 
-    /// The process that holds the lease, unless it may be taken over.
+    /// Returns the process that holds the lease, unless it may be taken over.
     pub(super) fn holder(&self) -> Option<Owner> {
         let over = self.expires_at <= Timestamp::now().as_microseconds() || self.process.is_gone();
         (!over).then(|| self.process.owner())
     }
 }
 
-/// Everything a claim needs to know about a session, as of one moment.
-pub(super) struct Standing {
+/// The state of a session that a claim needs, read at one moment.
+pub(super) struct SessionState {
     pub(super) exists: bool,
     pub(super) head: u64,
     pub(super) lease: Option<Lease>,
 }
 
-impl Standing {
+impl SessionState {
     pub(super) fn holder(&self) -> Option<Owner> {
         self.lease.as_ref().and_then(Lease::holder)
     }
 }
 
 impl Journal {
-    pub(super) async fn standing(&self, session: &SessionId) -> Result<Standing, StoreError> {
+    pub(super) async fn session_state(&self, session: &SessionId) -> Result<SessionState, StoreError> {
         let statement = Statement::new(
             "SELECT (SELECT COUNT(*) FROM sessions WHERE id = $1), \
              (SELECT COALESCE(MAX(seq), 0) FROM events WHERE session = $1), \
@@ -75,7 +76,7 @@ impl Journal {
             .query(statement.bind(session.as_str()).bind(name(session)).brief())
             .await?;
         let row = rows.first().ok_or_else(|| StoreError::query("a query without a row"))?;
-        Ok(Standing {
+        Ok(SessionState {
             exists: row.boolean(0)?,
             head: row.unsigned(1)?,
             lease: Lease::read(row, 2)?,
@@ -83,8 +84,8 @@ impl Journal {
     }
 }
 
-/// Takes a lease for this process, if it is still as it was read. The time of expiry is part of
-/// the condition because an owner that comes back to life renews the lease under its old token.
+/// Takes a lease for this process, if it is unchanged since it was read. The expiry is part of the
+/// condition because an owner that resumes renews the lease under its old token.
 pub(super) fn take(session: &SessionId, token: i64, previous: Option<&Lease>) -> Statement {
     let current = ProcessIdentity::current();
     let statement = Statement::new(match previous {
@@ -110,7 +111,7 @@ pub(super) fn take(session: &SessionId, token: i64, previous: Option<&Lease>) ->
     }
 }
 
-/// Keeps a lease, and with it proves that it is still held.
+/// Renews a lease, which also proves that it is still held.
 pub(super) fn renew(name: &str, token: i64) -> Statement {
     Statement::new("UPDATE leases SET expires_at = $3 WHERE name = $1 AND token = $2")
         .bind(name)
@@ -119,7 +120,7 @@ pub(super) fn renew(name: &str, token: i64) -> Statement {
         .expect_rows(1)
 }
 
-/// Gives a lease back.
+/// Releases a lease.
 pub(super) fn release(name: &str, token: i64) -> Statement {
     Statement::new("DELETE FROM leases WHERE name = $1 AND token = $2").bind(name).bind(token)
 }

@@ -1,8 +1,7 @@
-//! The journal: what happened in every session, written once and never changed, unless a
-//! person wants something forgotten (`redact.rs`).
+//! Records the events of every session, append-only except for redactions (`redact.rs`).
 //!
-//! One process at a time holds a session by a lease; every append proves that it still does.
-//! What the events mean is the business of those who write and read them.
+//! One process at a time holds a session by a lease; every append proves that it still does. The
+//! meaning of events is left to their writers and readers.
 
 mod append;
 mod approvals;
@@ -23,26 +22,26 @@ pub use append::{Append, StoredOutput};
 pub use approvals::{Answer, AnswerOutcome, PendingApproval};
 pub use claim::{Claim, ClaimError};
 pub use owner::{Owner, ProcessIdentity};
-pub use redact::{Redacted, Redaction};
+pub use redact::{RedactionReport, Redaction};
 pub use sessions::{SessionSummary, UnfinishedTurn};
 
 /// The journal of a database. Clones are cheap and share the connections.
 #[derive(Clone)]
 pub struct Journal {
     database: Database,
-    /// How often something was taken out, in this process.
+    /// The number of redactions in this process.
     redactions: Arc<AtomicU64>,
 }
 
 impl Journal {
-    /// Takes a database and brings the journal's tables up to date.
+    /// Opens the journal and brings its tables up to date.
     pub async fn open(database: Database) -> Result<Self, StoreError> {
         database.migrate(&schema::COMPONENT).await?;
         Ok(Self { database, redactions: Arc::default() })
     }
 
-    /// How often words were taken out of events through this handle and its clones. Whoever keeps
-    /// what was read reads it again when this changed.
+    /// Returns the number of redactions through this handle and its clones. A cache of events must
+    /// be read again when it changes.
     pub fn redactions(&self) -> u64 {
         self.redactions.load(Ordering::Acquire)
     }

@@ -1,4 +1,4 @@
-//! Which process holds a lease, and whether it still runs.
+//! Identifies the process that holds a lease, and tells whether it still runs.
 
 use std::fmt;
 use std::fs;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-/// A process that holds something.
+/// A process that holds a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
     /// Its process id.
@@ -22,20 +22,20 @@ impl fmt::Display for Owner {
     }
 }
 
-/// A process, told apart from every other one that ever had the same id.
+/// A process, distinguished from all others that ever had the same id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessIdentity {
     /// Its process id.
     pub pid: u32,
-    /// The machine's name, its boot and its namespace of process ids. Only where all three are
-    /// the same can this process look at the other one: containers often share a name.
+    /// The machine's name, its boot id and its namespace of process ids. Only if all three are
+    /// equal can this process inspect the other one: containers often share a name.
     pub host: String,
-    /// When the process started, in the kernel's ticks; 0 where the system does not say.
+    /// The start time of the process in kernel ticks; 0 if the system does not provide it.
     pub start: i64,
 }
 
 impl ProcessIdentity {
-    /// This process.
+    /// Returns the identity of this process.
     pub fn current() -> &'static Self {
         static CURRENT: OnceLock<ProcessIdentity> = OnceLock::new();
         CURRENT.get_or_init(|| {
@@ -48,7 +48,8 @@ impl ProcessIdentity {
         })
     }
 
-    /// Whether the process surely no longer exists. `false` also where nobody here can know.
+    /// Tells whether the process certainly no longer exists. Returns `false` if this cannot be
+    /// determined.
     pub fn is_gone(&self) -> bool {
         if self.host != Self::current().host {
             return false;
@@ -57,7 +58,7 @@ impl ProcessIdentity {
             Ok(stat) => parse_stat(&stat).is_some_and(|stat| {
                 stat.has_ended || (self.start != 0 && stat.start != self.start)
             }),
-            // Either there is no such process, or no /proc, or it hides the processes of others.
+            // There is no such process, or no /proc, or it hides the processes of other users.
             Err(_) => i32::try_from(self.pid)
                 .ok()
                 .and_then(Pid::from_raw)
@@ -79,13 +80,13 @@ fn host() -> String {
 }
 
 struct Stat {
-    /// A zombie: killed, and only waiting for its parent to notice.
+    /// True for a zombie: it was killed and its parent has not reaped it yet.
     has_ended: bool,
     start: i64,
 }
 
-/// Reads fields 3 and 22 of `/proc/<pid>/stat`. The second field is the program's name in
-/// parentheses and may contain anything, so counting starts after the last one.
+/// Parses fields 3 and 22 of `/proc/<pid>/stat`. The second field is the program's name in
+/// parentheses and may contain anything, so counting starts after the last parenthesis.
 fn parse_stat(text: &str) -> Option<Stat> {
     let (_, rest) = text.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace();
@@ -111,7 +112,7 @@ mod tests {
         assert!(!current.is_gone());
         let earlier = ProcessIdentity { start: current.start - 1, ..current.clone() };
         assert!(earlier.is_gone());
-        let elsewhere = ProcessIdentity { host: "other/boot/ns".into(), ..earlier };
-        assert!(!elsewhere.is_gone());
+        let on_other_host = ProcessIdentity { host: "other/boot/ns".into(), ..earlier };
+        assert!(!on_other_host.is_gone());
     }
 }

@@ -1,4 +1,4 @@
-//! Reading events back.
+//! Reads events.
 
 use lango_protocol::{Event, EventBody, InvalidName, SessionId, Timestamp, TurnId};
 
@@ -6,7 +6,7 @@ use super::Journal;
 use crate::{Row, Statement, StoreError};
 
 impl Journal {
-    /// Up to `limit` events of a session after a position, in order.
+    /// Returns up to `limit` events of a session after a position, in order.
     pub async fn events(
         &self,
         session: &SessionId,
@@ -23,7 +23,7 @@ impl Journal {
         self.read_events(statement).await
     }
 
-    /// All events of one turn, in order.
+    /// Returns all events of one turn, in order.
     pub async fn turn_events(
         &self,
         session: &SessionId,
@@ -39,8 +39,8 @@ impl Journal {
         self.read_events(statement).await
     }
 
-    /// What was said in the last finished turns, in order: the messages, the hand-overs and the
-    /// outcomes, without the work in between.
+    /// Returns the messages, transfers and outcomes of the last finished turns, in order, without
+    /// the work in between.
     pub async fn conversation(
         &self,
         session: &SessionId,
@@ -61,9 +61,9 @@ impl Journal {
         self.read_events(statement).await
     }
 
-    /// What the user and the agents said in finished turns after a position, with the ends of those
-    /// turns, in order; at most `limit` events. Calls and hand-overs are not among it.
-    pub async fn said(
+    /// Returns the messages of the user and the agents in finished turns after a position, with the
+    /// ends of those turns, in order; at most `limit` events. Calls and transfers are not included.
+    pub async fn messages_after(
         &self,
         session: &SessionId,
         after: u64,
@@ -81,8 +81,8 @@ impl Journal {
         self.read_events(statement).await
     }
 
-    /// Where the turn before the last `turns` finished ones ended, so that everything up to there is
-    /// older than those; 0 where there are no more turns than that.
+    /// Returns the end position of the turn before the last `turns` finished ones, so that
+    /// everything up to it is older; 0 if there are no more turns than that.
     pub async fn position_before(
         &self,
         session: &SessionId,
@@ -98,7 +98,7 @@ impl Journal {
         rows.first().map_or(Ok(0), |row| row.unsigned(0))
     }
 
-    /// What model calls cost since a time, in one session or in all; the oldest first.
+    /// Returns the usage of model calls since a time, in one session or in all; the oldest first.
     pub async fn usage(
         &self,
         session: Option<&SessionId>,
@@ -115,7 +115,7 @@ impl Journal {
         self.read_events(statement).await
     }
 
-    /// How many turns of a session have ended.
+    /// Returns the number of finished turns of a session.
     pub async fn finished_turns(&self, session: &SessionId) -> Result<u64, StoreError> {
         let statement = Statement::new(
             "SELECT turns - (SELECT COUNT(*) FROM open_turns WHERE session = $1) \
@@ -126,7 +126,7 @@ impl Journal {
         rows.first().map_or(Ok(0), |row| row.unsigned(0))
     }
 
-    /// A long output that an event refers to.
+    /// Returns a long output that an event refers to.
     pub async fn output(
         &self,
         session: &SessionId,
@@ -172,7 +172,7 @@ impl Journal {
         serde_json::from_str(payload).map_err(|error| self.unreadable(&error))
     }
 
-    /// A row that this program cannot have written.
+    /// Returns the error for a row that this program cannot have written.
     pub(super) fn unreadable(&self, error: &dyn std::error::Error) -> StoreError {
         StoreError::Corrupt {
             location: self.database.location().to_owned(),

@@ -1,8 +1,8 @@
-//! Taking words out of what was written.
+//! Removes text from stored events.
 //!
-//! The one exception to "written once and never changed": a person may want something forgotten.
-//! Texts change; events, their order, their types and their ids stay. Which words go is decided by
-//! the caller.
+//! This is the one exception to the append-only journal: a person may want something forgotten.
+//! Texts change; events, their order, their types and their ids stay. The caller decides which text
+//! is removed.
 
 use std::sync::Arc;
 
@@ -12,34 +12,34 @@ use serde_json::Value;
 use super::Journal;
 use crate::{Batch, SqlValue, Statement, StoreError};
 
-/// What goes. Implemented by whoever knows what is to be forgotten.
+/// Selects the text to remove. Implemented by the caller.
 pub trait Redaction: Send + Sync {
-    /// Whether a stored text could hold something that goes. Asked about raw JSON too, so it may
-    /// say yes too often, and never no where there is something.
+    /// Tells whether a stored text could contain something to remove. Called with raw JSON too, so
+    /// false positives are fine, but false negatives are not.
     fn concerns(&self, raw: &str) -> bool;
 
-    /// The text without what goes; none where it stays as it is.
+    /// Returns the text without the removed parts; none if it is unchanged.
     fn redact(&self, text: &str) -> Option<String>;
 }
 
-/// What was done.
+/// The result of a redaction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Redacted {
-    /// Events, outputs and titles that were changed.
+pub struct RedactionReport {
+    /// The number of changed events, outputs and titles.
     pub places: u64,
-    /// Events that were left alone because their turn has not ended.
+    /// The number of skipped events whose turn has not ended.
     pub open: u64,
 }
 
-/// Events looked at in one step.
-const PAGE: i64 = 500;
+/// The number of events that one step reads.
+const PAGE_ROW_COUNT: i64 = 500;
 
 impl Journal {
-    /// Takes words out of the events, the outputs and the titles of all sessions. Events of turns
-    /// that have not ended are left alone: their process still holds them, and what they say is needed
-    /// until they end. Can be stopped and repeated at any time.
-    pub async fn redact(&self, redaction: &dyn Redaction) -> Result<Redacted, StoreError> {
-        let mut done = Redacted::default();
+    /// Removes text from the events, the outputs and the titles of all sessions. Events of
+    /// unfinished turns are skipped: their process still holds them and needs their content. It can
+    /// be stopped and repeated at any time.
+    pub async fn redact(&self, redaction: &dyn Redaction) -> Result<RedactionReport, StoreError> {
+        let mut done = RedactionReport::default();
         self.redact_events(redaction, &mut done).await?;
         self.redact_outputs(redaction, &mut done).await?;
         self.redact_titles(redaction, &mut done).await?;
@@ -52,7 +52,7 @@ impl Journal {
     async fn redact_events(
         &self,
         redaction: &dyn Redaction,
-        done: &mut Redacted,
+        done: &mut RedactionReport,
     ) -> Result<(), StoreError> {
         let (mut session, mut seq) = (String::new(), 0);
         loop {
@@ -62,7 +62,7 @@ impl Journal {
                  WHERE e.session > $1 OR (e.session = $1 AND e.seq > $2) \
                  ORDER BY e.session, e.seq LIMIT $3",
             );
-            let statement = statement.bind(session.as_str()).bind(seq).bind(PAGE);
+            let statement = statement.bind(session.as_str()).bind(seq).bind(PAGE_ROW_COUNT);
             let rows = self.database.query(statement).await?;
             let Some(last) = rows.last() else { return Ok(()) };
             (session, seq) = (last.text(0)?.to_owned(), last.integer(1)?);
@@ -79,7 +79,7 @@ impl Journal {
                 }
                 let new =
                     serde_json::to_string(&body).map_err(|error| StoreError::query(&error))?;
-                // Only if nobody else changed it meanwhile: then it is looked at the next time.
+                // Only if it is unchanged; otherwise the next run handles it.
                 batch.push(
                     Statement::new(
                         "UPDATE events SET payload = $3 \
@@ -98,7 +98,7 @@ impl Journal {
     async fn redact_outputs(
         &self,
         redaction: &dyn Redaction,
-        done: &mut Redacted,
+        done: &mut RedactionReport,
     ) -> Result<(), StoreError> {
         let keys = Statement::new("SELECT session, reference FROM outputs ORDER BY 1, 2");
         for key in self.database.query(keys).await? {
@@ -109,7 +109,7 @@ impl Journal {
             );
             let rows = self.database.query(one.bind(session).bind(reference)).await?;
             let Some(row) = rows.first() else { continue };
-            // An image is one long word, and no text.
+            // An image is not text.
             let Ok(text) = std::str::from_utf8(row.blob(0)?) else { continue };
             if !text.contains(char::is_whitespace) || !redaction.concerns(text) {
                 continue;
@@ -128,7 +128,7 @@ impl Journal {
     async fn redact_titles(
         &self,
         redaction: &dyn Redaction,
-        done: &mut Redacted,
+        done: &mut RedactionReport,
     ) -> Result<(), StoreError> {
         let rows = self.database.query(Statement::new("SELECT id, title FROM sessions")).await?;
         let mut batch = Batch::new();
@@ -146,8 +146,8 @@ impl Journal {
     }
 }
 
-/// The same event without what goes; none where nothing does. Every text that a person, a model or a
-/// tool wrote is looked at; names, ids and digests are not.
+/// Returns the event without the removed text; none if it is unchanged. Every text of a person, a
+/// model or a tool is checked; names, ids and digests are not.
 fn redacted(mut body: EventBody, redaction: &dyn Redaction) -> Option<EventBody> {
     let mut changed = false;
     let mut text = |text: &mut String| {
@@ -189,11 +189,12 @@ fn redacted(mut body: EventBody, redaction: &dyn Redaction) -> Option<EventBody>
             always.iter_mut().for_each(text);
         }
         EventBody::ApprovalResolved { by, .. } => text(by),
-        EventBody::Reasoning { text: thoughts, keepsake, .. } => {
+        EventBody::Reasoning { text: thoughts, provider_state, .. } => {
             text(thoughts);
-            // Its provider signed it, so it cannot be changed; and nobody needs it after its turn.
-            if keepsake.as_ref().is_some_and(|data| redaction.concerns(data)) {
-                *keepsake = None;
+            // It is signed by its provider, so it cannot be changed; and it is not needed after its
+            // turn.
+            if provider_state.as_ref().is_some_and(|data| redaction.concerns(data)) {
+                *provider_state = None;
                 changed = true;
             }
         }
@@ -211,7 +212,7 @@ fn redacted(mut body: EventBody, redaction: &dyn Redaction) -> Option<EventBody>
     changed.then_some(body)
 }
 
-/// Changes the texts of a report. Says whether there was something.
+/// Redacts the texts of a report. Returns whether anything changed.
 fn redact_report(report: &mut CallReport, redaction: &dyn Redaction) -> bool {
     let mut changed = false;
     let mut change = |text: &str| match redaction.redact(text) {
@@ -230,8 +231,8 @@ fn redact_report(report: &mut CallReport, redaction: &dyn Redaction) -> bool {
     changed
 }
 
-/// Changes the texts inside of JSON, where nothing is escaped; what is no JSON is a text itself. Says
-/// whether there was something.
+/// Redacts the texts inside JSON, unescaped; other content is treated as one text. Returns whether
+/// anything changed.
 fn redact_json(json: &mut String, redaction: &dyn Redaction) -> bool {
     let new = match serde_json::from_str::<Value>(json) {
         Ok(mut value) => redact_value(&mut value, redaction).then(|| value.to_string()),
@@ -244,7 +245,7 @@ fn redact_json(json: &mut String, redaction: &dyn Redaction) -> bool {
     changed
 }
 
-/// Changes every text in a JSON value, names of members too. Says whether there was something.
+/// Redacts every text in a JSON value, including member names. Returns whether anything changed.
 fn redact_value(value: &mut Value, redaction: &dyn Redaction) -> bool {
     match value {
         Value::String(text) => {
@@ -256,7 +257,7 @@ fn redact_value(value: &mut Value, redaction: &dyn Redaction) -> bool {
             changed
         }
         Value::Array(items) => {
-            // All of them, not only the first.
+            // Processes all of them, not only the first.
             items.iter_mut().filter_map(|item| redact_value(item, redaction).then_some(())).count()
                 > 0
         }
@@ -271,7 +272,7 @@ fn redact_value(value: &mut Value, redaction: &dyn Redaction) -> bool {
             }
             changed
         }
-        // A number can be what is to be forgotten.
+        // A number can be what must be forgotten.
         Value::Number(number) => match redaction.redact(&number.to_string()) {
             Some(new) => {
                 *value = Value::String(new);
@@ -327,11 +328,11 @@ mod tests {
         let thoughts = EventBody::Reasoning {
             model: "p/m".into(),
             text: "hm".into(),
-            keepsake: Some(r#"{"thinking":"a pelican","signature":"x"}"#.into()),
+            provider_state: Some(r#"{"thinking":"a pelican","signature":"x"}"#.into()),
         };
         let kept = redacted(thoughts, &Word("pelican"));
         let expected =
-            EventBody::Reasoning { model: "p/m".into(), text: "hm".into(), keepsake: None };
+            EventBody::Reasoning { model: "p/m".into(), text: "hm".into(), provider_state: None };
         assert_eq!(kept, Some(expected));
     }
 }

@@ -1,4 +1,4 @@
-//! The journal's tables. Times are microseconds since the epoch.
+//! Defines the journal's tables. Times are microseconds since the epoch.
 
 use crate::{Component, Migration};
 
@@ -10,11 +10,11 @@ pub(super) const COMPONENT: Component = Component {
     ],
 };
 
-// The tables that every turn writes have one tree each, because each further one is another page
+// The tables that every turn writes have one B-tree each, because each further one is another page
 // to write with every commit. A turn has a row only while it is open: once it has ended, its events
-// say everything. No foreign keys from the events: the lease that every append
-// checks already implies the session. Outputs are bytes because they may
-// contain NUL, which a text of PostgreSQL cannot.
+// say everything. There are no foreign keys from the events: the lease that every append checks
+// already implies the session. Outputs are bytes because they may contain NUL, which a text of
+// PostgreSQL cannot.
 const SQLITE_1: &str = "
 CREATE TABLE sessions (
     id TEXT NOT NULL PRIMARY KEY,
@@ -103,8 +103,8 @@ CREATE TABLE outputs (
 );
 ";
 
-// A row exists while somebody is asked; what they are asked is in the event at `seq`. The answer is written by whoever gives it first, the row is
-// taken away by the turn that asked.
+// A row exists while a request is pending; its content is in the event at `seq`. The first answer
+// is written to the row, and the turn that asked removes it.
 const APPROVALS: &str = "
 CREATE TABLE approvals (
     call TEXT NOT NULL PRIMARY KEY,

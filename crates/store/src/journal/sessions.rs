@@ -1,4 +1,4 @@
-//! Lists: the sessions there are, and the turns that never ended.
+//! Lists sessions and unfinished turns.
 
 use lango_protocol::{EventBody, SessionId, Timestamp, TurnId};
 
@@ -14,15 +14,15 @@ pub struct SessionSummary {
     pub id: SessionId,
     /// The beginning of its first message; empty before that.
     pub title: String,
-    /// The directory it was started in.
+    /// The directory in which it was started.
     pub workspace: String,
-    /// When it was first claimed.
+    /// The time of its first claim.
     pub created_at: Timestamp,
-    /// When a turn last began.
+    /// The time when its last turn began.
     pub updated_at: Timestamp,
-    /// How many turns it has.
+    /// The number of its turns.
     pub turns: u64,
-    /// Whether one of them has not ended.
+    /// True if one of them has not ended.
     pub unfinished: bool,
 }
 
@@ -33,11 +33,11 @@ pub struct UnfinishedTurn {
     pub turn: TurnId,
     /// Its session.
     pub session: SessionId,
-    /// When it began.
+    /// The time when it began.
     pub started_at: Timestamp,
-    /// What the user asked for.
+    /// The user's message.
     pub text: String,
-    /// The live process that holds the session. Where there is none, the turn was interrupted.
+    /// The live process that holds the session. If there is none, the turn was interrupted.
     pub running: Option<Owner>,
 }
 
@@ -54,28 +54,28 @@ macro_rules! summaries {
 }
 
 impl Journal {
-    /// One session.
+    /// Returns one session.
     pub async fn session(&self, id: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
         let rows = self.database.query(summaries!("WHERE s.id = $1").bind(id.as_str())).await?;
         rows.first().map(|row| self.summary(row)).transpose()
     }
 
-    /// The sessions that were used last, latest first.
+    /// Returns the most recently used sessions, latest first.
     pub async fn sessions(&self, limit: u32) -> Result<Vec<SessionSummary>, StoreError> {
         let statement = summaries!("ORDER BY s.updated_at DESC, s.id DESC LIMIT $1").bind(limit);
         let rows = self.database.query(statement).await?;
         rows.iter().map(|row| self.summary(row)).collect()
     }
 
-    /// The session that was used last.
+    /// Returns the most recently used session.
     pub async fn latest_session(&self) -> Result<Option<SessionId>, StoreError> {
         let statement =
             Statement::new("SELECT id FROM sessions ORDER BY updated_at DESC, id DESC LIMIT 1");
         Ok(self.session_ids(statement).await?.pop())
     }
 
-    /// The sessions whose id begins with `prefix`, latest first. Every character stands for
-    /// itself, and case matters on both engines, which `LIKE` would not give.
+    /// Returns the sessions whose id begins with `prefix`, latest first. The prefix is literal and
+    /// case-sensitive on both engines, unlike with `LIKE`.
     pub async fn find_sessions(&self, prefix: &str) -> Result<Vec<SessionId>, StoreError> {
         let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
         let statement = Statement::new(
@@ -87,7 +87,7 @@ impl Journal {
         self.session_ids(statement).await
     }
 
-    /// The turns of one session, or of all, that have not ended; the oldest first.
+    /// Returns the unfinished turns of one session, or of all; the oldest first.
     pub async fn unfinished_turns(
         &self,
         session: Option<&SessionId>,

@@ -1,4 +1,4 @@
-//! From a URL to a pool: what the address asks for, and TLS where it does.
+//! Creates a connection pool from a URL, with TLS if the URL asks for it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
 
-const CONNECTIONS: usize = 8;
+const MAX_CONNECTION_COUNT: usize = 8;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const POOL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A pool that has not connected yet.
+/// Returns a pool that has not connected yet.
 pub(super) fn pool(url: &str, location: &str) -> Result<Pool, StoreError> {
     let cannot_open = |reason: String| StoreError::Open { location: location.to_owned(), reason };
     let mut config: Config = portable(url)
@@ -35,7 +35,7 @@ pub(super) fn pool(url: &str, location: &str) -> Result<Pool, StoreError> {
         Manager::from_config(config, NoTls, settings)
     };
     Pool::builder(manager)
-        .max_size(CONNECTIONS)
+        .max_size(MAX_CONNECTION_COUNT)
         .runtime(Runtime::Tokio1)
         .wait_timeout(Some(POOL_TIMEOUT))
         .create_timeout(Some(POOL_TIMEOUT))
@@ -43,8 +43,8 @@ pub(super) fn pool(url: &str, location: &str) -> Result<Pool, StoreError> {
         .map_err(|error| cannot_open(error.to_string()))
 }
 
-/// rustls verifies the certificate and the name whenever TLS is used, so the stricter modes of
-/// libpq, which the driver does not know, are what `require` already does here.
+/// Rewrites the URL for the driver. rustls verifies the certificate and the name whenever TLS is
+/// used, so the stricter modes of libpq, which the driver does not support, equal `require` here.
 fn portable(url: &str) -> String {
     url.replace("sslmode=verify-full", "sslmode=require")
         .replace("sslmode=verify-ca", "sslmode=require")
@@ -52,7 +52,7 @@ fn portable(url: &str) -> String {
 
 fn tls() -> Result<MakeRustlsConnect, rustls::Error> {
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    // Named here, so that no part of the program has to install a process-wide default.
+    // Set explicitly, so that no process-wide default needs to be installed.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?

@@ -1,4 +1,4 @@
-//! What PostgreSQL's errors mean, and which of them leave nothing behind.
+//! Classifies PostgreSQL's errors, and which of them leave nothing behind.
 
 use std::error::Error as _;
 use std::io;
@@ -11,13 +11,13 @@ use crate::StoreError;
 
 /// A failed attempt.
 pub(super) enum Failure {
-    /// The connection is the problem and nothing was committed: another try is safe.
+    /// The connection failed and nothing was committed: a retry is safe.
     Connection(String),
     /// The connection broke during the commit.
     Commit(String),
-    /// The server answered, and said no.
+    /// The server refused the statement.
     Refused(Error),
-    /// Already in the caller's words.
+    /// An error that is already in its final form.
     Final(StoreError),
 }
 
@@ -67,7 +67,7 @@ impl From<PoolError> for Failure {
     }
 }
 
-/// States in which the server ends or refuses connections, whatever the statement.
+/// Tells whether the server ends or refuses connections in this state, whatever the statement.
 fn is_connection_state(code: &SqlState) -> bool {
     *code == SqlState::ADMIN_SHUTDOWN
         || *code == SqlState::CRASH_SHUTDOWN
@@ -100,7 +100,7 @@ fn refusal(error: &Error, location: String) -> StoreError {
     }
 }
 
-/// The message with its cause, which the driver's own text leaves out.
+/// Returns the message with its cause, which the driver's own text omits.
 pub(super) fn describe(error: &Error) -> String {
     match error.as_db_error() {
         Some(database) => database.message().to_owned(),

@@ -1,4 +1,4 @@
-//! PostgreSQL: a small pool of connections, and what to do when one of them breaks.
+//! Implements the PostgreSQL engine: a small connection pool, and retries after broken connections.
 
 mod connect;
 mod failure;
@@ -17,17 +17,17 @@ use crate::row::View;
 use crate::{Batch, Component, Row, RowView, Statement, StoreError};
 use failure::Failure;
 
-/// Pauses before another try where nothing can have been written. Together they outlast a
-/// restart of the server.
-const PAUSES: [Duration; 3] =
+/// The pauses before retries when nothing can have been written. Together they outlast a restart of
+/// the server.
+const RETRY_INTERVALS: [Duration; 3] =
     [Duration::from_millis(100), Duration::from_secs(1), Duration::from_secs(3)];
 
-/// Any constant will do, as long as every lango takes the same one.
+/// An arbitrary number, but the same in every process of lango.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(5497570813)";
 
-/// Statements of one batch that are sent without waiting for each other's answer. `join_all`
-/// starts so few of them in order.
-const PIPELINE: usize = 24;
+/// Limits the statements of one batch that are sent without waiting for each other's answers. Up to
+/// this number, `join_all` polls them in order.
+const MAX_PIPELINE_COUNT: usize = 24;
 
 pub(crate) struct PostgresDatabase {
     shared: Arc<Shared>,
@@ -39,7 +39,7 @@ struct Shared {
 }
 
 impl PostgresDatabase {
-    /// Connects once, so that a wrong address is an error here and not at the first query.
+    /// Connects once, so that a wrong address fails here and not at the first query.
     pub(crate) async fn open(url: &str, location: String) -> Result<Self, StoreError> {
         let pool = connect::pool(url, &location)?;
         let shared = Shared { pool, location };
@@ -50,7 +50,7 @@ impl PostgresDatabase {
     }
 
     pub(crate) async fn migrate(&self, component: &Component) -> Result<(), StoreError> {
-        let mut pauses = PAUSES.iter();
+        let mut pauses = RETRY_INTERVALS.iter();
         loop {
             match self.shared.migrate(component).await {
                 Ok(()) => return Ok(()),
@@ -61,9 +61,9 @@ impl PostgresDatabase {
 
     pub(crate) async fn write(&self, batch: Batch) -> Result<Vec<u64>, StoreError> {
         let shared = self.shared.clone();
-        // A task of its own: a caller that stops waiting must not cut a transaction in half.
+        // Runs as a separate task: a caller that stops waiting must not interrupt a transaction.
         let task = tokio::spawn(async move {
-            let mut pauses = PAUSES.iter();
+            let mut pauses = RETRY_INTERVALS.iter();
             loop {
                 match shared.write(&batch).await {
                     Ok(rows) => return Ok(rows),
@@ -75,7 +75,7 @@ impl PostgresDatabase {
     }
 
     pub(crate) async fn query(&self, statement: Statement) -> Result<Vec<Row>, StoreError> {
-        let mut pauses = PAUSES.iter();
+        let mut pauses = RETRY_INTERVALS.iter();
         loop {
             match self.shared.query(&statement).await {
                 Ok(rows) => return Ok(rows),
@@ -94,7 +94,7 @@ impl PostgresDatabase {
         T: Clone + Send + 'static,
         F: FnMut(&mut T, &RowView<'_>) -> Result<(), StoreError> + Send + 'static,
     {
-        let mut pauses = PAUSES.iter();
+        let mut pauses = RETRY_INTERVALS.iter();
         loop {
             match self.shared.fold(&statement, state.clone(), &mut step).await {
                 Ok(state) => return Ok(state),
@@ -158,9 +158,9 @@ impl Shared {
         let mut connection = self.connection().await?;
         let transaction = connection.transaction().await?;
         let mut changed = Vec::with_capacity(batch.statements.len());
-        for statements in batch.statements.chunks(PIPELINE) {
+        for statements in batch.statements.chunks(MAX_PIPELINE_COUNT) {
             let results = execute_all(&transaction, statements).await?;
-            // The first failure is the cause; those after it only say that there was one.
+            // The first failure is the cause; later ones only follow from it.
             for (statement, result) in statements.iter().zip(results) {
                 let rows = result?;
                 changed.push(statement.check(changed.len(), rows).map_err(Failure::Final)?);
@@ -183,7 +183,7 @@ impl Shared {
         let transaction = connection.transaction().await?;
         transaction.batch_execute(MIGRATION_LOCK).await?;
         transaction.batch_execute(CREATE_VERSIONS).await?;
-        // Again, because another process may have been faster before the lock was ours.
+        // Read again, because another process may have migrated before the lock was acquired.
         let row = transaction.query_opt(READ_VERSION, &[&component.name]).await?;
         let found = row.map_or(0, |row| row.get(0));
         let pending = component.pending(found).map_err(Failure::Final)?;
@@ -191,13 +191,13 @@ impl Shared {
             transaction.batch_execute(migration.postgres).await?;
         }
         if !pending.is_empty() {
-            let known = i64::from(component.known());
+            let known = i64::from(component.latest_version());
             transaction.execute(WRITE_VERSION, &[&component.name, &known]).await?;
         }
         transaction.commit().await.map_err(Failure::during_commit)
     }
 
-    /// Waits before another try, or returns the error where there is no point in one.
+    /// Waits before a retry, or returns the error if a retry is pointless.
     async fn pause_or_give_up(
         &self,
         failure: Failure,
@@ -213,7 +213,7 @@ impl Shared {
     }
 }
 
-/// Sends all statements before the first answer is awaited, which saves a round trip for each.
+/// Sends all statements before awaiting the first answer, which saves a round trip for each.
 async fn execute_all(
     transaction: &Transaction<'_>,
     statements: &[Statement],

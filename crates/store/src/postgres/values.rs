@@ -1,4 +1,4 @@
-//! Values in the types that PostgreSQL inferred for a statement.
+//! Converts values to and from the types that PostgreSQL inferred for a statement.
 
 use std::error::Error;
 
@@ -9,12 +9,12 @@ use crate::{Row, SqlValue, Statement};
 
 type ConversionError = Box<dyn Error + Sync + Send>;
 
-/// A statement's values as the driver takes them.
+/// Returns a statement's values as the driver takes them.
 pub(super) fn parameters(statement: &Statement) -> Vec<&(dyn ToSql + Sync)> {
     statement.values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
-/// A row in our own values.
+/// Converts a row of the driver.
 pub(super) fn own(row: &tokio_postgres::Row) -> Result<Row, tokio_postgres::Error> {
     let values = (0..row.len()).map(|column| row.try_get(column)).collect::<Result<_, _>>()?;
     Ok(Row::new(values))
@@ -32,7 +32,7 @@ impl ToSql for SqlValue {
         }
     }
 
-    /// Every type: which one fits depends on the value, and a null fits all of them.
+    /// Accepts every type: which one fits depends on the value, and a null fits all of them.
     fn accepts(_: &Type) -> bool {
         true
     }
@@ -40,7 +40,8 @@ impl ToSql for SqlValue {
     to_sql_checked!();
 }
 
-/// PostgreSQL infers narrow types for some places, such as the length in `substr`.
+/// Converts an integer. PostgreSQL infers narrow types in some positions, such as the length in
+/// `substr`.
 fn integer_to_sql(value: i64, ty: &Type, out: &mut BytesMut) -> Result<IsNull, ConversionError> {
     match *ty {
         Type::INT8 => value.to_sql(ty, out),

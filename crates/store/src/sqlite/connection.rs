@@ -1,4 +1,4 @@
-//! Opening connections: files, permissions and the settings every connection has.
+//! Opens connections: files, permissions and common settings.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -11,13 +11,13 @@ use rusqlite::{Connection, OpenFlags};
 use super::failure;
 use crate::StoreError;
 
-/// How long a statement waits for another process before it gives up.
+/// Limits how long a statement waits for another process.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// More than the distinct statements of a process, so that none is ever prepared twice.
-const PREPARED_STATEMENTS: usize = 128;
+/// More than the distinct statements of a process, so that none is prepared twice.
+const MAX_PREPARED_STATEMENT_COUNT: usize = 128;
 
-/// The connection that writes. Creates the file and its directory where they are missing.
+/// Opens the writing connection. Creates the file and its directory if they are missing.
 pub(super) fn open_writer(path: &Path, location: &str) -> Result<Connection, StoreError> {
     let cannot_open = |error: io::Error| StoreError::Open {
         location: location.to_owned(),
@@ -37,12 +37,12 @@ pub(super) fn open_writer(path: &Path, location: &str) -> Result<Connection, Sto
         )
         .map_err(|error| failure::opening(&error, location))?;
     // From here on the writer decides when to wait for other processes, and when to checkpoint:
-    // both would block whoever commits in place.
+    // both would block a commit on the calling thread.
     connection.busy_timeout(Duration::ZERO).map_err(|error| failure::opening(&error, location))?;
     Ok(connection)
 }
 
-/// A connection that reads and cannot write.
+/// Opens a read-only connection.
 pub(super) fn open_reader(path: &Path, location: &str) -> Result<Connection, StoreError> {
     let connection = open(path, location)?;
     connection
@@ -52,23 +52,23 @@ pub(super) fn open_reader(path: &Path, location: &str) -> Result<Connection, Sto
 }
 
 fn open(path: &Path, location: &str) -> Result<Connection, StoreError> {
-    // No URI names: a path is a path, whatever characters it has. No mutex: each connection
-    // is used by one thread at a time.
+    // No URI names: a path is literal, whatever characters it has. No mutex: each connection is
+    // used by one thread at a time.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)
         .map_err(|error| failure::opening(&error, location))?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| failure::opening(&error, location))?;
-    connection.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS);
-    // Otherwise the planner looks at the values that are bound, to see whether a partial index
-    // fits, and compiles the statement anew for each of them.
+    connection.set_prepared_statement_cache_capacity(MAX_PREPARED_STATEMENT_COUNT);
+    // Otherwise the planner inspects the bound values, to see whether a partial index fits, and
+    // recompiles the statement for each of them.
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
         .map_err(|error| failure::opening(&error, location))?;
     Ok(connection)
 }
 
-/// SQLite does not wait for the lock when it changes the journal mode, so two processes that
-/// create the same database at once need this loop.
+/// Enables the write-ahead log. SQLite does not wait for the lock when it changes the journal mode,
+/// so two processes that create the same database at once need this loop.
 fn use_write_ahead_log(connection: &Connection, location: &str) -> Result<(), StoreError> {
     let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
@@ -107,8 +107,8 @@ fn create_private_directory(path: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-/// Creates the file before SQLite does, for its permissions; SQLite gives the same ones to the
-/// files beside it. An existing file is not opened: closing it again would drop the locks that
+/// Creates the file before SQLite does, to set its permissions; SQLite uses the same ones for the
+/// files next to it. An existing file is not opened: closing it again would drop the locks that
 /// another connection of this process holds on it.
 fn create_private_file(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();

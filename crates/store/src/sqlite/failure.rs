@@ -1,10 +1,10 @@
-//! What SQLite's errors mean for the people who can act on them.
+//! Maps SQLite's errors to the errors of the store.
 
 use rusqlite::{Error, ErrorCode, ffi};
 
 use crate::StoreError;
 
-/// The meaning of an error of a statement.
+/// Maps the error of a statement.
 pub(super) fn running(error: &Error, location: &str) -> StoreError {
     let location = location.to_owned();
     let Some(cause) = cause(error) else { return StoreError::query(error) };
@@ -16,7 +16,7 @@ pub(super) fn running(error: &Error, location: &str) -> StoreError {
             StoreError::Corrupt { location, reason: error.to_string() }
         }
         ErrorCode::CannotOpen => StoreError::Open { location, reason: error.to_string() },
-        // The index beside the log is grown before the log: a full disk can show up there.
+        // The index of the log grows before the log, so a full disk can show up there.
         ErrorCode::SystemIoFailure if cause.extended_code == ffi::SQLITE_IOERR_SHMSIZE => {
             StoreError::Full { location }
         }
@@ -33,8 +33,8 @@ pub(super) fn running(error: &Error, location: &str) -> StoreError {
     }
 }
 
-/// The meaning of an error while a connection is opened, where what is not understood better is
-/// about the file and not about the program.
+/// Maps an error while a connection is opened. Unknown errors are blamed on the file and not on the
+/// program.
 pub(super) fn opening(error: &Error, location: &str) -> StoreError {
     match running(error, location) {
         StoreError::Query { reason } => StoreError::Open { location: location.to_owned(), reason },
@@ -42,7 +42,8 @@ pub(super) fn opening(error: &Error, location: &str) -> StoreError {
     }
 }
 
-/// Whether the statement itself is wrong for this schema, such as a table that is not there yet.
+/// Tells whether the statement does not fit this schema, for example because a table does not exist
+/// yet.
 pub(super) fn is_schema_mismatch(error: &Error) -> bool {
     cause(error).is_some_and(|cause| cause.extended_code == ffi::SQLITE_ERROR)
 }

@@ -1,9 +1,10 @@
-//! SQLite: one connection that writes, one that reads, and a thread for each.
+//! Implements the SQLite engine: one writing connection, one reading connection, and a thread for
+//! each.
 //!
 //! A queue in front of the writer lets concurrent sessions share a commit. Waking a thread costs
-//! about as much CPU as a small commit itself, so whoever finds the writer idle commits where it
-//! stands; everything that may have to wait (another process, the disk, a long read) is handed to
-//! the threads.
+//! about as much CPU as a small commit itself, so a caller that finds the writer idle commits on
+//! its own thread; everything that may have to wait (another process, the disk, a long read) is
+//! sent to the threads.
 
 mod connection;
 mod failure;
@@ -49,7 +50,7 @@ impl SqliteDatabase {
     }
 
     pub(crate) async fn write(&self, batch: Batch) -> Result<Vec<u64>, StoreError> {
-        if let Some(rows) = self.writer.write_here(&batch) {
+        if let Some(rows) = self.writer.try_write(&batch) {
             return rows;
         }
         let (reply, answer) = oneshot::channel();
@@ -62,7 +63,7 @@ impl SqliteDatabase {
             return Err(StoreError::Closed);
         }
         if statement.brief
-            && let Some(rows) = self.writer.query_here(&statement)
+            && let Some(rows) = self.writer.try_query(&statement)
         {
             return rows;
         }
@@ -92,7 +93,7 @@ impl SqliteDatabase {
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Empties the write-ahead log, where old pages stand until they are overwritten.
+    /// Truncates the write-ahead log, which keeps old pages until they are overwritten.
     pub(crate) async fn truncate_log(&self) -> Result<(), StoreError> {
         let (reply, answer) = oneshot::channel();
         self.send(writer::Job::Truncate(reply))?;
@@ -101,7 +102,7 @@ impl SqliteDatabase {
 
     pub(crate) async fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        // The reader first: the last connection to close is the one that empties the WAL.
+        // The reader is closed first: the last connection to close truncates the log.
         self.reader.close().await;
         let (reply, ended) = oneshot::channel();
         if self.writer.send(writer::Job::Close(reply)).is_ok() {

@@ -1,4 +1,4 @@
-//! The connection that reads. In WAL mode it never waits for the writer.
+//! Implements the reading connection. In WAL mode it never waits for the writer.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, mpsc};
@@ -14,13 +14,13 @@ pub(super) enum Job {
         statement: Statement,
         reply: oneshot::Sender<Result<Vec<Row>, StoreError>>,
     },
-    /// Looks at many rows.
+    /// Visits many rows.
     Visit(Box<dyn FnOnce(&mut Reader) + Send>),
     Close(oneshot::Sender<()>),
 }
 
-/// The way to the reader. Connection and thread are made when they are first needed: a process
-/// that only appends never pays for them.
+/// The handle on the reader. The connection and the thread are created on first use: a process that
+/// only appends never pays for them.
 pub(super) struct ReaderHandle {
     path: PathBuf,
     location: Arc<str>,
@@ -32,8 +32,8 @@ impl ReaderHandle {
         Self { path, location, thread: OnceLock::new() }
     }
 
-    /// Hands a job to the thread. Where the system has no thread to give, the receiver is gone at
-    /// once and every query says that the database is closed.
+    /// Sends a job to the thread. If no thread can be started, the receiver is dropped at once and
+    /// every query reports that the database is closed.
     pub(super) fn send(&self, job: Job) -> Result<(), StoreError> {
         let thread =
             self.thread.get_or_init(|| spawn(self.path.clone(), Arc::clone(&self.location)));
@@ -83,7 +83,7 @@ impl Reader {
             .map_err(|error| failure::running(&error, &self.location))
     }
 
-    /// Shows each row to `see`, in turn.
+    /// Calls `see` for each row, in order.
     pub(super) fn visit(
         &mut self,
         statement: &Statement,

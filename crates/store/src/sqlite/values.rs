@@ -1,4 +1,4 @@
-//! Binding values to prepared statements and reading them from rows.
+//! Binds values to prepared statements and reads them from rows.
 
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Error, Statement as Prepared};
@@ -39,8 +39,8 @@ pub(super) fn query(connection: &Connection, statement: &Statement) -> rusqlite:
     Ok(found)
 }
 
-/// Runs a statement and shows each of its rows. The outer error is the database's, the inner one
-/// that of whoever looked.
+/// Runs a statement and visits its rows. The outer error is the database's, the inner one the
+/// visitor's.
 pub(super) fn visit(
     connection: &Connection,
     statement: &Statement,
@@ -57,8 +57,8 @@ pub(super) fn visit(
     Ok(Ok(()))
 }
 
-/// SQLite reads `$1` as a name and numbers names by their first appearance, so the number is
-/// taken from the name and not from the position.
+/// Binds the values. SQLite treats `$1` as a name and numbers names by their first appearance, so
+/// the number is taken from the name and not from the position.
 fn bind(prepared: &mut Prepared<'_>, values: &[SqlValue]) -> rusqlite::Result<()> {
     let count = prepared.parameter_count();
     if count > values.len() {
@@ -82,8 +82,8 @@ fn own(value: ValueRef<'_>) -> SqlValue {
         ValueRef::Null => SqlValue::Null,
         ValueRef::Integer(value) => SqlValue::Integer(value),
         ValueRef::Real(value) => SqlValue::Real(value),
-        // Only this crate writes, and only UTF-8; anything else is a damaged file and must not
-        // make the rest of the session unreadable.
+        // Only this crate writes, and only UTF-8; anything else is a damaged file and must not make
+        // the rest of the session unreadable.
         ValueRef::Text(text) => SqlValue::Text(String::from_utf8_lossy(text).into_owned()),
         ValueRef::Blob(blob) => SqlValue::Blob(blob.to_vec()),
     }

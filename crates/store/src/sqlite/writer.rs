@@ -1,5 +1,5 @@
-//! The connection that writes: group commit and migrations on a thread, and small commits in
-//! place.
+//! Implements the writing connection: group commits and migrations on a thread, and small commits
+//! on the calling thread.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,17 +13,17 @@ use super::{connection, failure, values};
 use crate::migration::{CREATE_VERSIONS, READ_VERSION, WRITE_VERSION};
 use crate::{Batch, Component, Durability, Row, Statement, StoreError};
 
-/// Bounds how long the first job of a group waits for the last.
-const LARGEST_GROUP: usize = 128;
+/// Limits how long the first job of a group waits for the last.
+const MAX_GROUP_COUNT: usize = 128;
 
-/// Commits between two checkpoints: a log of a few megabytes. A page that was written many times
-/// is moved once, so rarer is cheaper.
-const CHECKPOINT_EVERY: u32 = 1000;
+/// The number of commits between two checkpoints: a log of a few megabytes. A page that was written
+/// many times is moved once, so fewer checkpoints are cheaper.
+const CHECKPOINT_INTERVAL_COMMITS: u32 = 1000;
 
 type Rows = Result<Vec<u64>, StoreError>;
 
-/// The writer, shared by its thread and by those who find it idle. A lock and not a channel,
-/// because the point is not to wake anybody; it is held for one transaction at a time.
+/// The writer, shared by its thread and by callers that find it idle. A lock and not a channel,
+/// because no thread needs to be woken; it is held for one transaction at a time.
 type SharedWriter = Arc<Mutex<Option<Writer>>>;
 
 pub(super) enum Job {
@@ -32,9 +32,9 @@ pub(super) enum Job {
         component: Component,
         reply: oneshot::Sender<Result<(), StoreError>>,
     },
-    /// Moves what is in the write-ahead log into the database.
+    /// Moves the content of the write-ahead log into the database.
     Checkpoint,
-    /// Moves all of it, and empties the log.
+    /// Moves all of it, and truncates the log.
     Truncate(oneshot::Sender<Result<(), StoreError>>),
     Close(oneshot::Sender<()>),
 }
@@ -44,24 +44,25 @@ pub(super) struct WriteJob {
     pub(super) reply: oneshot::Sender<Rows>,
 }
 
-/// The way to the writer.
+/// The handle on the writer.
 pub(super) struct WriterHandle {
     jobs: mpsc::Sender<Job>,
     writer: SharedWriter,
-    /// Jobs that were sent and not yet taken: while there are any, nobody overtakes them.
+    /// The number of jobs that were sent and not yet taken: while there are any, no caller
+    /// overtakes them.
     queued: Arc<AtomicUsize>,
 }
 
 impl WriterHandle {
-    /// Hands a job to the thread.
+    /// Sends a job to the thread.
     pub(super) fn send(&self, job: Job) -> Result<(), StoreError> {
         self.queued.fetch_add(1, Ordering::AcqRel);
         self.jobs.send(job).map_err(|_| StoreError::Closed)
     }
 
-    /// Runs a short query on this thread, if the writer is idle. Its connection has the newest
-    /// pages at hand; the reading one would have to fetch them.
-    pub(super) fn query_here(&self, statement: &Statement) -> Option<Result<Vec<Row>, StoreError>> {
+    /// Runs a short query on this thread if the writer is idle. Its connection has the newest pages
+    /// in its cache; the reader would have to fetch them.
+    pub(super) fn try_query(&self, statement: &Statement) -> Option<Result<Vec<Row>, StoreError>> {
         let shared = self.writer.try_lock().ok()?;
         let writer = shared.as_ref()?;
         let rows = values::query(&writer.connection, statement);
@@ -71,9 +72,9 @@ impl WriterHandle {
         }
     }
 
-    /// Commits a batch on this thread, if that needs no waiting: the writer is idle, no other
-    /// process holds the database, and the batch need not reach the disk itself.
-    pub(super) fn write_here(&self, batch: &Batch) -> Option<Rows> {
+    /// Commits a batch on this thread if that needs no waiting: the writer is idle, no other
+    /// process holds the database, and the batch need not reach the disk.
+    pub(super) fn try_write(&self, batch: &Batch) -> Option<Rows> {
         if batch.durability == Durability::PowerLoss || self.queued.load(Ordering::Acquire) > 0 {
             return None;
         }
@@ -94,7 +95,7 @@ impl WriterHandle {
     }
 }
 
-/// Starts the thread. The second part tells when the connection is open, or why it is not.
+/// Starts the thread. The receiver reports when the connection is open, or why it failed.
 pub(super) fn spawn(
     path: PathBuf,
     location: Arc<str>,
@@ -119,13 +120,13 @@ pub(super) fn spawn(
     (handle, opened)
 }
 
-/// A thread that panicked inside a transaction has left it to be rolled back; the connection
-/// itself is sound.
+/// Locks the writer. A thread that panicked inside a transaction left it to be rolled back; the
+/// connection itself is intact.
 fn lock(writer: &SharedWriter) -> MutexGuard<'_, Option<Writer>> {
     writer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Works off the queue until the last handle is gone.
+/// Processes the queue until the last handle is dropped.
 fn run(shared: &SharedWriter, jobs: &mpsc::Receiver<Job>, queued: &AtomicUsize) {
     let mut postponed = None;
     let mut group = Vec::new();
@@ -146,7 +147,7 @@ fn run(shared: &SharedWriter, jobs: &mpsc::Receiver<Job>, queued: &AtomicUsize) 
         match job {
             Job::Write(first) => {
                 group.push(first);
-                while group.len() < LARGEST_GROUP {
+                while group.len() < MAX_GROUP_COUNT {
                     match jobs.try_recv().map(taken) {
                         Ok(Job::Write(next)) => group.push(next),
                         Ok(other) => {
@@ -156,17 +157,17 @@ fn run(shared: &SharedWriter, jobs: &mpsc::Receiver<Job>, queued: &AtomicUsize) 
                         Err(_) => break,
                     }
                 }
-                writer.patiently(|writer| writer.commit(&mut group));
+                writer.with_busy_timeout(|writer| writer.commit(&mut group));
                 if writer.count_commit() {
                     writer.checkpoint();
                 }
             }
             Job::Migrate { component, reply } => {
-                let _ = reply.send(writer.patiently(|writer| writer.migrate(&component)));
+                let _ = reply.send(writer.with_busy_timeout(|writer| writer.migrate(&component)));
             }
             Job::Checkpoint => writer.checkpoint(),
             Job::Truncate(reply) => {
-                let _ = reply.send(writer.patiently(Writer::truncate_log));
+                let _ = reply.send(writer.with_busy_timeout(Writer::truncate_log));
             }
             Job::Close(reply) => {
                 *guard = None;
@@ -180,29 +181,29 @@ fn run(shared: &SharedWriter, jobs: &mpsc::Receiver<Job>, queued: &AtomicUsize) 
 struct Writer {
     connection: Connection,
     location: Arc<str>,
-    /// Since the last checkpoint.
+    /// The number of commits since the last checkpoint.
     commits: u32,
 }
 
 impl Writer {
-    /// Waits for other processes while `work` runs; elsewhere a lock is an error at once.
-    fn patiently<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        // The call only stores a number; where it fails, the next statement says why.
+    /// Waits for other processes while `work` runs; outside of it, a lock is an error at once.
+    fn with_busy_timeout<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        // The call only stores a number; if it fails, the next statement reports why.
         let _ = self.connection.busy_timeout(connection::BUSY_TIMEOUT);
         let result = work(self);
         let _ = self.connection.busy_timeout(Duration::ZERO);
         result
     }
 
-    /// Says whether a checkpoint is due.
+    /// Counts a commit. Returns whether a checkpoint is due.
     fn count_commit(&mut self) -> bool {
         self.commits += 1;
-        self.commits >= CHECKPOINT_EVERY
+        self.commits >= CHECKPOINT_INTERVAL_COMMITS
     }
 
     fn checkpoint(&mut self) {
         self.commits = 0;
-        // Whatever could not be moved now is moved the next time.
+        // What could not be moved now is moved the next time.
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     }
 
@@ -218,7 +219,7 @@ impl Writer {
         Err(StoreError::Busy { location: self.location.to_string() })
     }
 
-    /// Writes the jobs in one transaction and answers each of them after its commit.
+    /// Writes the jobs in one transaction and answers each of them after the commit.
     fn commit(&mut self, group: &mut Vec<WriteJob>) {
         let wait_for_disk = group.iter().any(|job| job.batch.durability == Durability::PowerLoss);
         // Not prepared: this pragma takes effect while it is compiled, and only outside a
@@ -236,13 +237,13 @@ impl Writer {
             let _ = job.reply.send(self.in_transaction(|it| it.apply(&job.batch)));
         }
         if wait_for_disk {
-            // Failing here leaves the connection slower than needed and nothing else.
+            // A failure here only leaves the connection slower than needed.
             let _ = self.run_text("PRAGMA synchronous = NORMAL");
         }
     }
 
-    /// Applies one job of several. An outer error means that SQLite gave up the transaction, and
-    /// the other jobs of the group with it.
+    /// Applies one job of several. An outer error means that SQLite rolled back the transaction,
+    /// and with it the other jobs of the group.
     fn apply_alone(&self, job: &WriteJob) -> Result<Rows, StoreError> {
         self.run_cached("SAVEPOINT job")?;
         let answer = self.apply(&job.batch);
@@ -272,7 +273,7 @@ impl Writer {
     ) -> Result<T, StoreError> {
         self.run_cached("BEGIN IMMEDIATE")?;
         let result = work(self).and_then(|value| self.run_cached("COMMIT").map(|()| value));
-        // Some errors, a full disk among them, have already ended the transaction.
+        // Some errors, such as a full disk, have already ended the transaction.
         if result.is_err() && !self.connection.is_autocommit() {
             self.run_cached("ROLLBACK")?;
         }
@@ -288,7 +289,7 @@ impl Writer {
         }
         self.in_transaction(|_| {
             self.run_text(CREATE_VERSIONS)?;
-            // Again, because another process may have been faster before the lock was ours.
+            // Read again, because another process may have migrated before the lock was acquired.
             let found = self.version(component).map_err(|error| self.failure(&error))?;
             let pending = component.pending(found)?;
             for migration in pending {
@@ -296,14 +297,14 @@ impl Writer {
             }
             if !pending.is_empty() {
                 self.connection
-                    .execute(WRITE_VERSION, (component.name, component.known()))
+                    .execute(WRITE_VERSION, (component.name, component.latest_version()))
                     .map_err(|error| self.failure(&error))?;
             }
             Ok(())
         })
     }
 
-    /// The version of a component in this database; 0 where it was never there.
+    /// Returns the version of a component in this database; 0 if it has none.
     fn version(&self, component: &Component) -> rusqlite::Result<i64> {
         let mut prepared = self.connection.prepare(READ_VERSION)?;
         let mut rows = prepared.query([component.name])?;
@@ -327,7 +328,7 @@ impl Writer {
     }
 }
 
-/// Tells each job its own result, or all of them the one that ended their transaction.
+/// Sends each job its own result, or all of them the error that ended their transaction.
 fn answer_all(group: &mut Vec<WriteJob>, answers: Result<Vec<Rows>, StoreError>) {
     match answers {
         Ok(answers) => {

@@ -1,4 +1,4 @@
-//! A fresh database for each test, gone afterwards.
+//! Creates a fresh database for each test, deleted afterwards.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lango_store::{Database, DatabaseLocation, Journal};
 use tokio_postgres::NoTls;
 
-/// Where a test's database is.
+/// The location of a test's database.
 #[derive(Clone)]
 pub(crate) struct Fixture {
     pub(crate) location: Arc<DatabaseLocation>,
@@ -21,7 +21,7 @@ impl Fixture {
         Journal::open(self.database().await).await.unwrap()
     }
 
-    /// A journal and the database under it, for what only SQL can show.
+    /// Returns a journal and its database, for checks in SQL.
     pub(crate) async fn both(&self) -> (Journal, Database) {
         let database = self.database().await;
         (Journal::open(database.clone()).await.unwrap(), database)
@@ -48,7 +48,7 @@ where
     administer(&admin_url, &format!("CREATE DATABASE {name}")).await;
     let (server, _) = admin_url.rsplit_once('/').unwrap();
     let location = Arc::new(format!("{server}/{name}").parse().unwrap());
-    // A task, so that a failed test drops its database as well.
+    // A separate task, so that a failed test drops its database as well.
     let result = tokio::spawn(test(Fixture { location })).await;
     administer(&admin_url, &format!("DROP DATABASE {name} WITH (FORCE)")).await;
     if let Err(error) = result {

@@ -1,5 +1,4 @@
-//! The store's contract, written once and run on SQLite and on PostgreSQL alike, and what is
-//! particular to each of them.
+//! Tests the store's contract on SQLite and on PostgreSQL, and the particularities of each.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 mod contract;
@@ -34,7 +33,7 @@ on_both! {
     batches::a_failing_batch_does_not_take_others_with_it,
     batches::a_batch_larger_than_a_pipeline_keeps_its_order,
     batches::a_power_loss_batch_is_written,
-    batches::a_batch_is_finished_when_nobody_waits,
+    batches::a_batch_is_finished_when_its_caller_stops_waiting,
     batches::a_wrong_statement_is_a_bug_and_says_so,
     batches::a_closed_database_says_so,
     folds::rows_are_seen_in_order_and_not_kept,

@@ -1,4 +1,4 @@
-//! What is particular to PostgreSQL: servers that go away and addresses that are wrong.
+//! Tests the particularities of PostgreSQL: lost servers and wrong addresses.
 
 use lango_store::{Database, DatabaseLocation, StoreError};
 

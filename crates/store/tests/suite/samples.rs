@@ -1,11 +1,11 @@
-//! Events to write.
+//! Provides sample events.
 
 use std::sync::Arc;
 
 use lango_protocol::{
-    ApprovalDecision, BudgetKind, CallId, CallReport, CallStatus, DelegationStatus, DirectCall,
-    Event, EventBody, EventId, FailureClass, ImageReference, Origin, Outcome, OutcomeStatus,
-    SessionId, Spent, Timestamp, TurnId, Usage, WarningCode, WorkDone,
+    ApprovalDecision, BudgetKind, BudgetUsage, CallId, CallReport, CallStatus, DelegationStatus,
+    DirectCall, Event, EventBody, EventId, FailureClass, ImageReference, Origin, Outcome,
+    OutcomeStatus, SessionId, Timestamp, TurnId, Usage, WarningCode, WorkDone,
 };
 use lango_store::Append;
 
@@ -51,20 +51,20 @@ pub(crate) fn finished(status: OutcomeStatus) -> EventBody {
     EventBody::TurnFinished(Outcome { status, work: WorkDone::default() })
 }
 
-/// A whole turn: a message of the user, one of the agent, and the end.
+/// Returns a whole turn: a message of the user, one of the agent, and the end.
 pub(crate) fn turn(session: &SessionId, first: u64, text: &str) -> Vec<Event> {
     let turn = TurnId::generate();
     let bodies = [user(text), message("done"), finished(OutcomeStatus::Done)];
     (first..).zip(bodies).map(|(seq, body)| event(session, turn, seq, body)).collect()
 }
 
-/// What is journalled about model calls.
+/// Returns the journaled bodies about model calls.
 fn model_bodies(hard: &str) -> Vec<EventBody> {
     vec![
         EventBody::Reasoning {
             model: "p/m".into(),
             text: hard.into(),
-            keepsake: Some(hard.into()),
+            provider_state: Some(hard.into()),
         },
         EventBody::Setback {
             model: "p/m".into(),
@@ -83,7 +83,7 @@ fn model_bodies(hard: &str) -> Vec<EventBody> {
     ]
 }
 
-/// Every body that is journalled, with what is hard to store in its texts.
+/// Returns every journaled body, with texts that are hard to store.
 pub(crate) fn every_body() -> Vec<EventBody> {
     let call = CallId::generate();
     let operator: lango_protocol::AgentName = "operator".parse().unwrap();
@@ -153,7 +153,12 @@ pub(crate) fn every_body() -> Vec<EventBody> {
                 reason: hard.into(),
             },
             work: WorkDone {
-                spent: Spent { model_calls: 1, tool_calls: 2, delegation_rounds: 3, tokens: 4 },
+                spent: BudgetUsage {
+                    model_calls: 1,
+                    tool_calls: 2,
+                    delegation_rounds: 3,
+                    tokens: 4,
+                },
                 agents: vec![operator],
                 ..WorkDone::default()
             },

@@ -1,4 +1,4 @@
-//! What is particular to SQLite: files, locks and group commit.
+//! Tests the particularities of SQLite: files, locks and group commit.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -86,7 +86,7 @@ async fn a_locked_database_is_waited_for() {
         std::thread::sleep(Duration::from_secs(2));
         drop(holder);
     });
-    // Reading goes on meanwhile.
+    // Reading continues meanwhile.
     assert!(journal.session(&work).await.unwrap().is_some());
     assert!(start.elapsed() < Duration::from_secs(1));
     journal.append(&claim, append(turn(&work, 1, "a"))).await.unwrap();
@@ -116,7 +116,7 @@ async fn queued_batches_share_a_commit_and_fail_alone() {
     let database = Database::open(&at(&path)).await.unwrap();
     let create = Statement::new("CREATE TABLE t (k BIGINT PRIMARY KEY)");
     database.write(create.into()).await.unwrap();
-    // While the lock is held elsewhere, everything below piles up behind the first batch.
+    // While another connection holds the lock, everything below queues behind the first batch.
     let holder = lock(&path);
     let writes: Vec<_> = (0..300_i64)
         .map(|number| {

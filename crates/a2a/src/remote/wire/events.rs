@@ -1,31 +1,35 @@
-//! Server-sent events, cut out of a stream of bytes.
+//! Parses server-sent events from a stream of bytes.
 
-/// What was sent is longer than an event may be.
+/// The event exceeds the size limit.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooLong;
+pub(crate) struct EventTooLong;
 
-/// Collects bytes and gives out the data of whole events.
+/// Collects bytes and returns the data of complete events.
 #[derive(Debug)]
-pub(crate) struct Events {
-    most: usize,
+pub(crate) struct EventParser {
+    limit: usize,
     line: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
     after_return: bool,
 }
 
-impl Events {
-    /// Events of at most so many bytes.
-    pub(crate) fn new(most: usize) -> Self {
+impl EventParser {
+    /// Creates a parser for events of at most `limit` bytes.
+    pub(crate) fn new(limit: usize) -> Self {
         let (line, data) = (Vec::new(), Vec::new());
-        Self { most, line, data, has_data: false, after_return: false }
+        Self { limit, line, data, has_data: false, after_return: false }
     }
 
-    /// Takes a piece and adds the data of the events that it completes to `whole`.
-    pub(crate) fn push(&mut self, piece: &[u8], whole: &mut Vec<Vec<u8>>) -> Result<(), TooLong> {
+    /// Takes a piece and appends the data of the events that it completes to `whole`.
+    pub(crate) fn push(
+        &mut self,
+        piece: &[u8],
+        whole: &mut Vec<Vec<u8>>,
+    ) -> Result<(), EventTooLong> {
         for &byte in piece {
             let ends = byte == b'\n' || byte == b'\r';
-            // The second half of one line end.
+            // The second half of a CRLF.
             if byte == b'\n' && std::mem::take(&mut self.after_return) {
                 continue;
             }
@@ -34,8 +38,8 @@ impl Events {
                 self.end_line(whole);
             } else {
                 self.line.push(byte);
-                if self.line.len() + self.data.len() > self.most {
-                    return Err(TooLong);
+                if self.line.len() + self.data.len() > self.limit {
+                    return Err(EventTooLong);
                 }
             }
         }
@@ -67,7 +71,7 @@ mod tests {
     use super::*;
 
     fn events(pieces: &[&[u8]]) -> Vec<String> {
-        let mut events = Events::new(100);
+        let mut events = EventParser::new(100);
         let mut whole = Vec::new();
         for piece in pieces {
             events.push(piece, &mut whole).unwrap();
@@ -86,10 +90,10 @@ mod tests {
 
     #[test]
     fn an_event_without_end_is_noticed() {
-        let mut events = Events::new(10);
-        assert_eq!(events.push(b"data: 1234567", &mut Vec::new()), Err(TooLong));
-        let mut events = Events::new(10);
+        let mut events = EventParser::new(10);
+        assert_eq!(events.push(b"data: 1234567", &mut Vec::new()), Err(EventTooLong));
+        let mut events = EventParser::new(10);
         let lines = b"data: 123\ndata: 456\ndata: 789\n";
-        assert_eq!(events.push(lines, &mut Vec::new()), Err(TooLong));
+        assert_eq!(events.push(lines, &mut Vec::new()), Err(EventTooLong));
     }
 }

@@ -1,7 +1,7 @@
-//! What an agent elsewhere says, whichever version and binding it speaks.
+//! Defines what a remote agent says, independent of version and binding.
 //!
-//! Versions 1.0 and 0.3 differ in spelling, and little in meaning. What is read here has one meaning;
-//! how it is spelt stays in this folder.
+//! Versions 1.0 and 0.3 differ in spelling, and little in meaning. This module maps both to the
+//! same types.
 
 mod events;
 mod read;
@@ -9,21 +9,21 @@ mod write;
 
 use serde_json::Value;
 
-pub(crate) use events::Events;
+pub(crate) use events::EventParser;
 pub(crate) use read::{check_depth, read_rpc, read_task, read_update, refusal_in};
-pub(crate) use write::{Operation, Outgoing, Picture, Request};
+pub(crate) use write::{Operation, OutgoingMessage, Picture, Request};
 
-/// The versions that are spoken here.
+/// The supported versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// 1.0 and what follows it.
+    /// 1.0 and later.
     One,
     /// 0.3.
     ZeroThree,
 }
 
 impl Version {
-    /// As the header `A2A-Version` has it.
+    /// Returns the value of the header `A2A-Version`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::One => crate::wire::VERSION_1,
@@ -32,7 +32,7 @@ impl Version {
     }
 }
 
-/// How requests are carried.
+/// The supported bindings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binding {
     /// JSON-RPC: every request goes to the same address.
@@ -42,7 +42,7 @@ pub enum Binding {
 }
 
 impl Binding {
-    /// As cards spell it.
+    /// Returns the name as cards spell it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::JsonRpc => "JSONRPC",
@@ -51,7 +51,7 @@ impl Binding {
     }
 }
 
-/// Where a task stands.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Submitted,
@@ -62,12 +62,12 @@ pub(crate) enum State {
     InputRequired,
     AuthRequired,
     Rejected,
-    /// A state that nobody has heard of: not an end.
+    /// An unknown state, which is not an end.
     Unknown,
 }
 
 impl State {
-    /// Whether nothing more comes unless somebody acts.
+    /// Tells whether nothing more happens by itself.
     pub(crate) fn is_settled(self) -> bool {
         !matches!(self, Self::Submitted | Self::Working | Self::Unknown)
     }
@@ -78,12 +78,12 @@ impl State {
 pub(crate) enum Part {
     Text(String),
     Data(Value),
-    File { name: String, media_type: String, place: FilePlace },
+    File { name: String, media_type: String, source: FileSource },
 }
 
-/// Where a file is.
+/// The content or the address of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum FilePlace {
+pub(crate) enum FileSource {
     Url(String),
     Bytes(Vec<u8>),
 }
@@ -95,57 +95,57 @@ pub(crate) struct Artifact {
     pub(crate) parts: Vec<Part>,
 }
 
-/// Where a task stands, and what the agent says about it.
+/// The state of a task, and the agent's message about it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Status {
     pub(crate) state: State,
     pub(crate) message: Vec<Part>,
 }
 
-/// A task as a whole.
+/// A whole task.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Task {
-    pub(crate) names: Names,
+    pub(crate) ids: TaskIds,
     pub(crate) status: Status,
     pub(crate) artifacts: Vec<Artifact>,
     /// The agent's newest message in the task's history.
-    pub(crate) said: Vec<Part>,
+    pub(crate) last_message: Vec<Part>,
 }
 
-/// Which task of which conversation, where it is said.
+/// The ids of the task and its conversation, as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Names {
+pub(crate) struct TaskIds {
     pub(crate) task: Option<String>,
     pub(crate) context: Option<String>,
 }
 
-/// One thing that an agent said.
+/// One update from an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Update {
     Task(Task),
     /// An answer without a task.
     Message {
-        names: Names,
+        ids: TaskIds,
         parts: Vec<Part>,
     },
     Status {
-        names: Names,
+        ids: TaskIds,
         status: Status,
     },
     Artifact {
-        names: Names,
+        ids: TaskIds,
         artifact: Artifact,
         append: bool,
     },
 }
 
 impl Update {
-    pub(crate) fn names(&self) -> &Names {
+    pub(crate) fn ids(&self) -> &TaskIds {
         match self {
-            Self::Task(task) => &task.names,
-            Self::Message { names, .. }
-            | Self::Status { names, .. }
-            | Self::Artifact { names, .. } => names,
+            Self::Task(task) => &task.ids,
+            Self::Message { ids, .. } | Self::Status { ids, .. } | Self::Artifact { ids, .. } => {
+                ids
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! From JSON to what it means. Unknown fields are nothing special, wrong kinds are refused.
+//! Parses JSON into the types of this module. Unknown fields are ignored, wrong types are refused.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
@@ -6,14 +6,14 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Artifact, FilePlace, Names, Part, State, Status, Task, Update, Version};
-use crate::remote::error::Trouble;
+use super::{Artifact, FileSource, Part, State, Status, Task, TaskIds, Update, Version};
+use crate::remote::error::ExchangeError;
 
-/// Deeper than any honest answer.
-const DEEPEST: usize = 64;
+/// Limits the nesting of an answer.
+const MAX_JSON_DEPTH: usize = 64;
 
-/// Parts and artifacts of one thing that was said.
-const MOST_PARTS: usize = 1000;
+/// Limits the parts and artifacts of one update.
+const MAX_PART_COUNT: usize = 1000;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -24,7 +24,7 @@ struct WirePart {
     data: Option<Value>,
     filename: Option<String>,
     media_type: Option<String>,
-    /// 0.3.
+    /// The file of 0.3.
     file: Option<WireFile>,
 }
 
@@ -93,7 +93,7 @@ struct WireArtifactUpdate {
     append: bool,
 }
 
-/// One of these, in 1.0.
+/// The update of 1.0; one of these is set.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WireUpdate {
@@ -124,8 +124,8 @@ struct RpcError {
     message: String,
 }
 
-/// Refuses nesting that no honest answer has, before anything is built of it.
-pub(crate) fn check_depth(json: &[u8]) -> Result<(), Trouble> {
+/// Refuses excessive nesting before anything is built from it.
+pub(crate) fn check_depth(json: &[u8]) -> Result<(), ExchangeError> {
     let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
     for byte in json {
         match byte {
@@ -136,31 +136,35 @@ pub(crate) fn check_depth(json: &[u8]) -> Result<(), Trouble> {
             b'}' | b']' if !in_text => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > DEEPEST {
-            return Err(Trouble::TooMuch(format!("an answer with more than {DEEPEST} levels")));
+        if depth > MAX_JSON_DEPTH {
+            return Err(ExchangeError::TooMuch(format!(
+                "an answer with more than {MAX_JSON_DEPTH} levels"
+            )));
         }
     }
     Ok(())
 }
 
-/// The result of the JSON-RPC response to the request of this id.
-pub(crate) fn read_rpc<'a>(json: &'a [u8], id: &str) -> Result<&'a [u8], Trouble> {
+/// Returns the result of the JSON-RPC response with this id.
+pub(crate) fn read_rpc<'a>(json: &'a [u8], id: &str) -> Result<&'a [u8], ExchangeError> {
     check_depth(json)?;
     let response: RpcResponse<'_> = read(json)?;
     match response {
         RpcResponse { error: Some(error), .. } => {
-            Err(Trouble::Refused { code: error.code, message: short(&error.message) })
+            Err(ExchangeError::Refused { code: error.code, message: short(&error.message) })
         }
         RpcResponse { result: Some(_), id: other, .. } if other != *id => {
-            Err(Trouble::Garbage("an answer to another request".to_owned()))
+            Err(ExchangeError::Malformed("an answer to another request".to_owned()))
         }
         RpcResponse { result: Some(result), .. } => Ok(result.get().as_bytes()),
-        _ => Err(Trouble::Garbage("a response with neither a result nor an error".to_owned())),
+        _ => Err(ExchangeError::Malformed(
+            "a response with neither a result nor an error".to_owned(),
+        )),
     }
 }
 
-/// What an HTTP error says about itself.
-pub(crate) fn refusal_in(status: u16, body: &[u8]) -> Trouble {
+/// Returns the error that an HTTP error response describes.
+pub(crate) fn refusal_in(status: u16, body: &[u8]) -> ExchangeError {
     #[derive(Deserialize)]
     struct Envelope {
         error: Inner,
@@ -170,25 +174,26 @@ pub(crate) fn refusal_in(status: u16, body: &[u8]) -> Trouble {
         #[serde(default)]
         message: String,
     }
-    // The codes of JSON-RPC are negative; in HTTP+JSON the status is said again.
-    if let Err(Trouble::Refused { code: code @ ..0, message }) = read_rpc(body, "") {
-        return Trouble::Refused { code, message };
+    // The codes of JSON-RPC are negative; HTTP+JSON repeats the status there.
+    if let Err(ExchangeError::Refused { code: code @ ..0, message }) = read_rpc(body, "") {
+        return ExchangeError::Refused { code, message };
     }
     let message = serde_json::from_slice::<Envelope>(body)
         .map_or_else(|_| String::new(), |envelope| short(&envelope.error.message));
-    Trouble::Status { status, message }
+    ExchangeError::Status { status, message }
 }
 
-/// A task, as it is given to those who ask for it.
-pub(crate) fn read_task(json: &[u8]) -> Result<Task, Trouble> {
+/// Parses a task.
+pub(crate) fn read_task(json: &[u8]) -> Result<Task, ExchangeError> {
     check_depth(json)?;
     task(read(json)?)
 }
 
-/// Something that was said, in a response or an event.
-pub(crate) fn read_update(version: Version, json: &[u8]) -> Result<Update, Trouble> {
+/// Parses an update from a response or an event.
+pub(crate) fn read_update(version: Version, json: &[u8]) -> Result<Update, ExchangeError> {
     check_depth(json)?;
-    let nothing = || Trouble::Garbage("an answer that is neither a task nor a message".to_owned());
+    let nothing =
+        || ExchangeError::Malformed("an answer that is neither a task nor a message".to_owned());
     let wire = match version {
         Version::One => read(json)?,
         Version::ZeroThree => {
@@ -211,51 +216,54 @@ pub(crate) fn read_update(version: Version, json: &[u8]) -> Result<Update, Troub
     match wire {
         WireUpdate { task: Some(wire), .. } => Ok(Update::Task(task(wire)?)),
         WireUpdate { status_update: Some(update), .. } => Ok(Update::Status {
-            names: names(update.task_id, update.context_id)?,
+            ids: ids(update.task_id, update.context_id)?,
             status: status(update.status)?,
         }),
         WireUpdate { artifact_update: Some(update), .. } => Ok(Update::Artifact {
-            names: names(update.task_id, update.context_id)?,
+            ids: ids(update.task_id, update.context_id)?,
             artifact: artifact(update.artifact)?,
             append: update.append,
         }),
         WireUpdate { message: Some(message), .. } => Ok(Update::Message {
-            names: names(message.task_id, message.context_id)?,
+            ids: ids(message.task_id, message.context_id)?,
             parts: parts(message.parts)?,
         }),
         _ => Err(nothing()),
     }
 }
 
-fn read<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Trouble> {
-    serde_json::from_slice(json).map_err(|error| Trouble::Garbage(short(&error.to_string())))
+fn read<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, ExchangeError> {
+    serde_json::from_slice(json)
+        .map_err(|error| ExchangeError::Malformed(short(&error.to_string())))
 }
 
-fn task(wire: WireTask) -> Result<Task, Trouble> {
-    let names = names(Some(wire.id), wire.context_id)?;
-    if names.task.is_none() {
-        return Err(Trouble::Garbage("a task without an id".to_owned()));
+fn task(wire: WireTask) -> Result<Task, ExchangeError> {
+    let ids = ids(Some(wire.id), wire.context_id)?;
+    if ids.task.is_none() {
+        return Err(ExchangeError::Malformed("a task without an id".to_owned()));
     }
     let is_agent =
         |message: &WireMessage| matches!(message.role.as_deref(), Some("ROLE_AGENT" | "agent"));
-    let said = wire.history.into_iter().rev().find(is_agent);
+    let last_message = wire.history.into_iter().rev().find(is_agent);
     Ok(Task {
-        names,
+        ids,
         status: wire
             .status
             .map_or_else(|| Ok(Status { state: State::Unknown, message: Vec::new() }), status)?,
         artifacts: wire
             .artifacts
             .into_iter()
-            .take(MOST_PARTS)
+            .take(MAX_PART_COUNT)
             .map(artifact)
             .collect::<Result<_, _>>()?,
-        said: said.map_or_else(|| Ok(Vec::new()), |message| parts(message.parts))?,
+        last_message: last_message
+            .map_or_else(|| Ok(Vec::new()), |message| parts(message.parts))?,
     })
 }
 
-/// Ids go into addresses, headers and the database: an unusual one is refused, an empty one is none.
-fn names(task: Option<String>, context: Option<String>) -> Result<Names, Trouble> {
+/// Checks ids, which go into addresses, headers and the database: an unusual id is refused, an
+/// empty one counts as none.
+fn ids(task: Option<String>, context: Option<String>) -> Result<TaskIds, ExchangeError> {
     let sound = |id: Option<String>| match id {
         None => Ok(None),
         Some(id) if id.is_empty() => Ok(None),
@@ -264,17 +272,19 @@ fn names(task: Option<String>, context: Option<String>) -> Result<Names, Trouble
         {
             Ok(Some(id))
         }
-        Some(_) => Err(Trouble::Garbage("an id of unusual characters or length".to_owned())),
+        Some(_) => {
+            Err(ExchangeError::Malformed("an id of unusual characters or length".to_owned()))
+        }
     };
-    Ok(Names { task: sound(task)?, context: sound(context)? })
+    Ok(TaskIds { task: sound(task)?, context: sound(context)? })
 }
 
-/// In an address, these mean another place.
+/// Tells whether an id consists of dots, which mean another path in an address.
 fn is_dots(id: &str) -> bool {
     id.chars().all(|c| c == '.')
 }
 
-fn status(wire: WireStatus) -> Result<Status, Trouble> {
+fn status(wire: WireStatus) -> Result<Status, ExchangeError> {
     let spelt = wire.state.strip_prefix("TASK_STATE_").unwrap_or(&wire.state);
     let state = match spelt.to_ascii_lowercase().replace('-', "_").as_str() {
         "submitted" => State::Submitted,
@@ -291,48 +301,48 @@ fn status(wire: WireStatus) -> Result<Status, Trouble> {
     Ok(Status { state, message })
 }
 
-fn artifact(wire: WireArtifact) -> Result<Artifact, Trouble> {
+fn artifact(wire: WireArtifact) -> Result<Artifact, ExchangeError> {
     Ok(Artifact { id: wire.artifact_id, parts: parts(wire.parts)? })
 }
 
-fn parts(wire: Vec<WirePart>) -> Result<Vec<Part>, Trouble> {
-    wire.into_iter().take(MOST_PARTS).filter_map(|wire| part(wire).transpose()).collect()
+fn parts(wire: Vec<WirePart>) -> Result<Vec<Part>, ExchangeError> {
+    wire.into_iter().take(MAX_PART_COUNT).filter_map(|wire| part(wire).transpose()).collect()
 }
 
-/// A part of a kind that nobody has heard of is left out.
-fn part(wire: WirePart) -> Result<Option<Part>, Trouble> {
+/// Converts a part. Parts of an unknown kind are left out.
+fn part(wire: WirePart) -> Result<Option<Part>, ExchangeError> {
     let name = wire.filename.unwrap_or_default();
     let media_type = wire.media_type.unwrap_or_default();
     Ok(match wire {
         WirePart { text: Some(text), .. } => Some(Part::Text(text)),
         WirePart { raw: Some(raw), .. } => {
-            Some(Part::File { name, media_type, place: FilePlace::Bytes(decode(&raw)?) })
+            Some(Part::File { name, media_type, source: FileSource::Bytes(decode(&raw)?) })
         }
         WirePart { url: Some(url), .. } => {
-            Some(Part::File { name, media_type, place: FilePlace::Url(url) })
+            Some(Part::File { name, media_type, source: FileSource::Url(url) })
         }
         WirePart { file: Some(file), .. } => {
             let (name, media_type) =
                 (file.name.unwrap_or_default(), file.mime_type.unwrap_or_default());
-            let place = match (file.bytes, file.uri) {
-                (Some(bytes), _) => FilePlace::Bytes(decode(&bytes)?),
-                (None, uri) => FilePlace::Url(uri.unwrap_or_default()),
+            let source = match (file.bytes, file.uri) {
+                (Some(bytes), _) => FileSource::Bytes(decode(&bytes)?),
+                (None, uri) => FileSource::Url(uri.unwrap_or_default()),
             };
-            Some(Part::File { name, media_type, place })
+            Some(Part::File { name, media_type, source })
         }
         WirePart { data: Some(data), .. } => Some(Part::Data(data)),
         _ => None,
     })
 }
 
-fn decode(text: &str) -> Result<Vec<u8>, Trouble> {
+fn decode(text: &str) -> Result<Vec<u8>, ExchangeError> {
     STANDARD
         .decode(text)
         .or_else(|_| URL_SAFE.decode(text))
-        .map_err(|_| Trouble::Garbage("a file that is not base64".to_owned()))
+        .map_err(|_| ExchangeError::Malformed("a file that is not base64".to_owned()))
 }
 
-/// A stranger's words in an error.
+/// Shortens an untrusted text for an error.
 fn short(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(300).collect()
 }
@@ -349,8 +359,8 @@ mod tests {
             "message":{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"text","text":"Which?"}]}}}"#;
         let one = read_update(Version::One, one).unwrap();
         assert_eq!(one, read_update(Version::ZeroThree, three).unwrap());
-        let Update::Status { names, status } = one else { panic!("{one:?}") };
-        assert_eq!(names, Names { task: Some("t".into()), context: Some("c".into()) });
+        let Update::Status { ids, status } = one else { panic!("{one:?}") };
+        assert_eq!(ids, TaskIds { task: Some("t".into()), context: Some("c".into()) });
         assert!(status.state == State::InputRequired && status.state.is_settled());
         let one = br#"{"artifactUpdate":{"taskId":"t","append":true,"artifact":{"artifactId":"a",
             "parts":[{"raw":"aGk=","filename":"f","mediaType":"text/plain"},{"new":1},{"data":[1]}]}}}"#;
@@ -380,7 +390,7 @@ mod tests {
             "no",
         ] {
             let error = read_update(Version::One, json.as_bytes()).unwrap_err();
-            assert!(matches!(error, Trouble::Garbage(_)), "{json}: {error}");
+            assert!(matches!(error, ExchangeError::Malformed(_)), "{json}: {error}");
         }
     }
 
@@ -388,7 +398,7 @@ mod tests {
     fn deep_nesting_is_refused_before_it_is_built() {
         let deep = format!("{{\"task\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
         let error = read_update(Version::One, deep.as_bytes()).unwrap_err();
-        assert!(matches!(error, Trouble::TooMuch(_)), "{error}");
+        assert!(matches!(error, ExchangeError::TooMuch(_)), "{error}");
         let brackets = format!("{{\"x\":\"{}\"}}", "[".repeat(1000));
         assert!(check_depth(brackets.as_bytes()).is_ok());
     }
@@ -397,13 +407,16 @@ mod tests {
     fn an_error_is_an_error_wherever_it_is() {
         let error =
             br#"{"jsonrpc":"2.0","id":"1","error":{"code":-32001,"message":"no task\u001b[2J"}}"#;
-        let trouble = read_rpc(error, "1").unwrap_err();
-        assert_eq!(trouble, Trouble::Refused { code: -32001, message: "no task[2J".into() });
+        let error = read_rpc(error, "1").unwrap_err();
+        assert_eq!(error, ExchangeError::Refused { code: -32001, message: "no task[2J".into() });
         let result = br#"{"jsonrpc":"2.0","id":"1","result":{"a":1}}"#;
         assert_eq!(read_rpc(result, "1").unwrap(), br#"{"a":1}"#);
-        assert!(matches!(read_rpc(result, "2").unwrap_err(), Trouble::Garbage(_)));
+        assert!(matches!(read_rpc(result, "2").unwrap_err(), ExchangeError::Malformed(_)));
         let status = refusal_in(404, br#"{"error":{"code":404,"message":"gone"}}"#);
-        assert_eq!(status, Trouble::Status { status: 404, message: "gone".into() });
-        assert_eq!(refusal_in(500, b"oh"), Trouble::Status { status: 500, message: String::new() });
+        assert_eq!(status, ExchangeError::Status { status: 404, message: "gone".into() });
+        assert_eq!(
+            refusal_in(500, b"oh"),
+            ExchangeError::Status { status: 500, message: String::new() }
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What is said to an agent elsewhere, spelt as it expects it.
+//! Writes the requests to a remote agent, in the spelling of its version.
 
 use a2a::{
     CancelTaskRequest, GetTaskRequest, JsonRpcRequest, Message, Part, Role,
@@ -11,59 +11,59 @@ use serde_json::{Value, json};
 
 use super::{Binding, Version};
 use crate::remote::card::Interface;
-use crate::remote::error::Trouble;
+use crate::remote::error::ExchangeError;
 
-/// What an answer may be made of.
-const ACCEPTED: [&str; 3] = ["text/plain", "text/markdown", "application/json"];
+/// The media types that an answer may have.
+const ACCEPTED_OUTPUT_MODES: [&str; 3] = ["text/plain", "text/markdown", "application/json"];
 
-/// A message for an agent.
+/// A message to an agent.
 #[derive(Debug, Clone)]
-pub(crate) struct Outgoing {
-    /// The same again is the same message.
+pub(crate) struct OutgoingMessage {
+    /// A message with the same id is a repetition.
     pub(crate) id: String,
     pub(crate) text: String,
     pub(crate) pictures: Vec<Picture>,
-    /// The conversation that it goes on with.
+    /// The conversation that it continues.
     pub(crate) context: Option<String>,
-    /// The task that it answers a question of.
+    /// The task whose question it answers.
     pub(crate) task: Option<String>,
 }
 
-/// A picture that goes along.
+/// An attached image.
 #[derive(Debug, Clone)]
 pub(crate) struct Picture {
     pub(crate) media_type: String,
     pub(crate) data: Vec<u8>,
 }
 
-/// What is asked of an agent.
+/// A request to an agent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Operation<'a> {
-    Send(&'a Outgoing),
-    Stream(&'a Outgoing),
+    Send(&'a OutgoingMessage),
+    Stream(&'a OutgoingMessage),
     Get(&'a str),
     Subscribe(&'a str),
     Cancel(&'a str),
 }
 
-/// A request: how, where to, and with which body.
+/// An HTTP request.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) body: Vec<u8>,
-    /// What answers to it are marked with, over JSON-RPC.
+    /// The id of the JSON-RPC request, which its answers repeat.
     pub(crate) id: Option<String>,
 }
 
 impl Operation<'_> {
-    /// Whether the answer is a stream.
+    /// Tells whether the answer is a stream.
     pub(crate) fn is_streaming(self) -> bool {
         matches!(self, Self::Stream(_) | Self::Subscribe(_))
     }
 
-    /// The request as it is sent.
-    pub(crate) fn request(self, to: &Interface) -> Result<Request, Trouble> {
+    /// Returns the HTTP request.
+    pub(crate) fn request(self, to: &Interface) -> Result<Request, ExchangeError> {
         match to.binding {
             Binding::JsonRpc => {
                 let (method, parameters) = match to.version {
@@ -79,7 +79,7 @@ impl Operation<'_> {
         }
     }
 
-    fn as_one(self, tenant: Option<&str>) -> Result<(&'static str, Value), Trouble> {
+    fn as_one(self, tenant: Option<&str>) -> Result<(&'static str, Value), ExchangeError> {
         let tenant = tenant.map(str::to_owned);
         let (method, parameters) = match self {
             Self::Send(message) => {
@@ -114,7 +114,7 @@ impl Operation<'_> {
         }
     }
 
-    fn as_http(self, to: &Interface) -> Result<Request, Trouble> {
+    fn as_http(self, to: &Interface) -> Result<Request, ExchangeError> {
         let tenant = || to.tenant.clone();
         let (method, steps, action, body) = match self {
             Self::Send(message) => {
@@ -133,9 +133,9 @@ impl Operation<'_> {
         };
         let mut url = to.url.clone();
         {
-            let mut path = url
-                .path_segments_mut()
-                .map_err(|()| Trouble::Garbage("an endpoint that has no path".to_owned()))?;
+            let mut path = url.path_segments_mut().map_err(|()| {
+                ExchangeError::Malformed("an endpoint that has no path".to_owned())
+            })?;
             path.pop_if_empty().extend(to.tenant.as_deref());
             path.extend(steps);
         }
@@ -147,7 +147,7 @@ impl Operation<'_> {
     }
 }
 
-impl Outgoing {
+impl OutgoingMessage {
     fn as_one(&self, tenant: Option<String>) -> SendMessageRequest {
         let pictures = self.pictures.iter().map(|picture| {
             Part::raw(picture.data.clone()).with_media_type(picture.media_type.as_str())
@@ -163,7 +163,7 @@ impl Outgoing {
             reference_task_ids: None,
         };
         let configuration = SendMessageConfiguration {
-            accepted_output_modes: Some(ACCEPTED.map(str::to_owned).to_vec()),
+            accepted_output_modes: Some(ACCEPTED_OUTPUT_MODES.map(str::to_owned).to_vec()),
             task_push_notification_config: None,
             history_length: None,
             return_immediately: None,
@@ -187,18 +187,18 @@ impl Outgoing {
         }
         json!({
             "message": message,
-            "configuration": { "acceptedOutputModes": ACCEPTED, "blocking": true },
+            "configuration": { "acceptedOutputModes": ACCEPTED_OUTPUT_MODES, "blocking": true },
         })
     }
 }
 
-fn bytes(value: &impl serde::Serialize) -> Result<Vec<u8>, Trouble> {
+fn bytes(value: &impl serde::Serialize) -> Result<Vec<u8>, ExchangeError> {
     serde_json::to_vec(value).map_err(unsendable)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
-fn unsendable(error: serde_json::Error) -> Trouble {
-    Trouble::Garbage(format!("a request that cannot be written: {error}"))
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
+fn unsendable(error: serde_json::Error) -> ExchangeError {
+    ExchangeError::Malformed(format!("a request that cannot be written: {error}"))
 }
 
 #[cfg(test)]

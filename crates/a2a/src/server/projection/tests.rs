@@ -1,4 +1,4 @@
-//! The fold by itself: whatever a turn does, what a stream says of it adds up to the task.
+//! Tests the fold: whatever a turn does, the updates of its stream add up to the task.
 
 use lango_protocol::{
     ApprovalDecision, EventId, FailureClass, Origin, Outcome, OutcomeStatus, SessionId, TurnId,
@@ -8,41 +8,41 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Something that an agent does.
+/// An action of an agent.
 #[derive(Debug, Clone)]
-enum Act {
+enum Action {
     Say(String),
     Stumble,
     Remark,
     Call,
     Ask,
-    HandOver { returns: bool, several: bool },
+    Transfer { returns: bool, several: bool },
 }
 
-struct Play {
+struct TurnScript {
     turn: TurnId,
     seq: u64,
     step: u32,
     branch: Option<CallId>,
-    /// Whether the agent that speaks now speaks to the caller.
+    /// True if the current speaker talks to the caller.
     answers: bool,
-    heard: String,
+    streamed_text: String,
     events: Vec<Event>,
 }
 
-impl Play {
+impl TurnScript {
     fn new(text: &str) -> Self {
-        let mut play = Self {
+        let mut script = Self {
             turn: TurnId::generate(),
             seq: 0,
             step: 1,
             branch: None,
             answers: true,
-            heard: String::new(),
+            streamed_text: String::new(),
             events: Vec::new(),
         };
         let (text, origin) = (text.to_owned(), Origin::A2a);
-        play.add(EventBody::UserMessage {
+        script.add(EventBody::UserMessage {
             text,
             attachment: None,
             images: vec![],
@@ -50,16 +50,16 @@ impl Play {
             sender: None,
             call: None,
         });
-        play
+        script
     }
 
-    fn of(acts: &[Act], status: OutcomeStatus) -> Self {
-        let mut play = Self::new("hello");
+    fn of(acts: &[Action], status: OutcomeStatus) -> Self {
+        let mut script = Self::new("hello");
         for act in acts {
-            play.act(act);
+            script.act(act);
         }
-        play.finish(status);
-        play
+        script.finish(status);
+        script
     }
 
     fn add(&mut self, body: EventBody) {
@@ -80,24 +80,24 @@ impl Play {
         });
     }
 
-    fn act(&mut self, act: &Act) {
+    fn act(&mut self, act: &Action) {
         match act {
-            Act::Say(text) => {
-                self.heard.push_str(text);
+            Action::Say(text) => {
+                self.streamed_text.push_str(text);
                 let answer = self.answers;
                 self.add(EventBody::TextDelta { text: text.clone(), answer });
             }
-            Act::Stumble => {
-                self.heard.clear();
+            Action::Stumble => {
+                self.streamed_text.clear();
                 let [model, fault, reason, next] = ["m", "f", "r", "n"].map(str::to_owned);
                 self.add(EventBody::Setback { model, fault, reason, next, wait_milliseconds: 0 });
             }
-            Act::Remark => {
-                let text = std::mem::take(&mut self.heard);
+            Action::Remark => {
+                let text = std::mem::take(&mut self.streamed_text);
                 self.add(EventBody::Message { text, answer: false });
                 self.step += 1;
             }
-            Act::Call => {
+            Action::Call => {
                 let (tool, arguments) = ("fs_stat".to_owned(), "{}".to_owned());
                 self.add(EventBody::ToolCall {
                     call: CallId::generate(),
@@ -105,10 +105,10 @@ impl Play {
                     arguments,
                     read_only: true,
                 });
-                self.heard.clear();
+                self.streamed_text.clear();
                 self.step += 1;
             }
-            Act::Ask => {
+            Action::Ask => {
                 let call = CallId::generate();
                 let (tool, summary, digest) =
                     ("exec_shell".to_owned(), String::new(), String::new());
@@ -128,7 +128,7 @@ impl Play {
                     by: "the owner".to_owned(),
                 });
             }
-            Act::HandOver { returns, several } => {
+            Action::Transfer { returns, several } => {
                 let back = self.branch.take().is_some();
                 let calls = [CallId::generate(), CallId::generate()];
                 let count = if *several { 2 } else { 1 };
@@ -144,7 +144,7 @@ impl Play {
                         decided_by: None,
                     });
                 }
-                self.heard.clear();
+                self.streamed_text.clear();
                 self.step += 1;
                 if !back {
                     self.branch = Some(calls[0].clone());
@@ -156,7 +156,7 @@ impl Play {
 
     fn finish(&mut self, status: OutcomeStatus) {
         let text = match status {
-            OutcomeStatus::Done if !self.heard.trim().is_empty() => std::mem::take(&mut self.heard),
+            OutcomeStatus::Done if !self.streamed_text.trim().is_empty() => std::mem::take(&mut self.streamed_text),
             _ => "In the end.".to_owned(),
         };
         self.add(EventBody::Message { text, answer: true });
@@ -174,7 +174,7 @@ fn fold(events: &[Event], revealed: bool) -> (Projection, Vec<StreamResponse>) {
     (projection, said)
 }
 
-/// What a client knows that applies every update to what it had.
+/// Returns what a client knows after it applied every update to its state.
 fn applied(mut task: Option<Task>, updates: &[StreamResponse]) -> Option<Task> {
     for update in updates {
         match update {
@@ -205,15 +205,15 @@ fn applied(mut task: Option<Task>, updates: &[StreamResponse]) -> Option<Task> {
     task
 }
 
-fn acts() -> impl Strategy<Value = Vec<Act>> {
+fn acts() -> impl Strategy<Value = Vec<Action>> {
     let act = prop_oneof![
-        12 => "[a-z ]{1,20}|[a-z ]{60,120}|```json|\\[a|\n".prop_map(Act::Say),
-        1 => Just(Act::Stumble),
-        1 => Just(Act::Remark),
-        1 => Just(Act::Call),
-        1 => Just(Act::Ask),
+        12 => "[a-z ]{1,20}|[a-z ]{60,120}|```json|\\[a|\n".prop_map(Action::Say),
+        1 => Just(Action::Stumble),
+        1 => Just(Action::Remark),
+        1 => Just(Action::Call),
+        1 => Just(Action::Ask),
         2 => (any::<bool>(), any::<bool>())
-            .prop_map(|(returns, several)| Act::HandOver { returns, several }),
+            .prop_map(|(returns, several)| Action::Transfer { returns, several }),
     ];
     proptest::collection::vec(act, 0..14)
 }
@@ -228,23 +228,24 @@ fn statuses() -> impl Strategy<Value = OutcomeStatus> {
 }
 
 proptest! {
-    /// Cut anywhere: the snapshot and what follows it are the task, and so is the uncut stream.
+    /// Cut at any point, the snapshot plus the following updates equal the task, and so does the
+    /// uncut stream.
     #[test]
     fn a_snapshot_and_what_follows_it_are_the_task(
         acts in acts(), status in statuses(), revealed: bool,
     ) {
-        let play = Play::of(&acts, status.clone());
-        let (whole, said) = fold(&play.events, revealed);
+        let script = TurnScript::of(&acts, status.clone());
+        let (whole, said) = fold(&script.events, revealed);
         if whole.message().is_some() {
             prop_assert_eq!(said.len(), 1, "a message is alone");
             return Ok(());
         }
         let expected = whole.task();
-        for cut in 0..=play.events.len() {
-            let (mut projection, before) = fold(&play.events[..cut], revealed);
+        for cut in 0..=script.events.len() {
+            let (mut projection, before) = fold(&script.events[..cut], revealed);
             let snapshot = projection.is_revealed().then(|| projection.task());
             let after: Vec<StreamResponse> =
-                play.events[cut..].iter().flat_map(|event| projection.apply(event)).collect();
+                script.events[cut..].iter().flat_map(|event| projection.apply(event)).collect();
             prop_assert_eq!([before, after.clone()].concat(), said.clone(), "the same words");
             let seen = applied(snapshot, &after).unwrap();
             prop_assert_eq!(&seen.status, &expected.status);
@@ -254,23 +255,23 @@ proptest! {
         }
     }
 
-    /// What is streamed makes no difference in the end: the journal alone gives the same task.
+    /// Streamed text makes no difference in the end: the journal alone gives the same task.
     #[test]
     fn the_journal_alone_gives_the_same_task(acts in acts(), status in statuses()) {
-        let play = Play::of(&acts, status);
+        let script = TurnScript::of(&acts, status);
         let kept: Vec<Event> =
-            play.events.iter().filter(|event| event.body.is_durable()).cloned().collect();
-        let (live, _) = fold(&play.events, false);
+            script.events.iter().filter(|event| event.body.is_durable()).cloned().collect();
+        let (live, _) = fold(&script.events, false);
         let (read, _) = fold(&kept, false);
         prop_assert_eq!(live.message(), read.message());
         prop_assert_eq!(live.task(), read.task());
     }
 
-    /// States only go forward, and the last one is said.
+    /// States only advance, and the last one is sent.
     #[test]
     fn states_never_go_back(acts in acts(), status in statuses()) {
-        let play = Play::of(&acts, status);
-        let (_, said) = fold(&play.events, true);
+        let script = TurnScript::of(&acts, status);
+        let (_, said) = fold(&script.events, true);
         let rank = |state: &TaskState| match state {
             TaskState::Submitted => 0,
             TaskState::Working | TaskState::InputRequired => 1,
@@ -288,40 +289,40 @@ proptest! {
 #[test]
 fn words_of_agents_that_do_not_speak_to_the_caller_are_not_said() {
     for (returns, several) in [(true, false), (false, true)] {
-        let mut play = Play::new("hello");
-        play.act(&Act::HandOver { returns, several });
-        play.act(&Act::Say("between us ".repeat(30)));
-        play.act(&Act::Say(" two".to_owned()));
-        let (_, said) = fold(&play.events, false);
+        let mut script = TurnScript::new("hello");
+        script.act(&Action::Transfer { returns, several });
+        script.act(&Action::Say("between us ".repeat(30)));
+        script.act(&Action::Say(" two".to_owned()));
+        let (_, said) = fold(&script.events, false);
         assert!(!said.iter().any(|update| matches!(update, StreamResponse::ArtifactUpdate(_))));
     }
 }
 
 #[test]
 fn why_a_turn_failed_stays_here() {
-    let mut play = Play::new("hello");
-    play.finish(OutcomeStatus::Failed { class: FailureClass::Provider, reason: "secret".into() });
-    let (projection, _) = fold(&play.events, false);
+    let mut script = TurnScript::new("hello");
+    script.finish(OutcomeStatus::Failed { class: FailureClass::Provider, reason: "secret".into() });
+    let (projection, _) = fold(&script.events, false);
     assert_eq!(projection.state(), &TaskState::Failed);
     assert!(!serde_json::to_string(&projection.task()).unwrap().contains("secret"));
 }
 
 #[test]
 fn words_that_became_void_are_replaced_and_in_no_snapshot() {
-    let mut play = Play::new("hello");
-    play.act(&Act::HandOver { returns: false, several: false });
+    let mut script = TurnScript::new("hello");
+    script.act(&Action::Transfer { returns: false, several: false });
     for _ in 0..4 {
-        play.act(&Act::Say("void words ".repeat(10)));
+        script.act(&Action::Say("void words ".repeat(10)));
     }
-    let (before, _) = fold(&play.events, false);
+    let (before, _) = fold(&script.events, false);
     assert!(before.task().artifacts.is_some());
-    play.act(&Act::Stumble);
-    let (after, said) = fold(&play.events, false);
+    script.act(&Action::Stumble);
+    let (after, said) = fold(&script.events, false);
     assert_eq!(after.task().artifacts, None);
     for _ in 0..4 {
-        play.act(&Act::Say("better words ".repeat(10)));
+        script.act(&Action::Say("better words ".repeat(10)));
     }
-    let (_, more) = fold(&play.events, false);
+    let (_, more) = fold(&script.events, false);
     let StreamResponse::ArtifactUpdate(next) = &more[said.len()] else { panic!("{more:?}") };
     assert_eq!(next.append, Some(false));
     assert!(next.artifact.parts[0].as_text().is_some_and(|text| text.starts_with("better")));
@@ -331,11 +332,11 @@ fn words_that_became_void_are_replaced_and_in_no_snapshot() {
 fn an_end_that_was_told_stays_whatever_the_turn_says_later() {
     let mut projection = Projection::new("t", "c", 0, true);
     projection.begin_turn(1, "m", 0);
-    for event in &Play::of(&[Act::Call], OutcomeStatus::Done).events {
+    for event in &TurnScript::of(&[Action::Call], OutcomeStatus::Done).events {
         projection.apply(event);
     }
     assert!(projection.state().is_terminal());
-    assert_eq!(projection.end(EndedBeside::Canceled, 2000).len(), 1);
+    assert_eq!(projection.end(ForcedEnd::Canceled, 2000).len(), 1);
     assert_eq!(projection.state(), &TaskState::Canceled);
-    assert!(projection.end(EndedBeside::Canceled, 2000).is_empty());
+    assert!(projection.end(ForcedEnd::Canceled, 2000).is_empty());
 }

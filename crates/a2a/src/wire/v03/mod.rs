@@ -1,5 +1,5 @@
-//! Protocol 0.3 as it is on the wire, and what of it means what in 1.0. Both directions: this server
-//! reads its requests and writes its answers, a client the other way round.
+//! Defines protocol 0.3 on the wire and its mapping to 1.0, in both directions: the server reads
+//! its requests and writes its answers, a client does the reverse.
 
 mod part;
 mod request;

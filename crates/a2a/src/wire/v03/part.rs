@@ -1,4 +1,4 @@
-//! Messages, parts and artifacts of 0.3.
+//! Defines messages, parts and artifacts of 0.3.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 type Metadata = Option<HashMap<String, Value>>;
 
-/// Who says something.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -42,7 +42,7 @@ pub enum Part {
     },
 }
 
-/// A file, by its content or by where it is.
+/// A file, by its content or its address.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -84,7 +84,7 @@ fn message_kind() -> String {
     "message".to_owned()
 }
 
-/// What an agent made.
+/// A result of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -115,7 +115,7 @@ impl From<a2a::Part> for Part {
                 let file = File { bytes: None, uri: Some(uri), name, mime_type };
                 Self::File { file, metadata }
             }
-            // Data was an object in 0.3.
+            // Data is always an object in 0.3.
             PartContent::Data(data @ Value::Object(_)) => Self::Data { data, metadata },
             PartContent::Data(data) => Self::Data { data: json!({ "value": data }), metadata },
         }

@@ -1,4 +1,4 @@
-//! What is asked in 0.3.
+//! Defines the requests of 0.3.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::part::Message;
 
 type Metadata = Option<HashMap<String, Value>>;
 
-/// `message/send` and `message/stream`.
+/// The parameters of `message/send` and `message/stream`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct SendParams {
@@ -20,7 +20,7 @@ pub struct SendParams {
     pub metadata: Metadata,
 }
 
-/// How a message is to be answered.
+/// The options for the answer to a message.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -35,7 +35,7 @@ pub struct Configuration {
     pub push_notification_config: Option<NotificationConfig>,
 }
 
-/// Where notifications go.
+/// The address of a webhook and its credentials.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct NotificationConfig {
@@ -48,7 +48,7 @@ pub struct NotificationConfig {
     pub authentication: Option<Authentication>,
 }
 
-/// How a notification proves whom it is from.
+/// The credentials of a notification.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Authentication {
@@ -57,7 +57,7 @@ pub struct Authentication {
     pub credentials: Option<String>,
 }
 
-/// `tasks/get`.
+/// The parameters of `tasks/get`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -67,7 +67,7 @@ pub struct TaskQuery {
     pub history_length: Option<i32>,
 }
 
-/// `tasks/cancel` and `tasks/resubscribe`.
+/// The parameters of `tasks/cancel` and `tasks/resubscribe`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct TaskId {
@@ -83,7 +83,7 @@ pub struct TaskNotification {
     pub push_notification_config: NotificationConfig,
 }
 
-/// `tasks/pushNotificationConfig/get` and `/list`; the id is the task's.
+/// The parameters of `tasks/pushNotificationConfig/get` and `/list`; the id is the task's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -93,7 +93,7 @@ pub struct ListNotifications {
     pub push_notification_config_id: Option<String>,
 }
 
-/// `tasks/pushNotificationConfig/delete`.
+/// The parameters of `tasks/pushNotificationConfig/delete`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the names say it")]

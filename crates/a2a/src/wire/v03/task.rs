@@ -1,4 +1,4 @@
-//! Tasks and what a stream says of them, in 0.3.
+//! Defines tasks and the events of a stream in 0.3.
 
 use std::collections::HashMap;
 
@@ -61,7 +61,7 @@ fn task_kind() -> String {
     "task".to_owned()
 }
 
-/// The status changed.
+/// A change of the status.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -69,7 +69,7 @@ pub struct StatusUpdate {
     pub task_id: String,
     pub context_id: String,
     pub status: Status,
-    /// Nothing more comes.
+    /// True if no more updates follow.
     #[serde(default)]
     pub r#final: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,7 @@ pub struct ArtifactUpdate {
     pub metadata: Metadata,
 }
 
-/// What a stream says, and what a message is answered with.
+/// An event of a stream, or the answer to a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "the names say it")]

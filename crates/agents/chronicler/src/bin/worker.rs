@@ -1,4 +1,4 @@
-//! Plays the part of a process that is killed while it observes, in this crate's tests.
+//! Observes a session in a process that this crate's tests kill.
 
 use lango_chronicler::{Chronicler, Memory, MemoryResources, MemorySettings};
 use lango_retrieval::Retrieval;
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let database = Database::open(&address.parse()?).await?;
         let journal = Journal::open(database.clone()).await?;
         let retrieval = Retrieval::open(database, None).await?;
-        // Small steps, so that there are many moments to be killed at.
+        // Small steps, so that there are many moments at which it can be killed.
         let settings = MemorySettings {
             message_token_threshold: 20,
             observation_token_threshold: 60,

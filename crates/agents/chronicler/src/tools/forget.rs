@@ -1,4 +1,4 @@
-//! `memory_forget`: really gone.
+//! Implements `memory_forget`, which removes a memory for good.
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, plural};
@@ -6,10 +6,10 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::search::FoundMemory;
+use super::search::MemoryHit;
 use crate::memory::Memory;
 use crate::record::{StoredMemory, day};
-use crate::text::{coverage, telling};
+use crate::text::{coverage, significant_words};
 
 pub(crate) struct Forget {
     pub(crate) memory: Memory,
@@ -28,7 +28,7 @@ pub(crate) struct ForgetArguments {
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Outcome {
+pub(crate) enum ForgetOutput {
     Forgotten {
         forgotten: String,
         kind: &'static str,
@@ -41,27 +41,27 @@ pub(crate) enum Outcome {
     },
     Several {
         nothing_was_forgotten: &'static str,
-        memories: Vec<FoundMemory>,
+        memories: Vec<MemoryHit>,
     },
 }
 
-/// How much of a query a memory must have.
-const FITS: f64 = 0.5;
+/// Sets how much of a query a memory must contain.
+const MIN_QUERY_COVERAGE: f64 = 0.5;
 
 impl Forget {
-    /// The memories that a query can mean, the best first.
-    async fn meant(&self, query: &str) -> Result<Vec<(StoredMemory, f64)>, ToolError> {
-        let wanted = telling(query);
+    /// Returns the memories that a query can mean, the best first.
+    async fn find_matching(&self, query: &str) -> Result<Vec<(StoredMemory, f64)>, ToolError> {
+        let wanted = significant_words(query);
         let mut found = self.memory.search(query, 20).await?;
         let share = |memory: &StoredMemory| {
-            let words = telling(&format!("{} {}", memory.content, memory.about));
+            let words = significant_words(&format!("{} {}", memory.content, memory.about));
             coverage(&wanted, &words).max(coverage(&words, &wanted))
         };
-        found.retain(|(memory, _)| share(memory) >= FITS);
-        // One that says exactly this is meant, whatever else is like it.
+        found.retain(|(memory, _)| share(memory) >= MIN_QUERY_COVERAGE);
+        // A memory that says exactly this is meant, even if others are similar.
         let exact: Vec<(StoredMemory, f64)> = found
             .iter()
-            .filter(|(memory, _)| telling(&memory.content) == wanted)
+            .filter(|(memory, _)| significant_words(&memory.content) == wanted)
             .cloned()
             .collect();
         Ok(if exact.len() == 1 { exact } else { found })
@@ -70,7 +70,7 @@ impl Forget {
 
 impl Tool for Forget {
     type Arguments = ForgetArguments;
-    type Output = Outcome;
+    type Output = ForgetOutput;
     const NAME: &'static str = "memory_forget";
     const DESCRIPTION: &'static str = "Forgets a memory for good: it goes from memory, from the index, and its words from \
          past conversations. Takes an id, or a query that fits one memory only; otherwise the \
@@ -78,19 +78,19 @@ impl Tool for Forget {
     const LEVEL: SafetyLevel = SafetyLevel::Moderate;
     const READ_ONLY: bool = false;
 
-    async fn run(&self, arguments: ForgetArguments, _: ToolContext) -> Result<Outcome, ToolError> {
+    async fn run(&self, arguments: ForgetArguments, _: ToolContext) -> Result<ForgetOutput, ToolError> {
         let id = match (arguments.id, arguments.query) {
             (Some(id), None) => id.trim().to_owned(),
             (None, Some(query)) => {
-                let mut meant = self.meant(&query).await?;
-                match meant.len() {
+                let mut matching = self.find_matching(&query).await?;
+                match matching.len() {
                     0 => return Err(ToolError::Failed("there is no memory of this".to_owned())),
-                    1 => meant.remove(0).0.id,
+                    1 => matching.remove(0).0.id,
                     _ => {
-                        let found = meant.into_iter();
-                        return Ok(Outcome::Several {
+                        let found = matching.into_iter();
+                        return Ok(ForgetOutput::Several {
                             nothing_was_forgotten: "several memories fit; ask the user which, and call again with its id",
-                            memories: found.map(|(m, score)| FoundMemory::new(m, score)).collect(),
+                            memories: found.map(|(m, score)| MemoryHit::new(m, score)).collect(),
                         });
                     }
                 }
@@ -98,7 +98,7 @@ impl Tool for Forget {
             _ => return Err(ToolError::Arguments("give either id or query".to_owned())),
         };
         let done = self.memory.forget(&id).await?;
-        Ok(Outcome::Forgotten {
+        Ok(ForgetOutput::Forgotten {
             forgotten: done.memory.id,
             kind: done.memory.kind.as_str(),
             date: day(done.memory.at),
@@ -111,15 +111,15 @@ impl Tool for Forget {
         })
     }
 
-    /// The words that are to be forgotten are not repeated.
+    /// Does not repeat the words to forget.
     fn describe(&self, _: &ForgetArguments) -> Option<String> {
         Some("Forgetting this".to_owned())
     }
 
-    /// The words that were forgotten are not repeated.
-    fn report(&self, _: &ForgetArguments, outcome: &Outcome) -> Option<CallReport> {
+    /// Does not repeat the forgotten words.
+    fn report(&self, _: &ForgetArguments, outcome: &ForgetOutput) -> Option<CallReport> {
         let report = match outcome {
-            Outcome::Forgotten { forgotten, kind, date, places_in_conversations, .. } => {
+            ForgetOutput::Forgotten { forgotten, kind, date, places_in_conversations, .. } => {
                 let id = code_span(forgotten);
                 let places = match usize::try_from(*places_in_conversations).unwrap_or(usize::MAX) {
                     0 => String::new(),
@@ -130,9 +130,9 @@ impl Tool for Forget {
                 };
                 CallReport::new(format!("Forgotten: the memory {id} ({kind}, {date}).{places}"))
             }
-            Outcome::Several { memories, .. } => {
+            ForgetOutput::Several { memories, .. } => {
                 let number = memories.len();
-                let lines: Vec<String> = memories.iter().map(FoundMemory::line_with_id).collect();
+                let lines: Vec<String> = memories.iter().map(MemoryHit::line_with_id).collect();
                 CallReport::new(format!("Nothing was forgotten: {number} memories fit. Which one?"))
                     .markdown(lines.join("\n"))
                     .unsuccessful()

@@ -1,4 +1,4 @@
-//! `memory_list_observations`.
+//! Implements `memory_list_observations`.
 
 use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::report::{dated_line, listing};
-use super::session;
+use super::resolve_session;
 use crate::memory::Memory;
 use crate::record::{Observation, day};
 
@@ -21,15 +21,15 @@ pub(crate) struct ListArguments {
     #[serde(default)]
     pub(super) session: Option<String>,
     /// At most so many, the latest first.
-    #[serde(default = "twenty")]
+    #[serde(default = "default_limit")]
     pub(super) limit: u32,
 }
 
-fn twenty() -> u32 {
+fn default_limit() -> u32 {
     20
 }
 
-/// An observation as a model reads it.
+/// Is an observation as a model reads it.
 #[derive(Debug, Serialize)]
 pub(crate) struct ObservationView {
     id: String,
@@ -74,7 +74,7 @@ impl Tool for ListObservations {
         arguments: ListArguments,
         context: ToolContext,
     ) -> Result<Vec<ObservationView>, ToolError> {
-        let session = session(arguments.session.as_deref(), &context)?;
+        let session = resolve_session(arguments.session.as_deref(), &context)?;
         let limit = arguments.limit.clamp(1, 200);
         let observations = self.memory.observations(Some(&session), limit).await?;
         Ok(observations.into_iter().map(ObservationView::from).collect())

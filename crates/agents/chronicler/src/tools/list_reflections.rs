@@ -1,4 +1,4 @@
-//! `memory_list_reflections`.
+//! Implements `memory_list_reflections`.
 
 use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::list_observations::ListArguments;
 use super::report::{dated_line, listing};
-use super::session;
+use super::resolve_session;
 use crate::memory::Memory;
 use crate::record::{Reflection, day};
 
@@ -14,7 +14,7 @@ pub(crate) struct ListReflections {
     pub(crate) memory: Memory,
 }
 
-/// A reflection as a model reads it.
+/// Is a reflection as a model reads it.
 #[derive(Debug, Serialize)]
 pub(crate) struct ReflectionView {
     id: String,
@@ -67,7 +67,7 @@ impl Tool for ListReflections {
         arguments: ListArguments,
         context: ToolContext,
     ) -> Result<Vec<ReflectionView>, ToolError> {
-        let session = session(arguments.session.as_deref(), &context)?;
+        let session = resolve_session(arguments.session.as_deref(), &context)?;
         let limit = arguments.limit.clamp(1, 200);
         let reflections = self.memory.reflections(Some(&session), limit).await?;
         Ok(reflections.into_iter().map(ReflectionView::from).collect())

@@ -1,4 +1,4 @@
-//! The chronicler's tools, one file each.
+//! Defines the chronicler's tools, one file each.
 
 mod forget;
 mod list_observations;
@@ -22,8 +22,8 @@ pub(crate) use reflect_summary::ReflectSummary;
 pub(crate) use search::SearchMemories;
 pub(crate) use store::StoreMemory;
 
-/// The session that an argument names; the present one where it names none.
-fn session(given: Option<&str>, context: &ToolContext) -> Result<SessionId, ToolError> {
+/// Returns the session that an argument names, or the current one if it names none.
+fn resolve_session(given: Option<&str>, context: &ToolContext) -> Result<SessionId, ToolError> {
     match given.map(str::trim).filter(|name| !name.is_empty()) {
         None => Ok(context.session.clone()),
         Some(name) => name

@@ -1,4 +1,4 @@
-//! `observe_event`: something of this conversation, written down now.
+//! Implements `observe_event`, which writes an observation of this conversation now.
 
 use lango_protocol::{CallReport, EventBody, Timestamp};
 use lango_store::Batch;
@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::report::{MAX_CONTENT_CHARACTERS, MAX_DATE_CHARACTERS};
-use crate::heard::time;
+use crate::conversation::parse_time;
 use crate::memory::Memory;
-use crate::record::{Observation, Priority, fresh_id};
+use crate::record::{Observation, Priority, generate_id};
 use crate::remember::source;
 use crate::{ChroniclerError, gate};
 
@@ -29,13 +29,13 @@ pub(crate) struct ObserveArguments {
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Observed {
+pub(crate) struct ObserveEventOutput {
     id: String,
 }
 
 impl Tool for ObserveEvent {
     type Arguments = ObserveArguments;
-    type Output = Observed;
+    type Output = ObserveEventOutput;
     const NAME: &'static str = "observe_event";
     const DESCRIPTION: &'static str = "Writes down something that happened, with its date, as an observation of this \
          conversation. Refuses what the user did not say.";
@@ -46,46 +46,46 @@ impl Tool for ObserveEvent {
         &self,
         arguments: ObserveArguments,
         context: ToolContext,
-    ) -> Result<Observed, ToolError> {
+    ) -> Result<ObserveEventOutput, ToolError> {
         let at = match arguments.at.as_deref() {
-            Some(given) => time(given).map_err(ToolError::Arguments)?,
+            Some(given) => parse_time(given).map_err(ToolError::Arguments)?,
             None => Timestamp::now(),
         };
-        let opened = self.memory.stores();
-        let stated = gate::statement(&arguments.content).map_err(ChroniclerError::from)?;
-        let known = opened.evidence(&context.session).await?;
+        let stores = self.memory.stores();
+        let stated = gate::check_statement(&arguments.content).map_err(ChroniclerError::from)?;
+        let known = stores.evidence(&context.session).await?;
         known.supports(&stated).map_err(ChroniclerError::from)?;
-        let events = opened
+        let events = stores
             .journal
             .turn_events(&context.session, context.turn)
             .await
             .map_err(ChroniclerError::from)?;
-        let said =
+        let user_messages =
             events.iter().filter(|event| matches!(event.body, EventBody::UserMessage { .. }));
         let written = Observation {
-            id: fresh_id('o'),
+            id: generate_id('o'),
             session: context.session.clone(),
             content: stated,
             priority: Priority::High,
             at,
             created_at: Timestamp::now(),
             extractive: false,
-            // Written by hand: it is part of no run of the observer.
+            // Written on request: it is part of no run of the observer.
             range: (0, 0),
-            sources: said.map(source).collect(),
+            sources: user_messages.map(source).collect(),
             condensed_by: None,
         };
         let mut batch = Batch::new();
-        opened.observed(&written).await?.into_iter().for_each(|statement| batch.push(statement));
-        opened.database.write(batch).await.map_err(ChroniclerError::from)?;
-        Ok(Observed { id: written.id })
+        stores.observation_insertion(&written).await?.into_iter().for_each(|statement| batch.push(statement));
+        stores.database.write(batch).await.map_err(ChroniclerError::from)?;
+        Ok(ObserveEventOutput { id: written.id })
     }
 
     fn describe(&self, _: &ObserveArguments) -> Option<String> {
         Some("Writing this down".to_owned())
     }
 
-    fn report(&self, arguments: &ObserveArguments, observed: &Observed) -> Option<CallReport> {
+    fn report(&self, arguments: &ObserveArguments, observed: &ObserveEventOutput) -> Option<CallReport> {
         let id = code_span(&observed.id);
         let content = one_line(&arguments.content, MAX_CONTENT_CHARACTERS);
         let summary = match arguments.at.as_deref() {

@@ -1,4 +1,4 @@
-//! `observe_session`: observe now.
+//! Implements `observe_session`, which observes a conversation now.
 
 use lango_protocol::CallReport;
 use lango_text::plural;
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::list_observations::ObservationView;
-use super::session;
+use super::resolve_session;
 use crate::chronicler::Chronicler;
 use crate::memory::Memory;
 
@@ -24,14 +24,14 @@ pub(crate) struct SessionArguments {
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct ObservedNow {
+pub(crate) struct ObserveSessionOutput {
     observations: Vec<ObservationView>,
     new_memories: usize,
 }
 
 impl Tool for ObserveSession {
     type Arguments = SessionArguments;
-    type Output = ObservedNow;
+    type Output = ObserveSessionOutput;
     const NAME: &'static str = "observe_session";
     const DESCRIPTION: &'static str = "Observes a conversation now, up to the last turn that has ended, and returns the new \
          observations.";
@@ -42,14 +42,14 @@ impl Tool for ObserveSession {
         &self,
         arguments: SessionArguments,
         context: ToolContext,
-    ) -> Result<ObservedNow, ToolError> {
-        let session = session(arguments.session.as_deref(), &context)?;
+    ) -> Result<ObserveSessionOutput, ToolError> {
+        let session = resolve_session(arguments.session.as_deref(), &context)?;
         let chronicler = Chronicler::new(self.memory.clone());
         let report = chronicler.observe_now(&session, &context.cancel).await?;
         if context.cancel.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
-        Ok(ObservedNow {
+        Ok(ObserveSessionOutput {
             observations: report.observations.into_iter().map(ObservationView::from).collect(),
             new_memories: report.memories,
         })
@@ -59,7 +59,7 @@ impl Tool for ObserveSession {
         Some("Observing the conversation".to_owned())
     }
 
-    fn report(&self, _: &SessionArguments, output: &ObservedNow) -> Option<CallReport> {
+    fn report(&self, _: &SessionArguments, output: &ObserveSessionOutput) -> Option<CallReport> {
         let memories = plural(output.new_memories, "new memory", "new memories");
         let lines: Vec<String> = output.observations.iter().map(ObservationView::line).collect();
         let report = if lines.is_empty() {

@@ -1,4 +1,4 @@
-//! `reflect_summary`: a conversation in short.
+//! Implements `reflect_summary`, which sums up a conversation.
 
 use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::list_reflections::ReflectionView;
-use super::session;
+use super::resolve_session;
 use crate::chronicler::Chronicler;
 use crate::memory::Memory;
 
@@ -39,7 +39,7 @@ impl Tool for ReflectSummary {
         arguments: ReflectArguments,
         context: ToolContext,
     ) -> Result<ReflectionView, ToolError> {
-        let session = session(arguments.session.as_deref(), &context)?;
+        let session = resolve_session(arguments.session.as_deref(), &context)?;
         let chronicler = Chronicler::new(self.memory.clone());
         chronicler.observe_now(&session, &context.cancel).await?;
         let about = arguments.about.unwrap_or_default();
@@ -50,7 +50,7 @@ impl Tool for ReflectSummary {
         if context.cancel.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
-        // Nothing new since the last one.
+        // There is nothing new since the last one.
         let latest =
             self.memory.latest_reflection(&session).await?.filter(|_| about.trim().is_empty());
         latest.map(ReflectionView::from).ok_or_else(|| {

@@ -1,21 +1,21 @@
-//! Parts of the reports that tell a person what a call did. The sentences themselves stand beside the
-//! tools.
+//! Builds parts of the reports that tell a person what a call did. The sentences themselves are
+//! next to the tools.
 
 use lango_protocol::CallReport;
 use lango_text::{one_line, plural};
 
-/// Limits the words of one memory, in characters.
+/// Limits the text of one memory.
 pub(super) const MAX_CONTENT_CHARACTERS: usize = 600;
-/// Limits a date, in characters.
+/// Limits a date.
 pub(super) const MAX_DATE_CHARACTERS: usize = 60;
 
-/// Returns one entry of a list: the day and the words.
+/// Returns one entry of a list: the day and the text.
 pub(super) fn dated_line(date: &str, content: &str) -> String {
     let date = one_line(date, MAX_DATE_CHARACTERS);
     format!("- {date}: {}", one_line(content, MAX_CONTENT_CHARACTERS))
 }
 
-/// Reports what there is of a conversation, one line each.
+/// Reports the entries of a conversation, one line each.
 pub(super) fn listing(lines: &[String], one: &str, several: &str) -> CallReport {
     if lines.is_empty() {
         return CallReport::new(format!("There are no {several} of this conversation."));

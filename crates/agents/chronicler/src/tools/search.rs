@@ -1,4 +1,4 @@
-//! `memory_search`: memories by words and meaning.
+//! Implements `memory_search`, which finds memories by words and meaning.
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, plural};
@@ -20,16 +20,16 @@ pub(crate) struct SearchArguments {
     /// What to look for.
     query: String,
     /// At most so many memories.
-    #[serde(default = "ten")]
+    #[serde(default = "default_limit")]
     limit: u32,
 }
 
-fn ten() -> u32 {
+fn default_limit() -> u32 {
     10
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct FoundMemory {
+pub(crate) struct MemoryHit {
     id: String,
     kind: &'static str,
     content: String,
@@ -42,7 +42,7 @@ pub(crate) struct FoundMemory {
     session: Option<String>,
 }
 
-impl FoundMemory {
+impl MemoryHit {
     pub(super) fn new(memory: StoredMemory, score: f64) -> Self {
         Self {
             id: memory.id,
@@ -69,7 +69,7 @@ impl FoundMemory {
 
 impl Tool for SearchMemories {
     type Arguments = SearchArguments;
-    type Output = Vec<FoundMemory>;
+    type Output = Vec<MemoryHit>;
     const NAME: &'static str = "memory_search";
     const DESCRIPTION: &'static str = "Finds memories of the user across all conversations, with score, date and origin. \
          The best come first; low scores may have nothing to do with the query.";
@@ -80,13 +80,13 @@ impl Tool for SearchMemories {
         &self,
         arguments: SearchArguments,
         _: ToolContext,
-    ) -> Result<Vec<FoundMemory>, ToolError> {
+    ) -> Result<Vec<MemoryHit>, ToolError> {
         let limit = usize::try_from(arguments.limit.clamp(1, 50)).unwrap_or(50);
         let found = self.memory.search(&arguments.query, limit).await?;
-        Ok(found.into_iter().map(|(memory, score)| FoundMemory::new(memory, score)).collect())
+        Ok(found.into_iter().map(|(memory, score)| MemoryHit::new(memory, score)).collect())
     }
 
-    fn render(&self, output: &Vec<FoundMemory>) -> String {
+    fn render(&self, output: &Vec<MemoryHit>) -> String {
         if output.is_empty() {
             return "There is no memory of this.".to_owned();
         }
@@ -98,13 +98,13 @@ impl Tool for SearchMemories {
         (!query.is_empty()).then(|| format!("Searching the memories for {}", code_span(query)))
     }
 
-    fn report(&self, arguments: &SearchArguments, output: &Vec<FoundMemory>) -> Option<CallReport> {
+    fn report(&self, arguments: &SearchArguments, output: &Vec<MemoryHit>) -> Option<CallReport> {
         let query = code_span(&arguments.query);
         let report = if output.is_empty() {
             CallReport::new(format!("There is no memory of {query}."))
         } else {
             let number = plural(output.len(), "memory", "memories");
-            let lines: Vec<String> = output.iter().map(FoundMemory::line).collect();
+            let lines: Vec<String> = output.iter().map(MemoryHit::line).collect();
             // The last ones may have little to do with the query.
             CallReport::new(format!("{number} that may fit {query}, the best first:"))
                 .markdown(lines.join("\n"))

@@ -1,4 +1,4 @@
-//! `memory_store`: what the user wants remembered.
+//! Implements `memory_store`, which stores what the user wants remembered.
 
 use lango_protocol::{CallReport, EventBody, Timestamp};
 use lango_text::{code_span, one_line, plural};
@@ -22,7 +22,7 @@ pub(crate) struct StoreArguments {
     /// One fact in one sentence, in the user's words, which makes sense later.
     content: String,
     /// What it is.
-    #[serde(default = "fact")]
+    #[serde(default = "default_kind")]
     kind: MemoryKind,
     /// What or whom it is about, in a few words.
     #[serde(default)]
@@ -32,22 +32,22 @@ pub(crate) struct StoreArguments {
 /// Limits the earlier memories that a report names.
 const MAX_NAMED_COUNT: usize = 5;
 
-fn fact() -> MemoryKind {
+fn default_kind() -> MemoryKind {
     MemoryKind::Fact
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Stored {
+pub(crate) struct StoreOutput {
     id: String,
     content: String,
-    /// Memories that hold no more because of it.
+    /// Memories that it supersedes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     instead_of: Vec<String>,
 }
 
 impl Tool for StoreMemory {
     type Arguments = StoreArguments;
-    type Output = Stored;
+    type Output = StoreOutput;
     const NAME: &'static str = "memory_store";
     const DESCRIPTION: &'static str = "Remembers something that the user said about themselves, their work or their \
          wishes, for all later conversations. Takes the place of an earlier memory that it \
@@ -59,25 +59,25 @@ impl Tool for StoreMemory {
         &self,
         arguments: StoreArguments,
         context: ToolContext,
-    ) -> Result<Stored, ToolError> {
+    ) -> Result<StoreOutput, ToolError> {
         let journal = &self.memory.stores().journal;
         let events = journal
             .turn_events(&context.session, context.turn)
             .await
             .map_err(ChroniclerError::from)?;
-        let said = events.iter().find(|event| matches!(event.body, EventBody::UserMessage { .. }));
+        let user_message = events.iter().find(|event| matches!(event.body, EventBody::UserMessage { .. }));
         let candidate = Candidate {
             kind: arguments.kind,
             content: arguments.content,
             about: arguments.about.unwrap_or_default(),
             origin: MemoryOrigin::Stored,
-            at: said.map_or_else(Timestamp::now, |event| event.at),
+            at: user_message.map_or_else(Timestamp::now, |event| event.at),
             session: Some(context.session.clone()),
             turn: Some(context.turn),
-            sources: said.map(source).into_iter().collect(),
+            sources: user_message.map(source).into_iter().collect(),
         };
         let admitted = self.memory.store(candidate, &context.session).await?;
-        Ok(Stored {
+        Ok(StoreOutput {
             id: admitted.memory.id,
             content: admitted.memory.content,
             instead_of: admitted.instead_of,
@@ -88,8 +88,8 @@ impl Tool for StoreMemory {
         Some("Remembering this".to_owned())
     }
 
-    fn report(&self, _: &StoreArguments, stored: &Stored) -> Option<CallReport> {
-        let Stored { content, instead_of, .. } = stored;
+    fn report(&self, _: &StoreArguments, stored: &StoreOutput) -> Option<CallReport> {
+        let StoreOutput { content, instead_of, .. } = stored;
         let content = one_line(content, MAX_CONTENT_CHARACTERS);
         let report = CallReport::new(format!("I'll remember: {content}")).data(stored);
         if instead_of.is_empty() {

@@ -1,4 +1,4 @@
-//! What a prompt gets.
+//! Tests the context that a prompt gets.
 
 use std::sync::atomic::Ordering;
 
@@ -8,10 +8,10 @@ use lango_protocol::TurnId;
 use lango_runtime::{ContextRequest, ContextSource};
 use lango_store::DatabaseLocation;
 
-use crate::samples::{Home, session, small};
+use crate::samples::{Home, session, small_settings};
 
 pub(crate) async fn a_prompt_gets_what_is_relevant_within_its_budget(location: DatabaseLocation) {
-    let settings = MemorySettings { memory_token_budget: 200, ..small() };
+    let settings = MemorySettings { memory_token_budget: 200, ..small_settings() };
     let home = Home::with(&location, settings).await;
     let work = session("work");
     for number in 0..30 {
@@ -26,7 +26,8 @@ pub(crate) async fn a_prompt_gets_what_is_relevant_within_its_budget(location: D
     assert!(prompt.lines().count() > 3 && estimate_tokens(&prompt) < 260, "{prompt}");
     let prompt = home.prompt(&other, "xyzzy plugh frobnicate").await;
     assert!(prompt.contains("Always answer in German") && !prompt.contains("Boat"), "{prompt}");
-    // Once in a turn, the same for every agent, but nothing for the one with the secrets.
+    // It is chosen once in a turn and the same for every agent, except for the agent with the
+    // secrets.
     let context = MemoryContext::new(home.memory.clone());
     let turn = TurnId::generate();
     let ask = async |agent: &str, message: &str| {
@@ -48,7 +49,7 @@ pub(crate) async fn without_memories_nothing_is_embedded(location: DatabaseLocat
     home.play(&work, &["hello there", "list the files"]).await;
     home.work(&work).await;
     assert_eq!(home.prompt(&work, "where do I live").await, "");
-    assert_eq!(home.hashed.asked.load(Ordering::SeqCst), 0);
+    assert_eq!(home.hashed.embedded_count.load(Ordering::SeqCst), 0);
 }
 
 pub(crate) async fn what_is_out_of_sight_comes_back_in_short(location: DatabaseLocation) {
@@ -62,7 +63,7 @@ pub(crate) async fn what_is_out_of_sight_comes_back_in_short(location: DatabaseL
         prompt.contains("<conversation memory>") && prompt.contains("drop Jenkins"),
         "{prompt}"
     );
-    // Another conversation has another past.
+    // Another conversation has another history.
     assert!(
         !home
             .prompt(&session("new"), "xyzzy plugh frobnicate")

@@ -1,11 +1,11 @@
-//! Really gone.
+//! Tests that forgotten text is removed from all tables and files.
 
 use lango_store::{DatabaseLocation, Statement};
 
 use crate::samples::{Home, session};
 
-/// Everything that is in any table, as text.
-async fn everything(home: &Home) -> String {
+/// Returns the content of all tables, as text.
+async fn dump_tables(home: &Home) -> String {
     let mut all = String::new();
     for (table, columns) in [
         ("memories", &["content", "about"][..]),
@@ -59,7 +59,7 @@ pub(crate) async fn what_is_forgotten_is_in_no_table_and_no_file(location: Datab
     let id = &memories.iter().find(|memory| memory.content.contains("PELICAN")).unwrap().id;
     let done = home.memory.forget(id).await.unwrap();
     assert!(!done.pending && done.places >= 3 && done.derived >= 1, "{done:?}");
-    let all = everything(&home).await;
+    let all = dump_tables(&home).await;
     assert!(!all.contains("pelican") && !all.contains("7741"), "{all}");
     assert!(all.contains("i live in bern") && all.contains("[forgotten]"), "{all}");
     assert_eq!(files_with(&location, &["pelican", "7741"]), Vec::<String>::new());
@@ -81,15 +81,15 @@ pub(crate) async fn what_a_running_turn_says_goes_when_it_ends(location: Databas
         "{result}"
     );
     turn.end("I forgot PELICAN-7741.").await;
-    assert!(everything(&home).await.contains("pelican"), "the turn has only just ended");
+    assert!(dump_tables(&home).await.contains("pelican"), "the turn has only just ended");
     let report = home.work(&work).await;
     assert!(report.redacted >= 2, "{report:?}");
-    let all = everything(&home).await;
+    let all = dump_tables(&home).await;
     assert!(!all.contains("pelican") && !all.contains("7741"), "{all}");
     assert_eq!(files_with(&location, &["pelican", "7741"]), Vec::<String>::new());
     assert_eq!(home.work(&work).await.redacted, 0);
-    // And it is not learnt again from what is left.
-    assert_eq!(home.live().await, Vec::<String>::new());
+    // It is not learnt again from the rest.
+    assert_eq!(home.current_memories().await, Vec::<String>::new());
     home.assert_sound().await;
 }
 
@@ -99,12 +99,12 @@ pub(crate) async fn what_others_say_stays(location: DatabaseLocation) {
     home.play(&work, &["I live in Bern.", "My brother Urs lives in Bern.", "I moved to Basel."])
         .await;
     home.work(&work).await;
-    assert_eq!(home.live().await, ["My brother Urs lives in Bern.", "I moved to Basel."]);
+    assert_eq!(home.current_memories().await, ["My brother Urs lives in Bern.", "I moved to Basel."]);
     let memories = home.memory.memories(false).await.unwrap();
     let basel = memories.iter().find(|memory| memory.content.contains("Basel")).unwrap();
     let done = home.memory.forget(&basel.id).await.unwrap();
     assert_eq!(done.memories, 2, "with what it had taken the place of");
-    let all = everything(&home).await;
+    let all = dump_tables(&home).await;
     assert!(!all.contains("basel") && !all.contains("i live in bern"), "{all}");
     assert!(all.contains("my brother urs lives in bern"), "{all}");
     home.assert_sound().await;
@@ -124,7 +124,7 @@ pub(crate) async fn a_report_loses_what_was_forgotten(location: DatabaseLocation
     let memories = home.memory.memories(false).await.unwrap();
     let id = &memories.iter().find(|memory| memory.content.contains("PELICAN")).unwrap().id;
     home.memory.forget(id).await.unwrap();
-    let all = everything(&home).await;
+    let all = dump_tables(&home).await;
     assert!(!all.contains("pelican") && !all.contains("7741"), "{all}");
     assert!(all.contains("2 memories that may fit `me`"), "{all}");
     assert!(all.contains(": i live in bern."), "{all}");

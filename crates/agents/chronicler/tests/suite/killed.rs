@@ -1,4 +1,4 @@
-//! The process is killed while it observes and reflects, again and again.
+//! Tests a process that is killed repeatedly while it observes and reflects.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use lango_store::DatabaseLocation;
 
 use crate::samples::{Home, session};
 
-/// Statements that were made, so that each can be looked for.
+/// Sets the number of statements, each of which is searched for.
 const FACTS: usize = 60;
 
 pub(crate) async fn nothing_is_observed_twice_or_lost_when_the_process_is_killed(

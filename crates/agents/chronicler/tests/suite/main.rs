@@ -1,4 +1,4 @@
-//! Memory on SQLite and on PostgreSQL alike.
+//! Tests memory on SQLite and on PostgreSQL.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,10 +1,10 @@
-//! Noting, observing and reflecting.
+//! Tests noting, observing and reflecting.
 
 use lango_chronicler::{MemoryKind, MemoryOrigin, MemorySettings, Priority};
 use lango_store::{DatabaseLocation, Statement};
 use tokio_util::sync::CancellationToken;
 
-use crate::samples::{Home, Telling, session, small};
+use crate::samples::{Home, ScriptedModel, session, small_settings};
 
 pub(crate) async fn what_the_user_states_is_known_in_the_next_conversation(
     location: DatabaseLocation,
@@ -22,7 +22,7 @@ pub(crate) async fn what_the_user_states_is_known_in_the_next_conversation(
     let prompt = home.prompt(&session("second"), "where do I live").await;
     assert!(prompt.contains(&format!("- {} (", memory.id)), "{prompt}");
     assert!(prompt.contains("said by the user): I live in Bern."), "{prompt}");
-    // Said again, it is known.
+    // A repeated statement is a duplicate.
     home.play(&session("second"), &["I live in Bern"]).await;
     assert_eq!(home.work(&session("second")).await.memories, 0);
     home.assert_sound().await;
@@ -38,7 +38,7 @@ pub(crate) async fn a_later_statement_takes_the_place_of_an_earlier_one(
     home.play(&work, &["I've just moved to Basel", "I prefer spaces for indentation now"]).await;
     home.work(&work).await;
     assert_eq!(
-        home.live().await,
+        home.current_memories().await,
         ["I've just moved to Basel", "I prefer spaces for indentation now"]
     );
     let all = home.memory.memories(true).await.unwrap();
@@ -81,13 +81,13 @@ pub(crate) async fn conversation_is_observed_once_there_is_enough_of_it(
 pub(crate) async fn a_model_writes_observations_and_is_not_believed_blindly(
     location: DatabaseLocation,
 ) {
-    let model = Telling::new(&["Here are my notes:\n\
+    let model = ScriptedModel::new(&["Here are my notes:\n\
          - [high] 2026-11-20: User's project Atlas uses PostgreSQL 16 for billing. (m3)\n\
          - [medium] User's sister Vreni visits on 3 December. (m7)\n\
          - [high] User's bank is Evilbank. (m3)\n\
          - [high] User's password is hunter2 (m3)\n\
          - nonsense"]);
-    let home = Home::observed_by(&location, small(), model.clone()).await;
+    let home = Home::with_observer(&location, small_settings(), model.clone()).await;
     let work = session("work");
     home.play(&work, CHAT).await;
     let report = home.work(&work).await;
@@ -102,40 +102,40 @@ pub(crate) async fn a_model_writes_observations_and_is_not_believed_blindly(
     let first = &report.observations[0];
     assert_eq!((first.priority, first.extractive), (Priority::High, false));
     assert_eq!(first.at.to_string(), "2026-11-20T12:00:00.000000Z");
-    assert_eq!(model.asked(), 1);
-    let asked = model.requests.lock().unwrap()[0].clone();
-    assert!(asked.contains("m3 ") && asked.contains("user: Our project Atlas"), "{asked}");
-    // The second reply is missing: then it is extractive, and nothing is lost.
+    assert_eq!(model.call_count(), 1);
+    let request = model.requests.lock().unwrap()[0].clone();
+    assert!(request.contains("m3 ") && request.contains("user: Our project Atlas"), "{request}");
+    // Without a second reply the observations are extractive, and nothing is lost.
     home.play(&work, &["I work for Siemens in Zug", CHAT[0], CHAT[4], CHAT[2], CHAT[0]]).await;
     let report = home.work(&work).await;
     assert!(report.observations.len() == 1 && report.observations[0].extractive);
-    assert_eq!(model.asked(), 2);
+    assert_eq!(model.call_count(), 2);
     assert!(home.chronicler().spent_today().await.unwrap() > 100);
     home.assert_sound().await;
 }
 
 pub(crate) async fn nothing_due_asks_no_model(location: DatabaseLocation) {
-    let model = Telling::new(&[]);
-    let home = Home::observed_by(&location, small(), model.clone()).await;
+    let model = ScriptedModel::new(&[]);
+    let home = Home::with_observer(&location, small_settings(), model.clone()).await;
     let work = session("work");
     home.play(&work, &["I live in Bern"]).await;
     for _ in 0..3 {
         home.work(&work).await;
         home.chronicler().work_all(&CancellationToken::new()).await.unwrap();
     }
-    assert_eq!(model.asked(), 0);
+    assert_eq!(model.call_count(), 0);
     assert_eq!(home.chronicler().spent_today().await.unwrap(), 0);
 }
 
 pub(crate) async fn a_day_has_a_limit(location: DatabaseLocation) {
-    let settings = MemorySettings { tokens_per_day: 100, ..small() };
-    let model = Telling::new(&["- [high] User lives in Bern. (m1)"]);
-    let home = Home::observed_by(&location, settings, model.clone()).await;
+    let settings = MemorySettings { tokens_per_day: 100, ..small_settings() };
+    let model = ScriptedModel::new(&["- [high] User lives in Bern. (m1)"]);
+    let home = Home::with_observer(&location, settings, model.clone()).await;
     let work = session("work");
     home.play(&work, CHAT).await;
     let report = home.work(&work).await;
     assert!(report.observations.iter().all(|o| o.extractive));
-    assert_eq!(model.asked(), 0, "it would cost more than the day has");
+    assert_eq!(model.call_count(), 0, "it would cost more than the day has");
 }
 
 pub(crate) async fn of_two_at_once_one_observes(location: DatabaseLocation) {
@@ -150,14 +150,14 @@ pub(crate) async fn of_two_at_once_one_observes(location: DatabaseLocation) {
 }
 
 pub(crate) async fn observations_are_condensed_and_stay(location: DatabaseLocation) {
-    let model = Telling::new(&[
+    let model = ScriptedModel::new(&[
         "- [high] User's project Atlas uses PostgreSQL 16 for billing. (m3)\n\
          - [medium] User's sister Vreni visits on the third of December for a week. (m7)\n\
          - [medium] User looked at the parser and at a list of files this morning. (m1,m9)\n",
         "- 2026-11-20: Atlas uses PostgreSQL 16 for billing; Vreni visits in December. (n1,n2)\n\
          - User owns a boat. (n1)",
     ]);
-    let home = Home::observed_by(&location, small(), model).await;
+    let home = Home::with_observer(&location, small_settings(), model).await;
     let work = session("work");
     home.play(&work, CHAT).await;
     let report = home.work(&work).await;

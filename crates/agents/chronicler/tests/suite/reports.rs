@@ -1,4 +1,4 @@
-//! What calls tell a person: a sentence before, a report after.
+//! Tests what calls tell a person: a sentence before, a report after.
 
 use lango_chronicler::ChroniclerAgent;
 use lango_protocol::{CallReport, Details};
@@ -7,13 +7,13 @@ use lango_tool::ToolRegistry;
 
 use crate::samples::{Home, Turn, session};
 
-/// The report of a call that works.
-async fn reported(home: &Home, turn: &mut Turn, tool: &str, arguments: &str) -> CallReport {
+/// Runs a call that succeeds and returns its report.
+async fn run_and_report(home: &Home, turn: &mut Turn, tool: &str, arguments: &str) -> CallReport {
     turn.run(&home.memory, tool, arguments).await.unwrap().report.unwrap()
 }
 
-/// A report as one text: the sentence, what is below it, the remarks.
-fn shown(report: &CallReport) -> String {
+/// Renders a report as one text: the summary, the details, the notes.
+fn render_report(report: &CallReport) -> String {
     let details = report.details.as_ref().map(|details| match details {
         Details::Markdown(text) => text.clone(),
         other => panic!("no list is {other:?}"),
@@ -22,7 +22,7 @@ fn shown(report: &CallReport) -> String {
     parts.chain(report.notes.iter().cloned()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A text of the data for programs.
+/// Returns a text of the report's data.
 fn datum<'a>(report: &'a CallReport, pointer: &str) -> &'a str {
     report.data.as_ref().unwrap().pointer(pointer).unwrap().as_str().unwrap()
 }
@@ -30,24 +30,24 @@ fn datum<'a>(report: &'a CallReport, pointer: &str) -> &'a str {
 pub(crate) async fn a_memory_is_reported_in_the_users_words(location: DatabaseLocation) {
     let home = Home::at(&location).await;
     let mut turn = home.begin(&session("work"), "Remember that I live in Bern").await;
-    let none = reported(&home, &mut turn, "memory_search", r#"{"query": "Bern"}"#).await;
-    assert_eq!(shown(&none), "There is no memory of `Bern`.");
+    let none = run_and_report(&home, &mut turn, "memory_search", r#"{"query": "Bern"}"#).await;
+    assert_eq!(render_report(&none), "There is no memory of `Bern`.");
     let stored = r#"{"content": "I live in Bern"}"#;
-    let stored = reported(&home, &mut turn, "memory_store", stored).await;
-    assert_eq!(shown(&stored), "I'll remember: I live in Bern");
+    let stored = run_and_report(&home, &mut turn, "memory_store", stored).await;
+    assert_eq!(render_report(&stored), "I'll remember: I live in Bern");
     let id = datum(&stored, "/id");
-    let found = reported(&home, &mut turn, "memory_search", r#"{"query": "Bern"}"#).await;
+    let found = run_and_report(&home, &mut turn, "memory_search", r#"{"query": "Bern"}"#).await;
     let date = datum(&found, "/0/date");
     assert_eq!(
-        shown(&found),
+        render_report(&found),
         format!("1 memory that may fit `Bern`, the best first:\n\n- {date}: I live in Bern")
     );
     turn.end("I see.").await;
     let mut turn = home.begin(&session("later"), "I moved to Basel, remember it").await;
     let moved = r#"{"content": "I moved to Basel"}"#;
-    let moved = reported(&home, &mut turn, "memory_store", moved).await;
+    let moved = run_and_report(&home, &mut turn, "memory_store", moved).await;
     assert_eq!(
-        shown(&moved),
+        render_report(&moved),
         format!(
             "I'll remember: I moved to Basel\n\nIt takes the place of 1 earlier memory: `{id}`"
         )
@@ -61,20 +61,20 @@ pub(crate) async fn a_report_does_not_repeat_what_was_forgotten(location: Databa
     home.play(&work, &["My cat is called Mimi", "My dog is called Rex"]).await;
     home.work(&work).await;
     let mut turn = home.begin(&session("other"), "forget the name").await;
-    let several = reported(&home, &mut turn, "memory_forget", r#"{"query": "is called"}"#).await;
+    let several = run_and_report(&home, &mut turn, "memory_forget", r#"{"query": "is called"}"#).await;
     let line = |number: usize| {
         let part = |name: &str| datum(&several, &format!("/memories/{number}/{name}"));
         format!("- {}: {} (`{}`)", part("date"), part("content"), part("id"))
     };
     assert_eq!(
-        shown(&several),
+        render_report(&several),
         format!("Nothing was forgotten: 2 memories fit. Which one?\n\n{}\n{}", line(0), line(1))
     );
     assert!(several.unsuccessful, "the user did not get what they asked for");
-    let rex = reported(&home, &mut turn, "memory_forget", r#"{"query": "dog called Rex"}"#).await;
+    let rex = run_and_report(&home, &mut turn, "memory_forget", r#"{"query": "dog called Rex"}"#).await;
     let (id, kind, date) = (datum(&rex, "/forgotten"), datum(&rex, "/kind"), datum(&rex, "/date"));
     assert_eq!(
-        shown(&rex),
+        render_report(&rex),
         format!(
             "Forgotten: the memory `{id}` ({kind}, {date}). \
              It was also removed from 1 place in conversations."
@@ -89,40 +89,40 @@ pub(crate) async fn observations_and_reflections_are_reported(location: Database
     let work = session("work");
     home.play(&work, &["My flight to Oslo is on 4 May", "I live in Bern"]).await;
     let mut turn = home.begin(&session("other"), "We launched Atlas on 2026-11-02, note it.").await;
-    let none = reported(&home, &mut turn, "memory_list_observations", "{}").await;
-    assert_eq!(shown(&none), "There are no observations of this conversation.");
-    let none = reported(&home, &mut turn, "memory_list_reflections", "{}").await;
-    assert_eq!(shown(&none), "There are no reflections of this conversation.");
+    let none = run_and_report(&home, &mut turn, "memory_list_observations", "{}").await;
+    assert_eq!(render_report(&none), "There are no observations of this conversation.");
+    let none = run_and_report(&home, &mut turn, "memory_list_reflections", "{}").await;
+    assert_eq!(render_report(&none), "There are no reflections of this conversation.");
     let event = r#"{"content": "Atlas was launched", "at": "2026-11-02"}"#;
-    let event = reported(&home, &mut turn, "observe_event", event).await;
+    let event = run_and_report(&home, &mut turn, "observe_event", event).await;
     let id = datum(&event, "/id");
     assert_eq!(
-        shown(&event),
+        render_report(&event),
         format!("Written down for 2026-11-02, as `{id}`: Atlas was launched")
     );
     let today = r#"{"content": "We launched Atlas"}"#;
-    let today = reported(&home, &mut turn, "observe_event", today).await;
+    let today = run_and_report(&home, &mut turn, "observe_event", today).await;
     let id = datum(&today, "/id");
-    assert_eq!(shown(&today), format!("Written down, as `{id}`: We launched Atlas"));
-    let one = reported(&home, &mut turn, "memory_list_observations", r#"{"limit": 1}"#).await;
+    assert_eq!(render_report(&today), format!("Written down, as `{id}`: We launched Atlas"));
+    let one = run_and_report(&home, &mut turn, "memory_list_observations", r#"{"limit": 1}"#).await;
     let date = datum(&one, "/0/date");
-    assert_eq!(shown(&one), format!("1 observation:\n\n- {date}: We launched Atlas"));
+    assert_eq!(render_report(&one), format!("1 observation:\n\n- {date}: We launched Atlas"));
 
     let of_work = r#"{"session": "work"}"#;
-    let now = reported(&home, &mut turn, "observe_session", of_work).await;
+    let now = run_and_report(&home, &mut turn, "observe_session", of_work).await;
     assert_eq!(now.summary, "2 new observations, 2 new memories:");
     let line = |number: usize| {
         let part = |name: &str| datum(&now, &format!("/observations/{number}/{name}"));
         format!("- {}: {}", part("date"), part("content"))
     };
     assert_eq!(now.details, Some(Details::Markdown(format!("{}\n{}", line(0), line(1)))));
-    let again = reported(&home, &mut turn, "observe_session", of_work).await;
-    assert_eq!(shown(&again), "There was nothing new to observe; 0 new memories.");
-    let summary = reported(&home, &mut turn, "reflect_summary", of_work).await;
+    let again = run_and_report(&home, &mut turn, "observe_session", of_work).await;
+    assert_eq!(render_report(&again), "There was nothing new to observe; 0 new memories.");
+    let summary = run_and_report(&home, &mut turn, "reflect_summary", of_work).await;
     let (date, content) = (datum(&summary, "/date"), datum(&summary, "/content"));
     assert_eq!(summary.summary, format!("In short ({date}):"));
     assert_eq!(summary.details, Some(Details::Quoted(content.to_owned())));
-    let listed = reported(&home, &mut turn, "memory_list_reflections", of_work).await;
+    let listed = run_and_report(&home, &mut turn, "memory_list_reflections", of_work).await;
     assert_eq!(listed.summary, "1 reflection:");
     turn.end("ok").await;
 }

@@ -1,4 +1,5 @@
-//! A home with a journal that is written as the runtime writes it, and models for the tests.
+//! Provides a memory with a journal that is written as the runtime writes it, and models for the
+//! tests.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,13 +19,13 @@ use lango_store::{Append, Claim, Database, DatabaseLocation, Journal};
 use lango_tool::{ToolContext, ToolError, ToolOutput, ToolRegistry};
 use tokio_util::sync::CancellationToken;
 
-/// Vectors of hashed words: texts with common words are near each other.
-pub(crate) struct Hashed {
+/// Makes vectors of hashed words: texts with common words are close to each other.
+pub(crate) struct HashedEmbedder {
     model: EmbeddingModel,
-    pub(crate) asked: AtomicUsize,
+    pub(crate) embedded_count: AtomicUsize,
 }
 
-impl Embedder for Hashed {
+impl Embedder for HashedEmbedder {
     fn model(&self) -> &EmbeddingModel {
         &self.model
     }
@@ -34,7 +35,7 @@ impl Embedder for Hashed {
     }
 
     fn embed<'a>(&'a self, texts: &'a [String], _: Purpose) -> EmbedFuture<'a> {
-        self.asked.fetch_add(texts.len(), Ordering::SeqCst);
+        self.embedded_count.fetch_add(texts.len(), Ordering::SeqCst);
         let vectors = texts.iter().map(|text| {
             let mut vector = vec![0.0_f32; 512];
             for word in text.to_lowercase().split(|c: char| !c.is_alphanumeric()) {
@@ -50,14 +51,14 @@ impl Embedder for Hashed {
     }
 }
 
-/// A model that says what it is told to, one reply after the other.
-pub(crate) struct Telling {
+/// Is a model that gives scripted replies, one after the other.
+pub(crate) struct ScriptedModel {
     id: ModelId,
     replies: Mutex<VecDeque<String>>,
     pub(crate) requests: Mutex<Vec<String>>,
 }
 
-impl Telling {
+impl ScriptedModel {
     pub(crate) fn new(replies: &[&str]) -> Arc<Self> {
         Arc::new(Self {
             id: ModelId::new("test", "telling"),
@@ -66,12 +67,12 @@ impl Telling {
         })
     }
 
-    pub(crate) fn asked(&self) -> usize {
+    pub(crate) fn call_count(&self) -> usize {
         self.requests.lock().unwrap().len()
     }
 }
 
-impl Model for Telling {
+impl Model for ScriptedModel {
     fn id(&self) -> &ModelId {
         &self.id
     }
@@ -91,10 +92,10 @@ pub(crate) struct Home {
     pub(crate) journal: Journal,
     pub(crate) database: Database,
     pub(crate) retrieval: Retrieval,
-    pub(crate) hashed: Arc<Hashed>,
+    pub(crate) hashed: Arc<HashedEmbedder>,
 }
 
-pub(crate) fn small() -> MemorySettings {
+pub(crate) fn small_settings() -> MemorySettings {
     MemorySettings {
         message_token_threshold: 60,
         observation_token_threshold: 40,
@@ -105,23 +106,23 @@ pub(crate) fn small() -> MemorySettings {
 
 impl Home {
     pub(crate) async fn at(location: &DatabaseLocation) -> Self {
-        Self::with(location, small()).await
+        Self::with(location, small_settings()).await
     }
 
     pub(crate) async fn with(location: &DatabaseLocation, settings: MemorySettings) -> Self {
-        Self::opened(location, settings, None).await
+        Self::open(location, settings, None).await
     }
 
-    /// With a model that writes observations and reflections.
-    pub(crate) async fn observed_by(
+    /// Opens a memory with a model that writes observations and reflections.
+    pub(crate) async fn with_observer(
         location: &DatabaseLocation,
         settings: MemorySettings,
         model: Arc<dyn Model>,
     ) -> Self {
-        Self::opened(location, settings, Some(model)).await
+        Self::open(location, settings, Some(model)).await
     }
 
-    async fn opened(
+    async fn open(
         location: &DatabaseLocation,
         settings: MemorySettings,
         observer: Option<Arc<dyn Model>>,
@@ -129,7 +130,7 @@ impl Home {
         let database = lango_store::testing::open(location).await;
         let journal = Journal::open(database.clone()).await.unwrap();
         let model = EmbeddingModel { name: "test/hashed".into() };
-        let hashed = Arc::new(Hashed { model, asked: AtomicUsize::new(0) });
+        let hashed = Arc::new(HashedEmbedder { model, embedded_count: AtomicUsize::new(0) });
         let embedder: Arc<dyn Embedder> = Arc::clone(&hashed) as Arc<dyn Embedder>;
         let retrieval = Retrieval::open(database.clone(), Some(embedder)).await.unwrap();
         let resources =
@@ -143,11 +144,11 @@ impl Home {
     }
 
     /// Does what is due for a session.
-    pub(crate) async fn work(&self, session: &SessionId) -> lango_chronicler::Report {
+    pub(crate) async fn work(&self, session: &SessionId) -> lango_chronicler::ChroniclerReport {
         self.chronicler().work(session, &CancellationToken::new()).await.unwrap()
     }
 
-    /// Plays finished turns: each a message of the user.
+    /// Writes finished turns, each with a message of the user.
     pub(crate) async fn play(&self, session: &SessionId, messages: &[&str]) {
         for message in messages {
             let turn = self.begin(session, message).await;
@@ -180,13 +181,13 @@ impl Home {
         turn
     }
 
-    /// The memories that hold, oldest first.
-    pub(crate) async fn live(&self) -> Vec<String> {
+    /// Returns the current memories, oldest first.
+    pub(crate) async fn current_memories(&self) -> Vec<String> {
         let memories = self.memory.memories(false).await.unwrap();
         memories.into_iter().rev().map(|memory| memory.content).collect()
     }
 
-    /// The blocks of a prompt, as one text.
+    /// Returns the blocks of a prompt, as one text.
     pub(crate) async fn prompt(&self, session: &SessionId, message: &str) -> String {
         let context = MemoryContext::new(self.memory.clone());
         let blocks = context.blocks_for(session, message).await.unwrap();
@@ -199,7 +200,7 @@ impl Home {
     }
 }
 
-/// A turn that runs.
+/// Is a running turn.
 pub(crate) struct Turn {
     journal: Journal,
     claim: Claim,
@@ -225,7 +226,7 @@ impl Turn {
         self.journal.append(&self.claim, append).await.unwrap();
     }
 
-    /// A tool was called and said this.
+    /// Writes a tool call with this output.
     pub(crate) async fn result(&mut self, tool: &str, output: &str) {
         self.output(tool, ToolOutput::from(output.to_owned())).await;
     }
@@ -243,7 +244,7 @@ impl Turn {
         self.write("operator", body).await;
     }
 
-    /// Runs a tool of the chronicler in this turn; returns what a model reads.
+    /// Runs a tool of the chronicler in this turn; returns the text for the model.
     pub(crate) async fn call(
         &mut self,
         memory: &Memory,
@@ -253,7 +254,8 @@ impl Turn {
         self.run(memory, tool, arguments).await.map(|output| output.text)
     }
 
-    /// Runs a tool of the chronicler in this turn; returns what a model and a person read.
+    /// Runs a tool of the chronicler in this turn; returns the output for the model and for a
+    /// person.
     pub(crate) async fn run(
         &mut self,
         memory: &Memory,

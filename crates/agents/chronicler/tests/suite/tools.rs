@@ -1,4 +1,4 @@
-//! The tools, as an agent calls them.
+//! Tests the tools as an agent calls them.
 
 use lango_chronicler::ChroniclerAgent;
 use lango_store::DatabaseLocation;
@@ -45,7 +45,7 @@ pub(crate) async fn only_what_the_user_said_is_stored(location: DatabaseLocation
         let error = turn.call(&home.memory, "memory_store", &store(content)).await.unwrap_err();
         assert!(error.to_string().contains(reason), "{content}: {error}");
     }
-    assert!(home.live().await.is_empty());
+    assert!(home.current_memories().await.is_empty());
     let stored = turn
         .call(&home.memory, "memory_store", &store("The user is allergic to peanuts"))
         .await
@@ -55,9 +55,9 @@ pub(crate) async fn only_what_the_user_said_is_stored(location: DatabaseLocation
         turn.call(&home.memory, "memory_store", &store("User is allergic to peanuts.")).await;
     assert!(again.unwrap_err().to_string().contains("already remembered"), "twice");
     turn.end("Done.").await;
-    // What was noted in the user's own words adds nothing.
+    // The same statement, noted in the user's own words, adds nothing.
     home.work(&work).await;
-    assert_eq!(home.live().await, ["The user is allergic to peanuts"]);
+    assert_eq!(home.current_memories().await, ["The user is allergic to peanuts"]);
     home.assert_sound().await;
 }
 
@@ -107,11 +107,11 @@ pub(crate) async fn a_query_that_fits_several_memories_forgets_none(location: Da
     let listed =
         turn.call(&home.memory, "memory_forget", r#"{"query": "is called"}"#).await.unwrap();
     assert!(listed.contains("nothing_was_forgotten") && listed.contains("Rex"), "{listed}");
-    assert_eq!(home.live().await.len(), 3);
+    assert_eq!(home.current_memories().await.len(), 3);
     let one =
         turn.call(&home.memory, "memory_forget", r#"{"query": "dog called Rex"}"#).await.unwrap();
     assert!(one.contains("\"forgotten\":\"m_") && !one.contains("Rex"), "{one}");
-    assert_eq!(home.live().await, ["My cat is called Mimi", "I live in Bern"]);
+    assert_eq!(home.current_memories().await, ["My cat is called Mimi", "I live in Bern"]);
     for wrong in [r#"{"query": "helicopter"}"#, r#"{"id": "m_nothing"}"#, "{}"] {
         assert!(turn.call(&home.memory, "memory_forget", wrong).await.is_err(), "{wrong}");
     }

@@ -1,7 +1,7 @@
-//! Plays the part of `lango __read-document` in this crate's tests.
+//! Stands in for `lango __read-document` in this crate's tests.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    lango_librarian::documents::reader_requested().unwrap_or(ExitCode::FAILURE)
+    lango_librarian::documents::run_reader_if_requested().unwrap_or(ExitCode::FAILURE)
 }

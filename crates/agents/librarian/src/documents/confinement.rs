@@ -1,4 +1,4 @@
-//! Where files may be read: anywhere, or in one directory and nowhere else.
+//! Limits which files may be read: any file, or those in one directory only.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 
 use super::read::Unreadable;
 
-/// Opens files. Cheap to clone.
+/// Opens the files that may be read. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) enum Access {
-    /// What the user may read.
+    /// Every file that the user may read.
     Anywhere,
-    /// What lies in one directory. It is held open, and paths are resolved beneath it, so neither
-    /// `..` nor a link, not even one that comes while we look, leads out of it.
+    /// The files in one directory. The directory is held open and paths are resolved beneath it, so
+    /// neither `..` nor a link, not even one that is created in between, leads out of it.
     Within { root: PathBuf, directory: Arc<Dir> },
 }
 
@@ -26,24 +26,24 @@ impl Access {
         Ok(Self::Within { root, directory })
     }
 
-    /// A path without links, which may be read as far as can be said before it is opened.
+    /// Resolves links in a path and checks that it may be read. Opening the file checks again.
     pub(crate) fn resolve(&self, path: &Path) -> Result<PathBuf, Unreadable> {
         match self {
             Self::Anywhere => Ok(path.canonicalize()?),
             Self::Within { root, .. } => {
                 let resolved = root.join(path).canonicalize();
-                // A path outside is refused in the same words, whether there is something or not.
+                // The error for a path outside is the same whether or not the file exists.
                 match resolved {
                     Ok(resolved) if resolved.starts_with(root) => Ok(resolved),
-                    Ok(_) => Err(outside()),
-                    Err(_) if !stays_below(path, root) => Err(outside()),
+                    Ok(_) => Err(outside_error()),
+                    Err(_) if !stays_below(path, root) => Err(outside_error()),
                     Err(error) => Err(error.into()),
                 }
             }
         }
     }
 
-    /// Opens a file for reading. A pipe without a writer does not keep us waiting.
+    /// Opens a file for reading. A pipe without a writer does not block.
     pub(crate) fn open(&self, path: &Path) -> Result<File, Unreadable> {
         let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
         match self {
@@ -52,7 +52,7 @@ impl Access {
                 Ok(File::options().read(true).custom_flags(nonblocking).open(path)?)
             }
             Self::Within { root, directory } => {
-                let below = path.strip_prefix(root).map_err(|_| outside())?;
+                let below = path.strip_prefix(root).map_err(|_| outside_error())?;
                 let mut options = OpenOptions::new();
                 options.read(true).custom_flags(nonblocking);
                 Ok(directory.open_with(below, &options)?.into_std())
@@ -61,11 +61,11 @@ impl Access {
     }
 }
 
-fn outside() -> Unreadable {
+fn outside_error() -> Unreadable {
     Unreadable::Outside
 }
 
-/// Whether a path that leads nowhere would at least lead nowhere else.
+/// Tells whether a path that does not exist would be below `root`.
 fn stays_below(path: &Path, root: &Path) -> bool {
     let plain = |path: &Path| {
         !path.components().any(|part| matches!(part, std::path::Component::ParentDir))
@@ -97,7 +97,7 @@ mod tests {
         let root = inside.canonicalize().unwrap();
         assert_eq!(access.resolve(Path::new("own")).unwrap(), root.join("own"));
         assert!(access.open(&root.join("own")).is_ok());
-        // As if a link had come after the path was looked at.
+        // As if the link had been created after the path was resolved.
         assert!(access.open(&root.join("way/secret")).is_err());
         assert!(access.open(&root.join("file")).is_err());
         assert!(matches!(access.resolve(Path::new("none")), Err(Unreadable::Failed { .. })));

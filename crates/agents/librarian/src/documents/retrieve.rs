@@ -1,81 +1,81 @@
-//! Finding passages of documents, by what they say and by what they are about.
+//! Finds passages of documents, by their text and through the graph.
 
 use std::collections::HashSet;
 
-use lango_retrieval::{EntryKey, Found, Hit, Mode, Retrieval, Search, Space};
+use lango_retrieval::{EntryKey, SearchHits, SearchHit, Mode, Retrieval, Search, Space};
 use serde::Serialize;
 
 use crate::LibrarianError;
 use crate::graph::Graph;
 
-/// Passages that are less similar in meaning, and share no word, are not an answer.
-const LEAST_SIMILARITY: f32 = 0.15;
+/// Sets the similarity below which a passage without a common word is no hit.
+const MIN_SIMILARITY: f32 = 0.15;
 
-/// How far through the graph related documents are looked for.
-const DEPTH: u32 = 2;
+/// Limits how far related documents are searched for in the graph.
+const MAX_GRAPH_DEPTH: u32 = 2;
 
-/// What is looked for in documents.
+/// Describes a search in documents.
 #[derive(Debug, Clone)]
 pub struct DocumentSearch {
     /// A question, or words.
     pub query: String,
-    /// Only in these collections; in all of them if there are none.
+    /// The collections to search; all if empty.
     pub collections: Vec<String>,
     /// Passages that are found directly, at most.
     pub limit: usize,
-    /// How.
+    /// The search mode.
     pub mode: Mode,
     /// Passages of documents that are related through the graph, at most, in addition.
     pub related: usize,
 }
 
-/// A passage, with where it stands.
+/// Is a passage that was found, with its position.
 #[derive(Debug, Clone, Serialize)]
-pub struct FoundPassage {
+pub struct PassageHit {
     /// The collection of its document.
     pub collection: String,
     /// The document: a path or an address.
     pub source: String,
-    /// Where in it.
+    /// The position in the document.
     pub position: String,
-    /// The headings it stands under.
+    /// The headings above it.
     pub heading: String,
     /// The text.
     pub text: String,
-    /// How good it is; comparable within one search only.
+    /// The rank score; scores are comparable within one search only.
     pub score: f64,
-    /// The cosine of its angle to the query, where it was found by meaning.
+    /// The cosine similarity to the query, if it was found by meaning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f32>,
-    /// What led from a passage above to this one, where it was found through the graph.
+    /// The path from a passage above to this one, if it was found through the graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub through: Option<String>,
 }
 
-/// What was found, the best first; what is related through the graph last.
+/// Holds the passages that were found, the best first, those from the graph last.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct FoundPassages {
+pub struct PassageHits {
     /// The passages.
-    pub passages: Vec<FoundPassage>,
-    /// What else there is to say.
+    pub passages: Vec<PassageHit>,
+    /// A remark about the result as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Searches documents. With a graph, what its relations lead to is looked at too: for each related
-/// document, the passage that fits the query best.
+/// Searches documents. With a graph, related documents are searched too: for each, the passage that
+/// fits the query best.
 pub async fn retrieve(
     retrieval: &Retrieval,
     graph: Option<&Graph>,
     search: &DocumentSearch,
-) -> Result<FoundPassages, LibrarianError> {
+) -> Result<PassageHits, LibrarianError> {
     let direct = Search {
         collections: search.collections.clone(),
         mode: search.mode,
-        least_similarity: LEAST_SIMILARITY,
+        min_similarity: MIN_SIMILARITY,
         ..Search::new(Space::Documents, search.query.as_str(), search.limit)
     };
-    let Found { hits, words_only } = retrieval.search(&direct).await?;
+    let SearchHits { hits, words_only } = retrieval.search(&direct).await?;
     let mut related = Vec::new();
     if let Some(graph) = graph
         && search.related > 0
@@ -87,17 +87,17 @@ pub async fn retrieve(
         None if hits.is_empty() => Some("no document says anything about this".to_owned()),
         None => None,
     };
-    let mut passages: Vec<FoundPassage> = hits.into_iter().map(|hit| passage(hit, None)).collect();
+    let mut passages: Vec<PassageHit> = hits.into_iter().map(|hit| passage(hit, None)).collect();
     passages.extend(related);
-    Ok(FoundPassages { passages, note })
+    Ok(PassageHits { passages, note })
 }
 
 async fn related_passages(
     retrieval: &Retrieval,
     graph: &Graph,
     search: &DocumentSearch,
-    hits: &[Hit],
-) -> Result<Vec<FoundPassage>, LibrarianError> {
+    hits: &[SearchHit],
+) -> Result<Vec<PassageHit>, LibrarianError> {
     let mut seen = HashSet::new();
     let starts: Vec<EntryKey> = hits
         .iter()
@@ -105,7 +105,7 @@ async fn related_passages(
         .filter(|entry| seen.insert(entry.clone()))
         .collect();
     let mut passages = Vec::new();
-    for found in graph.neighbours_of_entries(&starts, DEPTH, search.related).await? {
+    for found in graph.neighbours_of_entries(&starts, MAX_GRAPH_DEPTH, search.related).await? {
         let entry = found.entry;
         let wanted =
             search.collections.is_empty() || search.collections.contains(&entry.collection);
@@ -119,8 +119,8 @@ async fn related_passages(
     Ok(passages)
 }
 
-fn passage(hit: Hit, through: Option<String>) -> FoundPassage {
-    FoundPassage {
+fn passage(hit: SearchHit, through: Option<String>) -> PassageHit {
+    PassageHit {
         collection: hit.entry.collection,
         source: hit.source,
         position: hit.position,

@@ -1,8 +1,8 @@
-//! The files of a directory, in order, one at a time.
+//! Walks through the files of a directory, in order, one at a time.
 //!
-//! Hidden files and what `.gitignore` names are left out, and counted. Links are not followed, so a
-//! loop of them is nothing special and nothing outside of the directory is reached: what a link
-//! within it leads to is found where it lies.
+//! Hidden files and those that `.gitignore` names are left out, and counted. Links are not
+//! followed, so loops are harmless and nothing outside of the directory is reached; the target of a
+//! link within it is found at its own path.
 
 use std::path::{Path, PathBuf};
 
@@ -10,48 +10,48 @@ use ignore::WalkBuilder;
 
 use super::read::Unreadable;
 
-/// What is found on the way.
+/// Is one step of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum WalkStep {
     /// A file.
     File {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// Its size.
+        /// The size.
         bytes: u64,
     },
-    /// Something that is not read.
+    /// An entry that is not read.
     Skipped {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: Unreadable,
-        /// Whether more may lie below it, which is therefore not known.
+        /// True if unknown entries may be below it.
         hides_more: bool,
     },
-    /// A directory was entered in which so many entries are hidden or ignored.
+    /// The entries of a directory that are hidden or ignored.
     LeftOut {
-        /// How many.
+        /// The number of entries.
         entries: u64,
     },
 }
 
 /// Walks through a directory, or to a single file. Directories are read when they are reached.
-pub fn walk(root: &Path) -> impl Iterator<Item = Step> + use<> {
+pub fn walk(root: &Path) -> impl Iterator<Item = WalkStep> + use<> {
     let mut builder = WalkBuilder::new(root);
-    // Ignore files count wherever they are, in a repository or not.
+    // Ignore files apply everywhere, in a repository or not.
     builder.require_git(false).follow_links(false).sort_by_file_name(Ord::cmp);
-    let mut counted: Vec<Counted> = Vec::new();
+    let mut open_directories: Vec<OpenDirectory> = Vec::new();
     let mut entries = builder.build();
-    let mut waiting: Vec<Step> = Vec::new();
+    let mut waiting: Vec<WalkStep> = Vec::new();
     std::iter::from_fn(move || {
         loop {
             if let Some(step) = waiting.pop() {
                 return Some(step);
             }
             let Some(entry) = entries.next() else {
-                // All directories are done; those that were left open are counted one by one.
-                let done = counted.pop()?;
+                // The walk is done; the directories that are still open are counted one by one.
+                let done = open_directories.pop()?;
                 waiting.extend(done.left_out());
                 continue;
             };
@@ -62,15 +62,15 @@ pub fn walk(root: &Path) -> impl Iterator<Item = Step> + use<> {
                     continue;
                 }
             };
-            while counted.last().is_some_and(|open| open.depth >= entry.depth()) {
-                waiting.extend(counted.pop().and_then(Counted::left_out));
+            while open_directories.last().is_some_and(|open| open.depth >= entry.depth()) {
+                waiting.extend(open_directories.pop().and_then(OpenDirectory::left_out));
             }
-            if let Some(parent) = counted.last_mut() {
+            if let Some(parent) = open_directories.last_mut() {
                 parent.seen += 1;
             }
             let kind = entry.file_type();
             if kind.is_some_and(|kind| kind.is_dir()) {
-                counted.push(Counted::new(entry.path(), entry.depth()));
+                open_directories.push(OpenDirectory::new(entry.path(), entry.depth()));
                 continue;
             }
             waiting.insert(0, step(entry));
@@ -78,26 +78,26 @@ pub fn walk(root: &Path) -> impl Iterator<Item = Step> + use<> {
     })
 }
 
-fn step(entry: ignore::DirEntry) -> Step {
+fn step(entry: ignore::DirEntry) -> WalkStep {
     let is_link = entry.path_is_symlink();
     let bytes = entry.metadata().map_or(0, |metadata| metadata.len());
     let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
     let path = entry.into_path();
     if is_file && !is_link {
-        return Step::File { path, bytes };
+        return WalkStep::File { path, bytes };
     }
     let what = if is_link { "a link, which is not followed" } else { "a pipe, socket or device" };
-    Step::Skipped {
+    WalkStep::Skipped {
         path,
         reason: Unreadable::NotAFile { what: what.to_owned() },
         hides_more: false,
     }
 }
 
-fn unreadable(error: &ignore::Error) -> Step {
+fn unreadable(error: &ignore::Error) -> WalkStep {
     let mut path = PathBuf::new();
     let mut inner = error;
-    // The path stands somewhere in a chain of circumstances.
+    // The path is somewhere in the chain of errors.
     loop {
         inner = match inner {
             ignore::Error::WithPath { path: at, err } => {
@@ -112,26 +112,27 @@ fn unreadable(error: &ignore::Error) -> Step {
         Some(std::io::ErrorKind::PermissionDenied) => Unreadable::Permission,
         _ => Unreadable::Failed { detail: inner.to_string() },
     };
-    Step::Skipped { path, reason, hides_more: true }
+    WalkStep::Skipped { path, reason, hides_more: true }
 }
 
-/// A directory under way: how much is in it, and how much of that was given out.
-struct Counted {
+/// Is a directory whose walk is in progress: its number of entries, and how many of them were
+/// returned.
+struct OpenDirectory {
     depth: usize,
     all: u64,
     seen: u64,
 }
 
-impl Counted {
+impl OpenDirectory {
     fn new(path: &Path, depth: usize) -> Self {
-        // One that cannot be listed is reported by the walk itself.
+        // A directory that cannot be listed is reported by the walk itself.
         let all = std::fs::read_dir(path).map_or(0, |entries| entries.count() as u64);
         Self { depth, all, seen: 0 }
     }
 
-    fn left_out(self) -> Option<Step> {
+    fn left_out(self) -> Option<WalkStep> {
         let entries = self.all.saturating_sub(self.seen);
-        (entries > 0).then_some(Step::LeftOut { entries })
+        (entries > 0).then_some(WalkStep::LeftOut { entries })
     }
 }
 
@@ -156,9 +157,9 @@ mod tests {
         let name = |path: &Path| path.strip_prefix(root).unwrap().display().to_string();
         walk(root)
             .map(|step| match step {
-                Step::File { path, .. } => name(&path),
-                Step::Skipped { path, .. } => format!("- {}", name(&path)),
-                Step::LeftOut { entries } => format!("({entries})"),
+                WalkStep::File { path, .. } => name(&path),
+                WalkStep::Skipped { path, .. } => format!("- {}", name(&path)),
+                WalkStep::LeftOut { entries } => format!("({entries})"),
             })
             .collect()
     }
@@ -193,8 +194,8 @@ mod tests {
         let directory = tree(&[".notes.md"]);
         fs::write(directory.path().join(".gitignore"), "*.md\n").unwrap();
         let file = directory.path().join(".notes.md");
-        let found: Vec<Step> = walk(&file).collect();
-        assert_eq!(found, [Step::File { path: file, bytes: 4 }]);
+        let found: Vec<WalkStep> = walk(&file).collect();
+        assert_eq!(found, [WalkStep::File { path: file, bytes: 4 }]);
     }
 
     #[test]
@@ -202,12 +203,12 @@ mod tests {
         let directory = tree(&["closed/one.md", "open.md"]);
         let closed = directory.path().join("closed");
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
-        let found: Vec<Step> = walk(directory.path()).collect();
+        let found: Vec<WalkStep> = walk(directory.path()).collect();
         let readable_by_all = fs::read_dir(&closed).is_ok();
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
         // The superuser reads everything.
         let skipped =
-            Step::Skipped { path: closed, reason: Unreadable::Permission, hides_more: true };
+            WalkStep::Skipped { path: closed, reason: Unreadable::Permission, hides_more: true };
         assert!(readable_by_all || found.contains(&skipped), "{found:?}");
         assert_eq!(found.len(), 2);
     }

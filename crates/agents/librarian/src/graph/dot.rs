@@ -1,4 +1,4 @@
-//! The graph for Graphviz, piece by piece.
+//! Writes the graph for Graphviz, piece by piece.
 
 use super::Triple;
 
@@ -7,29 +7,29 @@ use super::Triple;
 pub struct Dot;
 
 impl Dot {
-    /// What comes first.
+    /// Returns the beginning.
     pub fn begin(&self) -> String {
         "digraph lango {\n  node [shape=box];\n".to_owned()
     }
 
-    /// One relation.
+    /// Returns one relation.
     pub fn triple(&self, triple: &Triple) -> String {
         format!(
             "  {} -> {} [label={}];\n",
-            quoted(&triple.subject),
-            quoted(&triple.object),
-            quoted(&triple.predicate)
+            quote(&triple.subject),
+            quote(&triple.object),
+            quote(&triple.predicate)
         )
     }
 
-    /// What comes last.
+    /// Returns the end.
     pub fn end(&self) -> String {
         "}\n".to_owned()
     }
 }
 
-/// A string of DOT. A backslash begins an escape in labels, so each is written twice.
-fn quoted(text: &str) -> String {
+/// Returns a DOT string. A backslash begins an escape in labels, so each is doubled.
+fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for character in text.chars() {
@@ -44,10 +44,10 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::quote;
 
     #[test]
     fn a_name_cannot_end_its_string() {
-        assert_eq!(quoted(r#"a"b\"c\"#), r#""a\"b\\\"c\\""#);
+        assert_eq!(quote(r#"a"b\"c\"#), r#""a\"b\\\"c\\""#);
     }
 }

@@ -1,11 +1,11 @@
-//! One step of a traversal: all relations of many nodes, in one statement.
+//! Reads one step of a traversal: all relations of many nodes, in one statement.
 
 use lango_store::{Database, Dialect, Statement};
 
 use super::Direction;
 use crate::LibrarianError;
 
-/// A relation, in numbers.
+/// Is a relation by its database ids.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
     pub(super) id: i64,
@@ -14,20 +14,20 @@ pub(super) struct Edge {
     pub(super) object: i64,
 }
 
-/// What is looked for from each node.
-pub(super) struct Step<'a> {
+/// Describes the relations to read.
+pub(super) struct FrontierQuery<'a> {
     pub(super) nodes: &'a [i64],
-    /// Only these; all where none.
+    /// The predicates to follow; all if none.
     pub(super) predicates: Option<&'a [i64]>,
     pub(super) direction: Direction,
-    /// Microseconds.
+    /// The time at which the relations hold, in microseconds.
     pub(super) at: i64,
     pub(super) limit: usize,
 }
 
 pub(super) async fn edges(
     database: &Database,
-    step: &Step<'_>,
+    step: &FrontierQuery<'_>,
 ) -> Result<Vec<Edge>, LibrarianError> {
     let dialect = database.dialect();
     let arm = |from: &str| match dialect {
@@ -63,8 +63,9 @@ pub(super) async fn edges(
     rows.iter().map(edge).collect()
 }
 
-/// The outer loop goes over the nodes and the inner one over an index, both in their order, and
-/// ends with the limit: a node with very many relations costs no more than what is taken of it.
+/// Returns the query for SQLite. The outer loop goes over the nodes and the inner one over an
+/// index, both in order, and stops at the limit, so a node with very many relations costs no more
+/// than the rows that are returned.
 fn sqlite(from: &str, filtered: bool) -> String {
     let filter = if filtered { "AND e.predicate IN (SELECT value FROM json_each($4))" } else { "" };
     format!(
@@ -75,7 +76,7 @@ fn sqlite(from: &str, filtered: bool) -> String {
     )
 }
 
-/// The same, where each node's share has to be limited by hand.
+/// Returns the query for PostgreSQL, where each node's share needs its own limit.
 fn postgres(from: &str, filtered: bool) -> String {
     let filter =
         if filtered { "AND predicate = ANY (CAST(CAST($4 AS TEXT) AS BIGINT[]))" } else { "" };
@@ -88,7 +89,7 @@ fn postgres(from: &str, filtered: bool) -> String {
     )
 }
 
-/// Numbers in the form that the engine takes apart.
+/// Formats ids as a list that the database can parse.
 pub(super) fn list(dialect: Dialect, numbers: &[i64]) -> String {
     let (open, close) = match dialect {
         Dialect::Sqlite => ('[', ']'),
@@ -106,7 +107,7 @@ pub(super) fn list(dialect: Dialect, numbers: &[i64]) -> String {
     text
 }
 
-/// A condition that a column is one of the numbers bound to `$1`.
+/// Returns the condition that a column is one of the ids bound to `$1`.
 pub(super) fn among(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Sqlite => "IN (SELECT value FROM json_each($1))",

@@ -1,7 +1,7 @@
-//! The graph as linked data, piece by piece.
+//! Writes the graph as linked data, piece by piece.
 //!
-//! Each relation is one node object with the relation as its property, and one statement with
-//! where it came from and when it held. Node objects of one `@id` are one node to whoever reads.
+//! Each relation is one node object with the relation as its property, and one statement with its
+//! provenance and validity. Readers treat node objects with the same `@id` as one node.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub struct JsonLd {
 }
 
 impl JsonLd {
-    /// What comes first.
+    /// Returns the beginning.
     pub fn begin(&self) -> String {
         let context = json!({
             "name": "http://schema.org/name",
@@ -38,7 +38,7 @@ impl JsonLd {
         format!("{{\"@context\":{context},\"@graph\":[\n")
     }
 
-    /// One relation.
+    /// Returns one relation.
     pub fn triple(&mut self, triple: &Triple) -> String {
         let (subject, object) = (node(&triple.subject), node(&triple.object));
         let predicate = identifier("predicate", &triple.predicate);
@@ -63,7 +63,7 @@ impl JsonLd {
         format!("{comma}{relation},\n{statement}")
     }
 
-    /// What comes last.
+    /// Returns the end.
     pub fn end(&self) -> String {
         "\n]}\n".to_owned()
     }
@@ -73,7 +73,7 @@ fn node(name: &str) -> String {
     identifier("node", &name.to_lowercase())
 }
 
-/// An IRI from a name: everything that is not plain is written as `%XX`.
+/// Returns an IRI for a name: reserved and non-ASCII bytes are written as `%XX`.
 fn identifier(kind: &str, name: &str) -> String {
     let mut text = format!("urn:lango:{kind}:");
     for byte in name.bytes() {

@@ -1,8 +1,8 @@
-//! Relations: triples of subject, predicate and object, each with where it came from and when it
-//! held.
+//! Stores relations: triples of subject, predicate and object, each with its provenance and
+//! validity.
 //!
-//! Nothing is deleted: a relation that no longer holds is ended. Questions are about now unless
-//! they name a time. What a relation means is not known here, and nothing is inferred from it.
+//! Nothing is deleted: a relation that no longer holds is ended. Queries are about now unless they
+//! name a time. Relations have no meaning here, and nothing is inferred from them.
 
 mod dot;
 mod frontier;
@@ -24,19 +24,19 @@ pub use dot::Dot;
 pub use json_ld::JsonLd;
 pub use mentions::RelatedEntry;
 pub use name::Name;
-pub use query::{Found, Question};
-pub use traversal::{Direction, Limits, Reach, ReachedEdge, ReachedNode, Traversal};
+pub use query::{RelationPage, RelationQuery};
+pub use traversal::{Direction, Limits, ReachedEdge, ReachedNode, Traversal, TraversalRequest};
 pub use tree::tree;
-pub use triple::{Added, Ended, NewTriple, Triple};
+pub use triple::{AddOutcome, EndOutcome, NewTriple, Triple};
 
-/// The relations of one database.
+/// Holds the relations of one database.
 #[derive(Clone)]
 pub struct Graph {
     database: Database,
 }
 
 impl Graph {
-    /// Makes the tables where they are missing.
+    /// Opens the store and creates the tables that are missing.
     pub async fn open(database: Database) -> Result<Self, StoreError> {
         database.migrate(&schema::COMPONENT).await?;
         Ok(Self { database })

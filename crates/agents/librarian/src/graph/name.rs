@@ -1,12 +1,12 @@
-//! Names of nodes and predicates: compared without regard to case and spacing, shown as first
-//! written.
+//! Checks names of nodes and predicates. They are compared without regard to case and spacing, and
+//! shown as first written.
 
 use crate::LibrarianError;
 
-/// Characters of the longest name.
-const LONGEST: usize = 500;
+/// Limits a name.
+const MAX_NAME_CHARACTERS: usize = 500;
 
-/// A name that was checked.
+/// Is a checked name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name {
     shown: String,
@@ -14,18 +14,18 @@ pub struct Name {
 }
 
 impl Name {
-    /// Checks a name. `what` is what an error calls it.
+    /// Checks a name. `what` names it in errors.
     pub fn new(what: &'static str, text: &str) -> Result<Self, LibrarianError> {
         let wrong = |why: String| LibrarianError::Text { what, why };
-        // Only this many can matter, whatever comes in.
-        let words: Vec<&str> = text.split_whitespace().take(LONGEST + 1).collect();
+        // More words cannot fit, whatever the input is.
+        let words: Vec<&str> = text.split_whitespace().take(MAX_NAME_CHARACTERS + 1).collect();
         let shown = words.join(" ");
         if shown.is_empty() {
             return Err(wrong("is empty".to_owned()));
         }
-        if shown.chars().nth(LONGEST).is_some() {
+        if shown.chars().nth(MAX_NAME_CHARACTERS).is_some() {
             return Err(wrong(format!(
-                "is longer than {LONGEST} characters; put text into source"
+                "is longer than {MAX_NAME_CHARACTERS} characters; put text into source"
             )));
         }
         if shown.chars().any(char::is_control) {
@@ -35,12 +35,12 @@ impl Name {
         Ok(Self { shown, folded })
     }
 
-    /// As it was written, with single spaces.
+    /// Returns the name as it was written, with single spaces.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// As it is compared.
+    /// Returns the name in the form that is compared.
     pub(crate) fn folded(&self) -> &str {
         &self.folded
     }

@@ -1,4 +1,4 @@
-//! Questions: which relations are on record.
+//! Finds relations by their names.
 
 use lango_protocol::Timestamp;
 use lango_store::Statement;
@@ -8,45 +8,45 @@ use super::triple::{COLUMNS, TABLES};
 use super::{Graph, Name, Triple};
 use crate::LibrarianError;
 
-/// Which relations are looked for.
+/// Describes the relations to find.
 #[derive(Debug, Clone, Default)]
-pub struct Question {
-    /// What they are about.
+pub struct RelationQuery {
+    /// The subject.
     pub subject: Option<Name>,
-    /// How they relate.
+    /// The predicate.
     pub predicate: Option<Name>,
-    /// What they relate to.
+    /// The object.
     pub object: Option<Name>,
-    /// The moment they hold at; now by default.
+    /// The time at which they hold; now by default.
     pub at: Option<Timestamp>,
-    /// Also those that have ended or have not begun.
+    /// True to include relations that have ended or have not begun.
     pub history: bool,
-    /// Only those recorded after this one.
+    /// The id after which to start, in the order of recording.
     pub after: i64,
-    /// How many at most.
+    /// The limit.
     pub limit: u32,
 }
 
-/// What was found.
+/// Holds the relations that were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Found {
-    /// In the order of recording.
+pub struct RelationPage {
+    /// The relations in the order of recording.
     pub triples: Vec<Triple>,
-    /// Whether there are more.
+    /// True if there are more.
     pub more: bool,
 }
 
 impl Graph {
-    /// Finds relations by what they name.
-    pub async fn query(&self, question: &Question) -> Result<Found, LibrarianError> {
+    /// Finds relations. At least one name must be given.
+    pub async fn query(&self, question: &RelationQuery) -> Result<RelationPage, LibrarianError> {
         if question.subject.is_none() && question.predicate.is_none() && question.object.is_none() {
             return Err(LibrarianError::NothingAsked);
         }
         self.page(question).await
     }
 
-    /// The same, where naming nothing means all of them.
-    pub async fn page(&self, question: &Question) -> Result<Found, LibrarianError> {
+    /// Does the same, but without any name it returns all relations.
+    pub async fn page(&self, question: &RelationQuery) -> Result<RelationPage, LibrarianError> {
         let at = question.at.unwrap_or_else(Timestamp::now).as_microseconds();
         let mut sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE e.id > $1");
         let mut values = Vec::new();
@@ -60,7 +60,7 @@ impl Graph {
                 sql += &format!(" AND {column} = ${}", values.len() + 3);
             }
         }
-        // The moment is bound either way, so that the numbers of the others stay the same.
+        // The time is always bound, so that the other parameters keep their numbers.
         sql += if question.history {
             " AND CAST($2 AS BIGINT) IS NOT NULL"
         } else {
@@ -79,10 +79,10 @@ impl Graph {
         let most = usize::try_from(question.limit).unwrap_or(usize::MAX);
         let more = triples.len() > most;
         triples.truncate(most);
-        Ok(Found { triples, more })
+        Ok(RelationPage { triples, more })
     }
 
-    /// How many nodes and how many relations that hold there are.
+    /// Counts the nodes and the current relations.
     pub async fn size(&self) -> Result<(u64, u64), LibrarianError> {
         let count = Statement::new(
             "SELECT (SELECT COUNT(*) FROM graph_nodes), \

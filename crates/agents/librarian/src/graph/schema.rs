@@ -1,4 +1,4 @@
-//! The graph's tables.
+//! Defines the graph's tables.
 
 use lango_store::{Component, Migration};
 
@@ -7,8 +7,8 @@ pub(super) const COMPONENT: Component = Component {
     migrations: &[Migration { version: 1, sqlite: SQLITE, postgres: POSTGRES }],
 };
 
-// Edges hold numbers only: a step of a traversal then reads one index and nothing else. That is
-// why both indexes carry the times as well.
+// Edges hold ids only, so a step of a traversal reads one index and nothing else. That is why both
+// indexes contain the times as well.
 macro_rules! tables {
     ($id:literal) => {
         concat!(

@@ -1,4 +1,4 @@
-//! Following relations from a node.
+//! Follows relations from a node.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::frontier::{among, list};
-use super::walk::{Walk, Way};
+use super::walk::{Walk, WalkOptions};
 use super::{Graph, Name};
 use crate::LibrarianError;
 
-/// No traversal goes deeper.
-pub(super) const DEEPEST: u32 = 16;
-/// Names that are suggested for one that is not there.
-const SUGGESTED: i64 = 5;
+/// Limits the depth of a traversal.
+pub(super) const MAX_DEPTH: u32 = 16;
+/// Limits the names that are suggested for an unknown one.
+const MAX_SUGGESTION_COUNT: i64 = 5;
 
 /// Which way relations are followed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,7 +32,7 @@ pub enum Direction {
     Both,
 }
 
-/// How much is taken along.
+/// Limits the size of a traversal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Nodes, the start included.
@@ -41,57 +41,57 @@ pub struct Limits {
     pub edges: usize,
 }
 
-/// Where to go from where.
+/// Describes a traversal.
 #[derive(Debug, Clone)]
-pub struct Reach {
+pub struct TraversalRequest {
     /// The start.
     pub start: Name,
-    /// How many relations away at most; [`Traversal::cut`] says where that was too much.
+    /// The largest distance in relations; [`Traversal::cut`] says if that was too much.
     pub depth: u32,
-    /// Only along these; along all where empty.
+    /// The predicates to follow; all if empty.
     pub predicates: Vec<Name>,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// The moment the relations hold at; now by default.
+    /// The time at which the relations hold; now by default.
     pub at: Option<Timestamp>,
-    /// How much is taken along.
+    /// Limits the size of a traversal.
     pub limits: Limits,
-    /// Whether to say which nodes of the last level lead further.
+    /// True to mark the nodes of the last level that have further relations.
     pub mark_open: bool,
 }
 
-/// A node that was reached.
+/// Is a node that was reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReachedNode {
     /// Its name.
     pub name: Arc<str>,
-    /// How many relations away from the start.
+    /// The distance from the start in relations.
     pub depth: u32,
-    /// The relation that led here first, as an index; none for the start.
+    /// The index of the relation that led here first; none for the start.
     pub via: Option<usize>,
-    /// Whether it leads further, where that was asked for.
+    /// True if it has further relations and [`TraversalRequest::mark_open`] is set.
     pub open: bool,
 }
 
-/// A relation that was followed.
+/// Is a relation that was followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReachedEdge {
-    /// Index of the subject among the nodes.
+    /// The index of the subject among the nodes.
     pub subject: usize,
-    /// How they relate.
+    /// The predicate.
     pub predicate: Arc<str>,
-    /// Index of the object among the nodes.
+    /// The index of the object among the nodes.
     pub object: usize,
 }
 
-/// What was reached.
+/// Is the result of a traversal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traversal {
-    /// The start first, then by distance.
+    /// The start, then the other nodes by distance.
     pub nodes: Vec<ReachedNode>,
-    /// In the order they were followed.
+    /// The relations in the order in which they were followed.
     pub edges: Vec<ReachedEdge>,
-    /// Why this is not all, in words; empty where it is.
+    /// The reasons why the result is incomplete; empty if it is complete.
     pub cut: Vec<String>,
 }
 
@@ -99,37 +99,37 @@ impl Graph {
     /// Follows relations from a node, the nearest first.
     pub async fn traverse(
         &self,
-        reach: &Reach,
+        request: &TraversalRequest,
         cancel: &CancellationToken,
     ) -> Result<Traversal, LibrarianError> {
-        let start = self.node(&reach.start).await?;
+        let start = self.node(&request.start).await?;
         let mut cut = Vec::new();
-        if reach.depth > DEEPEST {
-            let depth = reach.depth;
-            cut.push(format!("depth {depth} was cut to {DEEPEST}, the deepest there is"));
+        if request.depth > MAX_DEPTH {
+            let depth = request.depth;
+            cut.push(format!("depth {depth} was cut to {MAX_DEPTH}, the deepest there is"));
         }
-        let predicates = self.predicates(&reach.predicates, &mut cut).await?;
-        let way = Way {
-            depth: reach.depth.min(DEEPEST),
+        let predicates = self.predicates(&request.predicates, &mut cut).await?;
+        let options = WalkOptions {
+            depth: request.depth.min(MAX_DEPTH),
             predicates: predicates.as_deref(),
-            direction: reach.direction,
-            at: reach.at.unwrap_or_else(Timestamp::now).as_microseconds(),
-            limits: reach.limits,
-            mark_open: reach.mark_open,
+            direction: request.direction,
+            at: request.at.unwrap_or_else(Timestamp::now).as_microseconds(),
+            limits: request.limits,
+            mark_open: request.mark_open,
         };
-        let walk = Walk::go(&self.database, &[start], &way, cancel).await?;
-        let Limits { nodes, edges } = reach.limits;
+        let walk = Walk::run(&self.database, &[start], &options, cancel).await?;
+        let Limits { nodes, edges } = request.limits;
         if walk.too_many_nodes {
             cut.push(format!("there are more than {nodes} nodes; the farthest are left out"));
         }
         if walk.too_many_edges {
             cut.push(format!("there are more than {edges} relations; the farthest are left out"));
         }
-        let (nodes, edges) = self.named(&walk).await?;
+        let (nodes, edges) = self.resolve_names(&walk).await?;
         Ok(Traversal { nodes, edges, cut })
     }
 
-    /// The number of a node, or nodes that it may have been meant for.
+    /// Returns the id of a node. The error suggests similar names.
     pub(super) async fn node(&self, name: &Name) -> Result<i64, LibrarianError> {
         let find = Statement::new("SELECT id FROM graph_nodes WHERE folded = $1");
         let rows = self.database.query(find.bind(name.folded()).brief()).await?;
@@ -141,8 +141,10 @@ impl Graph {
              ORDER BY length(folded), folded LIMIT $2",
         );
         let escaped = name.folded().replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-        let rows =
-            self.database.query(similar.bind(format!("%{escaped}%")).bind(SUGGESTED)).await?;
+        let rows = self
+            .database
+            .query(similar.bind(format!("%{escaped}%")).bind(MAX_SUGGESTION_COUNT))
+            .await?;
         let names = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
         let near = if names.is_empty() {
             String::new()
@@ -152,7 +154,7 @@ impl Graph {
         Err(LibrarianError::NoNode { name: name.shown().to_owned(), near })
     }
 
-    /// The numbers of some predicates; none where all are meant.
+    /// Returns the ids of predicates; none if all are meant.
     async fn predicates(
         &self,
         names: &[Name],
@@ -173,8 +175,8 @@ impl Graph {
         Ok(Some(found))
     }
 
-    /// Puts names to numbers.
-    pub(super) async fn named(
+    /// Replaces the ids of a walk by names.
+    pub(super) async fn resolve_names(
         &self,
         walk: &Walk,
     ) -> Result<(Vec<ReachedNode>, Vec<ReachedEdge>), LibrarianError> {

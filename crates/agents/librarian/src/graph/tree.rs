@@ -1,19 +1,19 @@
-//! What is around a node, as a tree for a terminal.
+//! Draws a traversal as a tree for a terminal.
 
 use lango_tool::visible;
 
 use super::Traversal;
 
-/// Draws a traversal: each relation once, under the end that is nearer to the start. `→` leads
-/// from subject to object, `←` the other way; `…` leads further than was looked; `↑` is drawn
-/// elsewhere.
+/// Draws a traversal: each relation once, under the end that is nearer to the start. `→` leads from
+/// subject to object, `←` the other way; `…` marks a node with further relations; `↑` marks a node
+/// that is drawn at another position.
 pub fn tree(traversal: &Traversal) -> String {
     let Some(start) = traversal.nodes.first() else { return String::new() };
     let mut children: Vec<Vec<Child>> = traversal.nodes.iter().map(|_| Vec::new()).collect();
     for (index, edge) in traversal.edges.iter().enumerate() {
         let led = |node: usize| traversal.nodes[node].via == Some(index);
         let depth = |node: usize| traversal.nodes[node].depth;
-        // Under the nearer end, unless it is this very relation that led to it.
+        // Under the nearer end, unless this very relation led to it.
         let outgoing =
             !led(edge.subject) && (led(edge.object) || depth(edge.subject) <= depth(edge.object));
         let (parent, child) =
@@ -25,7 +25,7 @@ pub fn tree(traversal: &Traversal) -> String {
         text.push_str(" …");
     }
     text.push('\n');
-    // A stack of our own: how deep it goes is not in our hands alone.
+    // An explicit stack: the depth depends on the data.
     let mut open: Vec<(usize, usize, String)> = vec![(0, 0, String::new())];
     while let Some((node, position, indent)) = open.pop() {
         let Some(child) = children[node].get(position) else { continue };
@@ -55,7 +55,7 @@ struct Child {
     edge: usize,
     node: usize,
     outgoing: bool,
-    /// Whether the node is drawn here.
+    /// True if the node is drawn here.
     first: bool,
 }
 

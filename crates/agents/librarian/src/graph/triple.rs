@@ -1,4 +1,4 @@
-//! The words of the graph.
+//! Defines relations and the outcomes of changes to them.
 
 use lango_protocol::Timestamp;
 use lango_retrieval::EntryKey;
@@ -8,72 +8,72 @@ use serde::Serialize;
 use super::Name;
 use crate::Provenance;
 
-/// A relation about to be recorded.
+/// Is a relation to record.
 #[derive(Debug, Clone)]
 pub struct NewTriple {
-    /// What it is about.
+    /// The subject.
     pub subject: Name,
-    /// How they relate.
+    /// The predicate.
     pub predicate: Name,
-    /// What it relates to.
+    /// The object.
     pub object: Name,
-    /// Where it came from.
+    /// The provenance.
     pub provenance: Provenance,
-    /// Since when it holds; now by default.
+    /// The time from which it holds; now by default.
     pub valid_from: Option<Timestamp>,
     /// Indexed texts that mention both ends.
     pub mentioned_in: Vec<EntryKey>,
 }
 
-/// A relation as it was recorded.
+/// Is a recorded relation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Triple {
-    /// Its number, rising with the order of recording.
+    /// The id, which rises in the order of recording.
     #[serde(skip)]
     pub id: i64,
-    /// What it is about.
+    /// The subject.
     pub subject: String,
-    /// How they relate.
+    /// The predicate.
     pub predicate: String,
-    /// What it relates to.
+    /// The object.
     pub object: String,
-    /// Where it came from.
+    /// The provenance.
     #[serde(flatten)]
     pub provenance: Provenance,
-    /// Since when it holds.
+    /// The time from which it holds.
     pub valid_from: Timestamp,
-    /// Until when it held; none while it holds.
+    /// The time until which it held; none while it holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_to: Option<Timestamp>,
-    /// When it was recorded.
+    /// The time of recording.
     pub recorded_at: Timestamp,
 }
 
-/// What became of a relation that was to be recorded.
+/// Says whether a relation was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Added {
+pub enum AddOutcome {
     /// It is new.
     Stored,
     /// It was recorded before and still holds. Nothing was changed.
     AlreadyThere,
 }
 
-/// What became of a relation that was to end.
+/// Says whether a relation was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
+pub enum EndOutcome {
     /// It has ended.
     Ended,
-    /// There is none that holds.
+    /// No such relation holds.
     NotThere,
 }
 
-/// The columns that [`Triple::read`] expects, of `e`, `s`, `p` and `o`.
+/// Lists the columns that [`Triple::read`] expects, of `e`, `s`, `p` and `o`.
 pub(super) const COLUMNS: &str = "e.id, s.name, p.name, o.name, e.source, e.session, e.turn, \
      e.author, e.valid_from, e.valid_to, e.recorded_at";
 
-/// The tables behind [`COLUMNS`].
+/// Joins the tables of [`COLUMNS`].
 pub(super) const TABLES: &str = "graph_edges e \
      JOIN graph_nodes s ON s.id = e.subject \
      JOIN graph_predicates p ON p.id = e.predicate \

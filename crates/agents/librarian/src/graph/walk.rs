@@ -1,106 +1,112 @@
-//! Breadth first, level by level, in numbers only: the inside of every traversal.
+//! Walks breadth first, level by level, on ids only: the core of every traversal.
 
 use std::collections::{HashMap, HashSet};
 
 use lango_store::Database;
 use tokio_util::sync::CancellationToken;
 
-use super::frontier::{self, Edge, Step};
+use super::frontier::{self, Edge, FrontierQuery};
 use super::{Direction, Limits};
 use crate::LibrarianError;
 
-/// Relations behind the last level that are looked at.
-const LOOKED_AT: usize = 50_000;
+/// Limits how many relations beyond the last level are read.
+const MAX_OPEN_EDGE_COUNT: usize = 50_000;
 
-/// How to go.
-pub(super) struct Way<'a> {
+/// Describes a walk.
+pub(super) struct WalkOptions<'a> {
     pub(super) depth: u32,
     pub(super) predicates: Option<&'a [i64]>,
     pub(super) direction: Direction,
-    /// Microseconds.
+    /// The time at which the relations hold, in microseconds.
     pub(super) at: i64,
     pub(super) limits: Limits,
-    /// Whether to look at what lies behind the last level.
+    /// True to look for relations beyond the last level.
     pub(super) mark_open: bool,
 }
 
-/// A node that was reached.
-pub(super) struct Reached {
+/// Is a node that was reached.
+pub(super) struct VisitedNode {
     pub(super) id: i64,
     pub(super) depth: u32,
-    /// The relation that led here first; none for a start.
+    /// The index of the relation that led here first; none for a start.
     pub(super) via: Option<usize>,
-    /// Whether it has relations that were not followed.
+    /// True if it has relations that were not followed.
     pub(super) open: bool,
 }
 
-/// Where one got to.
+/// Is the result of a walk.
 #[derive(Default)]
 pub(super) struct Walk {
-    pub(super) nodes: Vec<Reached>,
-    /// Both ends of each are among the nodes.
+    pub(super) nodes: Vec<VisitedNode>,
+    /// The relations; both ends of each are among the nodes.
     pub(super) edges: Vec<Edge>,
     pub(super) too_many_nodes: bool,
     pub(super) too_many_edges: bool,
-    known: HashMap<i64, usize>,
+    indexes: HashMap<i64, usize>,
     seen: HashSet<i64>,
 }
 
 impl Walk {
-    /// Goes from some nodes. Each is visited once, so circles end by themselves.
-    pub(super) async fn go(
+    /// Walks from some nodes. Each is visited once, so cycles end by themselves.
+    pub(super) async fn run(
         database: &Database,
         starts: &[i64],
-        way: &Way<'_>,
+        options: &WalkOptions<'_>,
         cancel: &CancellationToken,
     ) -> Result<Self, LibrarianError> {
         let mut walk = Self::default();
         let mut frontier = Vec::with_capacity(starts.len());
         for start in starts {
-            if walk.reach(*start, 0, None, way.limits) == Some(true) {
+            if walk.reach(*start, 0, None, options.limits) == Some(true) {
                 frontier.push(*start);
             }
         }
-        for depth in 1..=way.depth {
+        for depth in 1..=options.depth {
             if frontier.is_empty() || walk.too_many_edges {
                 break;
             }
-            // Reaching the limit means that there are more: one way, each relation comes once, and
-            // both ways, all of them may come twice.
-            let limit = match way.direction {
-                Direction::Both => way.limits.edges.saturating_mul(2),
-                _ => way.limits.edges.saturating_sub(walk.edges.len()),
+            // Reaching the limit means that there are more. In one direction each relation is read
+            // once; in both directions it may be read twice.
+            let limit = match options.direction {
+                Direction::Both => options.limits.edges.saturating_mul(2),
+                _ => options.limits.edges.saturating_sub(walk.edges.len()),
             }
             .saturating_add(1);
-            let found = step(database, &frontier, way, limit, cancel).await?;
+            let found = step(database, &frontier, options, limit, cancel).await?;
             let full = found.len() >= limit;
-            frontier = walk.take(&found, &frontier, depth, way);
+            frontier = walk.take(&found, &frontier, depth, options);
             walk.too_many_edges |= full;
         }
-        if way.mark_open && !frontier.is_empty() {
-            walk.mark_open(database, &frontier, way, cancel).await?;
+        if options.mark_open && !frontier.is_empty() {
+            walk.mark_open(database, &frontier, options, cancel).await?;
         }
         Ok(walk)
     }
 
     /// Adds the relations of one level and returns the nodes that are new.
-    fn take(&mut self, found: &[Edge], from: &[i64], depth: u32, way: &Way<'_>) -> Vec<i64> {
+    fn take(
+        &mut self,
+        found: &[Edge],
+        from: &[i64],
+        depth: u32,
+        options: &WalkOptions<'_>,
+    ) -> Vec<i64> {
         let from: HashSet<i64> = from.iter().copied().collect();
         let mut next = Vec::new();
         for edge in found {
             if !self.seen.insert(edge.id) {
                 continue;
             }
-            if self.edges.len() >= way.limits.edges {
+            if self.edges.len() >= options.limits.edges {
                 self.too_many_edges = true;
                 break;
             }
-            let other = match way.direction {
+            let other = match options.direction {
                 Direction::Out => edge.object,
                 Direction::Both if from.contains(&edge.subject) => edge.object,
                 Direction::In | Direction::Both => edge.subject,
             };
-            match self.reach(other, depth, Some(self.edges.len()), way.limits) {
+            match self.reach(other, depth, Some(self.edges.len()), options.limits) {
                 None => continue,
                 Some(true) => next.push(other),
                 Some(false) => {}
@@ -110,17 +116,17 @@ impl Walk {
         next
     }
 
-    /// Whether a node is new; none where there is no room for it.
+    /// Adds a node. Returns whether it is new; none if the limit is reached.
     fn reach(&mut self, id: i64, depth: u32, via: Option<usize>, limits: Limits) -> Option<bool> {
-        if self.known.contains_key(&id) {
+        if self.indexes.contains_key(&id) {
             return Some(false);
         }
         if self.nodes.len() >= limits.nodes {
             self.too_many_nodes = true;
             return None;
         }
-        self.known.insert(id, self.nodes.len());
-        self.nodes.push(Reached { id, depth, via, open: false });
+        self.indexes.insert(id, self.nodes.len());
+        self.nodes.push(VisitedNode { id, depth, via, open: false });
         Some(true)
     }
 
@@ -128,18 +134,18 @@ impl Walk {
         &mut self,
         database: &Database,
         last: &[i64],
-        way: &Way<'_>,
+        options: &WalkOptions<'_>,
         cancel: &CancellationToken,
     ) -> Result<(), LibrarianError> {
         let last: HashSet<i64> = last.iter().copied().collect();
         let nodes: Vec<i64> = last.iter().copied().collect();
-        for edge in step(database, &nodes, way, LOOKED_AT, cancel).await? {
+        for edge in step(database, &nodes, options, MAX_OPEN_EDGE_COUNT, cancel).await? {
             if self.seen.contains(&edge.id) {
                 continue;
             }
             for end in [edge.subject, edge.object] {
                 if last.contains(&end)
-                    && let Some(index) = self.known.get(&end)
+                    && let Some(index) = self.indexes.get(&end)
                 {
                     self.nodes[*index].open = true;
                 }
@@ -148,21 +154,26 @@ impl Walk {
         Ok(())
     }
 
-    /// Where a node is in the list.
+    /// Returns the index of a node.
     pub(super) fn index(&self, id: i64) -> Option<usize> {
-        self.known.get(&id).copied()
+        self.indexes.get(&id).copied()
     }
 }
 
 async fn step(
     database: &Database,
     nodes: &[i64],
-    way: &Way<'_>,
+    options: &WalkOptions<'_>,
     limit: usize,
     cancel: &CancellationToken,
 ) -> Result<Vec<Edge>, LibrarianError> {
-    let step =
-        Step { nodes, predicates: way.predicates, direction: way.direction, at: way.at, limit };
+    let step = FrontierQuery {
+        nodes,
+        predicates: options.predicates,
+        direction: options.direction,
+        at: options.at,
+        limit,
+    };
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(LibrarianError::Cancelled),

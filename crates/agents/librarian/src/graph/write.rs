@@ -1,40 +1,40 @@
-//! Recording and ending relations.
+//! Records and ends relations.
 
 use std::collections::BTreeMap;
 
 use lango_protocol::Timestamp;
 use lango_store::{Batch, Statement};
 
-use super::{Added, Ended, Graph, Name, NewTriple};
+use super::{AddOutcome, EndOutcome, Graph, Name, NewTriple};
 use crate::LibrarianError;
 
-/// Relations in one transaction.
-const AT_ONCE: usize = 500;
-/// Characters of a source that are kept.
-const LONGEST_SOURCE: usize = 4_000;
+/// Limits the relations in one transaction.
+const TRIPLES_PER_TRANSACTION: usize = 500;
+/// Limits a source.
+const MAX_SOURCE_CHARACTERS: usize = 4_000;
 
 impl Graph {
-    /// Records a relation, unless it is there and holds.
-    pub async fn add(&self, triple: NewTriple) -> Result<Added, LibrarianError> {
+    /// Records a relation, unless it is recorded and holds.
+    pub async fn add(&self, triple: NewTriple) -> Result<AddOutcome, LibrarianError> {
         let added = self.add_all(&[triple]).await?;
-        Ok(added.first().copied().unwrap_or(Added::AlreadyThere))
+        Ok(added.first().copied().unwrap_or(AddOutcome::AlreadyThere))
     }
 
-    /// Records many relations, and says of each whether it was new.
-    pub async fn add_all(&self, triples: &[NewTriple]) -> Result<Vec<Added>, LibrarianError> {
+    /// Records many relations, and returns for each whether it was new.
+    pub async fn add_all(&self, triples: &[NewTriple]) -> Result<Vec<AddOutcome>, LibrarianError> {
         let mut added = Vec::with_capacity(triples.len());
-        for part in triples.chunks(AT_ONCE) {
+        for part in triples.chunks(TRIPLES_PER_TRANSACTION) {
             let (batch, positions) = batch(part)?;
             let changed = self.database.write(batch).await?;
             added.extend(positions.iter().map(|position| match changed.get(*position) {
-                Some(0) | None => Added::AlreadyThere,
-                Some(_) => Added::Stored,
+                Some(0) | None => AddOutcome::AlreadyThere,
+                Some(_) => AddOutcome::Stored,
             }));
         }
         Ok(added)
     }
 
-    /// Says that a relation holds no longer, since `at` or since now. It stays on record.
+    /// Ends a relation at `at` or now. It stays on record.
     pub async fn end(
         &self,
         subject: &Name,
@@ -42,10 +42,10 @@ impl Graph {
         object: &Name,
         by: &str,
         at: Option<Timestamp>,
-    ) -> Result<Ended, LibrarianError> {
+    ) -> Result<EndOutcome, LibrarianError> {
         let at = at.unwrap_or_else(Timestamp::now);
-        let Some((id, began)) = self.live(subject, predicate, object).await? else {
-            return Ok(Ended::NotThere);
+        let Some((id, began)) = self.find_current(subject, predicate, object).await? else {
+            return Ok(EndOutcome::NotThere);
         };
         if at < began {
             let (began, ended) = (began.to_string(), at.to_string());
@@ -59,10 +59,10 @@ impl Graph {
         .bind(by)
         .bind(id);
         let changed = self.database.write(end.into()).await?;
-        Ok(if changed.first() == Some(&1) { Ended::Ended } else { Ended::NotThere })
+        Ok(if changed.first() == Some(&1) { EndOutcome::Ended } else { EndOutcome::NotThere })
     }
 
-    async fn live(
+    async fn find_current(
         &self,
         subject: &Name,
         predicate: &Name,
@@ -84,8 +84,8 @@ impl Graph {
     }
 }
 
-/// One transaction, and where in it each relation is. Names come first and in order, so that two
-/// writers that know the same names never wait for each other in a circle.
+/// Returns one transaction, and the position of each relation in it. Names come first and sorted,
+/// so that two writers of the same names cannot deadlock.
 fn batch(triples: &[NewTriple]) -> Result<(Batch, Vec<usize>), LibrarianError> {
     let mut nodes = BTreeMap::new();
     let mut predicates = BTreeMap::new();
@@ -103,7 +103,7 @@ fn batch(triples: &[NewTriple]) -> Result<(Batch, Vec<usize>), LibrarianError> {
         length - 1
     };
     for (folded, shown) in nodes {
-        push(named(
+        push(insert_name(
             "INSERT INTO graph_nodes (folded, name) VALUES ($1, $2) \
              ON CONFLICT (folded) DO NOTHING",
             folded,
@@ -111,7 +111,7 @@ fn batch(triples: &[NewTriple]) -> Result<(Batch, Vec<usize>), LibrarianError> {
         ));
     }
     for (folded, shown) in predicates {
-        push(named(
+        push(insert_name(
             "INSERT INTO graph_predicates (folded, name) VALUES ($1, $2) \
              ON CONFLICT (folded) DO NOTHING",
             folded,
@@ -121,27 +121,27 @@ fn batch(triples: &[NewTriple]) -> Result<(Batch, Vec<usize>), LibrarianError> {
     let now = Timestamp::now();
     let mut positions = Vec::with_capacity(triples.len());
     for triple in triples {
-        positions.push(push(edge(triple, now)?));
+        positions.push(push(insert_edge(triple, now)?));
         for entry in &triple.mentioned_in {
             for node in [&triple.subject, &triple.object] {
-                push(super::mentions::mention(node, entry));
+                push(super::mentions::insert_mention(node, entry));
             }
         }
     }
     Ok((batch, positions))
 }
 
-fn named(sql: &'static str, folded: &str, shown: &str) -> Statement {
+fn insert_name(sql: &'static str, folded: &str, shown: &str) -> Statement {
     Statement::new(sql).bind(folded).bind(shown)
 }
 
-fn edge(triple: &NewTriple, now: Timestamp) -> Result<Statement, LibrarianError> {
+fn insert_edge(triple: &NewTriple, now: Timestamp) -> Result<Statement, LibrarianError> {
     let provenance = &triple.provenance;
     let source = provenance.source.as_deref().map(str::trim).filter(|source| !source.is_empty());
     if let Some(source) = source {
         let wrong = |why: String| LibrarianError::Text { what: "source", why };
-        if source.chars().nth(LONGEST_SOURCE).is_some() {
-            return Err(wrong(format!("is longer than {LONGEST_SOURCE} characters")));
+        if source.chars().nth(MAX_SOURCE_CHARACTERS).is_some() {
+            return Err(wrong(format!("is longer than {MAX_SOURCE_CHARACTERS} characters")));
         }
         if source.contains('\0') {
             return Err(wrong("has a NUL character in it".to_owned()));

@@ -1,22 +1,22 @@
-//! Gaps: what a finished turn looked for and did not find.
+//! Finds gaps: subjects that a finished turn searched for without a result.
 //!
-//! A pure function over the turn's events, without a model. It would rather miss a gap than make
-//! one up.
+//! This is a pure function over the turn's events, without a model. It would rather miss a gap than
+//! invent one.
 
 use std::collections::{BTreeSet, HashMap};
 
 use lango_protocol::{CallId, CallStatus, Event, EventBody};
 use serde_json::Value;
 
-use crate::text::{likeness, shortened, telling_words};
+use crate::text::{jaccard_similarity, significant_words, truncate};
 
-/// The searches that can come back empty.
+/// Lists the search tools whose results may be empty.
 const SEARCHES: &[&str] =
     &["search_knowledge", "rag_retrieve", "search_learnings", "memory_search"];
-/// The lists of their results.
-const LISTS: &[&str] = &["hits", "passages", "memories", "results"];
-/// What an answer says that found nothing. Whole phrases: a single word would say it too often.
-const NOT_FOUND: &[&str] = &[
+/// Lists the fields that hold their results.
+const RESULT_LISTS: &[&str] = &["hits", "passages", "memories", "results"];
+/// Lists phrases of an answer that found nothing. Single words would match too often.
+const NOT_FOUND_PHRASES: &[&str] = &[
     "i could not find",
     "i couldn't find",
     "i did not find",
@@ -29,35 +29,38 @@ const NOT_FOUND: &[&str] = &[
     "i don't have any information",
     "i do not have any information",
 ];
-/// Characters of a topic.
-const TOPIC: usize = 160;
-/// Searches for the same thing are this alike.
-const ALIKE: f64 = 0.5;
+/// Limits a topic.
+const MAX_TOPIC_CHARACTERS: usize = 160;
+/// Sets the similarity from which two searches have the same topic.
+const MIN_TOPIC_SIMILARITY: f64 = 0.5;
 
-/// Something that is not known.
+/// Is something that is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// What was looked for.
+    /// The subject of the search.
     pub topic: String,
-    /// What could be asked about it.
+    /// The question to ask about it.
     pub question: String,
-    /// Why.
+    /// The reason.
     pub why: String,
-    /// More is more urgent: how often it was looked for.
+    /// The priority: how often it was searched for.
     pub priority: i64,
 }
 
-/// The gaps that a turn shows, the first one first.
+/// Returns the gaps of a turn, in their order.
 pub fn gaps(events: &[Event]) -> Vec<Gap> {
     let (missed, found) = searches(events);
     let mut gaps: Vec<(BTreeSet<String>, Gap)> = Vec::new();
     for (tool, query) in missed {
-        let words = telling_words(&query);
-        // What another search of the turn did find is no gap.
-        if words.is_empty() || found.iter().any(|other| likeness(other, &words) >= ALIKE) {
+        let words = significant_words(&query);
+        // A topic that another search of the turn found is no gap.
+        if words.is_empty()
+            || found.iter().any(|other| jaccard_similarity(other, &words) >= MIN_TOPIC_SIMILARITY)
+        {
             continue;
         }
-        if let Some((_, gap)) = gaps.iter_mut().find(|(other, _)| likeness(other, &words) >= ALIKE)
+        if let Some((_, gap)) =
+            gaps.iter_mut().find(|(other, _)| jaccard_similarity(other, &words) >= MIN_TOPIC_SIMILARITY)
         {
             gap.priority += 1;
             continue;
@@ -72,7 +75,7 @@ pub fn gaps(events: &[Event]) -> Vec<Gap> {
 
 fn gap(topic: &str, why: String) -> Gap {
     let topic = topic.split_whitespace().collect::<Vec<_>>().join(" ");
-    let topic = shortened(&topic, TOPIC);
+    let topic = truncate(&topic, MAX_TOPIC_CHARACTERS);
     let question = if topic.ends_with('?') {
         topic.clone()
     } else {
@@ -81,7 +84,8 @@ fn gap(topic: &str, why: String) -> Gap {
     Gap { topic, question, why, priority: 1 }
 }
 
-/// The queries that found nothing, with their tools, and the words of those that found something.
+/// Returns the queries that found nothing, with their tools, and the words of those that found
+/// something.
 fn searches(events: &[Event]) -> (Vec<(&str, String)>, Vec<BTreeSet<String>>) {
     let mut asked: HashMap<&CallId, String> = HashMap::new();
     let (mut missed, mut found) = (Vec::new(), Vec::new());
@@ -99,7 +103,7 @@ fn searches(events: &[Event]) -> (Vec<(&str, String)>, Vec<BTreeSet<String>>) {
                 let Some(query) = asked.remove(call) else { continue };
                 match is_empty(output) {
                     Some(true) => missed.push((tool.as_str(), query)),
-                    Some(false) => found.push(telling_words(&query)),
+                    Some(false) => found.push(significant_words(&query)),
                     None => {}
                 }
             }
@@ -109,20 +113,20 @@ fn searches(events: &[Event]) -> (Vec<(&str, String)>, Vec<BTreeSet<String>>) {
     (missed, found)
 }
 
-/// Whether a search came back empty. None where that cannot be told, such as for an output that
-/// was too long to be shown whole.
+/// Tells whether a search found nothing. Returns none if that is unknown, such as for a truncated
+/// output.
 fn is_empty(output: &str) -> Option<bool> {
-    // `rag_retrieve` counts first and quotes then.
+    // The output of `rag_retrieve` begins with the count.
     if let Some((count, _)) = output.split_once(" passage")
         && let Ok(count) = count.parse::<u32>()
     {
         return Some(count == 0);
     }
     let output: Value = serde_json::from_str(output).ok()?;
-    LISTS.iter().find_map(|list| output[*list].as_array()).map(Vec::is_empty)
+    RESULT_LISTS.iter().find_map(|list| output[*list].as_array()).map(Vec::is_empty)
 }
 
-/// The user's question, where the answer says that nothing was found.
+/// Returns the user's question as a gap if the answer says that nothing was found.
 fn unanswered(events: &[Event]) -> Option<Gap> {
     let asked = events.iter().find_map(|event| match &event.body {
         EventBody::UserMessage { text, .. } => Some(text.as_str()),
@@ -133,9 +137,9 @@ fn unanswered(events: &[Event]) -> Option<Gap> {
         _ => None,
     })?;
     let answer = answer.replace('\u{2019}', "'");
-    let words = telling_words(asked);
-    // A whole story is no topic, and neither is a single word.
+    let words = significant_words(asked);
+    // A long message is no topic, and neither is a single word.
     let fits = (2..=20).contains(&words.len()) && asked.trim_end().ends_with('?');
-    (fits && NOT_FOUND.iter().any(|phrase| answer.contains(phrase)))
+    (fits && NOT_FOUND_PHRASES.iter().any(|phrase| answer.contains(phrase)))
         .then(|| gap(asked, "the answer to it was not found".to_owned()))
 }

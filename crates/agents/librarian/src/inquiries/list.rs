@@ -1,4 +1,4 @@
-//! Looking at questions.
+//! Reads questions.
 
 use lango_protocol::Timestamp;
 use lango_store::{Statement, StoreError};
@@ -7,7 +7,7 @@ use super::{COLUMNS, Inquiries, Inquiry};
 use crate::LibrarianError;
 
 impl Inquiries {
-    /// The questions that are open, the most urgent and oldest first.
+    /// Returns the open questions, the most urgent and oldest first.
     pub async fn pending(&self, limit: u32) -> Result<Vec<Inquiry>, LibrarianError> {
         self.expire().await?;
         let sql = format!(
@@ -17,14 +17,14 @@ impl Inquiries {
         self.read(Statement::new(sql).bind(limit)).await
     }
 
-    /// A question by its id.
+    /// Returns a question by its id.
     pub async fn find(&self, id: &str) -> Result<Inquiry, LibrarianError> {
         let sql = format!("SELECT {COLUMNS} FROM inquiries WHERE id = $1");
         let found = self.read(Statement::new(sql).bind(id.trim()).brief()).await?;
         found.into_iter().next().ok_or_else(|| LibrarianError::NoInquiry { id: id.to_owned() })
     }
 
-    /// Everything that was ever asked, the newest first.
+    /// Returns all questions, the newest first.
     pub(super) async fn all(&self, limit: u32) -> Result<Vec<Inquiry>, LibrarianError> {
         let sql = format!("SELECT {COLUMNS} FROM inquiries ORDER BY created_at DESC, id LIMIT $1");
         self.read(Statement::new(sql).bind(limit)).await
@@ -36,7 +36,7 @@ impl Inquiries {
         Ok(found?)
     }
 
-    /// Closes what nobody answered in time.
+    /// Closes the questions that were not answered in time.
     pub(super) async fn expire(&self) -> Result<(), LibrarianError> {
         let now = Timestamp::now().as_microseconds();
         let stale = Statement::new(

@@ -1,8 +1,8 @@
-//! Open questions: what was looked for and not found, to be asked at a good moment.
+//! Stores open questions: subjects that were searched for and not found, to be asked later.
 //!
 //! A few are open at a time. At most one is shown in a turn, and not in every turn; the answer is
-//! saved as knowledge when it comes. What nobody answers expires, and what the user does not want
-//! to answer is never asked again.
+//! saved as knowledge. A question without an answer expires, and one that the user does not want to
+//! answer is never asked again.
 
 mod gaps;
 mod list;
@@ -23,17 +23,17 @@ use serde::Serialize;
 use crate::knowledge::Knowledge;
 
 pub use gaps::{Gap, gaps};
-pub use recognise::Recognised;
-pub use resolve::Answered;
+pub use recognise::RecognisedAnswer;
+pub use resolve::AnsweredInquiry;
 
-/// How open questions are treated.
+/// Configures open questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InquirySettings {
-    /// How many are open at a time.
+    /// The limit of open questions.
     pub max_pending: u32,
-    /// Turns of a conversation between two questions.
+    /// The number of turns of a session between two questions.
     pub cooldown_turns: u32,
-    /// How long a question stays open.
+    /// The time that a question stays open.
     pub expires_after: Duration,
 }
 
@@ -43,44 +43,44 @@ impl Default for InquirySettings {
     }
 }
 
-/// The open questions of one database.
+/// Holds the questions of one database.
 #[derive(Clone, Debug)]
 pub struct Inquiries {
     knowledge: Knowledge,
     settings: InquirySettings,
 }
 
-/// A question.
+/// Is a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Inquiry {
     /// Its id.
     pub id: String,
-    /// What it is about.
+    /// The topic.
     pub topic: String,
     /// The question.
     pub question: String,
-    /// Why it is asked.
+    /// The reason for the question.
     pub why: String,
-    /// More is more urgent.
+    /// The priority; higher is more urgent.
     pub priority: i64,
-    /// The conversation it came up in.
+    /// The session in which it came up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// How it stands.
+    /// The state.
     pub state: InquiryState,
-    /// When it came up.
+    /// The time of creation.
     pub created_at: Timestamp,
-    /// When it expires.
+    /// The time of expiry.
     pub expires_at: Timestamp,
-    /// What was answered.
+    /// The answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// Where the answer is kept.
+    /// The key under which the answer is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub knowledge_key: Option<String>,
 }
 
-/// How a question stands.
+/// Is the state of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InquiryState {
@@ -90,7 +90,7 @@ pub enum InquiryState {
     Answered,
     /// The user does not want to answer it.
     Dismissed,
-    /// Nobody answered in time.
+    /// It was not answered in time.
     Expired,
 }
 
@@ -114,7 +114,7 @@ impl fmt::Display for InquiryState {
 }
 
 impl Inquiries {
-    /// Makes the tables where they are missing.
+    /// Opens the store and creates the tables that are missing.
     pub async fn open(knowledge: Knowledge, settings: InquirySettings) -> Result<Self, StoreError> {
         knowledge.database().migrate(&schema::COMPONENT).await?;
         Ok(Self { knowledge, settings })
@@ -125,7 +125,7 @@ impl Inquiries {
     }
 }
 
-/// The columns that [`Inquiry::read`] expects.
+/// Lists the columns that [`Inquiry::read`] expects.
 const COLUMNS: &str = "id, topic, question, why, priority, session, state, created_at, expires_at, \
      answer, knowledge_key";
 

@@ -1,21 +1,21 @@
-//! Turning gaps into questions, where there is room and nobody has asked before.
+//! Turns gaps into questions, within the limit and if they were not asked before.
 
 use lango_protocol::{CallId, SessionId, Timestamp};
 use lango_store::{Batch, Statement, StoreError};
 
 use super::{Gap, Inquiries, InquiryState};
 use crate::LibrarianError;
-use crate::text::{coverage, likeness, telling_words};
+use crate::text::{coverage, jaccard_similarity, significant_words};
 
-/// Questions about the same thing are this alike.
-const ALIKE: f64 = 0.5;
-/// Earlier questions that are compared.
-const COMPARED: u32 = 500;
-/// Hits of what is known that are compared.
-const KNOWN: usize = 5;
+/// Sets the similarity from which two questions have the same topic.
+const MIN_TOPIC_SIMILARITY: f64 = 0.5;
+/// Limits the earlier questions that are compared.
+const MAX_COMPARED_COUNT: u32 = 500;
+/// Limits the knowledge hits that are compared.
+const MAX_HIT_COUNT: usize = 5;
 
 impl Inquiries {
-    /// Asks about gaps, as far as there is room. Returns the ids of new questions.
+    /// Records questions about gaps, up to the limit. Returns the ids of new questions.
     pub async fn notice(
         &self,
         session: &SessionId,
@@ -29,7 +29,7 @@ impl Inquiries {
             }
             let id = CallId::generate().to_string();
             let now = Timestamp::now();
-            // Counted where it is written, so that two processes cannot both take the last place.
+            // Counted in the same statement, so that two processes cannot both take the last slot.
             let insert = Statement::new(
                 "INSERT INTO inquiries (id, topic, question, why, priority, session, state, \
                  created_at, expires_at) \
@@ -58,20 +58,21 @@ impl Inquiries {
         Ok(new)
     }
 
-    /// Whether this was asked before. What merely expired may be asked again.
+    /// Tells whether this was asked before. An expired question may be asked again.
     async fn is_settled(&self, gap: &Gap) -> Result<bool, LibrarianError> {
-        let words = telling_words(&gap.topic);
-        let earlier = self.all(COMPARED).await?;
-        let same = |topic: &str| likeness(&telling_words(topic), &words) >= ALIKE;
+        let words = significant_words(&gap.topic);
+        let earlier = self.all(MAX_COMPARED_COUNT).await?;
+        let same =
+            |topic: &str| jaccard_similarity(&significant_words(topic), &words) >= MIN_TOPIC_SIMILARITY;
         Ok(words.is_empty()
             || earlier.iter().any(|one| one.state != InquiryState::Expired && same(&one.topic)))
     }
 
-    /// Whether what is known already says it.
+    /// Tells whether stored knowledge covers the gap already.
     async fn is_known(&self, gap: &Gap) -> Result<bool, LibrarianError> {
-        let words = telling_words(&gap.topic);
-        let found = self.knowledge.search(&gap.topic, None, KNOWN).await?;
-        let says = |text: String| coverage(&words, &telling_words(&text)) >= ALIKE;
+        let words = significant_words(&gap.topic);
+        let found = self.knowledge.search(&gap.topic, None, MAX_HIT_COUNT).await?;
+        let says = |text: String| coverage(&words, &significant_words(&text)) >= MIN_TOPIC_SIMILARITY;
         Ok(found.hits.into_iter().any(|hit| says(format!("{} {}", hit.key, hit.text))))
     }
 }

@@ -1,26 +1,25 @@
-//! Recognising an answer in what the user says after a question was shown.
+//! Recognises an answer in the user's message after a question was shown.
 //!
-//! Only what is quite certainly an answer is taken for one. The rest is left to the librarian, who
-//! can record an answer by a call of its own.
+//! Only a quite certain answer is recorded. The librarian can record others by a call of its own.
 
 use lango_protocol::{Event, EventBody, SessionId};
 use lango_store::Statement;
 
 use super::{Inquiries, Inquiry, InquiryState};
-use crate::text::{coverage, telling_words};
+use crate::text::{coverage, significant_words};
 use crate::{LibrarianError, Provenance};
 
-/// How much of the question's subject the message must take up.
-const COVERED: f64 = 0.5;
-/// How near in meaning both must be, where there is a model that can tell.
-const SIMILAR: f32 = 0.45;
-/// Words of a message that say something new.
-const NEW_WORDS: usize = 1;
-/// A longer message is about more than an answer.
-const LONGEST: usize = 1_500;
+/// Sets how much of the question's topic the message must contain.
+const MIN_TOPIC_COVERAGE: f64 = 0.5;
+/// Sets the similarity that both must have, if there is an embedding model.
+const MIN_SIMILARITY: f32 = 0.45;
+/// Sets how many words of a message must be new.
+const MIN_NEW_WORD_COUNT: usize = 1;
+/// Limits an answer; a longer message is about more than that.
+const MAX_ANSWER_CHARACTERS: usize = 1_500;
 
-/// What a message that wants something begins with.
-const REQUESTS: &[&str] = &[
+/// Lists the first words of requests and questions.
+const REQUEST_WORDS: &[&str] = &[
     "add",
     "are",
     "ask",
@@ -78,30 +77,30 @@ const REQUESTS: &[&str] = &[
     "write",
 ];
 
-/// An answer that was recognised and saved.
+/// Is an answer that was recognised and saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recognised {
+pub struct RecognisedAnswer {
     /// The question.
     pub inquiry: String,
-    /// Where the answer is kept.
+    /// The key under which the answer is stored.
     pub knowledge_key: String,
-    /// How sure that is, in words.
+    /// The reason for recognising it, in words.
     pub confidence: String,
 }
 
 impl Inquiries {
-    /// Looks whether the user's message of a finished turn answers the question that was shown in
-    /// the turn before. `turns` of the session must not have been counted up yet.
+    /// Checks whether the user's message of a finished turn answers the question that was shown in
+    /// the turn before. The finished turn must not have been counted yet.
     pub async fn recognise(
         &self,
         session: &SessionId,
         events: &[Event],
-    ) -> Result<Option<Recognised>, LibrarianError> {
-        let said = events.iter().find_map(|event| match &event.body {
+    ) -> Result<Option<RecognisedAnswer>, LibrarianError> {
+        let user_message = events.iter().find_map(|event| match &event.body {
             EventBody::UserMessage { text, sender: None, .. } => Some((event, text.trim())),
             _ => None,
         });
-        let Some((event, message)) = said else { return Ok(None) };
+        let Some((event, message)) = user_message else { return Ok(None) };
         let Some(inquiry) = self.shown_before(session).await? else { return Ok(None) };
         let Some(confidence) = self.certainty(&inquiry, message).await? else { return Ok(None) };
         let provenance = Provenance {
@@ -113,10 +112,10 @@ impl Inquiries {
         let answered =
             self.answer(&inquiry.id, message, provenance, Some(confidence.clone())).await?;
         let knowledge_key = answered.saved.key;
-        Ok(Some(Recognised { inquiry: inquiry.id, knowledge_key, confidence }))
+        Ok(Some(RecognisedAnswer { inquiry: inquiry.id, knowledge_key, confidence }))
     }
 
-    /// The question that was shown in the turn before this one, if it is still open.
+    /// Returns the question that was shown in the turn before this one, if it is still open.
     async fn shown_before(&self, session: &SessionId) -> Result<Option<Inquiry>, LibrarianError> {
         let before = self.turns(session).await? - 1;
         let statement = Statement::new(
@@ -129,24 +128,24 @@ impl Inquiries {
         Ok(Some(inquiry).filter(|inquiry| inquiry.state == InquiryState::Pending))
     }
 
-    /// Why a message is taken for an answer; none where it is not.
+    /// Returns why a message is taken for an answer; none if it is not.
     async fn certainty(
         &self,
         inquiry: &Inquiry,
         message: &str,
     ) -> Result<Option<String>, LibrarianError> {
-        if !is_statement(message) || message.chars().count() > LONGEST {
+        if !is_statement(message) || message.chars().count() > MAX_ANSWER_CHARACTERS {
             return Ok(None);
         }
-        let (topic, words) = (telling_words(&inquiry.topic), telling_words(message));
+        let (topic, words) = (significant_words(&inquiry.topic), significant_words(message));
         let covered = coverage(&topic, &words);
         let new = words.difference(&topic).count();
-        if covered < COVERED || new < NEW_WORDS {
+        if covered < MIN_TOPIC_COVERAGE || new < MIN_NEW_WORD_COUNT {
             return Ok(None);
         }
         let mut reason = format!("it takes up {:.0} % of the question's words", covered * 100.0);
         if let Some(similarity) = self.similarity(&inquiry.question, message).await {
-            if similarity < SIMILAR {
+            if similarity < MIN_SIMILARITY {
                 return Ok(None);
             }
             reason += &format!(", similarity in meaning {similarity:.2}");
@@ -154,7 +153,7 @@ impl Inquiries {
         Ok(Some(format!("recognised as an answer to {:?}: {reason}", inquiry.question)))
     }
 
-    /// How near two texts are in meaning. A model that does not answer has no say.
+    /// Returns the similarity of two texts. Returns none if the embedding model does not answer.
     async fn similarity(&self, one: &str, other: &str) -> Option<f32> {
         let retrieval = self.knowledge.retrieval();
         retrieval.embedder()?;
@@ -164,9 +163,9 @@ impl Inquiries {
     }
 }
 
-/// Whether a message says something, and does not ask or order.
+/// Tells whether a message is a statement, not a question or a request.
 fn is_statement(message: &str) -> bool {
     let first = message.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
-    let wants = first.is_none_or(|word| REQUESTS.contains(&word.to_lowercase().as_str()));
+    let wants = first.is_none_or(|word| REQUEST_WORDS.contains(&word.to_lowercase().as_str()));
     !wants && !message.contains('?')
 }

@@ -1,39 +1,40 @@
-//! Answering and dismissing questions.
+//! Answers and dismisses questions.
 
 use lango_protocol::Timestamp;
 use lango_store::Statement;
 use serde::Serialize;
 
 use super::{Inquiries, Inquiry, InquiryState};
-use crate::knowledge::{Category, NewKnowledge, Saved};
-use crate::text::{checked, shortened};
+use crate::knowledge::{Category, NewKnowledge, SavedKnowledge};
+use crate::text::{check_text, truncate};
 use crate::{LibrarianError, Provenance};
 
-const LONGEST_ANSWER: usize = 10_000;
-/// Characters of a topic in a key.
-const TOPIC: usize = 150;
+const MAX_ANSWER_CHARACTERS: usize = 10_000;
+/// Limits the topic in a key.
+const MAX_KEY_TOPIC_CHARACTERS: usize = 150;
 
-/// What was learnt.
+/// Is a question with its saved answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Answered {
+pub struct AnsweredInquiry {
     /// The question.
     pub question: String,
-    /// Where the answer is kept.
+    /// The key under which the answer is stored.
     #[serde(flatten)]
-    pub saved: Saved,
+    pub saved: SavedKnowledge,
 }
 
 impl Inquiries {
-    /// Saves the answer to an open question as knowledge and closes the question, both or neither.
+    /// Saves the answer to an open question as knowledge and closes the question, in one
+    /// transaction.
     pub async fn answer(
         &self,
         id: &str,
         answer: &str,
         provenance: Provenance,
         confidence: Option<String>,
-    ) -> Result<Answered, LibrarianError> {
-        let inquiry = self.open_one(id).await?;
-        let answer = checked("answer", answer, LONGEST_ANSWER)?;
+    ) -> Result<AnsweredInquiry, LibrarianError> {
+        let inquiry = self.find_open(id).await?;
+        let answer = check_text("answer", answer, MAX_ANSWER_CHARACTERS)?;
         let key = key(&inquiry);
         let resolve = Statement::new(
             "UPDATE inquiries SET state = 'answered', answer = $2, knowledge_key = $3, \
@@ -53,12 +54,12 @@ impl Inquiries {
             confidence,
         };
         let saved = self.knowledge.save_with(new, vec![resolve]).await?;
-        Ok(Answered { question: inquiry.question, saved })
+        Ok(AnsweredInquiry { question: inquiry.question, saved })
     }
 
     /// Closes an open question that the user does not want to answer. It is never asked again.
     pub async fn dismiss(&self, id: &str) -> Result<Inquiry, LibrarianError> {
-        let inquiry = self.open_one(id).await?;
+        let inquiry = self.find_open(id).await?;
         let dismiss = Statement::new(
             "UPDATE inquiries SET state = 'dismissed', resolved_at = $2 \
              WHERE id = $1 AND state = 'pending'",
@@ -69,7 +70,7 @@ impl Inquiries {
         Ok(Inquiry { state: InquiryState::Dismissed, ..inquiry })
     }
 
-    async fn open_one(&self, id: &str) -> Result<Inquiry, LibrarianError> {
+    async fn find_open(&self, id: &str) -> Result<Inquiry, LibrarianError> {
         self.expire().await?;
         let inquiry = self.find(id).await?;
         if inquiry.state != InquiryState::Pending {
@@ -80,8 +81,8 @@ impl Inquiries {
     }
 }
 
-/// The key of an answer: what was asked about.
+/// Returns the key of an answer, which names the topic.
 fn key(inquiry: &Inquiry) -> String {
     let plain: String = inquiry.topic.chars().filter(|c| !c.is_control()).collect();
-    format!("answer: {}", shortened(&plain, TOPIC))
+    format!("answer: {}", truncate(&plain, MAX_KEY_TOPIC_CHARACTERS))
 }

@@ -1,4 +1,4 @@
-//! The tables of questions, of where they were shown, and of how many turns there were.
+//! Defines the tables of questions, of where they were shown, and of the number of turns.
 
 use lango_store::{Component, Migration};
 

@@ -1,18 +1,19 @@
-//! Choosing the one question for a turn.
+//! Chooses the one question for a turn.
 
 use lango_protocol::{SessionId, TurnId};
 use lango_store::Statement;
 
 use super::{Inquiries, Inquiry};
 use crate::LibrarianError;
-use crate::text::{coverage, telling_words};
+use crate::text::{coverage, significant_words};
 
-/// Open questions that are looked at.
-const LOOKED_AT: u32 = 50;
+/// Limits the open questions to choose from.
+const MAX_CANDIDATE_COUNT: u32 = 50;
 
 impl Inquiries {
-    /// The question for this turn, if there is one and the last one was some turns ago: the one
-    /// that is nearest to what the user says. The same for every call of one turn.
+    /// Returns the question for this turn, if there is one and the cooldown since the last one is
+    /// over: the one closest to the user's message. The result is the same for every call of one
+    /// turn.
     pub async fn next_for_context(
         &self,
         session: &SessionId,
@@ -33,14 +34,14 @@ impl Inquiries {
                 return Ok(None);
             }
         }
-        let message = telling_words(message);
+        let message = significant_words(message);
         let nearness = |inquiry: &Inquiry| {
-            let words = telling_words(&format!("{} {}", inquiry.topic, inquiry.question));
+            let words = significant_words(&format!("{} {}", inquiry.topic, inquiry.question));
             coverage(&words, &message)
         };
         let mut best: Option<(f64, Inquiry)> = None;
-        // They come by urgency and age, and of two that are as near the first stays.
-        for inquiry in self.pending(LOOKED_AT).await? {
+        // They are sorted by priority and age; of two that are equally close the first wins.
+        for inquiry in self.pending(MAX_CANDIDATE_COUNT).await? {
             let near = nearness(&inquiry);
             if best.as_ref().is_none_or(|(other, _)| near > *other) {
                 best = Some((near, inquiry));
@@ -59,14 +60,14 @@ impl Inquiries {
         Ok(Some(inquiry))
     }
 
-    /// How many turns of a conversation have ended.
+    /// Returns how many turns of a session have ended.
     pub(super) async fn turns(&self, session: &SessionId) -> Result<i64, LibrarianError> {
         let statement = Statement::new("SELECT turns FROM inquiry_turns WHERE session = $1");
         let rows = self.database().query(statement.bind(session.as_str()).brief()).await?;
         Ok(rows.first().map_or(Ok(0), |row| row.integer(0))?)
     }
 
-    /// Counts a turn that has ended, once. False where it was counted before.
+    /// Counts a turn that has ended, once. Returns false if it was counted before.
     pub async fn count_turn(
         &self,
         session: &SessionId,

@@ -1,4 +1,4 @@
-//! Open questions as tools.
+//! Defines the tools for open questions.
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, one_line, plural};
@@ -6,15 +6,15 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Answered, Inquiry};
+use super::{AnsweredInquiry, Inquiry};
 use crate::knowledge::tools::saved_report;
 use crate::reporting::{MAX_ENTRY_CHARACTERS, activity};
 use crate::{Holdings, Provenance};
 
-/// Questions in one result.
-const MOST: u32 = 50;
+/// Limits the questions in one result.
+const MAX_INQUIRY_COUNT: u32 = 50;
 
-/// `librarian_pending_inquiries`.
+/// Implements `librarian_pending_inquiries`.
 pub(crate) struct PendingInquiries(pub(crate) Holdings);
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -47,8 +47,10 @@ impl Tool for PendingInquiries {
         given: PendingArguments,
         _: ToolContext,
     ) -> Result<PendingOutput, ToolError> {
-        if !(1..=MOST).contains(&given.limit) {
-            return Err(ToolError::Arguments(format!("limit must be from 1 to {MOST}")));
+        if !(1..=MAX_INQUIRY_COUNT).contains(&given.limit) {
+            return Err(ToolError::Arguments(format!(
+                "limit must be from 1 to {MAX_INQUIRY_COUNT}"
+            )));
         }
         let inquiries = self.0.inquiries().pending(given.limit).await?;
         Ok(PendingOutput { inquiries })
@@ -75,7 +77,7 @@ impl Tool for PendingInquiries {
     }
 }
 
-/// `librarian_answer_inquiry`.
+/// Implements `librarian_answer_inquiry`.
 pub(crate) struct AnswerInquiry(pub(crate) Holdings);
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -89,7 +91,7 @@ pub(crate) struct AnswerArguments {
 
 impl Tool for AnswerInquiry {
     type Arguments = AnswerArguments;
-    type Output = Answered;
+    type Output = AnsweredInquiry;
     const NAME: &'static str = "librarian_answer_inquiry";
     const DESCRIPTION: &'static str =
         "Records the user's answer to an open question: saved as knowledge, the question closed.";
@@ -100,7 +102,7 @@ impl Tool for AnswerInquiry {
         &self,
         given: AnswerArguments,
         context: ToolContext,
-    ) -> Result<Answered, ToolError> {
+    ) -> Result<AnsweredInquiry, ToolError> {
         let provenance = Provenance::of_call(&context, None);
         Ok(self.0.inquiries().answer(&given.id, &given.answer, provenance, None).await?)
     }
@@ -109,14 +111,14 @@ impl Tool for AnswerInquiry {
         activity("Recording the answer to the question", &given.id)
     }
 
-    fn report(&self, _: &AnswerArguments, answered: &Answered) -> Option<CallReport> {
+    fn report(&self, _: &AnswerArguments, answered: &AnsweredInquiry) -> Option<CallReport> {
         let question = one_line(&answered.question, MAX_ENTRY_CHARACTERS);
         let report = saved_report(&answered.saved).markdown(format!("Answered: {question}"));
         Some(report.data(answered))
     }
 }
 
-/// `librarian_dismiss_inquiry`.
+/// Implements `librarian_dismiss_inquiry`.
 pub(crate) struct DismissInquiry(pub(crate) Holdings);
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! Kinds of knowledge.
+//! Defines the categories of knowledge.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum Category {
     Rule,
     /// What a word means.
     Definition,
-    /// What somebody likes.
+    /// What the user likes.
     Preference,
     /// What usually happens or works.
     Pattern,
@@ -27,7 +27,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// All of them.
+    /// Lists all categories.
     pub const ALL: [Self; 6] = [
         Self::Fact,
         Self::Rule,
@@ -37,7 +37,7 @@ impl Category {
         Self::Correction,
     ];
 
-    /// Its name, also that of its collection in the index.
+    /// Returns the category's name, which is also the name of its collection in the index.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fact => "fact",

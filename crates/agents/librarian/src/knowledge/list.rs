@@ -1,32 +1,32 @@
-//! Looking through what is known, and removing it.
+//! Lists and removes knowledge.
 
 use lango_protocol::Timestamp;
 use lango_store::{Batch, Row, Statement, StoreError};
 use serde::Serialize;
 
-use super::save::{entry_key, folded};
+use super::save::{entry_key, fold_key};
 use super::{COLUMNS, Category, Knowledge, KnowledgeVersion};
 use crate::LibrarianError;
 
-/// A key, for lists.
+/// Is a key in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KnowledgeSummary {
     /// The key.
     pub key: String,
     /// Its newest version.
     pub version: i64,
-    /// What kind of knowledge.
+    /// The category.
     pub category: String,
     /// The text.
     pub content: String,
-    /// Who wrote it.
+    /// The author.
     pub by: String,
-    /// When.
+    /// The time of recording.
     pub recorded_at: Timestamp,
 }
 
 impl Knowledge {
-    /// The newest versions, by key, after the given key.
+    /// Returns the newest versions, by key, after the given key.
     pub async fn list(
         &self,
         category: Option<Category>,
@@ -40,7 +40,7 @@ impl Knowledge {
              ON newest.folded = k.folded AND newest.version = k.version \
              WHERE k.folded > $1 AND ($2 = '' OR k.category = $2) ORDER BY k.folded LIMIT $3",
         )
-        .bind(folded(after))
+        .bind(fold_key(after))
         .bind(category.map_or("", Category::as_str))
         .bind(limit);
         let summary = |row: &Row| {
@@ -58,20 +58,20 @@ impl Knowledge {
         Ok(summaries?)
     }
 
-    /// All versions of a key, the newest first.
+    /// Returns all versions of a key, the newest first.
     pub async fn history(&self, key: &str) -> Result<Vec<KnowledgeVersion>, LibrarianError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM knowledge_versions WHERE folded = $1 ORDER BY version DESC"
         );
-        let rows = self.database().query(Statement::new(sql).bind(folded(key))).await?;
+        let rows = self.database().query(Statement::new(sql).bind(fold_key(key))).await?;
         Ok(rows.iter().map(KnowledgeVersion::read).collect::<Result<_, _>>()?)
     }
 
-    /// Removes a key with all its versions. False where there is none.
+    /// Removes a key with all its versions. Returns false if there is none.
     pub async fn remove(&self, key: &str) -> Result<bool, LibrarianError> {
         let mut batch = Batch::new();
         batch.push(
-            Statement::new("DELETE FROM knowledge_versions WHERE folded = $1").bind(folded(key)),
+            Statement::new("DELETE FROM knowledge_versions WHERE folded = $1").bind(fold_key(key)),
         );
         for category in Category::ALL {
             let removal = self.retrieval.removal(&entry_key(category, key));

@@ -1,7 +1,7 @@
-//! Knowledge: facts, rules and definitions by key, in versions.
+//! Stores knowledge: facts, rules and definitions by key, in versions.
 //!
-//! Saving under a key that is taken makes a new version and keeps the old ones; only a person
-//! removes a key. The newest version is what is found.
+//! Saving under an existing key adds a version and keeps the old ones; only a person removes a key.
+//! Searches find the newest version.
 
 mod category;
 mod list;
@@ -19,41 +19,41 @@ use crate::Provenance;
 
 pub use category::Category;
 pub use list::KnowledgeSummary;
-pub use save::{NewKnowledge, Replaced, Saved, SavedOutcome};
-pub(crate) use search::LEAST_SIMILARITY;
+pub use save::{NewKnowledge, ReplacedVersion, SaveOutcome, SavedKnowledge};
+pub(crate) use search::MIN_SIMILARITY;
 pub use search::{KnowledgeHit, KnowledgeHits};
 
-/// What is known, in one database and its index.
+/// Holds the knowledge of one database and its index.
 #[derive(Clone, Debug)]
 pub struct Knowledge {
     retrieval: Retrieval,
 }
 
-/// One version of what is known under a key.
+/// Is one version of the knowledge under a key.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KnowledgeVersion {
     /// The key, as it was first written.
     pub key: String,
-    /// From 1.
+    /// The version number, from 1.
     pub version: i64,
     /// The text.
     pub content: String,
-    /// What kind of knowledge.
+    /// The category.
     pub category: Category,
     /// Words to find it by.
     pub tags: Vec<String>,
-    /// Where it came from.
+    /// The provenance.
     #[serde(flatten)]
     pub provenance: Provenance,
-    /// How it came to be known, where that is less than certain.
+    /// The reason for the knowledge, if it is less than certain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<String>,
-    /// When it was recorded.
+    /// The time of recording.
     pub recorded_at: Timestamp,
 }
 
 impl Knowledge {
-    /// Makes the tables where they are missing.
+    /// Opens the store and creates the tables that are missing.
     pub async fn open(retrieval: Retrieval) -> Result<Self, StoreError> {
         retrieval.database().migrate(&schema::COMPONENT).await?;
         Ok(Self { retrieval })
@@ -68,7 +68,7 @@ impl Knowledge {
     }
 }
 
-/// The columns that [`KnowledgeVersion::read`] expects.
+/// Lists the columns that [`KnowledgeVersion::read`] expects.
 const COLUMNS: &str = "key, version, content, category, tags, source, session, turn, author, \
      confidence, recorded_at";
 

@@ -1,4 +1,4 @@
-//! Saving: a new key, a new version, or nothing new.
+//! Saves knowledge: a new key, a new version, or no change.
 
 use lango_protocol::Timestamp;
 use lango_retrieval::{EntryKey, NewEntry, Space};
@@ -6,53 +6,53 @@ use lango_store::{Batch, Statement, StoreError};
 use serde::Serialize;
 
 use super::{COLUMNS, Category, Knowledge, KnowledgeVersion};
-use crate::text::{checked, checked_line, passages, shortened};
+use crate::text::{check_line, check_text, passages, truncate};
 use crate::{LibrarianError, Provenance};
 
-const LONGEST_KEY: usize = 200;
-const LONGEST_CONTENT: usize = 20_000;
-const LONGEST_TAG: usize = 60;
-const MOST_TAGS: usize = 20;
-/// Characters of a replaced text that are shown.
-const SHOWN: usize = 300;
-/// How often somebody else may be faster.
-const ATTEMPTS: u32 = 8;
+const MAX_KEY_CHARACTERS: usize = 200;
+const MAX_CONTENT_CHARACTERS: usize = 20_000;
+const MAX_TAG_CHARACTERS: usize = 60;
+const MAX_TAG_COUNT: usize = 20;
+/// Limits the excerpt of a replaced text.
+const MAX_EXCERPT_CHARACTERS: usize = 300;
+/// Limits how often a save is tried while other writers are faster.
+const MAX_ATTEMPT_COUNT: u32 = 8;
 
-/// Something to save.
+/// Is knowledge to save.
 #[derive(Debug, Clone)]
 pub struct NewKnowledge {
-    /// What it is found under.
+    /// The key.
     pub key: String,
     /// The text.
     pub content: String,
-    /// What kind of knowledge.
+    /// The category.
     pub category: Category,
     /// Words to find it by.
     pub tags: Vec<String>,
-    /// Where it came from.
+    /// The provenance.
     pub provenance: Provenance,
-    /// How it came to be known, where that is less than certain.
+    /// The reason for the knowledge, if it is less than certain.
     pub confidence: Option<String>,
 }
 
-/// What became of it.
+/// Is the result of saving.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Saved {
+pub struct SavedKnowledge {
     /// The key, as it was first written.
     pub key: String,
-    /// The version that is found now.
+    /// The newest version.
     pub version: i64,
-    /// Whether anything changed.
-    pub outcome: SavedOutcome,
-    /// The version before it, where there is one and it was replaced.
+    /// Says whether anything changed.
+    pub outcome: SaveOutcome,
+    /// The version that was replaced, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub replaced: Option<Replaced>,
+    pub replaced: Option<ReplacedVersion>,
 }
 
-/// Whether anything changed.
+/// Says whether anything changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum SavedOutcome {
+pub enum SaveOutcome {
     /// The key is new.
     Stored,
     /// There is a new version; the old ones are kept.
@@ -61,37 +61,39 @@ pub enum SavedOutcome {
     Unchanged,
 }
 
-/// A version that is not the newest any more.
+/// Is a version that was replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Replaced {
-    /// Its number.
+pub struct ReplacedVersion {
+    /// The version number.
     pub version: i64,
-    /// Its text, or the beginning of it.
+    /// The text, or the beginning of it.
     pub content: String,
-    /// Who wrote it.
+    /// The author.
     pub by: String,
-    /// When.
+    /// The time of recording.
     pub recorded_at: Timestamp,
 }
 
 impl Knowledge {
-    /// Saves something under its key.
-    pub async fn save(&self, new: NewKnowledge) -> Result<Saved, LibrarianError> {
+    /// Saves knowledge under its key.
+    pub async fn save(&self, new: NewKnowledge) -> Result<SavedKnowledge, LibrarianError> {
         self.save_with(new, Vec::new()).await
     }
 
-    /// The same, along with statements that belong to it: all of it is written, or nothing. They are
-    /// written where the knowledge itself does not change, too.
+    /// Does the same together with further statements in one transaction. They are written even if
+    /// the knowledge itself does not change.
     pub(crate) async fn save_with(
         &self,
         new: NewKnowledge,
         more: Vec<Statement>,
-    ) -> Result<Saved, LibrarianError> {
+    ) -> Result<SavedKnowledge, LibrarianError> {
         let new = check(new)?;
         let mut attempt = 1;
         loop {
             match self.try_save(&new, &more).await {
-                Err(LibrarianError::Store(StoreError::Conflict { .. })) if attempt < ATTEMPTS => {
+                Err(LibrarianError::Store(StoreError::Conflict { .. }))
+                    if attempt < MAX_ATTEMPT_COUNT =>
+                {
                     attempt += 1;
                 }
                 result => return result,
@@ -103,7 +105,7 @@ impl Knowledge {
         &self,
         new: &NewKnowledge,
         more: &[Statement],
-    ) -> Result<Saved, LibrarianError> {
+    ) -> Result<SavedKnowledge, LibrarianError> {
         let before = self.newest(&new.key).await?;
         let (key, version) = match &before {
             Some(before) => (before.key.clone(), before.version + 1),
@@ -120,7 +122,12 @@ impl Knowledge {
                 self.database().write(batch).await?;
             }
             let (key, version) = (before.key.clone(), before.version);
-            return Ok(Saved { key, version, outcome: SavedOutcome::Unchanged, replaced: None });
+            return Ok(SavedKnowledge {
+                key,
+                version,
+                outcome: SaveOutcome::Unchanged,
+                replaced: None,
+            });
         }
         batch.push(insert(new, &key, version));
         if let Some(before) = &before
@@ -133,68 +140,68 @@ impl Knowledge {
         prepared.statements().into_iter().for_each(|statement| batch.push(statement));
         more.iter().cloned().for_each(|statement| batch.push(statement));
         self.database().write(batch).await?;
-        let outcome =
-            if before.is_some() { SavedOutcome::NewVersion } else { SavedOutcome::Stored };
-        let replaced = before.map(|before| Replaced {
+        let outcome = if before.is_some() { SaveOutcome::NewVersion } else { SaveOutcome::Stored };
+        let replaced = before.map(|before| ReplacedVersion {
             version: before.version,
-            content: shortened(&before.content, SHOWN),
+            content: truncate(&before.content, MAX_EXCERPT_CHARACTERS),
             by: before.provenance.by,
             recorded_at: before.recorded_at,
         });
-        Ok(Saved { key, version, outcome, replaced })
+        Ok(SavedKnowledge { key, version, outcome, replaced })
     }
 
-    /// The newest version of a key.
+    /// Returns the newest version of a key.
     pub async fn newest(&self, key: &str) -> Result<Option<KnowledgeVersion>, LibrarianError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM knowledge_versions WHERE folded = $1 \
              ORDER BY version DESC LIMIT 1"
         );
-        let rows = self.database().query(Statement::new(sql).bind(folded(key)).brief()).await?;
+        let rows = self.database().query(Statement::new(sql).bind(fold_key(key)).brief()).await?;
         Ok(rows.first().map(KnowledgeVersion::read).transpose()?)
     }
 }
 
-/// A key as it is compared.
-pub(super) fn folded(key: &str) -> String {
+/// Returns a key in the form that is compared.
+pub(super) fn fold_key(key: &str) -> String {
     key.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 pub(super) fn entry_key(category: Category, key: &str) -> EntryKey {
-    EntryKey::new(Space::Knowledge, category.as_str(), folded(key))
+    EntryKey::new(Space::Knowledge, category.as_str(), fold_key(key))
 }
 
 fn check(new: NewKnowledge) -> Result<NewKnowledge, LibrarianError> {
-    if new.tags.len() > MOST_TAGS {
-        let why = format!("are more than {MOST_TAGS}");
+    if new.tags.len() > MAX_TAG_COUNT {
+        let why = format!("are more than {MAX_TAG_COUNT}");
         return Err(LibrarianError::Text { what: "tags", why });
     }
     let mut tags = Vec::with_capacity(new.tags.len());
     for tag in &new.tags {
-        let tag = checked_line("a tag", tag, LONGEST_TAG)?;
+        let tag = check_line("a tag", tag, MAX_TAG_CHARACTERS)?;
         if !tags.contains(&tag) {
             tags.push(tag);
         }
     }
     tags.sort();
     Ok(NewKnowledge {
-        key: checked_line("key", &new.key, LONGEST_KEY)?,
-        content: checked("content", &new.content, LONGEST_CONTENT)?,
+        key: check_line("key", &new.key, MAX_KEY_CHARACTERS)?,
+        content: check_text("content", &new.content, MAX_CONTENT_CHARACTERS)?,
         tags,
         ..new
     })
 }
 
-/// Refuses the whole batch where this version is there already: somebody else was faster.
+/// Returns the insert statement. It fails the whole batch if this version exists already because
+/// another writer was faster.
 fn insert(new: &NewKnowledge, key: &str, version: i64) -> Statement {
-    // A list of texts is always JSON.
+    // A list of texts can always be serialized.
     let tags = serde_json::to_string(&new.tags).unwrap_or_else(|_| "[]".to_owned());
     Statement::new(
         "INSERT INTO knowledge_versions (folded, version, key, content, category, tags, source, \
          session, turn, author, confidence, recorded_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING",
     )
-    .bind(folded(key))
+    .bind(fold_key(key))
     .bind(version)
     .bind(key)
     .bind(new.content.as_str())

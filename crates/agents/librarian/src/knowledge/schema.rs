@@ -1,4 +1,4 @@
-//! The table of versions.
+//! Defines the table of versions.
 
 use lango_store::{Component, Migration};
 
@@ -7,7 +7,8 @@ pub(super) const COMPONENT: Component = Component {
     migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
 };
 
-// The newest version is the one with the highest number: there is no second place to disagree with.
+// The newest version is the one with the highest number; no other column says so, so none can
+// disagree.
 const TABLE: &str = "
 CREATE TABLE knowledge_versions (
     folded TEXT NOT NULL,

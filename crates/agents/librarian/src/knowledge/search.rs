@@ -1,4 +1,4 @@
-//! Searching what is known.
+//! Searches knowledge.
 
 use lango_protocol::Timestamp;
 use lango_retrieval::{Search, Space};
@@ -7,49 +7,49 @@ use serde::Serialize;
 use super::{Category, Knowledge};
 use crate::LibrarianError;
 
-/// Texts that are less similar in meaning, and share no word, are not an answer.
-pub(crate) const LEAST_SIMILARITY: f32 = 0.25;
+/// Sets the similarity below which a text without a common word is no hit.
+pub(crate) const MIN_SIMILARITY: f32 = 0.25;
 
-/// What was found.
+/// Holds the hits of a search.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct KnowledgeHits {
-    /// The best first, each key once.
+    /// The hits, the best first, each key once.
     pub hits: Vec<KnowledgeHit>,
-    /// What else there is to say.
+    /// A remark about the result as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Something that is known.
+/// Is a hit of a search.
 #[derive(Debug, Clone, Serialize)]
 pub struct KnowledgeHit {
-    /// Its key.
+    /// The key.
     pub key: String,
-    /// The version, which is the newest.
+    /// The newest version.
     pub version: i64,
     /// The passage that was found.
     pub text: String,
-    /// What kind of knowledge.
+    /// The category.
     pub category: Category,
     /// Words to find it by.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// How good it is; comparable within one search only.
+    /// The rank score; scores are comparable within one search only.
     pub score: f64,
-    /// What supports it.
+    /// The source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Who wrote it.
+    /// The author.
     pub by: String,
-    /// How it came to be known, where that is less than certain.
+    /// The reason for the knowledge, if it is less than certain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<String>,
-    /// When.
+    /// The time of recording.
     pub recorded_at: Timestamp,
 }
 
 impl Knowledge {
-    /// Finds what is known about something.
+    /// Finds knowledge about a subject.
     pub async fn search(
         &self,
         query: &str,
@@ -59,7 +59,7 @@ impl Knowledge {
         // Several passages of one key are one hit.
         let mut search = Search::new(Space::Knowledge, query, limit.saturating_mul(3));
         search.collections = category.iter().map(|one| one.as_str().to_owned()).collect();
-        search.least_similarity = LEAST_SIMILARITY;
+        search.min_similarity = MIN_SIMILARITY;
         let found = self.retrieval.search(&search).await?;
         let mut hits: Vec<KnowledgeHit> = Vec::new();
         let mut seen = std::collections::HashSet::new();
@@ -67,7 +67,7 @@ impl Knowledge {
             if hits.len() >= limit || !seen.insert(hit.entry.key.clone()) {
                 continue;
             }
-            // One that was removed meanwhile is not known any more.
+            // It may have been removed meanwhile.
             let Some(newest) = self.newest(&hit.entry.key).await? else { continue };
             hits.push(KnowledgeHit {
                 key: newest.key,

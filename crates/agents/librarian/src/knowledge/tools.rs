@@ -1,4 +1,4 @@
-//! Knowledge as tools.
+//! Defines the tools for knowledge.
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, one_line};
@@ -6,19 +6,19 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Category, KnowledgeHit, KnowledgeHits, NewKnowledge, Saved, SavedOutcome};
+use super::{Category, KnowledgeHit, KnowledgeHits, NewKnowledge, SaveOutcome, SavedKnowledge};
 use crate::reporting::{
     MAX_ENTRY_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, activity, day, found_entries,
 };
-use crate::text::checked;
+use crate::text::check_text;
 use crate::{Holdings, Provenance};
 
-/// Hits in one result.
-const MOST_HITS: u32 = 50;
-/// Characters of the longest query.
-const LONGEST_QUERY: usize = 2_000;
+/// Limits the hits in one result.
+const MAX_HIT_COUNT: u32 = 50;
+/// Limits the query.
+const MAX_QUERY_CHARACTERS: usize = 2_000;
 
-/// `save_knowledge`.
+/// Implements `save_knowledge`.
 pub(crate) struct SaveKnowledge(pub(crate) Holdings);
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -38,14 +38,18 @@ pub(crate) struct SaveArguments {
 
 impl Tool for SaveKnowledge {
     type Arguments = SaveArguments;
-    type Output = Saved;
+    type Output = SavedKnowledge;
     const NAME: &'static str = "save_knowledge";
     const DESCRIPTION: &'static str = "Saves knowledge under a key. A key that is taken gets a new \
          version; the old ones are kept, and the result says what was replaced.";
     const LEVEL: SafetyLevel = SafetyLevel::Moderate;
     const READ_ONLY: bool = false;
 
-    async fn run(&self, given: SaveArguments, context: ToolContext) -> Result<Saved, ToolError> {
+    async fn run(
+        &self,
+        given: SaveArguments,
+        context: ToolContext,
+    ) -> Result<SavedKnowledge, ToolError> {
         let new = NewKnowledge {
             key: given.key,
             content: given.content,
@@ -61,18 +65,18 @@ impl Tool for SaveKnowledge {
         activity("Saving knowledge under", &given.key)
     }
 
-    fn report(&self, _: &SaveArguments, saved: &Saved) -> Option<CallReport> {
+    fn report(&self, _: &SaveArguments, saved: &SavedKnowledge) -> Option<CallReport> {
         Some(saved_report(saved).data(saved))
     }
 }
 
-/// Reports what became of knowledge that was to be saved.
-pub(crate) fn saved_report(saved: &Saved) -> CallReport {
+/// Reports the result of saving knowledge.
+pub(crate) fn saved_report(saved: &SavedKnowledge) -> CallReport {
     let (key, version) = (code_span(&saved.key), saved.version);
     let report = CallReport::new(match saved.outcome {
-        SavedOutcome::Stored => format!("Saved under {key}."),
-        SavedOutcome::NewVersion => format!("Saved under {key}, as version {version}."),
-        SavedOutcome::Unchanged => format!("{key} said the same already; nothing was changed."),
+        SaveOutcome::Stored => format!("Saved under {key}."),
+        SaveOutcome::NewVersion => format!("Saved under {key}, as version {version}."),
+        SaveOutcome::Unchanged => format!("{key} said the same already; nothing was changed."),
     });
     match &saved.replaced {
         Some(replaced) => {
@@ -83,7 +87,7 @@ pub(crate) fn saved_report(saved: &Saved) -> CallReport {
     }
 }
 
-/// `search_knowledge`.
+/// Implements `search_knowledge`.
 pub(crate) struct SearchKnowledge(pub(crate) Holdings);
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -102,17 +106,17 @@ fn default_limit() -> u32 {
     10
 }
 
-/// A number of hits that can be asked for.
-pub(crate) fn hits(limit: u32) -> Result<usize, ToolError> {
-    if !(1..=MOST_HITS).contains(&limit) {
-        return Err(ToolError::Arguments(format!("limit must be from 1 to {MOST_HITS}")));
+/// Checks the number of hits.
+pub(crate) fn check_limit(limit: u32) -> Result<usize, ToolError> {
+    if !(1..=MAX_HIT_COUNT).contains(&limit) {
+        return Err(ToolError::Arguments(format!("limit must be from 1 to {MAX_HIT_COUNT}")));
     }
     Ok(usize::try_from(limit).unwrap_or(1))
 }
 
-/// A query that can be asked.
-pub(crate) fn query(text: &str) -> Result<String, ToolError> {
-    Ok(checked("query", text, LONGEST_QUERY)?)
+/// Checks a query.
+pub(crate) fn check_query(text: &str) -> Result<String, ToolError> {
+    Ok(check_text("query", text, MAX_QUERY_CHARACTERS)?)
 }
 
 impl Tool for SearchKnowledge {
@@ -129,8 +133,8 @@ impl Tool for SearchKnowledge {
         given: SearchArguments,
         _: ToolContext,
     ) -> Result<KnowledgeHits, ToolError> {
-        let query = query(&given.query)?;
-        let limit = hits(given.limit)?;
+        let query = check_query(&given.query)?;
+        let limit = check_limit(given.limit)?;
         Ok(self.0.knowledge().search(&query, given.category, limit).await?)
     }
 
@@ -144,7 +148,7 @@ impl Tool for SearchKnowledge {
     }
 }
 
-/// Returns one entry of a list: what is known, since when, from whom and from what.
+/// Returns one entry of a list: the knowledge, its date, author and source.
 fn line(hit: &KnowledgeHit) -> String {
     let key = one_line(&hit.key, MAX_NAME_CHARACTERS);
     let text = one_line(&hit.text, MAX_ENTRY_CHARACTERS);

@@ -1,4 +1,4 @@
-//! Failures across turns: the second time makes a lesson.
+//! Counts failures across turns; the second one makes a lesson.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use super::save::check;
 use super::{Failure, LearningOrigin, Learnings, NewLearning, Observation};
 use crate::{LibrarianError, Provenance};
 
-/// How often a failure must have been seen.
-const OFTEN: i64 = 2;
-/// How long it is remembered that a turn was taken in. Nobody takes in an older one.
-const REMEMBERED: Duration = Duration::from_hours(30 * 24);
+/// Sets how often a failure must have been seen to make a lesson.
+const MIN_FAILURE_COUNT: i64 = 2;
+/// Sets how long the record of a processed turn is kept. Older turns are never processed again.
+const TURN_RETENTION: Duration = Duration::from_hours(30 * 24);
 
 impl Learnings {
-    /// Takes in what was seen in a turn, once: counts failures, records lessons, moves confidence.
-    /// All of it is written, or nothing. Returns the ids of new lessons.
+    /// Processes the observation of a turn, once: counts failures, records lessons, updates
+    /// confidence, in one transaction. Returns the ids of new lessons.
     pub async fn learn(
         &self,
         session: &SessionId,
@@ -39,7 +39,7 @@ impl Learnings {
         );
         batch.push(
             Statement::new("DELETE FROM learning_turns WHERE at < $1")
-                .bind(now.saturating_sub(i64::try_from(REMEMBERED.as_micros()).unwrap_or(0))),
+                .bind(now.saturating_sub(i64::try_from(TURN_RETENTION.as_micros()).unwrap_or(0))),
         );
         for advice in &seen.advice {
             batch.push(outcome(&advice.id, advice.worked));
@@ -50,7 +50,7 @@ impl Learnings {
             let (times, earlier_fix) = self.counted(failure).await?;
             let fix = failure.fix.clone().or(earlier_fix);
             let times = times.saturating_add(i64::from(failure.times));
-            let Some(fix) = fix.filter(|_| times >= OFTEN) else { continue };
+            let Some(fix) = fix.filter(|_| times >= MIN_FAILURE_COUNT) else { continue };
             let mut learning = check(NewLearning {
                 trigger: failure.tool.clone(),
                 error_pattern: Some(failure.example.clone()),
@@ -64,9 +64,9 @@ impl Learnings {
                     by: "lango".to_owned(),
                 },
             })?;
-            // The pattern is that of the whole error, and the example only the beginning of it.
+            // The pattern covers the whole error, the example only its beginning.
             learning.error_pattern = Some(failure.pattern.clone());
-            // One lesson for one failure: whether it helps is found out by trying.
+            // One lesson for one failure: its tries show whether it helps.
             if self.has_observed(&failure.tool, &failure.pattern).await? {
                 continue;
             }
@@ -77,13 +77,13 @@ impl Learnings {
         }
         match self.database().write(batch).await {
             Ok(_) => Ok(learnt),
-            // This turn was taken in before.
+            // This turn was processed before.
             Err(StoreError::Conflict { .. }) => Ok(Vec::new()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// How often a failure was seen before, and what helped then.
+    /// Returns how often a failure was seen before, and what helped then.
     async fn counted(&self, failure: &Failure) -> Result<(i64, Option<String>), LibrarianError> {
         let statement = Statement::new(
             "SELECT times, fix FROM learning_failures WHERE tool = $1 AND pattern = $2",

@@ -1,16 +1,16 @@
-//! What was different between a call that failed and one that worked.
+//! Describes the difference between a call that failed and one that worked.
 
 use serde_json::{Map, Value};
 
-use crate::text::shortened;
+use crate::text::truncate;
 
-/// Characters of one value that are shown.
-const VALUE: usize = 120;
-/// Differences that are told.
-const MOST: usize = 5;
+/// Limits one value.
+const MAX_VALUE_CHARACTERS: usize = 120;
+/// Limits the differences that are listed.
+const MAX_DIFFERENCE_COUNT: usize = 5;
 
-/// The difference between two calls' arguments, in words. None where there is none that could be
-/// told.
+/// Describes the difference between two calls' arguments. Returns none if there is none or the
+/// arguments are not JSON objects.
 pub(super) fn difference(failed: &str, worked: &str) -> Option<String> {
     let (failed, worked) = (object(failed)?, object(worked)?);
     let mut parts = Vec::new();
@@ -29,8 +29,8 @@ pub(super) fn difference(failed: &str, worked: &str) -> Option<String> {
     if parts.is_empty() {
         return None;
     }
-    let more = parts.len().saturating_sub(MOST);
-    parts.truncate(MOST);
+    let more = parts.len().saturating_sub(MAX_DIFFERENCE_COUNT);
+    parts.truncate(MAX_DIFFERENCE_COUNT);
     let mut text = parts.join("; ");
     if more > 0 {
         text += &format!("; and {more} more differences");
@@ -43,7 +43,7 @@ fn object(text: &str) -> Option<Map<String, Value>> {
 }
 
 fn show(value: &Value) -> String {
-    shortened(&value.to_string(), VALUE)
+    truncate(&value.to_string(), MAX_VALUE_CHARACTERS)
 }
 
 #[cfg(test)]
@@ -52,15 +52,15 @@ mod tests {
 
     #[test]
     fn differences_are_told_in_words() {
-        let told = |failed, worked| difference(failed, worked).unwrap();
+        let describe = |failed, worked| difference(failed, worked).unwrap();
         assert_eq!(
-            told(r#"{"path":"a","x":1}"#, r#"{"path":"src/a","limit":5}"#),
+            describe(r#"{"path":"a","x":1}"#, r#"{"path":"src/a","limit":5}"#),
             "with limit 5; path \"src/a\" instead of \"a\"; without x"
         );
         assert_eq!(difference(r#"{"a":1}"#, r#"{ "a": 1 }"#), None);
         assert_eq!(difference("not json", "{}"), None);
         let many: String = (0..9).map(|n| format!("\"k{n}\":{n},")).collect();
         let many = format!("{{{}}}", many.trim_end_matches(','));
-        assert!(told("{}", &many).ends_with("and 4 more differences"));
+        assert!(describe("{}", &many).ends_with("and 4 more differences"));
     }
 }

@@ -1,11 +1,11 @@
-//! Errors without what is particular about them, so that the same failure looks the same again.
+//! Masks the particulars of errors, so that the same failure has the same text.
 
-/// Characters of an error that are looked at. What matters is said first.
-const LOOKED_AT: usize = 600;
+/// Limits how much of an error is used; the beginning matters most.
+const MAX_ERROR_CHARACTERS: usize = 600;
 
-/// An error with quoted text, paths, addresses, ids and numbers masked, in lower case.
+/// Masks quoted text, paths, addresses, ids and numbers of an error, in lower case.
 pub fn mask(error: &str) -> String {
-    let head: String = error.chars().take(LOOKED_AT).collect();
+    let head: String = error.chars().take(MAX_ERROR_CHARACTERS).collect();
     let mut masked = String::with_capacity(head.len());
     for word in without_quotes(&head).split_whitespace() {
         if !masked.is_empty() {
@@ -16,7 +16,7 @@ pub fn mask(error: &str) -> String {
     masked
 }
 
-/// Quoted text becomes `<text>`. A quote between letters is an apostrophe.
+/// Replaces quoted text by `<text>`. A quote between letters is an apostrophe.
 fn without_quotes(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -44,7 +44,7 @@ fn without_quotes(text: &str) -> String {
     kept
 }
 
-/// One word, with the punctuation around it left out.
+/// Masks one word and drops the punctuation around it.
 fn mask_word(word: &str, masked: &mut String) {
     let edge = |character: char| matches!(character, ',' | '.' | ':' | ';' | '(' | ')' | '[' | ']');
     let core = word.trim_matches(edge);
@@ -61,7 +61,7 @@ fn mask_word(word: &str, masked: &mut String) {
     }
 }
 
-/// Long words of hexadecimal digits and hyphens, or of letters and many digits.
+/// Tells whether a word is an id: long and hexadecimal, or of letters and many digits.
 fn is_id(word: &str) -> bool {
     let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     let digits = word.chars().filter(char::is_ascii_digit).count();
@@ -70,7 +70,7 @@ fn is_id(word: &str) -> bool {
     plain && letters && ((hexadecimal && word.len() >= 7 && digits >= 1) || digits >= 6)
 }
 
-/// Runs of digits become `<n>`.
+/// Replaces runs of digits by `<n>`.
 fn mask_numbers(word: &str, masked: &mut String) {
     let mut in_number = false;
     for character in word.chars() {

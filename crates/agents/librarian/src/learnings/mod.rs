@@ -1,7 +1,7 @@
-//! Lessons: what to do about a failure, told by an agent or observed in finished turns.
+//! Stores lessons: remedies for failures, saved by an agent or observed in finished turns.
 //!
-//! A lesson is offered when its failure comes back, and whether it helped moves its confidence.
-//! Nothing here decides what an agent does with an advice.
+//! A lesson is offered when its failure comes back, and the outcome changes its confidence. What an
+//! agent does with advice is not decided here.
 
 mod advise;
 mod count;
@@ -26,41 +26,41 @@ pub use observe::{AdviceOutcome, Failure, Observation, observe};
 pub use save::NewLearning;
 pub use search::{LearningHit, LearningHits};
 
-/// The lessons of one database and its index.
+/// Holds the lessons of one database and its index.
 #[derive(Clone, Debug)]
 pub struct Learnings {
     retrieval: Retrieval,
 }
 
-/// A lesson.
+/// Is a lesson.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Learning {
     /// Its id.
     pub id: String,
-    /// What it is about: the name of a tool, or a situation in words.
+    /// The trigger: the name of a tool, or a situation in words.
     pub trigger: String,
-    /// The error it helps against, with everything particular masked.
+    /// The error it helps against, masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_pattern: Option<String>,
-    /// Why it happens.
+    /// The cause of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diagnosis: Option<String>,
-    /// What to do.
+    /// The remedy.
     pub fix: String,
-    /// Who says so.
+    /// The origin.
     pub origin: LearningOrigin,
-    /// How often it helped when it was offered.
+    /// The number of times it helped when it was offered.
     pub successes: u32,
-    /// How often it was offered and the outcome is known.
+    /// The number of times it was offered with a known outcome.
     pub tries: u32,
-    /// Where it came from.
+    /// The provenance.
     #[serde(flatten)]
     pub provenance: Provenance,
-    /// When it was recorded.
+    /// The time of recording.
     pub recorded_at: Timestamp,
 }
 
-/// Who says so.
+/// Says where a lesson comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LearningOrigin {
@@ -80,14 +80,14 @@ impl LearningOrigin {
 }
 
 impl Learning {
-    /// How likely it is to help, from 0 to 1; one half while nothing is known.
+    /// Returns how likely it is to help, from 0 to 1; one half while it is untried.
     pub fn confidence(&self) -> f64 {
         (f64::from(self.successes) + 1.0) / (f64::from(self.tries) + 2.0)
     }
 }
 
 impl Learnings {
-    /// Makes the tables where they are missing.
+    /// Opens the store and creates the tables that are missing.
     pub async fn open(retrieval: Retrieval) -> Result<Self, StoreError> {
         retrieval.database().migrate(&schema::COMPONENT).await?;
         Ok(Self { retrieval })
@@ -98,7 +98,7 @@ impl Learnings {
     }
 }
 
-/// The columns that [`Learning::read`] expects.
+/// Lists the columns that [`Learning::read`] expects.
 const COLUMNS: &str = "id, trigger_name, error_pattern, diagnosis, fix, origin, successes, tries, \
      source, session, turn, author, recorded_at";
 

@@ -1,6 +1,6 @@
-//! What a finished turn shows: failures, what helped against them, and whether advice did.
+//! Observes a finished turn: failures, what helped against them, and whether advice did.
 //!
-//! A pure function over the turn's events. What becomes of it is decided in [`super::count`].
+//! This is a pure function over the turn's events. [`super::count`] processes the result.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use lango_protocol::{CallId, CallStatus, Event, EventBody};
 use super::advise::{advice_in, without_advice};
 use super::difference::difference;
 use super::mask::mask;
-use crate::text::shortened;
+use crate::text::truncate;
 
-/// Characters of an error that are kept as an example.
-const EXAMPLE: usize = 300;
+/// Limits the example of an error.
+const MAX_EXAMPLE_CHARACTERS: usize = 300;
 
-/// What was seen in a turn.
+/// Holds what was seen in a turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Observation {
     /// Failures of tools, each kind once.
@@ -23,7 +23,7 @@ pub struct Observation {
     pub advice: Vec<AdviceOutcome>,
 }
 
-/// One kind of failure of one tool.
+/// Is one kind of failure of one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The tool.
@@ -32,18 +32,18 @@ pub struct Failure {
     pub pattern: String,
     /// The last such error, as it was.
     pub example: String,
-    /// How often it happened in the turn.
+    /// The number of times it happened in the turn.
     pub times: u32,
-    /// What was different in the next call of the tool that worked.
+    /// The difference in the next call of the tool that worked.
     pub fix: Option<String>,
 }
 
-/// Whether an advice helped.
+/// Says whether advice helped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdviceOutcome {
     /// The lesson's id.
     pub id: String,
-    /// Whether the next call of the same tool worked.
+    /// True if the next call of the same tool worked.
     pub worked: bool,
 }
 
@@ -55,7 +55,7 @@ struct Call<'a> {
     output: &'a str,
 }
 
-/// Looks through the events of one turn, in their order.
+/// Returns the observation of one turn's events, in order.
 pub fn observe(events: &[Event]) -> Observation {
     let calls = calls(events);
     let mut observation = Observation::default();
@@ -79,13 +79,13 @@ pub fn observe(events: &[Event]) -> Observation {
         let fix = later
             .find(|other| other.status == CallStatus::Ok)
             .and_then(|worked| difference(call.arguments, worked.arguments));
-        let example = shortened(error.trim(), EXAMPLE);
+        let example = truncate(error.trim(), MAX_EXAMPLE_CHARACTERS);
         let known = |one: &&mut Failure| one.tool == call.tool && one.pattern == pattern;
         match observation.failures.iter_mut().find(known) {
             Some(failure) => {
                 failure.times += 1;
                 failure.example = example;
-                // The last failure is the nearest to what worked.
+                // The last failure is the closest to the call that worked.
                 failure.fix = fix.or(failure.fix.take());
             }
             None => observation.failures.push(Failure {
@@ -100,7 +100,8 @@ pub fn observe(events: &[Event]) -> Observation {
     observation
 }
 
-/// Only what ran and failed, or did not fit the tool: a refusal says nothing about how to call it.
+/// Tells whether a call ran and failed, or its arguments did not fit: a refusal says nothing about
+/// how to call the tool.
 fn is_failure(call: &Call<'_>) -> bool {
     match call.status {
         CallStatus::Error => true,
@@ -109,7 +110,7 @@ fn is_failure(call: &Call<'_>) -> bool {
     }
 }
 
-/// The calls that have a result, in the order of their results.
+/// Returns the calls that have a result, in the order of their results.
 fn calls(events: &[Event]) -> Vec<Call<'_>> {
     let mut asked: HashMap<&CallId, (&str, Option<&str>)> = HashMap::new();
     let mut calls = Vec::new();

@@ -1,4 +1,4 @@
-//! Recording a lesson.
+//! Records lessons.
 
 use lango_protocol::{CallId, Timestamp};
 use lango_retrieval::{EntryKey, NewEntry, Space};
@@ -6,34 +6,34 @@ use lango_store::{Batch, Statement};
 
 use super::mask::mask;
 use super::{Learning, LearningOrigin, Learnings};
-use crate::text::{checked, checked_line, passages};
+use crate::text::{check_line, check_text, passages};
 use crate::{LibrarianError, Provenance};
 
-const LONGEST_TRIGGER: usize = 300;
-const LONGEST_TEXT: usize = 4_000;
+const MAX_TRIGGER_CHARACTERS: usize = 300;
+const MAX_TEXT_CHARACTERS: usize = 4_000;
 
-/// A lesson to record.
+/// Is a lesson to record.
 #[derive(Debug, Clone)]
 pub struct NewLearning {
-    /// What it is about: the name of a tool, or a situation in words.
+    /// The trigger: the name of a tool, or a situation in words.
     pub trigger: String,
     /// The error it helps against.
     pub error_pattern: Option<String>,
-    /// Why it happens.
+    /// The cause of the error.
     pub diagnosis: Option<String>,
-    /// What to do.
+    /// The remedy.
     pub fix: String,
-    /// Who says so.
+    /// The origin.
     pub origin: LearningOrigin,
-    /// Where it came from.
+    /// The provenance.
     pub provenance: Provenance,
 }
 
 impl Learnings {
-    /// Records a lesson and returns its id; that of the one there is, where it says the same.
+    /// Records a lesson and returns its id, or the id of an existing lesson that says the same.
     pub async fn save(&self, new: NewLearning) -> Result<String, LibrarianError> {
         let learning = check(new)?;
-        if let Some(id) = self.same(&learning).await? {
+        if let Some(id) = self.find_same(&learning).await? {
             return Ok(id);
         }
         let mut batch = Batch::new();
@@ -44,8 +44,11 @@ impl Learnings {
         Ok(learning.id)
     }
 
-    /// A lesson that says the same.
-    pub(super) async fn same(&self, learning: &Learning) -> Result<Option<String>, LibrarianError> {
+    /// Returns the id of a lesson that says the same.
+    pub(super) async fn find_same(
+        &self,
+        learning: &Learning,
+    ) -> Result<Option<String>, LibrarianError> {
         let statement = Statement::new(
             "SELECT id FROM learnings WHERE folded = $1 AND COALESCE(error_pattern, '') = $2 \
              AND fix = $3 ORDER BY recorded_at LIMIT 1",
@@ -57,7 +60,7 @@ impl Learnings {
         Ok(rows.first().map(|row| row.text(0).map(str::to_owned)).transpose()?)
     }
 
-    /// The statements that record it, in its table and in the index.
+    /// Returns the statements that record a lesson, in its table and in the index.
     pub(super) async fn insertion(
         &self,
         learning: &Learning,
@@ -96,19 +99,19 @@ impl Learnings {
     }
 }
 
-/// A lesson with an id of its own.
+/// Checks a lesson and gives it an id.
 pub(super) fn check(new: NewLearning) -> Result<Learning, LibrarianError> {
     let optional = |what, text: Option<String>| {
         text.filter(|text| !text.trim().is_empty())
-            .map(|text| checked(what, &text, LONGEST_TEXT))
+            .map(|text| check_text(what, &text, MAX_TEXT_CHARACTERS))
             .transpose()
     };
     Ok(Learning {
         id: CallId::generate().to_string(),
-        trigger: checked_line("trigger", &new.trigger, LONGEST_TRIGGER)?,
+        trigger: check_line("trigger", &new.trigger, MAX_TRIGGER_CHARACTERS)?,
         error_pattern: optional("error_pattern", new.error_pattern)?.map(|text| mask(&text)),
         diagnosis: optional("diagnosis", new.diagnosis)?,
-        fix: checked("fix", &new.fix, LONGEST_TEXT)?,
+        fix: check_text("fix", &new.fix, MAX_TEXT_CHARACTERS)?,
         origin: new.origin,
         successes: 0,
         tries: 0,

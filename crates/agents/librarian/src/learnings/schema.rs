@@ -1,4 +1,4 @@
-//! The tables of lessons and of failures that may become some.
+//! Defines the tables of lessons, and of failures that may become lessons.
 
 use lango_store::{Component, Migration};
 

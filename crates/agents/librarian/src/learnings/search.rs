@@ -1,4 +1,4 @@
-//! Searching lessons.
+//! Searches lessons.
 
 use lango_retrieval::{Search, Space};
 use lango_store::Statement;
@@ -6,27 +6,27 @@ use serde::Serialize;
 
 use super::{COLUMNS, Learning, Learnings};
 use crate::LibrarianError;
-use crate::knowledge::LEAST_SIMILARITY;
+use crate::knowledge::MIN_SIMILARITY;
 
-/// What was found.
+/// Holds the hits of a search.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct LearningHits {
-    /// The best first.
+    /// The hits, the best first.
     pub hits: Vec<LearningHit>,
-    /// What else there is to say.
+    /// A remark about the result as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// A lesson that was found.
+/// Is a lesson that was found.
 #[derive(Debug, Clone, Serialize)]
 pub struct LearningHit {
     /// The lesson.
     #[serde(flatten)]
     pub learning: Learning,
-    /// How likely it is to help, from 0 to 1.
+    /// The probability that it helps, from 0 to 1.
     pub confidence: f64,
-    /// How good it is; comparable within one search only.
+    /// The rank score; scores are comparable within one search only.
     pub score: f64,
 }
 
@@ -34,7 +34,7 @@ impl Learnings {
     /// Finds lessons.
     pub async fn search(&self, query: &str, limit: usize) -> Result<LearningHits, LibrarianError> {
         let mut search = Search::new(Space::Learnings, query, limit.saturating_mul(3));
-        search.least_similarity = LEAST_SIMILARITY;
+        search.min_similarity = MIN_SIMILARITY;
         let found = self.retrieval.search(&search).await?;
         let mut hits: Vec<LearningHit> = Vec::new();
         for hit in found.hits {
@@ -54,7 +54,7 @@ impl Learnings {
         Ok(LearningHits { hits, note })
     }
 
-    /// A lesson by its id.
+    /// Returns a lesson by its id.
     pub async fn get(&self, id: &str) -> Result<Option<Learning>, LibrarianError> {
         let sql = format!("SELECT {COLUMNS} FROM learnings WHERE id = $1");
         let rows = self.database().query(Statement::new(sql).bind(id).brief()).await?;

@@ -1,4 +1,4 @@
-//! Lessons as tools.
+//! Defines the tools for lessons.
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, one_line};
@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Learning, LearningHits, LearningOrigin, NewLearning};
-use crate::knowledge::tools::{hits, query};
+use crate::knowledge::tools::{check_limit, check_query};
 use crate::reporting::{
     MAX_ENTRY_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, activity, found_entries,
 };
 use crate::{Holdings, Provenance};
 
-/// `save_learning`.
+/// Implements `save_learning`.
 pub(crate) struct SaveLearning(pub(crate) Holdings);
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -70,7 +70,7 @@ impl Tool for SaveLearning {
     }
 }
 
-/// `search_learnings`.
+/// Implements `search_learnings`.
 pub(crate) struct SearchLearnings(pub(crate) Holdings);
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -97,8 +97,8 @@ impl Tool for SearchLearnings {
     const READ_ONLY: bool = true;
 
     async fn run(&self, given: SearchArguments, _: ToolContext) -> Result<LearningHits, ToolError> {
-        let query = query(&given.query)?;
-        let limit = hits(given.limit)?;
+        let query = check_query(&given.query)?;
+        let limit = check_limit(given.limit)?;
         Ok(self.0.learnings().search(&query, limit).await?)
     }
 
@@ -112,7 +112,7 @@ impl Tool for SearchLearnings {
     }
 }
 
-/// Returns one entry of a list: what to do when, why, and whether it helped.
+/// Returns one entry of a list: the trigger, the remedy, the cause, and how often it helped.
 fn line(learning: &Learning) -> String {
     let trigger = one_line(&learning.trigger, MAX_NAME_CHARACTERS);
     let fix = one_line(&learning.fix, MAX_ENTRY_CHARACTERS);

@@ -1,4 +1,4 @@
-//! Drafts on disk.
+//! Stores drafts on disk.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -9,29 +9,29 @@ use super::NewSkill;
 use super::format::{SkillFile, check_name};
 use crate::LibrarianError;
 
-/// Bytes of a file that are shown.
-const SHOWN: u64 = 256 * 1024;
+/// Limits a file that is shown.
+const MAX_FILE_BYTES: u64 = 256 * 1024;
 
-/// Where drafts wait, and where they go when a person approves them.
+/// Holds the directories of drafts and of approved skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drafts {
-    /// Nobody looks for skills here.
+    /// The directory of drafts, which is not searched for skills.
     pub pending: PathBuf,
     /// The user's own skills.
     pub own: PathBuf,
 }
 
-/// A skill that waits for a person.
+/// Is a skill that waits for approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its files, relative to it, with their text.
+    /// The files by relative path, with their text.
     pub files: Vec<(String, String)>,
 }
 
 impl Draft {
-    /// What it says it does.
+    /// Returns the draft's description.
     pub fn description(&self) -> String {
         let text = self.files.iter().find(|(path, _)| path == "SKILL.md").map(|(_, text)| text);
         let line = text.and_then(|text| text.lines().find_map(|l| l.strip_prefix("description: ")));
@@ -40,16 +40,16 @@ impl Draft {
 }
 
 impl Drafts {
-    /// Writes a new draft, all of it or nothing. `taken` says whether a skill of this name can
-    /// already be used.
+    /// Writes a new draft completely or not at all. `taken` tells whether a usable skill has this
+    /// name already.
     pub fn create(
         &self,
         skill: &NewSkill,
         taken: impl Fn(&str) -> bool,
     ) -> Result<Draft, LibrarianError> {
         let skill = skill.checked()?;
-        let place = self.pending.join(&skill.name);
-        if taken(&skill.name) || self.own.join(&skill.name).exists() || place.exists() {
+        let directory = self.pending.join(&skill.name);
+        if taken(&skill.name) || self.own.join(&skill.name).exists() || directory.exists() {
             return Err(LibrarianError::SkillExists { name: skill.name });
         }
         let files = skill.files();
@@ -58,9 +58,9 @@ impl Drafts {
             reason: error.to_string(),
         };
         let temporary = self.pending.join(format!(".{}.{}", skill.name, std::process::id()));
-        write(&temporary, &files).and_then(|()| fs::rename(&temporary, &place)).map_err(
+        write(&temporary, &files).and_then(|()| fs::rename(&temporary, &directory)).map_err(
             |error| {
-                // The error itself is what matters.
+                // Only the first error matters.
                 let _ = fs::remove_dir_all(&temporary);
                 unwritable(error)
             },
@@ -69,7 +69,7 @@ impl Drafts {
         Ok(Draft { name: skill.name, files })
     }
 
-    /// Everything that waits, by name.
+    /// Returns all drafts, by name.
     pub fn list(&self) -> Result<Vec<Draft>, LibrarianError> {
         let unreadable = |error: io::Error| LibrarianError::Files {
             what: format!("{} cannot be read", self.pending.display()),
@@ -82,7 +82,7 @@ impl Drafts {
         let mut drafts = Vec::new();
         for entry in entries {
             let name = entry.map_err(unreadable)?.file_name().to_string_lossy().into_owned();
-            // What is half written has a name that no skill has.
+            // A half-written draft has a name that no skill can have.
             if check_name(&name).is_ok() {
                 drafts.push(self.read(&name)?);
             }
@@ -91,13 +91,15 @@ impl Drafts {
         Ok(drafts)
     }
 
-    /// One that waits.
+    /// Returns a draft by its name.
     pub fn read(&self, name: &str) -> Result<Draft, LibrarianError> {
-        let place = self.place(name)?;
+        let directory = self.draft_directory(name)?;
         let mut files = Vec::new();
         for path in ["SKILL.md".to_owned(), format!("scripts/{name}.sh")] {
-            let file = place.join(&path);
-            if fs::symlink_metadata(&file).is_ok_and(|file| file.is_file() && file.len() <= SHOWN) {
+            let file = directory.join(&path);
+            if fs::symlink_metadata(&file)
+                .is_ok_and(|file| file.is_file() && file.len() <= MAX_FILE_BYTES)
+            {
                 let text = fs::read_to_string(&file).map_err(|error| LibrarianError::Files {
                     what: format!("{} cannot be read", file.display()),
                     reason: error.to_string(),
@@ -125,7 +127,8 @@ impl Drafts {
             what: format!("the skill {name} could not be moved to {}", target.display()),
             reason: error.to_string(),
         };
-        // Written anew and not moved: it may be another file system, and only what was seen goes.
+        // Written anew and not moved: it may be another file system, and only the files that were
+        // seen may go.
         let file = |(path, text): &(String, String)| SkillFile {
             executable: path.starts_with("scripts/"),
             path: path.clone(),
@@ -145,18 +148,18 @@ impl Drafts {
 
     /// Removes a draft.
     pub fn discard(&self, name: &str) -> Result<(), LibrarianError> {
-        let place = self.place(name)?;
-        fs::remove_dir_all(&place).map_err(|error| LibrarianError::Files {
-            what: format!("{} could not be removed", place.display()),
+        let directory = self.draft_directory(name)?;
+        fs::remove_dir_all(&directory).map_err(|error| LibrarianError::Files {
+            what: format!("{} could not be removed", directory.display()),
             reason: error.to_string(),
         })
     }
 
-    fn place(&self, name: &str) -> Result<PathBuf, LibrarianError> {
+    fn draft_directory(&self, name: &str) -> Result<PathBuf, LibrarianError> {
         check_name(name)?;
-        let place = self.pending.join(name);
-        if fs::symlink_metadata(&place).is_ok_and(|place| place.is_dir()) {
-            return Ok(place);
+        let directory = self.pending.join(name);
+        if fs::symlink_metadata(&directory).is_ok_and(|directory| directory.is_dir()) {
+            return Ok(directory);
         }
         Err(LibrarianError::NoDraft { name: name.to_owned() })
     }

@@ -1,42 +1,42 @@
-//! Writing `SKILL.md` in the Agent Skills format.
+//! Writes `SKILL.md` in the Agent Skills format.
 
 use crate::LibrarianError;
-use crate::text::{checked, checked_line};
+use crate::text::{check_line, check_text};
 
-const LONGEST_NAME: usize = 64;
-const LONGEST_DESCRIPTION: usize = 1024;
-const LONGEST_TEXT: usize = 60_000;
+const MAX_NAME_CHARACTERS: usize = 64;
+const MAX_DESCRIPTION_CHARACTERS: usize = 1024;
+const MAX_TEXT_CHARACTERS: usize = 60_000;
 
-/// A skill to write.
+/// Is a skill to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSkill {
     /// Lower-case letters, digits and single hyphens inside; also the name of its directory.
     pub name: String,
-    /// What it does and when to use it.
+    /// The description: what it does and when to use it.
     pub description: String,
-    /// What an agent is told.
+    /// The instructions for an agent.
     pub instructions: Option<String>,
-    /// What runs instead, or beside.
+    /// A script that runs instead or in addition.
     pub script: Option<String>,
 }
 
-/// A file of a skill.
+/// Is a file of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SkillFile {
-    /// Relative to the skill.
+    /// The path relative to the skill.
     pub(super) path: String,
     pub(super) text: String,
     pub(super) executable: bool,
 }
 
 impl NewSkill {
-    /// Checks everything and returns it as it would be written.
+    /// Checks the skill and returns it as it would be written.
     pub(super) fn checked(&self) -> Result<Self, LibrarianError> {
         check_name(&self.name)?;
         let text = |what, text: &Option<String>| {
             text.as_deref()
                 .filter(|text| !text.trim().is_empty())
-                .map(|text| checked(what, text, LONGEST_TEXT))
+                .map(|text| check_text(what, text, MAX_TEXT_CHARACTERS))
                 .transpose()
         };
         let instructions = text("instructions", &self.instructions)?;
@@ -45,17 +45,17 @@ impl NewSkill {
             let why = "or script must be given".to_owned();
             return Err(LibrarianError::Text { what: "instructions", why });
         }
-        let description = checked_line("description", &self.description, LONGEST_DESCRIPTION)?;
+        let description = check_line("description", &self.description, MAX_DESCRIPTION_CHARACTERS)?;
         Ok(Self { name: self.name.clone(), description, instructions, script })
     }
 
-    /// The files of a checked skill.
+    /// Returns the files of a checked skill.
     pub(super) fn files(&self) -> Vec<SkillFile> {
         let mut front = format!("---\nname: {}\n", self.name);
-        front += &format!("description: {}\n", quoted(&self.description));
+        front += &format!("description: {}\n", quote(&self.description));
         let script_path = format!("scripts/{}.sh", self.name);
         if self.script.is_some() {
-            front += &format!("metadata:\n  run: {}\n", quoted(&script_path));
+            front += &format!("metadata:\n  run: {}\n", quote(&script_path));
         }
         let body = self.instructions.clone().unwrap_or_else(|| format!("Runs {script_path}."));
         let text = format!("{front}---\n{body}\n");
@@ -69,11 +69,11 @@ impl NewSkill {
     }
 }
 
-/// A name that cannot lead anywhere else.
+/// Checks that a name is safe as a directory name.
 pub(super) fn check_name(name: &str) -> Result<(), LibrarianError> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let well_formed = !name.is_empty()
-        && name.len() <= LONGEST_NAME
+        && name.len() <= MAX_NAME_CHARACTERS
         && name.chars().all(plain)
         && !name.starts_with('-')
         && !name.ends_with('-')
@@ -82,13 +82,13 @@ pub(super) fn check_name(name: &str) -> Result<(), LibrarianError> {
         return Ok(());
     }
     let why = format!(
-        "must be of at most {LONGEST_NAME} lower-case letters, digits and single hyphens inside"
+        "must be of at most {MAX_NAME_CHARACTERS} lower-case letters, digits and single hyphens inside"
     );
     Err(LibrarianError::Text { what: "name", why })
 }
 
-/// A text as YAML takes it whatever is in it: a JSON string is one.
-fn quoted(text: &str) -> String {
+/// Quotes a text for YAML: a JSON string is valid YAML.
+fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 

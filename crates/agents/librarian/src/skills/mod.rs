@@ -1,7 +1,8 @@
-//! Skills that the librarian writes: drafts, until a person approves them.
+//! Writes skills as drafts, until a person approves them.
 //!
-//! A draft lies where nobody looks for skills, so it is offered to no agent. Approving it moves it
-//! to the user's own skills, where the operator asks before its first use as for any other.
+//! A draft is in a directory that is not searched for skills, so it is offered to no agent.
+//! Approving it moves it to the user's own skills, where the operator asks before its first use as
+//! for any other.
 
 mod draft;
 mod format;
@@ -15,31 +16,31 @@ use serde::Serialize;
 pub use draft::{Draft, Drafts};
 pub use format::NewSkill;
 
-/// A skill in a list.
+/// Is a skill in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListedSkill {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// The description.
     pub description: String,
-    /// Where it comes from.
+    /// The origin.
     pub origin: String,
-    /// Whether it can be used.
+    /// The state: usable or not.
     pub state: String,
 }
 
-/// What the skill tools work with.
+/// Holds the drafts and the usable skills for the skill tools.
 #[derive(Clone)]
-pub struct SkillShelf {
-    /// What waits for a person.
+pub struct SkillSources {
+    /// The drafts that wait for approval.
     pub drafts: Drafts,
-    /// The skills that can be used, as things stand. They belong to the operator, so the wiring
-    /// says which there are.
+    /// Returns the skills that can be used now. They belong to the operator, so the assembly
+    /// provides this function.
     pub usable: Arc<dyn Fn() -> Vec<ListedSkill> + Send + Sync>,
 }
 
-impl fmt::Debug for SkillShelf {
+impl fmt::Debug for SkillSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SkillShelf").field("drafts", &self.drafts).finish_non_exhaustive()
+        f.debug_struct("SkillSources").field("drafts", &self.drafts).finish_non_exhaustive()
     }
 }

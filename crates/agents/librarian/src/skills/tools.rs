@@ -1,4 +1,4 @@
-//! Skills as tools: writing drafts and listing what there is.
+//! Defines the tools that write drafts and list skills.
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, one_line, plural};
@@ -6,14 +6,14 @@ use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible, v
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ListedSkill, NewSkill, SkillShelf};
+use super::{ListedSkill, NewSkill, SkillSources};
 use crate::reporting::{MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, activity};
 
-/// What is said of a draft.
-const WAITS: &str = "inactive until a person approves it";
+/// Describes the state of a draft.
+const DRAFT_STATE: &str = "inactive until a person approves it";
 
-/// `create_skill`.
-pub(crate) struct CreateSkill(pub(crate) SkillShelf);
+/// Implements `create_skill`.
+pub(crate) struct CreateSkill(pub(crate) SkillSources);
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -61,7 +61,7 @@ impl Tool for CreateSkill {
         let draft = self.0.drafts.create(&given.skill(), taken)?;
         let command = approval_command(&draft.name);
         let next = format!("the user can look at it and approve it with: {command}");
-        Ok(CreateOutput { created: draft.name, state: WAITS, next })
+        Ok(CreateOutput { created: draft.name, state: DRAFT_STATE, next })
     }
 
     fn describe(&self, given: &CreateArguments) -> Option<String> {
@@ -77,9 +77,9 @@ impl Tool for CreateSkill {
     }
 
     fn propose(&self, given: &CreateArguments) -> Option<Proposal> {
-        // What cannot be written is refused by the call itself.
+        // The call itself refuses an invalid skill.
         let skill = given.skill().checked().ok()?;
-        let mut summary = format!("Write the skill {}, {WAITS}", visible(&skill.name));
+        let mut summary = format!("Write the skill {}, {DRAFT_STATE}", visible(&skill.name));
         for file in skill.files() {
             let text = file.text.strip_suffix('\n').unwrap_or(&file.text);
             summary += &format!("\n{}\n{}", visible(&file.path), visible_lines(text, "  | "));
@@ -93,8 +93,8 @@ fn approval_command(name: &str) -> String {
     format!("lango skills approve {name}")
 }
 
-/// `list_skills`.
-pub(crate) struct ListSkills(pub(crate) SkillShelf);
+/// Implements `list_skills`.
+pub(crate) struct ListSkills(pub(crate) SkillSources);
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -120,7 +120,7 @@ impl Tool for ListSkills {
             name: draft.name.clone(),
             description: draft.description(),
             origin: "created by the librarian".to_owned(),
-            state: WAITS.to_owned(),
+            state: DRAFT_STATE.to_owned(),
         }));
         Ok(ListOutput { skills })
     }

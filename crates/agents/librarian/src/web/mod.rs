@@ -1,7 +1,7 @@
-//! The web, through a search server of the user's choice.
+//! Searches the web through a search server of the user's choice.
 //!
-//! The server is a `SearXNG`, asked over the guarded way out. There is no built-in one: whom a
-//! question is sent to is the user's decision, and without it there is no such tool.
+//! The server is a `SearXNG`, reached under the outbound network policy. There is no built-in one:
+//! who receives the queries is the user's decision, and without a server the tool does not exist.
 
 mod tool;
 
@@ -12,48 +12,48 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use tool::SearchWeb;
 
-/// A search server.
+/// Is a client of a search server.
 #[derive(Clone)]
 pub struct WebSearch {
     server: Url,
     client: GuardedClient,
 }
 
-/// Why the web was not searched.
+/// Says why a web search failed.
 #[derive(Debug, thiserror::Error)]
 pub enum WebSearchError {
-    /// The address in the configuration.
+    /// The configured address is invalid.
     #[error("search.url is not the address of a server: {0}")]
     Address(String),
-    /// The server cannot be asked.
+    /// The request failed.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// It answers, but with something else.
+    /// The server did not answer with results.
     #[error(
         "the search server answers {status} instead of results in JSON. Check search.url, and that \
          its settings have json among search.formats"
     )]
     Answer {
-        /// Its status.
+        /// The HTTP status.
         status: u16,
     },
 }
 
-/// A page that was found.
+/// Is a page that a search found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebHit {
-    /// Its address.
+    /// The page's address.
     pub url: String,
-    /// What it calls itself.
+    /// The page's title.
     #[serde(default)]
     pub title: String,
-    /// A part of it.
+    /// An excerpt of the page.
     #[serde(default)]
     pub content: String,
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct SearchResponse {
     results: Vec<WebHit>,
 }
 
@@ -64,7 +64,7 @@ impl fmt::Debug for WebSearch {
 }
 
 impl WebSearch {
-    /// A server by its address.
+    /// Creates a client for the server at this address.
     pub fn new(server: &str, client: GuardedClient) -> Result<Self, WebSearchError> {
         let url = Url::parse(server).map_err(|error| WebSearchError::Address(error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -73,7 +73,7 @@ impl WebSearch {
         Ok(Self { server: url, client })
     }
 
-    /// Pages for a query, the best first.
+    /// Returns pages for a query, the best first.
     pub async fn search(&self, query: &str, limit: usize) -> Result<Vec<WebHit>, WebSearchError> {
         let mut url = self.server.clone();
         let path = format!("{}/search", url.path().trim_end_matches('/'));
@@ -81,7 +81,7 @@ impl WebSearch {
         url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
         let fetched = self.client.get(url.as_str()).await?;
         let status = fetched.status.as_u16();
-        let answer: Option<Answer> = serde_json::from_slice(&fetched.body).ok();
+        let answer: Option<SearchResponse> = serde_json::from_slice(&fetched.body).ok();
         let Some(answer) = answer.filter(|_| fetched.status.is_success()) else {
             return Err(WebSearchError::Answer { status });
         };

@@ -1,4 +1,4 @@
-//! `search_web`.
+//! Implements `search_web`.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::{WebHit, WebSearch};
 use crate::reporting::activity;
 
-/// Pages in one result.
-const MOST: u32 = 20;
-/// Characters of a page that are shown.
-const SHOWN: usize = 500;
+/// Limits the pages in one result.
+const MAX_PAGE_COUNT: u32 = 20;
+/// Limits the excerpt of a page.
+const MAX_EXCERPT_CHARACTERS: usize = 500;
 
 pub(crate) struct SearchWeb(pub(crate) WebSearch);
 
@@ -24,11 +24,11 @@ pub(crate) struct SearchArguments {
     /// What is looked for.
     query: String,
     /// How many pages, 1 to 20.
-    #[serde(default = "five")]
+    #[serde(default = "default_limit")]
     limit: u32,
 }
 
-fn five() -> u32 {
+fn default_limit() -> u32 {
     5
 }
 
@@ -51,8 +51,8 @@ impl Tool for SearchWeb {
         given: SearchArguments,
         context: ToolContext,
     ) -> Result<WebHits, ToolError> {
-        if !(1..=MOST).contains(&given.limit) {
-            return Err(ToolError::Arguments(format!("limit must be 1 to {MOST}")));
+        if !(1..=MAX_PAGE_COUNT).contains(&given.limit) {
+            return Err(ToolError::Arguments(format!("limit must be 1 to {MAX_PAGE_COUNT}")));
         }
         let query = given.query.trim();
         if query.is_empty() {
@@ -97,19 +97,19 @@ impl Tool for SearchWeb {
     }
 }
 
-/// Shows a page to programs.
+/// Is a page in the report's data.
 #[derive(Serialize)]
 struct Page<'a> {
     url: &'a str,
     title: &'a str,
 }
 
-/// Returns the pages one by one: the address, and what the page says behind "> ".
+/// Returns the pages one by one: the address, and the page's text after "> ".
 fn pages(output: &WebHits) -> impl Iterator<Item = String> {
     (1..).zip(&output.results).map(|(number, hit)| {
         let mut text = format!("[{number}] {}", one_line(&hit.url));
         for part in [&hit.title, &hit.content] {
-            let part: String = part.chars().take(SHOWN).collect();
+            let part: String = part.chars().take(MAX_EXCERPT_CHARACTERS).collect();
             if !part.trim().is_empty() {
                 let _ = write!(text, "\n> {}", one_line(&part));
             }
@@ -118,7 +118,7 @@ fn pages(output: &WebHits) -> impl Iterator<Item = String> {
     })
 }
 
-/// Text from elsewhere in one line, so that it cannot look like ours.
+/// Puts foreign text on one line, so that it cannot imitate this tool's own lines.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     visible(&words.join(" "))

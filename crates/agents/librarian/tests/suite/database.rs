@@ -1,9 +1,9 @@
-//! What the tests of stores have in common.
+//! Holds what the tests of stores share.
 
 use std::sync::Arc;
 
 use lango_librarian::inquiries::InquirySettings;
-use lango_librarian::skills::SkillShelf;
+use lango_librarian::skills::SkillSources;
 use lango_librarian::{
     Holdings, KnowledgeSettings, LibrarianAgent, LibrarianResources, LibrarianSettings,
 };
@@ -43,12 +43,12 @@ pub(crate) async fn open(location: &DatabaseLocation) -> Database {
     lango_store::testing::open(location).await
 }
 
-/// Holdings whose texts are found by their words alone.
+/// Opens stores without an embedder, which find texts by words only.
 pub(crate) async fn holdings(database: &Database) -> Holdings {
-    connected(database, None, InquirySettings::default()).await
+    open_holdings(database, None, InquirySettings::default()).await
 }
 
-pub(crate) async fn connected(
+pub(crate) async fn open_holdings(
     database: &Database,
     embedder: Option<Arc<dyn Embedder>>,
     settings: InquirySettings,
@@ -57,13 +57,13 @@ pub(crate) async fn connected(
     Holdings::open(retrieval, settings).await.unwrap()
 }
 
-/// The librarian's tools for what is in the database alone.
-pub(crate) async fn tools(holdings: &Holdings, skills: Option<SkillShelf>) -> ToolRegistry {
+/// Returns the librarian's tools that need only the database.
+pub(crate) async fn tools(holdings: &Holdings, skills: Option<SkillSources>) -> ToolRegistry {
     let settings = LibrarianSettings { skills, ..with_stores() };
     tools_with(holdings, settings).await
 }
 
-/// Settings with relations and knowledge.
+/// Returns settings with relations and knowledge.
 pub(crate) fn with_stores() -> LibrarianSettings {
     let inquiries = InquirySettings::default();
     LibrarianSettings {
@@ -73,7 +73,7 @@ pub(crate) fn with_stores() -> LibrarianSettings {
     }
 }
 
-/// The librarian's tools with these settings.
+/// Returns the librarian's tools with these settings.
 pub(crate) async fn tools_with(holdings: &Holdings, settings: LibrarianSettings) -> ToolRegistry {
     let retrieval = holdings.retrieval().clone();
     let journal = Journal::open(retrieval.database().clone()).await.unwrap();
@@ -86,13 +86,13 @@ pub(crate) async fn tools_with(holdings: &Holdings, settings: LibrarianSettings)
     tools
 }
 
-/// Holdings in a new SQLite database, for tests of what is not in it.
+/// Opens stores in a new SQLite database, for tests that do not depend on the engine.
 pub(crate) async fn new_holdings(directory: &std::path::Path) -> Holdings {
     let location = DatabaseLocation::Sqlite(directory.join("lango.db"));
     holdings(&open(&location).await).await
 }
 
-/// A call as a model makes it.
+/// Makes a call as a model does.
 pub(crate) async fn call(
     tools: &ToolRegistry,
     tool: &str,
@@ -103,7 +103,7 @@ pub(crate) async fn call(
     Ok(serde_json::from_str(&output.text).unwrap())
 }
 
-/// A call by the librarian, in a conversation of its own.
+/// Returns the context of a call by the librarian, in a new session.
 pub(crate) fn context() -> ToolContext {
     ToolContext {
         session: SessionId::generate(),
@@ -114,7 +114,7 @@ pub(crate) fn context() -> ToolContext {
     }
 }
 
-/// Knows that a car is an automobile, and nothing else.
+/// Is an embedder that only knows that a car is an automobile.
 pub(crate) struct Cars(EmbeddingModel);
 
 impl Cars {

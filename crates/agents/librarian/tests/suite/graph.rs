@@ -1,9 +1,10 @@
-//! Relations: recorded once, ended and not deleted, found by time, followed within limits.
+//! Tests relations: recorded once, ended and not deleted, found by time, followed within limits.
 
 use std::time::Duration;
 
 use lango_librarian::graph::{
-    Added, Direction, Ended, Graph, Limits, Name, NewTriple, Question, Reach, Traversal,
+    AddOutcome, Direction, EndOutcome, Graph, Limits, Name, NewTriple, RelationQuery, Traversal,
+    TraversalRequest,
 };
 use lango_librarian::{LibrarianError, Provenance};
 use lango_protocol::Timestamp;
@@ -42,12 +43,12 @@ fn triple(subject: &str, predicate: &str, object: &str) -> NewTriple {
     }
 }
 
-fn about(subject: &str) -> Question {
-    Question { subject: Some(name(subject)), limit: 100, ..Question::default() }
+fn about(subject: &str) -> RelationQuery {
+    RelationQuery { subject: Some(name(subject)), limit: 100, ..RelationQuery::default() }
 }
 
-fn reach(start: &str, depth: u32) -> Reach {
-    Reach {
+fn request_from(start: &str, depth: u32) -> TraversalRequest {
+    TraversalRequest {
         start: name(start),
         depth,
         predicates: Vec::new(),
@@ -58,8 +59,8 @@ fn reach(start: &str, depth: u32) -> Reach {
     }
 }
 
-async fn go(graph: &Graph, reach: &Reach) -> Traversal {
-    graph.traverse(reach, &CancellationToken::new()).await.unwrap()
+async fn traverse(graph: &Graph, request: &TraversalRequest) -> Traversal {
+    graph.traverse(request, &CancellationToken::new()).await.unwrap()
 }
 
 fn names(traversal: &Traversal) -> Vec<(String, u32)> {
@@ -71,19 +72,19 @@ async fn the_same_relation_is_recorded_once(database: Database) {
     let mut first = triple("Ada  Lovelace", "Wrote", "Notes");
     first.provenance.source = Some("letters.md".to_owned());
     first.provenance.session = Some("work".to_owned());
-    assert_eq!(graph.add(first).await.unwrap(), Added::Stored);
+    assert_eq!(graph.add(first).await.unwrap(), AddOutcome::Stored);
     for again in ["ada lovelace", "ADA LOVELACE", " Ada\nLovelace "] {
         let added = graph.add(triple(again, "wrote", "NOTES")).await.unwrap();
-        assert_eq!(added, Added::AlreadyThere);
+        assert_eq!(added, AddOutcome::AlreadyThere);
     }
     let found = graph.query(&about("ada LOVELACE")).await.unwrap();
     assert_eq!(found.triples.len(), 1);
-    let kept = &found.triples[0];
-    let spelling = (kept.subject.as_str(), kept.predicate.as_str(), kept.object.as_str());
+    let stored = &found.triples[0];
+    let spelling = (stored.subject.as_str(), stored.predicate.as_str(), stored.object.as_str());
     assert_eq!(spelling, ("Ada Lovelace", "Wrote", "Notes"));
-    assert_eq!(kept.provenance.source.as_deref(), Some("letters.md"));
-    assert_eq!(kept.provenance.session.as_deref(), Some("work"));
-    assert_eq!(kept.provenance.by, "user");
+    assert_eq!(stored.provenance.source.as_deref(), Some("letters.md"));
+    assert_eq!(stored.provenance.session.as_deref(), Some("work"));
+    assert_eq!(stored.provenance.by, "user");
     assert_eq!(graph.size().await.unwrap(), (2, 1));
 }
 
@@ -103,16 +104,16 @@ async fn an_ended_relation_is_found_at_its_time(database: Database) {
     };
     let early = end("London", Some(day(-31))).await.unwrap_err();
     assert!(matches!(early, LibrarianError::EndsBeforeItBegan { .. }), "{early}");
-    assert_eq!(end("London", Some(day(-10))).await.unwrap(), Ended::Ended);
-    assert_eq!(end("London", None).await.unwrap(), Ended::NotThere);
-    assert_eq!(end("Paris", None).await.unwrap(), Ended::NotThere);
+    assert_eq!(end("London", Some(day(-10))).await.unwrap(), EndOutcome::Ended);
+    assert_eq!(end("London", None).await.unwrap(), EndOutcome::NotThere);
+    assert_eq!(end("Paris", None).await.unwrap(), EndOutcome::NotThere);
     let mut new = triple("Ada", "lives in", "Paris");
     new.valid_from = Some(day(-10));
     graph.add(new).await.unwrap();
     let places = |at: Option<Timestamp>, history: bool| {
         let graph = graph.clone();
         async move {
-            let found = graph.query(&Question { at, history, ..about("Ada") }).await.unwrap();
+            let found = graph.query(&RelationQuery { at, history, ..about("Ada") }).await.unwrap();
             found.triples.into_iter().map(|triple| triple.object).collect::<Vec<_>>()
         }
     };
@@ -121,10 +122,10 @@ async fn an_ended_relation_is_found_at_its_time(database: Database) {
     assert_eq!(places(Some(day(-10)), false).await, ["Paris"], "an end is no longer part of it");
     assert!(places(Some(day(-40)), false).await.is_empty());
     assert_eq!(places(None, true).await, ["London", "Paris"]);
-    let then = go(&graph, &Reach { at: Some(day(-20)), ..reach("Ada", 2) }).await;
+    let then = traverse(&graph, &TraversalRequest { at: Some(day(-20)), ..request_from("Ada", 2) }).await;
     assert_eq!(names(&then), [("Ada".to_owned(), 0), ("London".to_owned(), 1)]);
-    // What ended can begin again, as a new record.
-    assert_eq!(graph.add(triple("Ada", "lives in", "London")).await.unwrap(), Added::Stored);
+    // An ended relation can begin again, as a new record.
+    assert_eq!(graph.add(triple("Ada", "lives in", "London")).await.unwrap(), AddOutcome::Stored);
     assert_eq!(places(None, true).await, ["London", "Paris", "London"]);
 }
 
@@ -132,22 +133,23 @@ async fn questions_are_bounded(database: Database) {
     let graph = Graph::open(database).await.unwrap();
     let many: Vec<NewTriple> = (0..30).map(|n| triple("hub", "has", &format!("n{n}"))).collect();
     graph.add_all(&many).await.unwrap();
-    let error = graph.query(&Question { limit: 5, ..Question::default() }).await.unwrap_err();
+    let error =
+        graph.query(&RelationQuery { limit: 5, ..RelationQuery::default() }).await.unwrap_err();
     assert_eq!(error, LibrarianError::NothingAsked);
-    let first = graph.query(&Question { limit: 20, ..about("hub") }).await.unwrap();
+    let first = graph.query(&RelationQuery { limit: 20, ..about("hub") }).await.unwrap();
     assert_eq!((first.triples.len(), first.more), (20, true));
     let after = first.triples[19].id;
-    let rest = graph.query(&Question { limit: 20, after, ..about("hub") }).await.unwrap();
+    let rest = graph.query(&RelationQuery { limit: 20, after, ..about("hub") }).await.unwrap();
     assert_eq!((rest.triples.len(), rest.more), (10, false));
-    let all = Question { predicate: Some(name("HAS")), limit: 30, ..Question::default() };
+    let all = RelationQuery { predicate: Some(name("HAS")), limit: 30, ..RelationQuery::default() };
     let exactly = graph.query(&all).await.unwrap();
     assert_eq!((exactly.triples.len(), exactly.more), (30, false));
-    let one = Question { object: Some(name("N7")), limit: 30, ..Question::default() };
+    let one = RelationQuery { object: Some(name("N7")), limit: 30, ..RelationQuery::default() };
     assert_eq!(graph.query(&one).await.unwrap().triples.len(), 1);
     assert!(graph.query(&about("nobody")).await.unwrap().triples.is_empty());
 }
 
-async fn circle(graph: &Graph) {
+async fn add_cycle(graph: &Graph) {
     let edges =
         [("a", "b"), ("b", "c"), ("c", "a"), ("c", "c"), ("a", "c"), ("c", "d"), ("x", "a")];
     let edges: Vec<NewTriple> = edges.iter().map(|(s, o)| triple(s, "to", o)).collect();
@@ -156,8 +158,8 @@ async fn circle(graph: &Graph) {
 
 async fn traversal_goes_by_levels_and_survives_circles(database: Database) {
     let graph = Graph::open(database).await.unwrap();
-    circle(&graph).await;
-    let found = go(&graph, &reach("A", 16)).await;
+    add_cycle(&graph).await;
+    let found = traverse(&graph, &request_from("A", 16)).await;
     let expected = [("a", 0), ("b", 1), ("c", 1), ("d", 2)].map(|(n, d)| (n.to_owned(), d));
     assert_eq!(names(&found), expected);
     assert_eq!(found.edges.len(), 6, "all but the one that leads here: {found:?}");
@@ -167,12 +169,12 @@ async fn traversal_goes_by_levels_and_survives_circles(database: Database) {
         assert_eq!(found.nodes[edge.object].name, node.name);
         assert_eq!(found.nodes[edge.subject].depth + 1, node.depth);
     }
-    let both = go(&graph, &Reach { direction: Direction::Both, ..reach("a", 16) }).await;
+    let both = traverse(&graph, &TraversalRequest { direction: Direction::Both, ..request_from("a", 16) }).await;
     assert_eq!((both.nodes.len(), both.edges.len()), (5, 7), "{both:?}");
-    let near = go(&graph, &Reach { mark_open: true, ..reach("a", 1) }).await;
+    let near = traverse(&graph, &TraversalRequest { mark_open: true, ..request_from("a", 1) }).await;
     let open: Vec<(&str, bool)> = near.nodes.iter().map(|n| (&*n.name, n.open)).collect();
     assert_eq!(open, [("a", false), ("b", true), ("c", true)]);
-    let error = graph.traverse(&reach("z", 1), &CancellationToken::new()).await.unwrap_err();
+    let error = graph.traverse(&request_from("z", 1), &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error, LibrarianError::NoNode { name: "z".into(), near: String::new() });
 }
 
@@ -185,16 +187,18 @@ async fn directions_and_predicates_are_kept_to(database: Database) {
         triple("annabella", "mother of", "ada"),
     ];
     graph.add_all(&edges).await.unwrap();
-    let incoming = go(&graph, &Reach { direction: Direction::In, ..reach("ada", 3) }).await;
+    let incoming =
+        traverse(&graph, &TraversalRequest { direction: Direction::In, ..request_from("ada", 3) }).await;
     assert_eq!(names(&incoming), [("ada".to_owned(), 0), ("annabella".to_owned(), 1)]);
-    let up = go(&graph, &Reach { direction: Direction::In, ..reach("engine", 3) }).await;
+    let up = traverse(&graph, &TraversalRequest { direction: Direction::In, ..request_from("engine", 3) }).await;
     assert_eq!(names(&up).last().unwrap(), &("annabella".to_owned(), 3));
-    let only = Reach { predicates: vec![name("KNEW"), name("designed")], ..reach("ada", 5) };
-    let found = go(&graph, &only).await;
+    let only =
+        TraversalRequest { predicates: vec![name("KNEW"), name("designed")], ..request_from("ada", 5) };
+    let found = traverse(&graph, &only).await;
     assert_eq!(found.nodes.len(), 3, "{found:?}");
-    let both = Reach { direction: Direction::Both, ..only.clone() };
-    assert_eq!(go(&graph, &both).await.nodes.len(), 3);
-    let none = go(&graph, &Reach { predicates: vec![name("sold")], ..only }).await;
+    let both = TraversalRequest { direction: Direction::Both, ..only.clone() };
+    assert_eq!(traverse(&graph, &both).await.nodes.len(), 3);
+    let none = traverse(&graph, &TraversalRequest { predicates: vec![name("sold")], ..only }).await;
     assert_eq!((none.nodes.len(), none.edges.len()), (1, 0));
     assert!(none.cut[0].contains("sold"), "{:?}", none.cut);
 }
@@ -204,20 +208,23 @@ async fn every_limit_is_said(database: Database) {
     let chain: Vec<NewTriple> =
         (0..60).map(|n| triple(&format!("c{n}"), "next", &format!("c{}", n + 1))).collect();
     graph.add_all(&chain).await.unwrap();
-    let deep = go(&graph, &reach("c0", 50)).await;
+    let deep = traverse(&graph, &request_from("c0", 50)).await;
     assert_eq!(deep.nodes.len(), 17);
     assert!(deep.cut.iter().any(|cut| cut.contains("50") && cut.contains("16")), "{:?}", deep.cut);
     for direction in [Direction::Out, Direction::Both] {
-        let of =
-            |nodes, edges| Reach { direction, limits: Limits { nodes, edges }, ..reach("c20", 8) };
-        let few = go(&graph, &of(5, 100)).await;
+        let of = |nodes, edges| TraversalRequest {
+            direction,
+            limits: Limits { nodes, edges },
+            ..request_from("c20", 8)
+        };
+        let few = traverse(&graph, &of(5, 100)).await;
         assert_eq!(few.nodes.len(), 5);
         assert!(few.cut[0].contains("more than 5 nodes"), "{:?}", few.cut);
-        let few = go(&graph, &of(100, 5)).await;
+        let few = traverse(&graph, &of(100, 5)).await;
         assert_eq!(few.edges.len(), 5);
         assert!(few.cut[0].contains("more than 5 relations"), "{:?}", few.cut);
         let enough = if direction == Direction::Out { 8 } else { 16 };
-        let all = go(&graph, &of(enough + 1, enough)).await;
+        let all = traverse(&graph, &of(enough + 1, enough)).await;
         assert_eq!((all.nodes.len(), all.edges.len()), (enough + 1, enough));
         assert!(all.cut.is_empty(), "{:?}", all.cut);
     }
@@ -225,10 +232,10 @@ async fn every_limit_is_said(database: Database) {
 
 async fn a_cancelled_traversal_stops(database: Database) {
     let graph = Graph::open(database).await.unwrap();
-    circle(&graph).await;
+    add_cycle(&graph).await;
     let cancel = CancellationToken::new();
     cancel.cancel();
-    let error = graph.traverse(&reach("a", 3), &cancel).await.unwrap_err();
+    let error = graph.traverse(&request_from("a", 3), &cancel).await.unwrap_err();
     assert_eq!(error, LibrarianError::Cancelled);
 }
 
@@ -238,12 +245,13 @@ async fn ten_thousand_predicates_are_no_burden(database: Database) {
         .map(|n| triple("centre", &format!("relates in way {n} to"), &format!("thing {}", n % 100)))
         .collect();
     let added = graph.add_all(&many).await.unwrap();
-    assert!(added.iter().all(|one| *one == Added::Stored));
-    let found = go(&graph, &reach("centre", 3)).await;
+    assert!(added.iter().all(|one| *one == AddOutcome::Stored));
+    let found = traverse(&graph, &request_from("centre", 3)).await;
     assert_eq!(found.edges.len(), 1000);
     assert!(found.cut[0].contains("1000 relations"), "{:?}", found.cut);
-    let one = Reach { predicates: vec![name("relates in way 9999 to")], ..reach("centre", 3) };
-    let found = go(&graph, &one).await;
+    let one =
+        TraversalRequest { predicates: vec![name("relates in way 9999 to")], ..request_from("centre", 3) };
+    let found = traverse(&graph, &one).await;
     assert_eq!(names(&found)[1].0, "thing 99");
     let page = graph.query(&about("centre")).await.unwrap();
     assert_eq!((page.triples.len(), page.more), (100, true));
@@ -257,7 +265,7 @@ async fn a_hub_is_cut_and_not_read_whole(database: Database) {
     graph.add_all(&many).await.unwrap();
     let limits = Limits { nodes: 50, edges: 60 };
     for direction in [Direction::Out, Direction::Both] {
-        let found = go(&graph, &Reach { limits, direction, ..reach("hub", 4) }).await;
+        let found = traverse(&graph, &TraversalRequest { limits, direction, ..request_from("hub", 4) }).await;
         assert_eq!(found.nodes.len(), 50);
         assert!(found.edges.len() <= 60 && !found.cut.is_empty());
     }
@@ -308,7 +316,7 @@ async fn writers_at_once_record_each_relation_once(database: Database) {
                 for n in 0..20 {
                     let (one, other) = (format!("n{}", n % 5), format!("n{}", (n + 1) % 5));
                     let added = graph.add(triple(&one, &format!("p{}", n / 5), &other)).await;
-                    stored += u32::from(added.unwrap() == Added::Stored);
+                    stored += u32::from(added.unwrap() == AddOutcome::Stored);
                 }
                 stored
             })

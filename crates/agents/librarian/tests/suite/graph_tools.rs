@@ -1,4 +1,4 @@
-//! The graph's tools as a model calls them.
+//! Tests the graph's tools as a model calls them.
 
 use lango_librarian::Holdings;
 use lango_librarian::graph::Name;

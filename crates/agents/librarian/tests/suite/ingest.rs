@@ -1,4 +1,4 @@
-//! Sources in, documents in the index.
+//! Tests the ingest of sources into the index.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lango_egress::{Guard, Rules};
 use lango_librarian::documents::{
-    Fetch, Ingest, ReadLimits, Report, Source, Unreadable, document_tools,
+    Fetch, Ingest, IngestReport, ReadLimits, Source, Unreadable, document_tools,
 };
 use lango_retrieval::{NewPassage, Retrieval, Space};
 use lango_store::Database;
@@ -32,32 +32,32 @@ pub(crate) async fn ingest(database: Database) -> Ingest {
     Ingest::new(retrieval, reader(), None)
 }
 
-async fn run(ingest: &Ingest, paths: &[&Path]) -> Report {
+async fn run(ingest: &Ingest, paths: &[&Path]) -> IngestReport {
     let sources: Vec<Source> = paths.iter().map(|path| Source::Path(path.into())).collect();
     let cancel = CancellationToken::new();
     ingest.run(&sources, "notes", false, &mut |_| {}, &cancel).await.unwrap()
 }
 
-/// Everything that is in the collection, by key.
-pub(crate) async fn kept(retrieval: &Retrieval) -> BTreeMap<String, Vec<NewPassage>> {
+/// Returns the documents of the collection, by key.
+pub(crate) async fn stored_documents(retrieval: &Retrieval) -> BTreeMap<String, Vec<NewPassage>> {
     let found = retrieval.entries(Space::Documents, Some("notes"), None, 1_000).await.unwrap();
-    let mut kept = BTreeMap::new();
+    let mut stored = BTreeMap::new();
     for entry in found {
         let passages = retrieval.passages(&entry.key).await.unwrap();
         assert_eq!(passages.len() as u64, entry.passages, "half a document: {}", entry.key.key);
-        kept.insert(entry.key.key, passages);
+        stored.insert(entry.key.key, passages);
     }
-    kept
+    stored
 }
 
 async fn names(ingest: &Ingest, root: &Path) -> Vec<String> {
     let root = root.canonicalize().unwrap();
-    let kept = kept(ingest.retrieval()).await;
+    let stored = stored_documents(ingest.retrieval()).await;
     let name = |key: &String| Path::new(key).strip_prefix(&root).unwrap().display().to_string();
-    kept.keys().map(name).collect()
+    stored.keys().map(name).collect()
 }
 
-fn counts(report: &Report) -> (u64, u64, u64, usize) {
+fn counts(report: &IngestReport) -> (u64, u64, u64, usize) {
     (report.added, report.replaced, report.unchanged, report.removed.len())
 }
 
@@ -81,11 +81,11 @@ async fn unchanged_files_are_left_alone_changed_ones_replaced_and_gone_ones_remo
     let changed = run(&ingest, &[root]).await;
     assert_eq!(counts(&changed), (1, 1, 1, 1));
     assert!(changed.removed[0].ends_with("sub/three.rs"));
-    let kept = kept(ingest.retrieval()).await;
-    let texts: Vec<&str> = kept.values().flatten().map(|passage| passage.text.as_str()).collect();
+    let stored = stored_documents(ingest.retrieval()).await;
+    let texts: Vec<&str> = stored.values().flatten().map(|passage| passage.text.as_str()).collect();
     assert_eq!(texts, ["Four.", "The lamp.", "The bell."]);
-    // A title is kept once, and a passage says where it stands.
-    let lamp = kept.values().flatten().find(|passage| passage.text == "The lamp.").unwrap();
+    // A title is stored once, and a passage has its position.
+    let lamp = stored.values().flatten().find(|passage| passage.text == "The lamp.").unwrap();
     assert_eq!((lamp.heading.as_str(), lamp.position.as_str()), ("One", "lines 1-3"));
 }
 
@@ -103,7 +103,7 @@ async fn only_what_lies_below_a_directory_goes_with_it(database: Database) {
     }
     assert_eq!(run(&ingest, &[&root.join("docs")]).await.removed.len(), 1);
     assert_eq!(names(&ingest, root).await, ["c.md", "docs-old/b.md"]);
-    // A single file that has gone is taken out when it is named.
+    // A single file that was deleted is removed when it is named.
     let named = run(&ingest, &[&root.canonicalize().unwrap().join("c.md")]).await;
     assert_eq!((named.removed.len(), named.skipped.len()), (1, 1), "{named:?}");
     assert_eq!(names(&ingest, root).await, ["docs-old/b.md"]);
@@ -142,7 +142,7 @@ async fn what_cannot_be_read_is_listed_and_stops_nothing(database: Database) {
         "{why:?}"
     );
     assert!(report.notes[0].note.contains("Windows-1252"), "{:?}", report.notes);
-    // What is no document any more does not stay as what it was.
+    // A file that is no document any more is removed.
     fs::write(root.join("good.md"), b"\0\0").unwrap();
     assert_eq!(run(&ingest, &[root]).await.removed.len(), 1);
     assert!(!names(&ingest, root).await.contains(&"good.md".to_owned()));
@@ -156,7 +156,7 @@ async fn a_dry_run_writes_nothing(database: Database) {
     let cancel = CancellationToken::new();
     let report = ingest.run(&sources, "notes", true, &mut |_| {}, &cancel).await.unwrap();
     assert_eq!((report.added, report.passages), (1, 1));
-    assert!(kept(ingest.retrieval()).await.is_empty());
+    assert!(stored_documents(ingest.retrieval()).await.is_empty());
 }
 
 async fn an_ingest_that_is_stopped_goes_on_where_it_was(database: Database) {
@@ -169,7 +169,7 @@ async fn an_ingest_that_is_stopped_goes_on_where_it_was(database: Database) {
     let sources = [Source::Path(directory.path().into())];
     let cancel = CancellationToken::new();
     let mut seen = Vec::new();
-    let mut stop = |progress: lango_librarian::documents::Progress<'_>| {
+    let mut stop = |progress: lango_librarian::documents::IngestProgress<'_>| {
         seen.push((progress.done, progress.total));
         if progress.done == 7 {
             cancel.cancel();
@@ -178,7 +178,7 @@ async fn an_ingest_that_is_stopped_goes_on_where_it_was(database: Database) {
     let report = ingest.run(&sources, "notes", false, &mut stop, &cancel).await.unwrap();
     assert!(report.cancelled && report.added == 7, "{report:?}");
     assert_eq!(seen, (1..=7).map(|done| (done, 40)).collect::<Vec<_>>());
-    assert_eq!(kept(ingest.retrieval()).await.len(), 7);
+    assert_eq!(stored_documents(ingest.retrieval()).await.len(), 7);
     assert_eq!(counts(&run(&ingest, &[directory.path()]).await), (33, 0, 7, 0));
 }
 
@@ -219,19 +219,19 @@ async fn pages_are_fetched_and_follow_what_the_server_says(database: Database) {
     let report = ingest.run(&sources, "notes", false, &mut |_| {}, &cancel).await.unwrap();
     assert_eq!((report.added, report.skipped.len()), (1, 1), "{report:?}");
     assert!(matches!(report.skipped[0].reason, Unreadable::Unsupported { .. }));
-    let kept = kept(&retrieval).await;
-    let (key, passages) = kept.iter().next().unwrap();
+    let stored = stored_documents(&retrieval).await;
+    let (key, passages) = stored.iter().next().unwrap();
     assert_eq!(*key, format!("{base}/lamps"));
     assert_eq!(
         (passages[0].text.as_str(), passages[0].heading.as_str()),
         ("Whale oil.", "Lamps > Oil")
     );
-    // Without leave, an address of this machine is not reached.
+    // Without permission, an address of this machine is not reached.
     let refused = Fetch::new(Guard::new(Rules::default()), ReadLimits::default());
     let other = Ingest::new(retrieval.clone(), reader(), Some(refused));
     let report = other.run(&[lamps], "notes", false, &mut |_| {}, &cancel).await.unwrap();
     assert!(report.failed() && report.skipped[0].reason.to_string().contains("egress.allow"));
-    assert_eq!(crate::ingest::kept(&retrieval).await.len(), 1);
+    assert_eq!(crate::ingest::stored_documents(&retrieval).await.len(), 1);
 }
 
 async fn the_tools_stay_in_the_workspace(database: Database) {

@@ -1,4 +1,4 @@
-//! Open questions: few, at the right moment, answered once, dismissed for good.
+//! Tests open questions: few, at the right moment, answered once, dismissed for good.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use lango_runtime::{Advisor as _, ContextRequest, ContextSource as _};
 use lango_store::Database;
 use serde_json::json;
 
-use crate::database::{Cars, call, connected, holdings, on_both, tools};
-use crate::turns::Told;
+use crate::database::{Cars, call, open_holdings, holdings, on_both, tools};
+use crate::turns::TurnScript;
 
 on_both! {
     a_gap_becomes_a_question_once,
@@ -24,31 +24,31 @@ on_both! {
 
 pub(crate) const EMPTY: &str = r#"{"hits":[],"note":"nothing is known about this"}"#;
 
-pub(crate) fn searched(session: &SessionId, query: &str, output: &str) -> Told {
+pub(crate) fn turn_with_search(session: &SessionId, query: &str, output: &str) -> TurnScript {
     let arguments = json!({ "query": query }).to_string();
-    Told::new(session, "look it up").call("search_knowledge", &arguments, CallStatus::Ok, output)
+    TurnScript::new(session, "look it up").call("search_knowledge", &arguments, CallStatus::Ok, output)
 }
 
-pub(crate) async fn notice(inquiries: &Inquiries, told: &Told) -> Vec<String> {
-    inquiries.notice(&told.session, &gaps(&told.events)).await.unwrap()
+pub(crate) async fn notice(inquiries: &Inquiries, script: &TurnScript) -> Vec<String> {
+    inquiries.notice(&script.session, &gaps(&script.events)).await.unwrap()
 }
 
 #[test]
 fn only_what_was_not_found_is_a_gap() {
     let session = SessionId::generate();
-    let topics = |told: &Told| -> Vec<String> {
-        gaps(&told.events).into_iter().map(|gap| gap.topic).collect()
+    let topics = |script: &TurnScript| -> Vec<String> {
+        gaps(&script.events).into_iter().map(|gap| gap.topic).collect()
     };
-    let missed = searched(&session, "staging database", EMPTY);
+    let missed = turn_with_search(&session, "staging database", EMPTY);
     assert_eq!(topics(&missed), ["staging database"]);
-    assert!(topics(&searched(&session, "staging database", r#"{"hits":[{}]}"#)).is_empty());
-    assert!(topics(&searched(&session, "staging database", "too long to sh")).is_empty());
-    assert!(topics(&searched(&session, "the of", EMPTY)).is_empty());
-    // Found after all, by another search.
+    assert!(topics(&turn_with_search(&session, "staging database", r#"{"hits":[{}]}"#)).is_empty());
+    assert!(topics(&turn_with_search(&session, "staging database", "too long to sh")).is_empty());
+    assert!(topics(&turn_with_search(&session, "the of", EMPTY)).is_empty());
+    // Another search found it.
     let query = r#"{"query":"database of staging"}"#;
     let found = missed.call("rag_retrieve", query, CallStatus::Ok, r#"{"passages":[{}]}"#);
     assert!(topics(&found).is_empty());
-    let twice = searched(&session, "staging database", EMPTY).call(
+    let twice = turn_with_search(&session, "staging database", EMPTY).call(
         "memory_search",
         r#"{"query":"the staging databases"}"#,
         CallStatus::Ok,
@@ -56,10 +56,10 @@ fn only_what_was_not_found_is_a_gap() {
     );
     assert_eq!(gaps(&twice.events).len(), 1);
     assert_eq!(gaps(&twice.events)[0].priority, 2);
-    let asked = Told::new(&session, "Who maintains the billing service?");
-    let told = asked.answer("I couldn\u{2019}t find who maintains it.");
-    assert_eq!(topics(&told), ["Who maintains the billing service?"]);
-    let found = Told::new(&session, "Who maintains it?").answer("Ada does.");
+    let asked = TurnScript::new(&session, "Who maintains the billing service?");
+    let script = asked.answer("I couldn\u{2019}t find who maintains it.");
+    assert_eq!(topics(&script), ["Who maintains the billing service?"]);
+    let found = TurnScript::new(&session, "Who maintains it?").answer("Ada does.");
     assert!(topics(&found).is_empty());
 }
 
@@ -68,14 +68,14 @@ async fn a_gap_becomes_a_question_once(database: Database) {
     let tools = tools(&holdings, None).await;
     let inquiries = holdings.inquiries();
     let session = SessionId::generate();
-    let first = notice(inquiries, &searched(&session, "staging database host", EMPTY)).await;
+    let first = notice(inquiries, &turn_with_search(&session, "staging database host", EMPTY)).await;
     assert_eq!(first.len(), 1);
-    let again = searched(&session, "the host of the staging databases", EMPTY);
+    let again = turn_with_search(&session, "the host of the staging databases", EMPTY);
     assert!(notice(inquiries, &again).await.is_empty(), "asked already");
     let known = json!({ "key": "release day", "content": "Releases are made on Monday." });
     call(&tools, "save_knowledge", known).await.unwrap();
-    let told = searched(&session, "release day", EMPTY);
-    assert!(notice(inquiries, &told).await.is_empty(), "known by now");
+    let script = turn_with_search(&session, "release day", EMPTY);
+    assert!(notice(inquiries, &script).await.is_empty(), "known by now");
     let open = call(&tools, "librarian_pending_inquiries", json!({})).await.unwrap();
     assert_eq!(open["inquiries"].as_array().unwrap().len(), 1);
     assert_eq!(open["inquiries"][0]["topic"], "staging database host");
@@ -86,18 +86,18 @@ async fn few_are_open_and_stale_ones_expire(database: Database) {
     let settings =
         InquirySettings { expires_after: Duration::from_millis(1), ..InquirySettings::default() };
     let session = SessionId::generate();
-    let stale = connected(&database, None, settings).await;
+    let stale = open_holdings(&database, None, settings).await;
     let short = stale.inquiries();
-    let id = notice(short, &searched(&session, "moon phase", EMPTY)).await.remove(0);
+    let id = notice(short, &turn_with_search(&session, "moon phase", EMPTY)).await.remove(0);
     tokio::time::sleep(Duration::from_millis(5)).await;
     assert!(short.pending(10).await.unwrap().is_empty());
     assert_eq!(short.find(&id).await.unwrap().state, InquiryState::Expired);
     let holdings = holdings(&database).await;
     let inquiries = holdings.inquiries();
-    let again = notice(inquiries, &searched(&session, "moon phase", EMPTY)).await;
+    let again = notice(inquiries, &turn_with_search(&session, "moon phase", EMPTY)).await;
     assert_eq!(again.len(), 1, "what expired may be asked again");
     for (number, topic) in ["garden fence", "boat engine", "piano tuner"].iter().enumerate() {
-        let new = notice(inquiries, &searched(&session, topic, EMPTY)).await;
+        let new = notice(inquiries, &turn_with_search(&session, topic, EMPTY)).await;
         assert_eq!(new.len(), usize::from(number < 2), "{topic}");
     }
     assert_eq!(inquiries.pending(10).await.unwrap().len(), 3);
@@ -109,7 +109,7 @@ async fn one_is_shown_and_then_not_for_some_turns(database: Database) {
     let session = SessionId::generate();
     let mut ids = Vec::new();
     for topic in ["garden fence colour", "boat engine model"] {
-        ids.extend(notice(inquiries, &searched(&session, topic, EMPTY)).await);
+        ids.extend(notice(inquiries, &turn_with_search(&session, topic, EMPTY)).await);
     }
     let mut shown = Vec::new();
     for _ in 0..7 {
@@ -134,11 +134,11 @@ async fn one_is_shown_and_then_not_for_some_turns(database: Database) {
     assert_eq!(other.id, ids[0], "the oldest where none is near");
 }
 
-/// A question that was shown in a turn, and the turn ended.
-async fn shown(inquiries: &Inquiries, topic: &str) -> (SessionId, String) {
+/// Shows a question in a turn that has ended.
+async fn show_inquiry(inquiries: &Inquiries, topic: &str) -> (SessionId, String) {
     let session = SessionId::generate();
-    let told = searched(&session, topic, EMPTY);
-    let id = notice(inquiries, &told).await.remove(0);
+    let script = turn_with_search(&session, topic, EMPTY);
+    let id = notice(inquiries, &script).await.remove(0);
     let turn = TurnId::generate();
     let next = inquiries.next_for_context(&session, turn, topic).await.unwrap().unwrap();
     assert_eq!(next.id, id);
@@ -147,30 +147,30 @@ async fn shown(inquiries: &Inquiries, topic: &str) -> (SessionId, String) {
 }
 
 async fn an_answer_is_recognised_and_saved(database: Database) {
-    let holdings = connected(&database, Some(Cars::embedder()), InquirySettings::default()).await;
+    let holdings = open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
     let inquiries = holdings.inquiries();
-    let (session, id) = shown(inquiries, "colour of the company car").await;
-    let told = Told::new(&session, "The company car has a dark green colour.");
-    let found = inquiries.recognise(&session, &told.events).await.unwrap().unwrap();
+    let (session, id) = show_inquiry(inquiries, "colour of the company car").await;
+    let script = TurnScript::new(&session, "The company car has a dark green colour.");
+    let found = inquiries.recognise(&session, &script.events).await.unwrap().unwrap();
     assert_eq!(found.inquiry, id);
     assert!(found.confidence.contains("similarity in meaning 1.00"), "{found:?}");
     let inquiry = inquiries.find(&id).await.unwrap();
     assert_eq!(inquiry.state, InquiryState::Answered);
     assert_eq!(inquiry.knowledge_key.as_deref(), Some(found.knowledge_key.as_str()));
     let known = holdings.knowledge();
-    let kept = known.newest(&found.knowledge_key).await.unwrap().unwrap();
-    assert!(kept.content.contains("dark green"));
-    assert!(kept.provenance.source.unwrap().contains(&told.events[0].id.to_string()));
-    assert_eq!(kept.confidence.as_deref(), Some(found.confidence.as_str()));
-    assert_eq!(inquiries.recognise(&session, &told.events).await.unwrap(), None, "once");
-    let again = searched(&session, "colour of the company car", EMPTY);
+    let stored = known.newest(&found.knowledge_key).await.unwrap().unwrap();
+    assert!(stored.content.contains("dark green"));
+    assert!(stored.provenance.source.unwrap().contains(&script.events[0].id.to_string()));
+    assert_eq!(stored.confidence.as_deref(), Some(found.confidence.as_str()));
+    assert_eq!(inquiries.recognise(&session, &script.events).await.unwrap(), None, "once");
+    let again = turn_with_search(&session, "colour of the company car", EMPTY);
     assert!(notice(inquiries, &again).await.is_empty(), "answered already");
 }
 
 async fn what_is_no_answer_is_left_alone(database: Database) {
-    let holdings = connected(&database, Some(Cars::embedder()), InquirySettings::default()).await;
+    let holdings = open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
     let inquiries = holdings.inquiries();
-    let (session, id) = shown(inquiries, "colour of the company car").await;
+    let (session, id) = show_inquiry(inquiries, "colour of the company car").await;
     for message in [
         "What is the colour of the company car?",
         "Search again for the colour of the company car, in all documents.",
@@ -181,15 +181,15 @@ async fn what_is_no_answer_is_left_alone(database: Database) {
         "The colour of the company logo is red.",
         "",
     ] {
-        let told = Told::new(&session, message);
-        let found = inquiries.recognise(&session, &told.events).await.unwrap();
+        let script = TurnScript::new(&session, message);
+        let found = inquiries.recognise(&session, &script.events).await.unwrap();
         assert_eq!(found, None, "{message}");
     }
     assert_eq!(inquiries.find(&id).await.unwrap().state, InquiryState::Pending);
-    // A turn later it is not an answer to that question any more.
+    // One turn later it is no answer to that question any more.
     inquiries.count_turn(&session, TurnId::generate()).await.unwrap();
-    let told = Told::new(&session, "The company car has a dark green colour.");
-    assert_eq!(inquiries.recognise(&session, &told.events).await.unwrap(), None);
+    let script = TurnScript::new(&session, "The company car has a dark green colour.");
+    assert_eq!(inquiries.recognise(&session, &script.events).await.unwrap(), None);
 }
 
 async fn the_librarian_answers_and_dismisses(database: Database) {
@@ -197,8 +197,8 @@ async fn the_librarian_answers_and_dismisses(database: Database) {
     let tools = tools(&holdings, None).await;
     let inquiries = holdings.inquiries();
     let session = SessionId::generate();
-    let one = notice(inquiries, &searched(&session, "garden fence colour", EMPTY)).await.remove(0);
-    let other = notice(inquiries, &searched(&session, "boat engine", EMPTY)).await.remove(0);
+    let one = notice(inquiries, &turn_with_search(&session, "garden fence colour", EMPTY)).await.remove(0);
+    let other = notice(inquiries, &turn_with_search(&session, "boat engine", EMPTY)).await.remove(0);
     let answer = json!({ "id": one, "answer": "It is white." });
     let learnt = call(&tools, "librarian_answer_inquiry", answer.clone()).await.unwrap();
     assert_eq!((&learnt["outcome"], &learnt["version"]), (&json!("stored"), &json!(1)));
@@ -209,7 +209,7 @@ async fn the_librarian_answers_and_dismisses(database: Database) {
     assert!(found["hits"][0]["text"].as_str().unwrap().contains("It is white."));
     let gone = call(&tools, "librarian_dismiss_inquiry", json!({ "id": other })).await.unwrap();
     assert_eq!(gone["dismissed"]["state"], "dismissed");
-    assert!(notice(inquiries, &searched(&session, "the boat's engine", EMPTY)).await.is_empty());
+    assert!(notice(inquiries, &turn_with_search(&session, "the boat's engine", EMPTY)).await.is_empty());
     let nobody = call(&tools, "librarian_dismiss_inquiry", json!({ "id": "x" })).await.unwrap_err();
     assert!(nobody.to_string().contains("librarian_pending_inquiries"), "{nobody}");
     let open = call(&tools, "librarian_pending_inquiries", json!({ "limit": 5 })).await.unwrap();
@@ -230,14 +230,14 @@ async fn the_runtime_is_served(database: Database) {
     assert!(context.blocks(request).await.is_empty());
     assert_eq!(LibrarianAdvisor(holdings.clone()).advise("fs_read", "no").await, None);
     let inquiries = holdings.inquiries();
-    notice(inquiries, &searched(&session, "boat engine", EMPTY)).await;
+    notice(inquiries, &turn_with_search(&session, "boat engine", EMPTY)).await;
     let context = InquiryContext::new(holdings.clone(), agent.clone());
     let blocks = context.blocks(request).await;
     assert_eq!(blocks.len(), 1);
     assert!(blocks[0].text.contains("boat engine"), "{blocks:?}");
     let other: lango_protocol::AgentName = "operator".parse().unwrap();
     assert!(context.blocks(ContextRequest { agent: &other, ..request }).await.is_empty());
-    // A turn that the journal does not have teaches nothing and is no error.
+    // A turn that the journal does not have is ignored without an error.
     let journal = lango_store::Journal::open(database).await.unwrap();
     let observer = LibrarianObserver::new(holdings, journal);
     let done = lango_runtime::TurnObserver::finished(&observer, &session, TurnId::generate()).await;

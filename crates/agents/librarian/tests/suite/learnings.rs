@@ -1,4 +1,5 @@
-//! Lessons: told or observed, offered when a failure comes back, trusted as far as they help.
+//! Tests lessons: saved or observed, offered when a failure comes back, trusted as far as they
+//! help.
 
 use lango_librarian::learnings::{Learnings, observe};
 use lango_protocol::{CallStatus, SessionId};
@@ -6,8 +7,8 @@ use lango_store::Database;
 use serde_json::json;
 
 use crate::database::{call, holdings, on_both, tools};
-use crate::reports::{reported, shown};
-use crate::turns::Told;
+use crate::reports::{run_and_report, render_report};
+use crate::turns::TurnScript;
 
 on_both! {
     a_failure_that_was_overcome_twice_becomes_a_lesson,
@@ -18,24 +19,24 @@ on_both! {
 
 const MISSING: &str = "no such file: /srv/app/man.rs";
 
-fn overcome(session: &SessionId, wrong: &str, right: &str) -> Told {
-    Told::new(session, "read it")
+fn turn_with_fix(session: &SessionId, wrong: &str, right: &str) -> TurnScript {
+    TurnScript::new(session, "read it")
         .call("fs_read", &format!(r#"{{"path":"{wrong}"}}"#), CallStatus::Error, MISSING)
         .call("fs_read", &format!(r#"{{"path":"{right}"}}"#), CallStatus::Ok, "fn main() {}")
 }
 
-async fn learn(learnings: &Learnings, told: &Told) -> Vec<String> {
-    learnings.learn(&told.session, told.turn, &observe(&told.events)).await.unwrap()
+async fn learn(learnings: &Learnings, script: &TurnScript) -> Vec<String> {
+    learnings.learn(&script.session, script.turn, &observe(&script.events)).await.unwrap()
 }
 
 #[test]
 fn a_turn_shows_what_helped() {
     let session = SessionId::generate();
-    let told = overcome(&session, "man.rs", "src/main.rs")
+    let script = turn_with_fix(&session, "man.rs", "src/main.rs")
         .call("fs_read", "{}", CallStatus::Denied, "not allowed")
         .call("fs_stat", "{}", CallStatus::Refused, "not your tool")
         .call("fs_stat", "{}", CallStatus::Refused, "the arguments do not fit: missing path");
-    let seen = observe(&told.events);
+    let seen = observe(&script.events);
     assert_eq!(seen.failures.len(), 2, "{seen:?}");
     assert_eq!(seen.failures[0].pattern, "no such file <path>");
     let fix = seen.failures[0].fix.as_deref();
@@ -48,10 +49,10 @@ async fn a_failure_that_was_overcome_twice_becomes_a_lesson(database: Database) 
     let holdings = holdings(&database).await;
     let learnings = holdings.learnings();
     let session = SessionId::generate();
-    assert!(learn(learnings, &overcome(&session, "a.rs", "src/a.rs")).await.is_empty());
+    assert!(learn(learnings, &turn_with_fix(&session, "a.rs", "src/a.rs")).await.is_empty());
     assert_eq!(learnings.advise("fs_read", MISSING).await.unwrap(), None);
-    // The second time, in another conversation and without a way out, is enough: one is known.
-    let again = Told::new(&SessionId::generate(), "read it").call(
+    // The second failure, in another session and without a fix, is enough: a fix is known.
+    let again = TurnScript::new(&SessionId::generate(), "read it").call(
         "fs_read",
         r#"{"path":"b.rs"}"#,
         CallStatus::Error,
@@ -68,7 +69,7 @@ async fn a_failure_that_was_overcome_twice_becomes_a_lesson(database: Database) 
     assert_eq!(learnings.advise("fs_write", MISSING).await.unwrap(), None);
     assert_eq!(learnings.advise("fs_read", "permission denied").await.unwrap(), None);
     // One lesson for one failure.
-    assert!(learn(learnings, &overcome(&session, "c.rs", "src/c.rs")).await.is_empty());
+    assert!(learn(learnings, &turn_with_fix(&session, "c.rs", "src/c.rs")).await.is_empty());
 }
 
 async fn advice_is_trusted_as_far_as_it_helps(database: Database) {
@@ -81,9 +82,9 @@ async fn advice_is_trusted_as_far_as_it_helps(database: Database) {
     let failed = format!("{MISSING}\n\n{}", advice.text);
     let session = SessionId::generate();
     let helped = |works: bool| {
-        let told = Told::new(&session, "read it").call("fs_read", "{}", CallStatus::Error, &failed);
+        let script = TurnScript::new(&session, "read it").call("fs_read", "{}", CallStatus::Error, &failed);
         let status = if works { CallStatus::Ok } else { CallStatus::Error };
-        told.call("fs_read", r#"{"path":"x"}"#, status, MISSING)
+        script.call("fs_read", r#"{"path":"x"}"#, status, MISSING)
     };
     let seen = observe(&helped(true).events);
     assert_eq!((seen.advice[0].id.as_str(), seen.advice[0].worked), (advice.id.as_str(), true));
@@ -99,9 +100,9 @@ async fn advice_is_trusted_as_far_as_it_helps(database: Database) {
     let after = learnings.get(&advice.id).await.unwrap().unwrap();
     assert_eq!((after.successes, after.tries), (1, 5));
     assert!(after.confidence() < 0.3);
-    let report = reported(&tools, "search_learnings", json!({ "query": "fs_read" })).await;
+    let report = run_and_report(&tools, "search_learnings", json!({ "query": "fs_read" })).await;
     let line = "\n- fs_read: list first (helped 1 of 5 times)\n";
-    assert!(shown(&report).contains(line), "{report:?}");
+    assert!(render_report(&report).contains(line), "{report:?}");
     let now = learnings.advise("fs_read", MISSING).await.unwrap();
     assert!(now.is_none_or(|other| other.id != advice.id), "what does not help is not offered");
     assert!(!learnings.outcome("nobody", true).await.unwrap());
@@ -133,8 +134,8 @@ async fn lessons_are_told_and_found(database: Database) {
 async fn a_turn_is_taken_in_once(database: Database) {
     let holdings = holdings(&database).await;
     let learnings = holdings.learnings();
-    let told = overcome(&SessionId::generate(), "a.rs", "src/a.rs");
+    let script = turn_with_fix(&SessionId::generate(), "a.rs", "src/a.rs");
     for _ in 0..3 {
-        assert!(learn(learnings, &told).await.is_empty(), "seen once, however often it is told");
+        assert!(learn(learnings, &script).await.is_empty(), "seen once, however often it is told");
     }
 }

@@ -1,4 +1,4 @@
-//! The librarian's stores and tools through their front door, on SQLite and PostgreSQL alike.
+//! Tests the librarian's stores and tools through their public API, on SQLite and PostgreSQL.
 #![expect(clippy::unwrap_used, reason = "clippy knows tests by their attribute, not their helpers")]
 
 mod database;

@@ -1,4 +1,4 @@
-//! Files as people have them, and files that nobody should have.
+//! Tests reading ordinary files and malicious ones.
 
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ async fn a_pdf_that_is_damaged_anywhere_harms_nobody() {
             }
         }
         bytes.splice(0..5, *b"%PDF-");
-        // Whatever comes of it, it comes as a document or a reason.
+        // The result is always a document or a reason.
         match read_bytes("a.pdf", bytes).await {
             Ok(_) => readable += 1,
             Err(Unreadable::Failed { detail }) => panic!("{detail}"),
@@ -134,7 +134,7 @@ async fn entities_and_copies_for_older_programs_are_understood() {
 async fn a_file_that_is_no_text_is_named_for_what_it_is() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name);
-    // A gigabyte that takes no room on the disk, and none in memory.
+    // A sparse file of a gigabyte, which must not be read into memory.
     std::fs::File::create(at("huge.txt")).unwrap().set_len(1024 * 1024 * 1024).unwrap();
     let huge = read(&at("huge.txt")).await.unwrap_err();
     assert_eq!(huge, Unreadable::TooLarge { bytes: 1 << 30, most: 32 << 20 });

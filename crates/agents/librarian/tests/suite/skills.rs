@@ -1,22 +1,22 @@
-//! Skills that the librarian writes: inactive until a person approves them.
+//! Tests the skills that the librarian writes: inactive until a person approves them.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
-use lango_librarian::skills::{Drafts, ListedSkill, SkillShelf};
+use lango_librarian::skills::{Drafts, ListedSkill, SkillSources};
 use lango_tool::{SafetyLevel, ToolError};
 use serde_json::{Value, json};
 
 use crate::database::{call, new_holdings, tools};
 
-pub(crate) fn shelf(place: &std::path::Path) -> SkillShelf {
+pub(crate) fn skill_sources(place: &std::path::Path) -> SkillSources {
     let usable = ListedSkill {
         name: "deploy".into(),
         description: "Deploys.".into(),
         origin: "user".into(),
         state: "allowed".into(),
     };
-    SkillShelf {
+    SkillSources {
         drafts: Drafts { pending: place.join("pending"), own: place.join("own") },
         usable: Arc::new(move || vec![usable.clone()]),
     }
@@ -29,8 +29,8 @@ pub(crate) fn notes(name: &str) -> Value {
 #[tokio::test(flavor = "current_thread")]
 async fn a_skill_waits_until_a_person_approves_it() {
     let directory = tempfile::tempdir().unwrap();
-    let shelf = shelf(directory.path());
-    let tools = tools(&new_holdings(directory.path()).await, Some(shelf.clone())).await;
+    let skills = skill_sources(directory.path());
+    let tools = tools(&new_holdings(directory.path()).await, Some(skills.clone())).await;
     let tool = tools.get("create_skill").unwrap();
     assert_eq!((tool.level(), tool.read_only), (SafetyLevel::Dangerous, false));
     let scripted = json!({
@@ -49,23 +49,23 @@ async fn a_skill_waits_until_a_person_approves_it() {
     assert_eq!(names, ["deploy", "count-lines", "notes"]);
     assert_eq!(listed["skills"][2]["description"], "Writes notes.");
     assert!(listed["skills"][2]["state"].as_str().unwrap().contains("inactive"));
-    let seen = shelf.drafts.read("count-lines").unwrap();
+    let seen = skills.drafts.read("count-lines").unwrap();
     assert_eq!(seen.files.len(), 2);
-    let place = shelf.drafts.approve(&seen).unwrap();
+    let place = skills.drafts.approve(&seen).unwrap();
     let script = place.join("scripts/count-lines.sh");
     assert_eq!(std::fs::metadata(&script).unwrap().permissions().mode() & 0o777, 0o700);
     assert!(std::fs::read_to_string(place.join("SKILL.md")).unwrap().contains("name: count-lines"));
-    assert_eq!(shelf.drafts.list().unwrap().len(), 1);
-    shelf.drafts.discard("notes").unwrap();
-    assert!(shelf.drafts.list().unwrap().is_empty());
-    assert!(shelf.drafts.discard("notes").unwrap_err().to_string().contains("lango skills list"));
+    assert_eq!(skills.drafts.list().unwrap().len(), 1);
+    skills.drafts.discard("notes").unwrap();
+    assert!(skills.drafts.list().unwrap().is_empty());
+    assert!(skills.drafts.discard("notes").unwrap_err().to_string().contains("lango skills list"));
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn nothing_is_overwritten_and_no_name_leads_out() {
     let directory = tempfile::tempdir().unwrap();
-    let shelf = shelf(directory.path());
-    let tools = tools(&new_holdings(directory.path()).await, Some(shelf.clone())).await;
+    let skills = skill_sources(directory.path());
+    let tools = tools(&new_holdings(directory.path()).await, Some(skills.clone())).await;
     std::fs::create_dir_all(directory.path().join("own/mine")).unwrap();
     call(&tools, "create_skill", notes("twice")).await.unwrap();
     for name in ["deploy", "mine", "twice"] {
@@ -75,15 +75,15 @@ async fn nothing_is_overwritten_and_no_name_leads_out() {
     for name in ["../evil", "a/b", "", "UPPER", "x--y", ".hidden"] {
         let error = call(&tools, "create_skill", notes(name)).await.unwrap_err();
         assert!(matches!(error, ToolError::Arguments(_)), "{name}: {error}");
-        assert!(shelf.drafts.read(name).is_err());
+        assert!(skills.drafts.read(name).is_err());
     }
     let neither = json!({ "name": "empty", "description": "x" });
     assert!(call(&tools, "create_skill", neither).await.is_err());
-    // Approved is what was seen, not what came in its place.
-    let seen = shelf.drafts.read("twice").unwrap();
+    // Only what was seen is approved, not a later change.
+    let seen = skills.drafts.read("twice").unwrap();
     let file = directory.path().join("pending/twice/SKILL.md");
     std::fs::write(&file, "---\nname: twice\n---\nevil\n").unwrap();
-    let error = shelf.drafts.approve(&seen).unwrap_err();
+    let error = skills.drafts.approve(&seen).unwrap_err();
     assert!(error.to_string().contains("changed"), "{error}");
     assert!(!directory.path().join("own/twice").exists());
 }

@@ -1,21 +1,21 @@
-//! Turns as the journal has them, for what learns from them.
+//! Builds turns as the journal has them.
 
 use lango_protocol::{
     CallId, CallStatus, Event, EventBody, EventId, Origin, SessionId, Timestamp, TurnId,
 };
 
-/// A turn that is being told.
-pub(crate) struct Told {
+/// Builds the events of a turn.
+pub(crate) struct TurnScript {
     pub(crate) session: SessionId,
     pub(crate) turn: TurnId,
     pub(crate) events: Vec<Event>,
 }
 
-impl Told {
+impl TurnScript {
     pub(crate) fn new(session: &SessionId, message: &str) -> Self {
-        let mut told =
+        let mut script =
             Self { session: session.clone(), turn: TurnId::generate(), events: Vec::new() };
-        told.push(
+        script.push(
             "user",
             EventBody::UserMessage {
                 text: message.to_owned(),
@@ -26,7 +26,7 @@ impl Told {
                 call: None,
             },
         );
-        told
+        script
     }
 
     fn push(&mut self, author: &str, body: EventBody) {

@@ -1,11 +1,11 @@
-//! The frames of the page that is looked at, and questions to them.
+//! Enumerates the frames of the current page, and calls scripts in them.
 
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{ANSWER_TIME, Browser};
+use super::{ANSWER_TIMEOUT, Browser};
 use crate::error::NavigatorError;
 use crate::page::script;
 use crate::protocol::{
@@ -13,10 +13,10 @@ use crate::protocol::{
     Evaluated, FrameTree, GetFrameTree, GetProperties, ResolveNode, TerminateExecution,
 };
 
-/// Frames of one page that are looked into.
-const MOST_FRAMES: usize = 30;
+/// Limits how many frames of one page are read.
+const MAX_FRAME_COUNT: usize = 30;
 
-/// A frame, and how to reach it.
+/// Identifies a frame and the session that reaches it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FrameReference {
     pub(crate) session: String,
@@ -26,15 +26,16 @@ pub(crate) struct FrameReference {
 }
 
 impl Browser {
-    /// The frames of the current page, the page itself first. A frame that does not answer is left
-    /// out; a page that does not is stopped.
+    /// Returns the frames of the current page, the page itself first. A frame that does not answer
+    /// is left out; a page that does not is stopped.
     pub(crate) async fn frames(&self) -> Result<Vec<FrameReference>, NavigatorError> {
         let tab = self.tab()?;
         if tab.is_crashed {
             return Err(NavigatorError::Crashed);
         }
         let mut found = Vec::new();
-        let tree = match self.tell_within(&tab.session, GetFrameTree {}, self.patience()).await {
+        let timeout = self.answer_timeout();
+        let tree = match self.call_within(&tab.session, GetFrameTree {}, timeout).await {
             Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
                 return Err(self.stop(&tab.session).await);
             }
@@ -46,46 +47,46 @@ impl Browser {
         }
         let mut parents = vec![tab.session];
         while let Some(parent) = parents.pop() {
-            let below: Vec<String> = self.look(|state| {
+            let below: Vec<String> = self.read_state(|state| {
                 let frames = state.frames.iter().filter(|(_, frame)| frame.parent == parent);
                 frames.map(|(session, _)| session.clone()).collect()
             });
             for session in below {
-                if found.len() >= MOST_FRAMES {
+                if found.len() >= MAX_FRAME_COUNT {
                     return Ok(found);
                 }
-                if let Ok(tree) = self.tell(&session, GetFrameTree {}).await {
+                if let Ok(tree) = self.call(&session, GetFrameTree {}).await {
                     collect(&tree.frame_tree, &session, &mut found);
                     parents.push(session);
                 }
             }
         }
-        found.truncate(MOST_FRAMES);
+        found.truncate(MAX_FRAME_COUNT);
         Ok(found)
     }
 
-    /// How long a page may think about a question. A large one is busy for a while.
-    fn patience(&self) -> Duration {
-        self.timeout().max(ANSWER_TIME)
+    /// Limits how long a page may take to answer. A large one is busy for a while.
+    fn answer_timeout(&self) -> Duration {
+        self.timeout().max(ANSWER_TIMEOUT)
     }
 
-    /// Stops the scripts of a page that does not answer; if that does not help, ends the page.
+    /// Stops the scripts of a page that does not answer; if that does not help, crashes the page.
     pub(crate) async fn stop(&self, session: &str) -> NavigatorError {
         if self.is_gone() {
             return NavigatorError::Ended;
         }
-        let stopped = self.tell(session, TerminateExecution {}).await.is_ok()
-            && self.tell(session, GetFrameTree {}).await.is_ok();
+        let stopped = self.call(session, TerminateExecution {}).await.is_ok()
+            && self.call(session, GetFrameTree {}).await.is_ok();
         if stopped {
             return NavigatorError::Hangs;
         }
-        // Answered by nobody once the page is gone.
-        let _ = self.tell(session, CrashPage {}).await;
+        // There is no answer once the page is gone.
+        let _ = self.call(session, CrashPage {}).await;
         NavigatorError::Crashed
     }
 
-    /// Calls a function of our script in a frame. Its result is a value.
-    pub(crate) async fn ask_frame<T: DeserializeOwned>(
+    /// Calls a function of our script in a frame and returns its value.
+    pub(crate) async fn call_in_frame<T: DeserializeOwned>(
         &self,
         frame: &FrameReference,
         function: &str,
@@ -93,24 +94,24 @@ impl Browser {
     ) -> Result<T, NavigatorError> {
         let context = self.world(frame).await?;
         let evaluated =
-            self.evaluate(frame, Place::World(context), function, arguments, true).await?;
+            self.evaluate(frame, CallTarget::World(context), function, arguments, true).await?;
         value_of(evaluated, function)
     }
 
-    /// Calls a function of our script on an element. Its result is a value.
-    pub(crate) async fn ask_element<T: DeserializeOwned>(
+    /// Calls a function of our script on an element and returns its value.
+    pub(crate) async fn call_on_element<T: DeserializeOwned>(
         &self,
         frame: &FrameReference,
         object: &str,
         function: &str,
         arguments: Vec<Value>,
     ) -> Result<T, NavigatorError> {
-        let place = Place::Object(object.to_owned());
-        let evaluated = self.evaluate(frame, place, function, arguments, true).await?;
+        let target = CallTarget::Object(object.to_owned());
+        let evaluated = self.evaluate(frame, target, function, arguments, true).await?;
         value_of(evaluated, function)
     }
 
-    /// Calls a function of our script that returns one element or nothing.
+    /// Calls a function of our script that returns one element or none.
     pub(crate) async fn find_element(
         &self,
         frame: &FrameReference,
@@ -119,12 +120,12 @@ impl Browser {
     ) -> Result<Option<String>, NavigatorError> {
         let context = self.world(frame).await?;
         let evaluated =
-            self.evaluate(frame, Place::World(context), function, arguments, false).await?;
+            self.evaluate(frame, CallTarget::World(context), function, arguments, false).await?;
         Ok(evaluated.result.object_id)
     }
 
-    /// Calls a function of our script that returns elements and words in turn. The elements come
-    /// as the numbers that the browser knows them by.
+    /// Calls a function of our script that returns elements and words in turn. The elements are
+    /// returned as the browser's node numbers.
     pub(crate) async fn find_elements(
         &self,
         frame: &FrameReference,
@@ -136,7 +137,7 @@ impl Browser {
         };
         let properties = GetProperties { object_id: list, own_properties: true };
         let mut items = std::collections::BTreeMap::new();
-        for property in self.tell(&frame.session, properties).await?.result {
+        for property in self.call(&frame.session, properties).await?.result {
             if let (Ok(index), Some(value)) = (property.name.parse::<usize>(), property.value) {
                 items.insert(index, value);
             }
@@ -145,8 +146,8 @@ impl Browser {
         let mut items = items.into_values();
         while let (Some(element), Some(words)) = (items.next(), items.next()) {
             let Some(object) = element.object_id else { continue };
-            // An element that has gone in the meantime is nobody's.
-            if let Ok(node) = self.tell(&frame.session, DescribeNode { object_id: object }).await {
+            // An element that was removed in the meantime is skipped.
+            if let Ok(node) = self.call(&frame.session, DescribeNode { object_id: object }).await {
                 let words = words.value.as_str().unwrap_or_default().to_owned();
                 found.push((node.node.backend_node_id, words));
             }
@@ -154,17 +155,17 @@ impl Browser {
         Ok(found)
     }
 
-    /// The number that the browser knows an element by.
+    /// Returns the browser's number of an element.
     pub(crate) async fn number_of(
         &self,
         frame: &FrameReference,
         object: &str,
     ) -> Result<i64, NavigatorError> {
         let command = DescribeNode { object_id: object.to_owned() };
-        Ok(self.tell(&frame.session, command).await?.node.backend_node_id)
+        Ok(self.call(&frame.session, command).await?.node.backend_node_id)
     }
 
-    /// An element in our world, by its number; `None` once it is gone.
+    /// Resolves an element by its number in our isolated world; `None` once it is gone.
     pub(crate) async fn element(
         &self,
         frame: &FrameReference,
@@ -174,7 +175,7 @@ impl Browser {
             return if self.is_gone() { Err(NavigatorError::Ended) } else { Ok(None) };
         };
         let command = ResolveNode { backend_node_id: number, execution_context_id: Some(context) };
-        match self.tell(&frame.session, command).await {
+        match self.call(&frame.session, command).await {
             Ok(resolved) => Ok(resolved.object.object_id),
             Err(NavigatorError::Call(CallError::Refused(_))) => Ok(None),
             Err(error) => Err(error),
@@ -183,7 +184,7 @@ impl Browser {
 
     async fn world(&self, frame: &FrameReference) -> Result<i64, NavigatorError> {
         let command = CreateIsolatedWorld { frame_id: frame.frame.clone(), world_name: "lango" };
-        let world = self.tell_within(&frame.session, command, self.patience()).await;
+        let world = self.call_within(&frame.session, command, self.answer_timeout()).await;
         match world {
             Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
                 Err(self.stop(&frame.session).await)
@@ -195,14 +196,14 @@ impl Browser {
     async fn evaluate(
         &self,
         frame: &FrameReference,
-        place: Place,
+        target: CallTarget,
         function: &str,
         arguments: Vec<Value>,
         by_value: bool,
     ) -> Result<Evaluated, NavigatorError> {
-        let (object_id, execution_context_id) = match place {
-            Place::World(context) => (None, Some(context)),
-            Place::Object(object) => (Some(object), None),
+        let (object_id, execution_context_id) = match target {
+            CallTarget::World(context) => (None, Some(context)),
+            CallTarget::Object(object) => (Some(object), None),
         };
         let command = CallFunctionOn {
             function_declaration: script::calling(function),
@@ -212,7 +213,7 @@ impl Browser {
             return_by_value: by_value,
             await_promise: false,
         };
-        let evaluated = self.tell_within(&frame.session, command, self.patience()).await;
+        let evaluated = self.call_within(&frame.session, command, self.answer_timeout()).await;
         match evaluated {
             Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
                 Err(self.stop(&frame.session).await)
@@ -222,13 +223,13 @@ impl Browser {
     }
 }
 
-enum Place {
+enum CallTarget {
     World(i64),
     Object(String),
 }
 
 fn collect(tree: &FrameTree, session: &str, found: &mut Vec<FrameReference>) {
-    if found.len() >= MOST_FRAMES {
+    if found.len() >= MAX_FRAME_COUNT {
         return;
     }
     found.push(FrameReference {

@@ -1,4 +1,4 @@
-//! A running browser with its proxy, its directory and its tabs: start, look, end.
+//! Runs a browser with its proxy, its directory and its tabs: starts it, inspects it, ends it.
 
 mod frames;
 mod navigate;
@@ -8,12 +8,12 @@ mod watcher;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lango_egress::{Blocked, Proxy};
+use lango_egress::{BlockedRequest, Proxy};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
 use crate::NavigatorSettings;
-use crate::chromium::{self, Process, Start};
+use crate::chromium::{self, Process, StartOptions};
 use crate::error::NavigatorError;
 use crate::protocol::{
     CallError, CloseBrowser, Command, Connection, CreateTarget, DisableFetch, EnableFetch,
@@ -24,15 +24,15 @@ pub(crate) use frames::FrameReference;
 pub(crate) use navigate::{Arrival, Mark};
 pub(crate) use state::{Download, DownloadState, Note, State, Tab};
 
-/// How long Chromium may take to start, on a machine that is busy with other things.
-const START_TIME: Duration = Duration::from_mins(1);
-/// How long one answer may take that does not depend on the network.
-pub(crate) const ANSWER_TIME: Duration = Duration::from_secs(15);
-/// How long Chromium may take to end by itself.
-const END_TIME: Duration = Duration::from_secs(10);
+/// Limits how long Chromium may take to start, on a machine that is busy with other things.
+const START_TIMEOUT: Duration = Duration::from_mins(1);
+/// Limits how long one answer may take that does not depend on the network.
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+/// Limits how long Chromium may take to end by itself.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A running browser. Ends, with all its processes and its directory, when it is dropped; with
-/// [`Browser::close`] it has ended when that returns.
+/// Owns a running browser. It ends, with all its processes and its directory, when this is dropped;
+/// with [`Browser::close`] it has ended when that returns.
 pub(crate) struct Browser {
     connection: Connection,
     process: Process,
@@ -66,7 +66,7 @@ impl Browser {
         let proxy = Proxy::start(settings.guard.clone(), settings.proxy.clone())
             .await
             .map_err(NavigatorError::NoProxy)?;
-        let arguments = chromium::arguments(&Start {
+        let arguments = chromium::arguments(&StartOptions {
             profile: &profile,
             proxy_port: proxy.port(),
             headless: settings.headless,
@@ -79,21 +79,21 @@ impl Browser {
         };
         let (mut process, from, to) = Process::start(&program, &arguments, home.path())
             .map_err(|error| did_not_start(error.to_string(), String::new()))?;
-        // From here on its keeper removes it, also when we cannot.
+        // From here on its keeper removes it, even if this process cannot.
         let _ = home.keep();
         let (connection, events) = Connection::open(from, to);
         let version = tokio::select! {
-            version = connection.call(None, &GetVersion {}, START_TIME) => version,
+            version = connection.call(None, &GetVersion {}, START_TIMEOUT) => version,
             () = process.wait() => Err(CallError::Gone),
         };
         if let Err(error) = version {
             connection.close();
-            process.end(END_TIME).await;
+            process.end(END_TIMEOUT).await;
             let reason = match error {
                 CallError::Gone => "it ended at once".to_owned(),
                 other => other.to_string(),
             };
-            return Err(did_not_start(reason, process.last_words().await));
+            return Err(did_not_start(reason, process.last_output().await));
         }
         let largest_download = settings.download_bytes;
         let (state, _) = watch::channel(State { largest_download, ..State::default() });
@@ -106,47 +106,47 @@ impl Browser {
     }
 
     async fn set_up(&self) -> Result<(), NavigatorError> {
-        self.ask(SetDiscoverTargets { discover: true }).await?;
-        self.ask(SetDownloadBehavior {
+        self.call_browser(SetDiscoverTargets { discover: true }).await?;
+        self.call_browser(SetDownloadBehavior {
             behavior: "allowAndName",
             download_path: self.downloads.display().to_string(),
             events_enabled: true,
         })
         .await?;
-        self.ask(watcher::attach_to("page")).await?;
+        self.call_browser(watcher::attach_to("page")).await?;
         if !self.wait(Duration::from_secs(5), |state| state.tab().is_some()).await {
-            self.ask(CreateTarget { url: "about:blank".to_owned() }).await?;
+            self.call_browser(CreateTarget { url: "about:blank".to_owned() }).await?;
         }
-        if !self.wait(START_TIME, |state| state.tab().is_some_and(|tab| tab.is_ready)).await {
+        if !self.wait(START_TIMEOUT, |state| state.tab().is_some_and(|tab| tab.is_ready)).await {
             return Err(NavigatorError::Failed("the browser has no tab".to_owned()));
         }
         self.authenticate().await
     }
 
-    /// Tells the browser the password of the proxy, once: it remembers it for all its connections.
+    /// Gives the browser the password of the proxy, once: it caches it for all its connections.
     async fn authenticate(&self) -> Result<(), NavigatorError> {
         let tab = self.tab()?;
-        self.tell(&tab.session, EnableFetch { handle_auth_requests: true }).await?;
+        self.call(&tab.session, EnableFetch { handle_auth_requests: true }).await?;
         let own = Navigate { url: "http://proxy.lango.invalid/".to_owned() };
-        let navigated = self.tell(&tab.session, own).await?;
+        let navigated = self.call(&tab.session, own).await?;
         if let Some(error) = navigated.error_text {
             let error = format!("the browser does not accept its proxy: {error}");
             return Err(NavigatorError::Failed(error));
         }
-        self.tell(&tab.session, DisableFetch {}).await?;
-        // Only a page that is shown has a history to forget.
+        self.call(&tab.session, DisableFetch {}).await?;
+        // Only a page that is shown has a history to clear.
         self.navigate("about:blank").await?;
-        self.tell_shown(&tab.session, || ResetNavigationHistory {}).await?;
+        self.call_when_shown(&tab.session, || ResetNavigationHistory {}).await?;
         self.proxy.take_blocked();
         Ok(())
     }
 
-    /// Whether it has ended.
+    /// Tells whether it has ended.
     pub(crate) fn is_gone(&self) -> bool {
         self.connection.gone().is_cancelled()
     }
 
-    /// The process group of the browser.
+    /// Returns the process group of the browser.
     pub(crate) fn process_group(&self) -> Option<u32> {
         self.process.id()
     }
@@ -154,30 +154,33 @@ impl Browser {
     /// Ends it, and waits until it is gone.
     pub(crate) async fn close(mut self) {
         if !self.is_gone() {
-            // Politely first: a profile that is kept is written out. Closing the pipe does the
-            // rest.
+            // A regular close comes first: it writes out a persistent profile. Closing the pipe
+            // does the rest.
             let _ = self.connection.call(None, &CloseBrowser {}, Duration::from_secs(3)).await;
         }
         self.connection.close();
-        self.process.end(END_TIME).await;
+        self.process.end(END_TIMEOUT).await;
     }
 
     /// Calls the browser itself.
-    pub(crate) async fn ask<C: Command>(&self, command: C) -> Result<C::Reply, NavigatorError> {
-        Ok(self.connection.call(None, &command, ANSWER_TIME).await?)
+    pub(crate) async fn call_browser<C: Command>(
+        &self,
+        command: C,
+    ) -> Result<C::Reply, NavigatorError> {
+        Ok(self.connection.call(None, &command, ANSWER_TIMEOUT).await?)
     }
 
     /// Calls a tab or a frame by its session.
-    pub(crate) async fn tell<C: Command>(
+    pub(crate) async fn call<C: Command>(
         &self,
         session: &str,
         command: C,
     ) -> Result<C::Reply, NavigatorError> {
-        self.tell_within(session, command, ANSWER_TIME).await
+        self.call_within(session, command, ANSWER_TIMEOUT).await
     }
 
-    /// Calls a tab or a frame that may need longer, or may not have that long.
-    pub(crate) async fn tell_within<C: Command>(
+    /// Calls a tab or a frame with its own timeout.
+    pub(crate) async fn call_within<C: Command>(
         &self,
         session: &str,
         command: C,
@@ -186,12 +189,12 @@ impl Browser {
         Ok(self.connection.call(Some(session), &command, limit).await?)
     }
 
-    /// How long a page may take.
+    /// Returns how long a page may take.
     pub(crate) fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// The tab that is looked at.
+    /// Returns the current tab.
     pub(crate) fn tab(&self) -> Result<Tab, NavigatorError> {
         if self.is_gone() {
             return Err(NavigatorError::Ended);
@@ -199,27 +202,27 @@ impl Browser {
         self.state.borrow().tab().cloned().ok_or(NavigatorError::NoPage)
     }
 
-    /// How many tabs there are.
+    /// Returns the number of tabs.
     pub(crate) fn tabs(&self) -> usize {
         self.state.borrow().tabs.len()
     }
 
-    /// Looks at what is known.
-    pub(crate) fn look<T>(&self, at: impl FnOnce(&State) -> T) -> T {
+    /// Reads the known state.
+    pub(crate) fn read_state<T>(&self, at: impl FnOnce(&State) -> T) -> T {
         at(&self.state.borrow())
     }
 
-    /// Waits until something holds; `false` when the time is over or the browser gone.
+    /// Waits until a condition holds; `false` when the time is over or the browser is gone.
     pub(crate) async fn wait(&self, limit: Duration, holds: impl FnMut(&State) -> bool) -> bool {
         let mut state = self.state.subscribe();
         let waiting = tokio::time::timeout(limit, state.wait_for(holds));
         tokio::select! {
-            held = waiting => held.is_ok_and(|state| state.is_ok()),
+            lease = waiting => lease.is_ok_and(|state| state.is_ok()),
             () = self.connection.gone().cancelled() => false,
         }
     }
 
-    /// What happened since somebody last asked.
+    /// Returns what happened since the last call.
     pub(crate) fn take_notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         self.state.send_if_modified(|state| {
@@ -229,17 +232,17 @@ impl Browser {
         notes
     }
 
-    /// Requests that were refused since somebody last asked.
-    pub(crate) fn take_blocked(&self) -> Vec<Blocked> {
+    /// Returns the requests that were refused since the last call.
+    pub(crate) fn take_blocked(&self) -> Vec<BlockedRequest> {
         self.proxy.take_blocked()
     }
 
-    /// Keeps requests that were taken and are still to be reported.
-    pub(crate) fn put_back(&self, blocked: Vec<Blocked>) {
-        self.proxy.put_back(blocked);
+    /// Puts back requests that were taken and are still to be reported.
+    pub(crate) fn put_back(&self, blocked: Vec<BlockedRequest>) {
+        self.proxy.restore_blocked(blocked);
     }
 
-    /// Downloads that ended or were stopped and have not been reported, by id.
+    /// Returns the downloads that ended or were stopped and have not been reported, by id.
     pub(crate) fn take_downloads(&self) -> Vec<(String, Download)> {
         let mut found = Vec::new();
         self.state.send_if_modified(|state| {
@@ -255,13 +258,14 @@ impl Browser {
         found
     }
 
-    /// Where its downloads are.
+    /// Returns the directory of its downloads.
     pub(crate) fn downloads(&self) -> &Path {
         &self.downloads
     }
 }
 
-/// A directory of its own for a browser. Its path is short, because Chromium puts a socket in it.
+/// Creates a private directory for a browser. Its path is short, because Chromium puts a socket in
+/// it.
 fn temporary_home() -> Result<TempDir, NavigatorError> {
     let created = tempfile::Builder::new().prefix("lango-browser-").tempdir();
     created.map_err(|error| NavigatorError::NoDirectory {

@@ -1,4 +1,4 @@
-//! Going to a page, and waiting until there is something to read.
+//! Navigates to a page, and waits until there is something to read.
 
 use std::time::Duration;
 
@@ -12,29 +12,29 @@ use crate::protocol::{
     NavigateToHistoryEntry, StopLoading,
 };
 
-/// After the document is there: how long its pictures and scripts may take before it is looked at
-/// as it is.
-const SETTLE_TIME: Duration = Duration::from_secs(3);
-/// After an action: how long a page may take to begin something.
-const BEGIN_TIME: Duration = Duration::from_millis(400);
+/// Limits how long the pictures and scripts of a loaded document may take before it is read as it
+/// is.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Limits how long a page may take to start something after an action.
+const ACTION_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// How long the browser may take to say that a navigation became a file.
-const FILE_TIME: Duration = Duration::from_secs(2);
+/// Limits how long the browser may take to report that a navigation became a file.
+const FILE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How far a page has come.
+/// Tells how far a page has loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// All of it is there.
+    /// All of it is loaded.
     Loaded,
-    /// The document is there; parts of it are still on their way.
+    /// The document is loaded; parts of it are still loading.
     Loading,
     /// Not even the document is complete.
     Waiting,
-    /// It became a download, and the page is what it was.
+    /// It became a download, and the page is unchanged.
     Download,
 }
 
-/// A moment, to see what happened since.
+/// Remembers a moment, to see what happened since.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) target: String,
@@ -51,24 +51,24 @@ impl Browser {
         let tab = self.tab()?;
         let mark = self.mark()?;
         let command = Navigate { url: url.to_owned() };
-        let navigated = match self.tell_within(&tab.session, command, self.timeout()).await {
+        let navigated = match self.call_within(&tab.session, command, self.timeout()).await {
             Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
-                // No answer from the server, or a page that hangs and cannot be left.
-                let _ = self.tell(&tab.session, StopLoading {}).await;
+                // The server does not answer, or a page hangs and cannot be left.
+                let _ = self.call(&tab.session, StopLoading {}).await;
                 return Ok(Arrival::Waiting);
             }
             other => other?,
         };
         let error = navigated.error_text;
         if navigated.is_download || error.as_deref() == Some("net::ERR_ABORTED") {
-            // What becomes a file is broken off as a page.
-            if self.wait(FILE_TIME, |state| state.downloads.len() != mark.downloads).await {
+            // A navigation that becomes a file is aborted as a page.
+            if self.wait(FILE_TIMEOUT, |state| state.downloads.len() != mark.downloads).await {
                 return Ok(Arrival::Download);
             }
         }
         if let Some(error) = error {
-            // Chromium shows a page of its own about it; what comes next finds that page complete.
-            self.wait(FILE_TIME, |state| {
+            // Chromium shows its own error page; what comes next finds that page complete.
+            self.wait(FILE_TIMEOUT, |state| {
                 state.tab().is_none_or(|tab| tab.navigations > mark.navigations)
             })
             .await;
@@ -94,10 +94,10 @@ impl Browser {
         self.arrive(deadline).await
     }
 
-    /// One step back; `false` where there is nothing before this page.
+    /// Goes one step back; `None` if there is no page before this one.
     pub(crate) async fn back(&self) -> Result<Option<Arrival>, NavigatorError> {
         let tab = self.tab()?;
-        let history = self.tell_shown(&tab.session, || GetNavigationHistory {}).await?;
+        let history = self.call_when_shown(&tab.session, || GetNavigationHistory {}).await?;
         let Some(entry) =
             history.current_index.checked_sub(1).and_then(|index| history.entries.get(index))
         else {
@@ -107,8 +107,8 @@ impl Browser {
             return Ok(None);
         }
         let mark = self.mark()?;
-        self.tell(&tab.session, NavigateToHistoryEntry { entry_id: entry.id }).await?;
-        // Within a document there is no new one: the address is all that changes.
+        self.call(&tab.session, NavigateToHistoryEntry { entry_id: entry.id }).await?;
+        // Within a document there is no new one: only the address changes.
         let begun = self
             .wait(self.timeout(), |state| {
                 state
@@ -122,15 +122,15 @@ impl Browser {
         self.arrive(Instant::now() + self.timeout()).await.map(Some)
     }
 
-    /// Calls a tab that may be between two documents, when nobody is there to answer.
-    pub(super) async fn tell_shown<C: Command>(
+    /// Calls a tab that may be between two documents, when there is none to answer.
+    pub(super) async fn call_when_shown<C: Command>(
         &self,
         session: &str,
         command: impl Fn() -> C,
     ) -> Result<C::Reply, NavigatorError> {
         let mut tries = 0;
         loop {
-            match self.tell(session, command()).await {
+            match self.call(session, command()).await {
                 Err(NavigatorError::Call(CallError::Refused(reason)))
                     if tries < 50 && reason.contains("Not attached to an active page") =>
                 {
@@ -142,10 +142,10 @@ impl Browser {
         }
     }
 
-    /// The moment now.
+    /// Returns the present moment.
     pub(crate) fn mark(&self) -> Result<Mark, NavigatorError> {
         let tab = self.tab()?;
-        Ok(self.look(|state| Mark {
+        Ok(self.read_state(|state| Mark {
             target: tab.target,
             navigations: tab.navigations,
             url: tab.url,
@@ -154,19 +154,19 @@ impl Browser {
         }))
     }
 
-    /// Waits for what an action may have begun.
+    /// Waits for what an action may have started.
     pub(crate) async fn settle(&self, mark: &Mark) -> Result<Arrival, NavigatorError> {
-        // What the page and the browser had to say until now is heard before the waiting begins:
-        // on a busy machine that takes longer than the waiting. A page that does not answer is on
-        // its way elsewhere, or hangs and will be found out.
-        let _ = self.tell_within(&self.tab()?.session, GetFrameTree {}, FILE_TIME).await;
-        self.ask(GetVersion {}).await?;
-        let is_elsewhere = |tab: &Tab| {
+        // Messages that are queued are processed before the wait begins: on a busy machine that
+        // takes longer than the wait. A page that does not answer is navigating away, or hangs,
+        // which is detected later.
+        let _ = self.call_within(&self.tab()?.session, GetFrameTree {}, FILE_TIMEOUT).await;
+        self.call_browser(GetVersion {}).await?;
+        let has_navigated = |tab: &Tab| {
             tab.target != mark.target || tab.navigations > mark.navigations || tab.url != mark.url
         };
         let began = self
-            .wait(BEGIN_TIME, |state| {
-                state.tab().is_none_or(|tab| tab.is_leaving || is_elsewhere(tab))
+            .wait(ACTION_TIMEOUT, |state| {
+                state.tab().is_none_or(|tab| tab.is_leaving || has_navigated(tab))
                     || state.tabs.len() != mark.tabs
                     || state.downloads.len() != mark.downloads
             })
@@ -189,16 +189,16 @@ impl Browser {
         if !ready {
             return self.still_waiting();
         }
-        if !self.look(|state| state.tab().is_none_or(is_elsewhere)) {
-            // It was on its way and did not arrive: a file, most often.
-            self.wait(FILE_TIME, |state| state.downloads.len() != mark.downloads).await;
+        if !self.read_state(|state| state.tab().is_none_or(has_navigated)) {
+            // It was loading and did not arrive: mostly a file.
+            self.wait(FILE_TIMEOUT, |state| state.downloads.len() != mark.downloads).await;
         }
         self.arrive(deadline).await
     }
 
-    /// The document is there: waits a little for the rest.
+    /// Waits a little for the rest of a loaded document.
     async fn arrive(&self, deadline: Instant) -> Result<Arrival, NavigatorError> {
-        let left = deadline.saturating_duration_since(Instant::now()).min(SETTLE_TIME);
+        let left = deadline.saturating_duration_since(Instant::now()).min(SETTLE_TIMEOUT);
         let done = self
             .wait(left, |state| {
                 state.tab().is_none_or(|tab| tab.stage == Stage::Loaded || tab.is_crashed)
@@ -224,7 +224,7 @@ impl Browser {
     }
 }
 
-/// Chromium's codes in words.
+/// Explains Chromium's error codes.
 fn explain(url: &str, code: &str) -> String {
     let reason = match code {
         "net::ERR_TUNNEL_CONNECTION_FAILED" => "no connection to that host",

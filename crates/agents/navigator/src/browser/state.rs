@@ -1,5 +1,5 @@
-//! What is known of a browser, as a fold over what it reports. Pure: what should be done about an
-//! event is returned, and done elsewhere.
+//! Folds the browser's events into its known state. It is pure: the reaction to an event is
+//! returned, and carried out by the watcher.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,26 @@ use serde::Deserialize;
 
 use crate::protocol::{Event, Frame, TargetInfo};
 
-/// Tabs at the same time. A page that opens more is not followed.
-pub(crate) const MOST_TABS: usize = 8;
-/// Things remembered until somebody reports them.
-const MOST_NOTES: usize = 50;
-/// Characters kept of what a page says.
-const KEPT: usize = 500;
+/// Limits how many tabs are open at the same time. A page that opens more is not followed.
+pub(crate) const MAX_TAB_COUNT: usize = 8;
+/// Limits how many notes are kept until they are reported.
+const MAX_NOTE_COUNT: usize = 50;
+/// Limits how many characters of a page's text are kept.
+const MAX_TEXT_CHARACTERS: usize = 500;
 
-/// How much of a document is there.
+/// Tells how much of a document is loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
-    /// It is on its way.
+    /// It is loading.
     #[default]
     Begun,
-    /// All of its own text is there.
+    /// All of its own text is loaded.
     Document,
-    /// Its pictures and scripts too.
+    /// Its pictures and scripts are loaded too.
     Loaded,
 }
 
-/// A tab.
+/// Describes a tab.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tab {
     pub(crate) target: String,
@@ -37,21 +37,21 @@ pub(crate) struct Tab {
     pub(crate) loader: String,
     pub(crate) stage: Stage,
     pub(crate) is_ready: bool,
-    /// Another document is on its way.
+    /// Whether another document is loading.
     pub(crate) is_leaving: bool,
     pub(crate) is_crashed: bool,
-    /// Documents so far.
+    /// The number of documents so far.
     pub(crate) navigations: u64,
 }
 
-/// A frame of another site, which has a session of its own.
+/// Describes a frame of another site, which has a session of its own.
 #[derive(Debug, Clone)]
 pub(crate) struct OtherFrame {
     pub(crate) frame: String,
     pub(crate) parent: String,
 }
 
-/// Something a report should mention. The texts are the page's own.
+/// Describes something that a report should mention. The texts are the page's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Note {
     NewTab,
@@ -62,7 +62,7 @@ pub(crate) enum Note {
     Scheme { url: String },
 }
 
-/// A file on its way.
+/// Describes a file that is being downloaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Download {
     pub(crate) name: String,
@@ -80,7 +80,7 @@ pub(crate) enum DownloadState {
     TooLarge,
 }
 
-/// What should be done about an event.
+/// Tells what should be done about an event.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Reaction {
     SetUpTab { session: String },
@@ -96,12 +96,12 @@ pub(crate) enum Reaction {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) tabs: Vec<Tab>,
-    /// The target of the tab that is looked at.
+    /// The target of the current tab.
     pub(crate) current: Option<String>,
-    /// By session.
+    /// The frames of other sites, by session.
     pub(crate) frames: BTreeMap<String, OtherFrame>,
     pub(crate) notes: Vec<Note>,
-    /// By id.
+    /// The downloads, by id.
     pub(crate) downloads: BTreeMap<String, Download>,
     pub(crate) largest_download: u64,
 }
@@ -181,13 +181,13 @@ struct Challenge {
 }
 
 impl State {
-    /// The tab that is looked at.
+    /// Returns the current tab.
     pub(crate) fn tab(&self) -> Option<&Tab> {
         let current = self.current.as_ref()?;
         self.tabs.iter().find(|tab| tab.target == *current)
     }
 
-    /// Takes in an event.
+    /// Applies an event.
     pub(crate) fn apply(&mut self, event: &Event) -> Option<Reaction> {
         let session = event.session.clone().unwrap_or_default();
         match event.method.as_str() {
@@ -217,7 +217,7 @@ impl State {
             }
             "Page.javascriptDialogOpening" => {
                 let DialogOpening { message, r#type } = event.read()?;
-                // Leaving a page is what somebody asked for; everything else is answered with no.
+                // The user asked to leave the page; every other dialog is answered with no.
                 let accept = r#type == "beforeunload";
                 let message = cut(&message);
                 self.note(Note::Dialog { kind: r#type, message, accepted: accept });
@@ -259,7 +259,7 @@ impl State {
     }
 
     fn note(&mut self, note: Note) {
-        if self.notes.len() < MOST_NOTES {
+        if self.notes.len() < MAX_NOTE_COUNT {
             self.notes.push(note);
         }
     }
@@ -272,7 +272,7 @@ impl State {
                 Some(Reaction::SetUpFrame { session })
             }
             "page" => {
-                if self.tabs.len() >= MOST_TABS {
+                if self.tabs.len() >= MAX_TAB_COUNT {
                     self.note(Note::TooManyTabs);
                     return Some(Reaction::CloseTab { target: info.target_id, session });
                 }
@@ -343,7 +343,7 @@ impl State {
     fn progress(&mut self, progress: DownloadProgress) -> Option<Reaction> {
         let largest = self.largest_download;
         let download = self.downloads.get_mut(&progress.guid)?;
-        // The protocol counts in floating point; a fraction of a byte is none.
+        // The protocol uses floating point; a fraction of a byte is none.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
         let [received, total] = [progress.received_bytes, progress.total_bytes].map(|n| n as u64);
         download.received = received;
@@ -363,7 +363,8 @@ impl State {
     }
 }
 
-/// Whether a document of this address may stay: pages, and what Chromium shows in their place.
+/// Tells whether a document of this address may stay: pages, and what Chromium shows in their
+/// place.
 fn may_be_shown(url: &str) -> bool {
     ["http://", "https://", "about:", "chrome-error:", "blob:http://", "blob:https://"]
         .iter()
@@ -373,7 +374,7 @@ fn may_be_shown(url: &str) -> bool {
 }
 
 fn cut(text: &str) -> String {
-    text.chars().take(KEPT).collect()
+    text.chars().take(MAX_TEXT_CHARACTERS).collect()
 }
 
 #[cfg(test)]

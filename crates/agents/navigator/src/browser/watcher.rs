@@ -1,4 +1,4 @@
-//! Does what events ask for: sets up new tabs and frames, answers dialogs, stops downloads.
+//! Carries out reactions to events: sets up new tabs and frames, answers dialogs, stops downloads.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::protocol::{
     RunIfWaiting, SetAutoAttach, SetLifecycleEvents, TargetFilter,
 };
 
-/// How long a reaction may take. Nobody waits for it.
-const LIMIT: Duration = Duration::from_secs(20);
+/// Limits how long a reaction may take. No call waits for it.
+const REACTION_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Follows the browser until it is gone. Never waits for an answer itself: answers come over the
+/// Follows the browser until it is gone. It never waits for an answer itself: answers come over the
 /// same connection as events.
 pub(super) async fn follow(
     connection: Connection,
@@ -45,8 +45,8 @@ async fn react(
 ) -> Result<(), CallError> {
     match reaction {
         Reaction::SetUpTab { session } => {
-            let tell = Tell { connection, session: &session };
-            set_up_tab(&tell).await;
+            let caller = TargetCaller { connection, session: &session };
+            set_up_tab(&caller).await;
             state.send_modify(|state| {
                 if let Some(tab) = state.tabs.iter_mut().find(|tab| tab.session == session) {
                     tab.is_ready = true;
@@ -55,32 +55,34 @@ async fn react(
             Ok(())
         }
         Reaction::SetUpFrame { session } => {
-            let tell = Tell { connection, session: &session };
+            let caller = TargetCaller { connection, session: &session };
             let (_, _, running) = tokio::join!(
-                tell.it(EnablePage {}),
-                tell.it(attach_to("iframe")),
-                tell.it(RunIfWaiting {})
+                caller.call(EnablePage {}),
+                caller.call(attach_to("iframe")),
+                caller.call(RunIfWaiting {})
             );
             running
         }
         Reaction::CloseTab { target, session } => {
-            // A tab that waits for us holds up the page that opened it, also when it is closed.
-            Tell { connection, session: &session }.it(RunIfWaiting {}).await?;
-            connection.call(None, &CloseTarget { target_id: target }, LIMIT).await.map(drop)
+            // A tab that waits for the debugger blocks the page that opened it, also when it is
+            // closed.
+            TargetCaller { connection, session: &session }.call(RunIfWaiting {}).await?;
+            let command = CloseTarget { target_id: target };
+            connection.call(None, &command, REACTION_TIMEOUT).await.map(drop)
         }
         Reaction::AnswerDialog { session, accept } => {
-            Tell { connection, session: &session }.it(HandleDialog { accept }).await
+            TargetCaller { connection, session: &session }.call(HandleDialog { accept }).await
         }
         Reaction::GoBlank { session } => {
             let blank = Navigate { url: "about:blank".to_owned() };
-            Tell { connection, session: &session }.it(blank).await
+            TargetCaller { connection, session: &session }.call(blank).await
         }
         Reaction::CancelDownload { guid } => {
-            connection.call(None, &CancelDownload { guid }, LIMIT).await.map(drop)
+            connection.call(None, &CancelDownload { guid }, REACTION_TIMEOUT).await.map(drop)
         }
         Reaction::ContinueRequest { session, request } => {
             let command = ContinueRequest { request_id: request };
-            Tell { connection, session: &session }.it(command).await
+            TargetCaller { connection, session: &session }.call(command).await
         }
         Reaction::Authenticate { session, request, is_our_proxy } => {
             let answer = if is_our_proxy {
@@ -93,24 +95,24 @@ async fn react(
                 AuthResponse { response: "CancelAuth", username: None, password: None }
             };
             let command = ContinueWithAuth { request_id: request, auth_challenge_response: answer };
-            Tell { connection, session: &session }.it(command).await
+            TargetCaller { connection, session: &session }.call(command).await
         }
     }
 }
 
-/// Said all at once: some of it is answered only when the tab runs, which is what comes last. A
-/// part that is refused leaves the tab as usable as it can be.
-async fn set_up_tab(tell: &Tell<'_>) {
+/// Sends all commands at once: some are answered only when the tab runs, which the last one causes.
+/// If one is refused, the tab stays as usable as possible.
+async fn set_up_tab(caller: &TargetCaller<'_>) {
     let _ = tokio::join!(
-        tell.it(EnablePage {}),
-        tell.it(SetLifecycleEvents { enabled: true }),
-        tell.it(InterceptFileChooser { enabled: true }),
-        tell.it(attach_to("iframe")),
-        tell.it(RunIfWaiting {}),
+        caller.call(EnablePage {}),
+        caller.call(SetLifecycleEvents { enabled: true }),
+        caller.call(InterceptFileChooser { enabled: true }),
+        caller.call(attach_to("iframe")),
+        caller.call(RunIfWaiting {}),
     );
 }
 
-/// Attaches to targets of one type as they come, before they run.
+/// Attaches to targets of one type as they appear, before they run.
 pub(super) fn attach_to(kind: &'static str) -> SetAutoAttach {
     SetAutoAttach {
         auto_attach: true,
@@ -123,13 +125,13 @@ pub(super) fn attach_to(kind: &'static str) -> SetAutoAttach {
     }
 }
 
-struct Tell<'a> {
+struct TargetCaller<'a> {
     connection: &'a Connection,
     session: &'a str,
 }
 
-impl Tell<'_> {
-    async fn it<C: Command>(&self, command: C) -> Result<(), CallError> {
-        self.connection.call(Some(self.session), &command, LIMIT).await.map(drop)
+impl TargetCaller<'_> {
+    async fn call<C: Command>(&self, command: C) -> Result<(), CallError> {
+        self.connection.call(Some(self.session), &command, REACTION_TIMEOUT).await.map(drop)
     }
 }

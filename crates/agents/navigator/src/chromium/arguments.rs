@@ -1,35 +1,35 @@
-//! How Chromium is told to behave: through the proxy and nowhere else, quiet, and small.
+//! Builds Chromium's arguments: all traffic goes through the proxy, and everything unneeded is off.
 
 use std::path::Path;
 
-/// What a start depends on.
-pub(crate) struct Start<'a> {
+/// Holds what the arguments depend on.
+pub(crate) struct StartOptions<'a> {
     pub(crate) profile: &'a Path,
     pub(crate) proxy_port: u16,
     pub(crate) headless: bool,
     pub(crate) without_sandbox: bool,
 }
 
-/// Parts of Chromium that reach out by themselves, or do what nobody asked for.
+/// Turns off the parts of Chromium that connect by themselves, or do what was not asked for.
 const FEATURES_OFF: &str = "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,\
     DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,\
     InterestFeedContentSuggestions,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,\
     OptimizationGuideModelDownloading,OptimizationTargetPrediction,PrivacySandboxSettings4,\
     SegmentationPlatform,Translate,WebRtcHideLocalIpsWithMdns";
 
-/// The arguments, without the program.
-pub(crate) fn arguments(start: &Start<'_>) -> Vec<String> {
+/// Returns the arguments, without the program.
+pub(crate) fn arguments(start: &StartOptions<'_>) -> Vec<String> {
     let mut arguments: Vec<String> = [
         "--remote-debugging-pipe",
-        // Every connection goes through the proxy, loopback included, and names are resolved
-        // there: Chromium itself resolves nothing.
+        // Every connection goes through the proxy, loopback included, and names are resolved there:
+        // Chromium itself resolves nothing.
         "--proxy-bypass-list=<-loopback>",
         "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
         "--disable-quic",
         "--webrtc-ip-handling-policy=disable_non_proxied_udp",
         "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
         "--dns-prefetch-disable",
-        // Chromium's own traffic leads nowhere.
+        // Chromium's own traffic is off.
         "--disable-background-networking",
         "--disable-component-update",
         "--component-updater=url-source=http://updates.lango.invalid/",
@@ -43,7 +43,7 @@ pub(crate) fn arguments(start: &Start<'_>) -> Vec<String> {
         "--no-pings",
         "--metrics-recording-only",
         FEATURES_OFF,
-        // Nothing that waits for a person.
+        // Nothing waits for user input.
         "--no-first-run",
         "--no-default-browser-check",
         "--disable-default-apps",
@@ -56,7 +56,7 @@ pub(crate) fn arguments(start: &Start<'_>) -> Vec<String> {
         "--password-store=basic",
         "--use-mock-keychain",
         "--mute-audio",
-        // Sites are apart from each other, and small.
+        // Sites are isolated from each other, and small.
         "--site-per-process",
         "--disable-back-forward-cache",
         "--disk-cache-size=67108864",
@@ -87,7 +87,7 @@ mod tests {
     fn nothing_goes_round_the_proxy_and_no_port_is_opened() {
         let profile = Path::new("/tmp/p");
         let of = |without_sandbox| {
-            arguments(&Start { profile, proxy_port: 99, headless: true, without_sandbox })
+            arguments(&StartOptions { profile, proxy_port: 99, headless: true, without_sandbox })
         };
         let given = of(false);
         assert!(given.iter().any(|a| a == "--proxy-server=http://127.0.0.1:99"), "{given:?}");

@@ -1,11 +1,11 @@
-//! Where Chromium is.
+//! Finds the Chromium program.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// The names that it has in different systems, best first.
-const NAMES: [&str; 6] = [
+/// Lists its names on different systems, best first.
+const PROGRAM_NAMES: [&str; 6] = [
     "chromium",
     "chromium-browser",
     "google-chrome-stable",
@@ -14,35 +14,35 @@ const NAMES: [&str; 6] = [
     "microsoft-edge",
 ];
 
-/// Where it is on a Mac, which has no `PATH` for it.
-const MAC: [&str; 2] = [
+/// Lists its paths on a Mac, where it is not in `PATH`.
+const MAC_PATHS: [&str; 2] = [
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-/// Why there is no Chromium to start. The user can act.
+/// Says why there is no Chromium to start. The user can act on it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChromiumError {
-    /// There is none.
+    /// It was not found.
     #[error(
         "there is no Chromium on this machine. Install it (apt install chromium), or say where it \
          is: lango config set navigator.chromium /path/to/chromium"
     )]
     Missing,
-    /// What was configured is not a program.
+    /// The configured path is not a program.
     #[error(
         "{} is not a program ({reason}). Set it right: lango config set navigator.chromium \
          /path/to/chromium", path.display()
     )]
     NotAProgram {
-        /// As configured.
+        /// The configured path.
         path: PathBuf,
-        /// What it is instead.
+        /// The reason why it is not a program.
         reason: String,
     },
 }
 
-/// The program to start: the configured one, or the first known name in `search_path`.
+/// Returns the program to start: the configured one, or the first known name in `search_path`.
 pub fn find(
     configured: Option<&Path>,
     search_path: Option<&OsStr>,
@@ -53,11 +53,11 @@ pub fn find(
         directories.iter().map(|directory| directory.join(name)).find(|path| check(path).is_ok())
     };
     let Some(configured) = configured else {
-        let known = NAMES.iter().find_map(|name| in_path(name));
-        let on_mac = || MAC.iter().map(PathBuf::from).find(|path| check(path).is_ok());
+        let known = PROGRAM_NAMES.iter().find_map(|name| in_path(name));
+        let on_mac = || MAC_PATHS.iter().map(PathBuf::from).find(|path| check(path).is_ok());
         return known.or_else(on_mac).ok_or(ChromiumError::Missing);
     };
-    // A bare name is looked for like any other program.
+    // A bare name is looked up like any other program.
     let by_name = configured.to_str().filter(|name| !name.contains('/')).and_then(in_path);
     let path = by_name.unwrap_or_else(|| configured.to_owned());
     check(&path).map_err(|reason| ChromiumError::NotAProgram { path: path.clone(), reason })?;
@@ -75,7 +75,7 @@ fn check(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether Chromium must do without its own sandbox here: as root it has none.
+/// Tells whether Chromium must run without its own sandbox here: as root it has none.
 pub fn runs_without_sandbox() -> bool {
     rustix::process::geteuid().is_root()
 }
@@ -113,7 +113,7 @@ mod tests {
     fn a_machine_without_chromium_is_told_how_to_get_it() {
         let directory = tempfile::tempdir().unwrap();
         program(directory.path(), "chromium", 0o644);
-        if MAC.iter().all(|path| check(Path::new(path)).is_err()) {
+        if MAC_PATHS.iter().all(|path| check(Path::new(path)).is_err()) {
             let error = find(None, Some(directory.path().as_os_str())).unwrap_err();
             assert_eq!(error, ChromiumError::Missing);
             assert!(error.to_string().contains("apt install chromium"));

@@ -1,10 +1,9 @@
-//! The Chromium program: where it is, how it is started, how it ends. What it shows is not known
-//! here.
+//! Finds, starts and ends the Chromium program. This module knows nothing about pages.
 
 mod arguments;
 mod find;
 mod process;
 
-pub(crate) use arguments::{Start, arguments};
+pub(crate) use arguments::{StartOptions, arguments};
 pub use find::{ChromiumError, find, runs_without_sandbox};
 pub(crate) use process::Process;

@@ -1,8 +1,8 @@
-//! The process and its directory: one life, one end.
+//! Owns the process and its directory, which end together.
 //!
 //! Chromium is started by a shell that waits for it, then removes the directory. So the directory
-//! goes whenever Chromium does, and Chromium goes when its pipe closes: when we say so, and also
-//! when we are killed.
+//! is removed whenever Chromium ends, and Chromium ends when its pipe closes: on request, and also
+//! when this process is killed.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -17,10 +17,10 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-/// Starts `$2…` with standard input and output as the descriptors that Chromium speaks over, then
-/// removes the directory `$1`. A process that Chromium leaves behind for a moment may make the
-/// directory again: so it is looked at a few times more, by a shell that nobody waits for.
-const KEEPER: &str = r#"
+/// Starts `$2…` with standard input and output as the descriptors that Chromium's protocol uses,
+/// then removes the directory `$1`. A process that Chromium leaves behind for a moment may create
+/// the directory again: so a detached shell removes it a few times more.
+const KEEPER_SCRIPT: &str = r#"
 home=$1; shift
 "$@" 3<&0 4>&1 </dev/null >/dev/null
 code=$?
@@ -30,23 +30,23 @@ rm -rf "$home"
 exit $code
 "#;
 
-/// How long the end of Chromium's words is waited for.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+/// Limits how long to wait for the end of Chromium's standard error.
+const STDERR_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Lines of Chromium's own words that are kept, for when it does not start.
-const KEPT_LINES: usize = 12;
+/// Limits how many lines of Chromium's standard error are kept, for when it does not start.
+const MAX_STDERR_LINES: usize = 12;
 
-/// What Chromium sees of our environment: no keys, no addresses of databases.
-const VARIABLES: [&str; 8] =
+/// Lists the environment variables that Chromium inherits: no keys, no addresses of databases.
+const INHERITED_VARIABLES: [&str; 8] =
     ["PATH", "LANG", "LC_ALL", "TZ", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"];
 
-/// A started Chromium. Ends when its pipes are closed; [`Process::end`] waits for it.
+/// Owns a started Chromium. It ends when its pipes are closed; [`Process::end`] waits for it.
 pub(crate) struct Process {
     child: Child,
     home: PathBuf,
-    // Written by the task that reads, read once when something went wrong.
-    words: Arc<Mutex<VecDeque<String>>>,
-    /// Ends when nobody can say anything any more.
+    // Written by the reading task, read once after a failure.
+    output: Arc<Mutex<VecDeque<String>>>,
+    /// The task that reads standard error. It ends when all writers are gone.
     listener: Option<JoinHandle<()>>,
 }
 
@@ -59,12 +59,12 @@ impl Process {
     ) -> io::Result<(Self, ChildStdout, ChildStdin)> {
         let temporary = home.join("t");
         std::fs::create_dir_all(&temporary)?;
-        let variables: Vec<(&str, OsString)> = VARIABLES
+        let variables: Vec<(&str, OsString)> = INHERITED_VARIABLES
             .iter()
             .filter_map(|name| std::env::var_os(name).map(|value| (*name, value)))
             .collect();
         let mut child = Command::new("/bin/sh")
-            .args(["-c", KEEPER, "lango-browser"])
+            .args(["-c", KEEPER_SCRIPT, "lango-browser"])
             .arg(home)
             .arg(program)
             .args(arguments)
@@ -73,7 +73,8 @@ impl Process {
             .env("HOME", home)
             .env("TMPDIR", &temporary)
             .current_dir(home)
-            // Its own group: Ctrl-C at our terminal is for us, and all of it can be ended at once.
+            // It gets its own group: Ctrl-C at the terminal is for this process, and all of the
+            // browser can be ended at once.
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -82,33 +83,34 @@ impl Process {
         let missing = || io::Error::other("the pipes of the browser are missing");
         let stdout = child.stdout.take().ok_or_else(missing)?;
         let stdin = child.stdin.take().ok_or_else(missing)?;
-        let words = Arc::new(Mutex::new(VecDeque::new()));
+        let output = Arc::new(Mutex::new(VecDeque::new()));
         let stderr = child.stderr.take();
-        let listener = stderr.map(|stderr| tokio::spawn(keep_words(stderr, Arc::clone(&words))));
-        Ok((Self { child, home: home.to_owned(), words, listener }, stdout, stdin))
+        let listener = stderr.map(|stderr| tokio::spawn(read_stderr(stderr, Arc::clone(&output))));
+        Ok((Self { child, home: home.to_owned(), output, listener }, stdout, stdin))
     }
 
-    /// The id of the keeper, which is also that of the process group.
+    /// Returns the id of the keeper, which is also that of the process group.
     pub(crate) fn id(&self) -> Option<u32> {
         self.child.id()
     }
 
-    /// What Chromium said last, once it has ended: it may have been read by nobody yet.
-    pub(crate) async fn last_words(&mut self) -> String {
+    /// Returns what Chromium printed last, once it has ended: it may not have been read yet.
+    pub(crate) async fn last_output(&mut self) -> String {
         if let Some(listener) = self.listener.take() {
-            // Somebody that it left behind may keep the pipe; what came by then has to do.
-            let _ = tokio::time::timeout(LAST_WORDS, listener).await;
+            // A process that it left behind may keep the pipe open; what was read by then is
+            // returned.
+            let _ = tokio::time::timeout(STDERR_TIMEOUT, listener).await;
         }
-        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-        words.iter().map(String::as_str).collect::<Vec<&str>>().join("\n")
+        let output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        output.iter().map(String::as_str).collect::<Vec<&str>>().join("\n")
     }
 
-    /// Waits until it is gone; after `patience`, ends it by force. Its directory is gone then.
-    pub(crate) async fn end(&mut self, patience: Duration) {
-        if tokio::time::timeout(patience, self.child.wait()).await.is_err() {
+    /// Waits until it is gone; after `timeout`, kills it. Its directory is removed then.
+    pub(crate) async fn end(&mut self, timeout: Duration) {
+        if tokio::time::timeout(timeout, self.child.wait()).await.is_err() {
             self.kill();
-            // A killed process is gone; there is nothing to do about one that is not.
-            let _ = tokio::time::timeout(patience, self.child.wait()).await;
+            // A killed process is gone; nothing can be done about one that is not.
+            let _ = tokio::time::timeout(timeout, self.child.wait()).await;
         }
         // The keeper has done this, unless it was killed with the others.
         let _ = std::fs::remove_dir_all(&self.home);
@@ -122,27 +124,27 @@ impl Process {
     fn kill(&self) {
         let group = self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         if let Some(group) = group {
-            // Gone already is as good.
+            // It may be gone already.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
 }
 
-async fn keep_words(stderr: ChildStderr, words: Arc<Mutex<VecDeque<String>>>) {
+async fn read_stderr(stderr: ChildStderr, output: Arc<Mutex<VecDeque<String>>>) {
     let mut lines = BufReader::new(stderr);
     loop {
         let mut line = Vec::new();
-        // A line that never ends is taken in pieces.
+        // A line that never ends is read in pieces.
         let mut piece = (&mut lines).take(4096);
         match piece.read_until(b'\n', &mut line).await {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
         let line = String::from_utf8_lossy(&line).trim_end().to_owned();
-        let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
-        if words.len() == KEPT_LINES {
-            words.pop_front();
+        let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+        if output.len() == MAX_STDERR_LINES {
+            output.pop_front();
         }
-        words.push_back(line);
+        output.push_back(line);
     }
 }

@@ -1,20 +1,20 @@
-//! What people are told about pages.
+//! Reports pages to users.
 
 use lango_protocol::CallReport;
 use lango_text::one_line;
 use serde::Serialize;
 
-use super::{ActionOutcome, Load, PageExcerpt, PageView, Rest};
-use crate::page::{Mode, clean, place_of};
+use super::{ActionOutcome, Load, PageExcerpt, PageView, Remainder};
+use crate::page::{Mode, clean, display_address};
 
-/// Limits the text of a page that comes with its title, in bytes.
+/// Limits how many bytes of a page's text come with its title.
 const MAX_BEGINNING_BYTES: usize = 1_500;
-/// Limits a title, in characters.
+/// Limits how many characters of a title are shown.
 const MAX_TITLE_CHARACTERS: usize = 200;
-/// Statuses from here on say that the page is not what was asked for.
+/// Is the first status that says that the page is not what was asked for.
 const FIRST_ERROR_STATUS: u16 = 400;
 
-/// Tells programs which page is shown.
+/// Reports to programs which page is shown.
 #[derive(Serialize)]
 struct PageFacts {
     address: String,
@@ -23,9 +23,9 @@ struct PageFacts {
 }
 
 impl PageView {
-    /// Tells a person that the page was opened. A preface comes before, a remark below.
+    /// Reports to users that the page was opened. A preface comes before, a remark below.
     pub(crate) fn report_opened(&self, preface: Option<&str>, remark: Option<&str>) -> CallReport {
-        let (address, title) = (place_of(&self.url), self.quoted_title());
+        let (address, title) = (display_address(&self.url), self.quoted_title());
         let summary = match (self.error_status(), preface) {
             (Some(status), _) => format!("{address} answered with status {status}: {title}."),
             (None, Some(preface)) => format!("{preface} Opened {title}, {address}"),
@@ -34,10 +34,10 @@ impl PageView {
         self.report(summary, remark)
     }
 
-    /// Makes a report with the beginning of the page below a sentence.
+    /// Builds a report with the beginning of the page below a sentence.
     fn report(&self, summary: String, remark: Option<&str>) -> CallReport {
         let report = CallReport::new(summary).data(&PageFacts {
-            address: place_of(&self.url),
+            address: display_address(&self.url),
             title: self.clean_title(),
             status: self.status,
         });
@@ -72,10 +72,10 @@ impl PageView {
 }
 
 impl ActionOutcome {
-    /// Tells a person what was done, and which page is shown then.
+    /// Reports to users what was done, and which page is shown then.
     pub(crate) fn report(&self) -> CallReport {
         let Self { headline, page } = self;
-        let (address, title) = (place_of(&page.url), page.quoted_title());
+        let (address, title) = (display_address(&page.url), page.quoted_title());
         let summary = match page.error_status() {
             Some(status) => {
                 format!("{headline} The page {address} answered with status {status}: {title}.")
@@ -87,7 +87,7 @@ impl ActionOutcome {
 }
 
 impl PageExcerpt {
-    /// Shows a person what was read, in this mode and from the beginning or later.
+    /// Shows users what was read, in this mode and from the beginning or later.
     pub(crate) fn report(&self, mode: Mode, from_beginning: bool) -> CallReport {
         let (address, words) = (self.text.address(), self.text.words());
         let report = if !words.trim().is_empty() {
@@ -99,8 +99,10 @@ impl PageExcerpt {
         };
         let report = with_note(report, &self.lines);
         match self.rest {
-            Rest::End | Rest::Nothing => report,
-            Rest::More { number, unit, .. } => report.note(format!("{number} more {unit} follow.")),
+            Remainder::End | Remainder::Nothing => report,
+            Remainder::More { number, unit, .. } => {
+                report.note(format!("{number} more {unit} follow."))
+            }
         }
     }
 }
@@ -115,7 +117,7 @@ fn content_of(mode: Mode) -> &'static str {
     }
 }
 
-/// Adds what happened meanwhile as one note: a report has room for few.
+/// Adds what happened meanwhile as one note: a report has only few.
 pub(super) fn with_note(report: CallReport, lines: &[String]) -> CallReport {
     if lines.is_empty() { report } else { report.note(lines.join("\n")) }
 }

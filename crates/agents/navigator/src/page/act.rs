@@ -1,4 +1,4 @@
-//! Clicking and typing, as a hand would.
+//! Clicks and types like a user.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use crate::protocol::{
     CallError, GetContentQuads, GetFrameOwner, InsertText, KeyEvent, MouseEvent,
 };
 
-/// Characters that are typed key by key. More are put in at once, as from a clipboard.
-const TYPED: usize = 300;
-/// How long one event may take. A page may hold it up with a dialog, or with its scripts.
-const EVENT_TIME: Duration = Duration::from_secs(10);
+/// Limits how many characters are typed key by key. More are inserted at once, as from a clipboard.
+const MAX_TYPED_CHARACTERS: usize = 300;
+/// Limits how long one event may take. A page may block it with a dialog, or with its scripts.
+const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// An element that is about to be used.
+/// Holds an element that is about to be used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "the answers of the script, one by one")]
-struct Prepared {
+struct PreparedElement {
     gone: bool,
     visible: bool,
     hit: bool,
@@ -34,7 +34,7 @@ struct Prepared {
     cover: String,
 }
 
-/// Clicks an element. The words say how, where that was not the usual way.
+/// Clicks an element. The returned words say how, if it was not the usual way.
 pub(crate) async fn click(browser: &Browser, element: &Element) -> Result<String, NavigatorError> {
     let prepared = prepare(browser, element).await?;
     if prepared.disabled {
@@ -43,7 +43,7 @@ pub(crate) async fn click(browser: &Browser, element: &Element) -> Result<String
     still_as_decided(element, &prepared, Sensitivity::of_click)?;
     if prepared.visible
         && prepared.hit
-        && let Some((x, y)) = middle(browser, element).await?
+        && let Some((x, y)) = middle_point(browser, element).await?
     {
         let tab = browser.tab()?.session;
         for (kind, button, buttons) in
@@ -51,11 +51,12 @@ pub(crate) async fn click(browser: &Browser, element: &Element) -> Result<String
         {
             let click_count = u8::from(kind != "mouseMoved");
             let event = MouseEvent { r#type: kind, x, y, button, buttons, click_count };
-            event_sent(browser.tell_within(&tab, event, EVENT_TIME).await)?;
+            event_sent(browser.call_within(&tab, event, EVENT_TIMEOUT).await)?;
         }
         return Ok(String::new());
     }
-    let _: bool = browser.ask_element(&element.frame, &element.object, "press", Vec::new()).await?;
+    let _: bool =
+        browser.call_on_element(&element.frame, &element.object, "press", Vec::new()).await?;
     Ok(match (prepared.visible, prepared.cover.as_str()) {
         (false, _) => "it is not visible, so it was clicked by its page's own means".to_owned(),
         (true, "") => {
@@ -65,7 +66,7 @@ pub(crate) async fn click(browser: &Browser, element: &Element) -> Result<String
     })
 }
 
-/// Types into an element, in place of what is in it.
+/// Types into an element, replacing its content.
 pub(crate) async fn type_text(
     browser: &Browser,
     element: &Element,
@@ -99,25 +100,25 @@ pub(crate) async fn type_text(
     Ok(how)
 }
 
-async fn prepare(browser: &Browser, element: &Element) -> Result<Prepared, NavigatorError> {
-    let prepared: Prepared =
-        browser.ask_element(&element.frame, &element.object, "prepare", Vec::new()).await?;
+async fn prepare(browser: &Browser, element: &Element) -> Result<PreparedElement, NavigatorError> {
+    let prepared: PreparedElement =
+        browser.call_on_element(&element.frame, &element.object, "prepare", Vec::new()).await?;
     if prepared.gone {
         return Err(NavigatorError::Stale("it".to_owned()));
     }
     Ok(prepared)
 }
 
-/// An element that has become a field for secrets since somebody decided about it is not used.
+/// Refuses an element that has become a field for secrets since the user decided about it.
 fn still_as_decided(
     element: &Element,
-    prepared: &Prepared,
+    prepared: &PreparedElement,
     reason: impl Fn(&Sensitivity) -> Option<String>,
 ) -> Result<(), NavigatorError> {
     let Some(decided) = &element.decided else { return Ok(()) };
     match (reason(&Sensitivity::read(&prepared.sensitivity)), reason(decided)) {
         (Some(why), None) => Err(NavigatorError::Unsuitable(format!(
-            "the page has changed: {why}, and nobody was asked about that. Read the page again \
+            "the page has changed: {why}, and the user was not asked about that. Read the page again \
              (browser_read with mode outline), then try again"
         ))),
         _ => Ok(()),
@@ -125,24 +126,25 @@ fn still_as_decided(
 }
 
 fn unsuitable(element: &Element, what: &str) -> NavigatorError {
-    NavigatorError::Unsuitable(format!("the {} {what}", super::clean(&element.called)))
+    NavigatorError::Unsuitable(format!("the {} {what}", super::clean(&element.label)))
 }
 
-/// The middle of an element, in the coordinates of the whole page's window.
-async fn middle(
+/// Returns the middle of an element, in the coordinates of the whole page's window.
+async fn middle_point(
     browser: &Browser,
     element: &Element,
 ) -> Result<Option<(f64, f64)>, NavigatorError> {
     let session = element.frame.session.clone();
-    let Some((mut x, mut y)) = place(browser, &session, element.number, true).await? else {
+    let Some((mut x, mut y)) = content_point(browser, &session, element.number, true).await? else {
         return Ok(None);
     };
-    // A frame of another site counts from its own corner: add where it lies in the page around.
+    // Coordinates in a frame of another site start at its own corner: add its position in the outer
+    // page.
     let mut session = session;
-    while let Some(frame) = browser.look(|state| state.frames.get(&session).cloned()) {
+    while let Some(frame) = browser.read_state(|state| state.frames.get(&session).cloned()) {
         let owner = GetFrameOwner { frame_id: frame.frame };
-        let owner = browser.tell(&frame.parent, owner).await?.backend_node_id;
-        let Some((left, top)) = place(browser, &frame.parent, owner, false).await? else {
+        let owner = browser.call(&frame.parent, owner).await?.backend_node_id;
+        let Some((left, top)) = content_point(browser, &frame.parent, owner, false).await? else {
             return Ok(None);
         };
         (x, y) = (x + left, y + top);
@@ -151,14 +153,14 @@ async fn middle(
     Ok(Some((x, y)))
 }
 
-/// The middle or the upper left corner of an element's content.
-async fn place(
+/// Returns the middle or the upper left corner of an element's content.
+async fn content_point(
     browser: &Browser,
     session: &str,
     number: i64,
     middle: bool,
 ) -> Result<Option<(f64, f64)>, NavigatorError> {
-    let quads = match browser.tell(session, GetContentQuads { backend_node_id: number }).await {
+    let quads = match browser.call(session, GetContentQuads { backend_node_id: number }).await {
         Ok(found) => found.quads,
         Err(NavigatorError::Call(CallError::Refused(_))) => return Ok(None),
         Err(error) => return Err(error),
@@ -170,7 +172,7 @@ async fn place(
     Ok(Some(if middle { (f64::midpoint(*x1, *x3), f64::midpoint(*y1, *y3)) } else { (*x1, *y1) }))
 }
 
-/// An event that a page holds up was sent all the same.
+/// Treats an event that a page blocks as sent.
 fn event_sent<T>(result: Result<T, NavigatorError>) -> Result<(), NavigatorError> {
     match result {
         // The page, or its frame, went away with the event: that is what the event was for.
@@ -188,11 +190,11 @@ async fn put(
     by_keys: bool,
 ) -> Result<(), NavigatorError> {
     let has_content: bool =
-        browser.ask_element(&element.frame, &element.object, "focusField", Vec::new()).await?;
+        browser.call_on_element(&element.frame, &element.object, "focusField", Vec::new()).await?;
     if !by_keys {
         let value = vec![Value::from(text)];
         let taken: bool =
-            browser.ask_element(&element.frame, &element.object, "assign", value).await?;
+            browser.call_on_element(&element.frame, &element.object, "assign", value).await?;
         return if taken {
             Ok(())
         } else {
@@ -202,10 +204,10 @@ async fn put(
     if has_content {
         press_key(browser, "Backspace", "Backspace", 8, None).await?;
     }
-    if text.chars().count() > TYPED || text.contains('\n') {
+    if text.chars().count() > MAX_TYPED_CHARACTERS || text.contains('\n') {
         let tab = browser.tab()?.session;
         let text = text.to_owned();
-        return event_sent(browser.tell_within(&tab, InsertText { text }, EVENT_TIME).await);
+        return event_sent(browser.call_within(&tab, InsertText { text }, EVENT_TIMEOUT).await);
     }
     let tab = browser.tab()?.session;
     for character in text.chars() {
@@ -218,7 +220,7 @@ async fn put(
                 windows_virtual_key_code: None,
                 modifiers: None,
             };
-            event_sent(browser.tell_within(&tab, event, EVENT_TIME).await)?;
+            event_sent(browser.call_within(&tab, event, EVENT_TIMEOUT).await)?;
         }
     }
     Ok(())
@@ -241,7 +243,7 @@ async fn press_key(
             windows_virtual_key_code: Some(number),
             modifiers: None,
         };
-        event_sent(browser.tell_within(&tab, event, EVENT_TIME).await)?;
+        event_sent(browser.call_within(&tab, event, EVENT_TIMEOUT).await)?;
     }
     Ok(())
 }
@@ -259,7 +261,7 @@ async fn choose(
 ) -> Result<String, NavigatorError> {
     let value = vec![Value::from(text)];
     let choice: Choice =
-        browser.ask_element(&element.frame, &element.object, "choose", value).await?;
+        browser.call_on_element(&element.frame, &element.object, "choose", value).await?;
     if choice.chosen.is_empty() {
         let options = super::clean(&choice.options.join(", "));
         return Err(unsuitable(element, &format!("has no such option; it has: {options}")));
@@ -269,15 +271,15 @@ async fn choose(
 
 /// Counts changes of the page's main document from now on.
 pub(crate) async fn watch(browser: &Browser, element: &Element) {
-    // Without it, a report says less.
-    let _: Result<bool, _> = browser.ask_frame(&element.frame, "watch", Vec::new()).await;
+    // On failure a report says less.
+    let _: Result<bool, _> = browser.call_in_frame(&element.frame, "watch", Vec::new()).await;
 }
 
-/// Whether the document of an element changed since [`watch`]; `None` where it is not there.
+/// Tells whether the document of an element changed since [`watch`]; `None` if it is gone.
 pub(crate) async fn changed(browser: &Browser, element: &Element, mark: &Mark) -> Option<bool> {
     if browser.mark().ok()?.navigations != mark.navigations {
         return None;
     }
-    let changes: u64 = browser.ask_frame(&element.frame, "changes", Vec::new()).await.ok()?;
+    let changes: u64 = browser.call_in_frame(&element.frame, "changes", Vec::new()).await.ok()?;
     Some(changes > 0)
 }

@@ -1,4 +1,4 @@
-//! From what a call names to an element of the page.
+//! Finds the element of the page that a call names.
 
 use lango_protocol::SessionId;
 use lango_tool::{visible, visible_short};
@@ -11,9 +11,9 @@ use super::sensitivity::Sensitivity;
 use crate::browser::{Browser, FrameReference};
 use crate::error::NavigatorError;
 
-/// How a call names an element.
+/// Says how a call names an element.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub(crate) struct Chosen {
+pub(crate) struct ElementChoice {
     /// Reference from the page's outline, such as e12.
     #[serde(rename = "ref")]
     pub(crate) reference: Option<String>,
@@ -21,22 +21,22 @@ pub(crate) struct Chosen {
     pub(crate) selector: Option<String>,
 }
 
-/// An element of the current page, found.
+/// Identifies an element of the current page.
 #[derive(Debug)]
 pub(crate) struct Element {
     pub(crate) frame: FrameReference,
     pub(crate) number: i64,
-    /// In our world.
+    /// The object id in our isolated world.
     pub(crate) object: String,
-    /// As a report calls it; the words are the page's.
-    pub(crate) called: String,
-    /// What was known of it when somebody decided; `None` where everything had to be asked.
+    /// The name in a report; the words are the page's.
+    pub(crate) label: String,
+    /// What was known of it when the user decided; `None` if the user had to be asked in any case.
     pub(crate) decided: Option<Sensitivity>,
 }
 
-impl Chosen {
-    /// The element in words, for a person who decides, and what is known of it.
-    pub(crate) fn described(&self, references: &References) -> (String, Option<Reference>) {
+impl ElementChoice {
+    /// Describes the element for the user who decides, and returns what is known of it.
+    pub(crate) fn describe(&self, references: &References) -> (String, Option<Reference>) {
         match (&self.reference, &self.selector) {
             (Some(name), _) => match references.get(name) {
                 Some(reference) => {
@@ -45,7 +45,7 @@ impl Chosen {
                         visible(&reference.role),
                         visible(&reference.name),
                         visible_short(name),
-                        super::place_of(&reference.page),
+                        super::display_address(&reference.page),
                     );
                     (words, Some(reference))
                 }
@@ -67,9 +67,9 @@ pub(crate) async fn find(
     references: &References,
     session: &SessionId,
     generation: u64,
-    chosen: &Chosen,
+    choice: &ElementChoice,
 ) -> Result<Element, NavigatorError> {
-    match (&chosen.reference, &chosen.selector) {
+    match (&choice.reference, &choice.selector) {
         (Some(name), None) => by_reference(browser, references, session, generation, name).await,
         (None, Some(selector)) => by_selector(browser, selector).await,
         _ => Err(NavigatorError::WhichElement),
@@ -93,7 +93,7 @@ async fn by_reference(
         frame: reference.frame,
         number: reference.number,
         object,
-        called: format!("{} \"{}\"", reference.role, reference.name),
+        label: format!("{} \"{}\"", reference.role, reference.name),
         decided: Some(reference.sensitivity),
     })
 }
@@ -106,11 +106,11 @@ async fn by_selector(browser: &Browser, selector: &str) -> Result<Element, Navig
             Err(_) if !frame.is_main && !browser.is_gone() => None,
             Err(error) => return Err(error),
         };
-        // What is not a selector comes back as an error object, which is no element.
+        // An invalid selector comes back as an error object, which is no element.
         let Some(object) = found else { continue };
         let Ok(number) = browser.number_of(&frame, &object).await else { continue };
-        let called = format!("what matches {}", visible_short(selector));
-        return Ok(Element { frame, number, object, called, decided: None });
+        let label = format!("what matches {}", visible_short(selector));
+        return Ok(Element { frame, number, object, label, decided: None });
     }
     Err(NavigatorError::NoMatch(visible_short(selector)))
 }

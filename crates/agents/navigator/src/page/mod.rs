@@ -1,4 +1,4 @@
-//! What is on a page: its outline, its text, its elements, as bounded words.
+//! Reads a page as bounded words: its outline, its text, its elements.
 
 mod act;
 mod element;
@@ -11,8 +11,8 @@ mod sensitivity;
 mod tree;
 
 pub(crate) use act::{changed, click, type_text, watch};
-pub(crate) use element::{Chosen, Element, find};
-pub(crate) use origin::{PageText, clean, place_of};
+pub(crate) use element::{Element, ElementChoice, find};
+pub(crate) use origin::{PageText, clean, display_address};
 pub(crate) use outline::{Outline, OutlinePart};
 pub(crate) use read::{Mode, read, status};
 pub(crate) use references::References;

@@ -1,13 +1,14 @@
-//! Page text, marked as what it is.
+//! Marks page text as such.
 //!
-//! Whatever a page says stands between two lines of ours that carry a number drawn for this one
-//! result. A page cannot know the number, so it cannot end its own text and go on as somebody else.
+//! Everything a page says is put between two lines of ours that carry a number drawn for this one
+//! result. A page cannot know the number, so it cannot end its own text and continue as another
+//! speaker.
 
 use lango_tool::visible;
 use serde::Serialize;
 use url::Url;
 
-/// Text that came from a page, with the address it came from.
+/// Holds text that came from a page, with the address it came from.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct PageText {
     url: String,
@@ -15,7 +16,7 @@ pub(crate) struct PageText {
 }
 
 impl PageText {
-    /// Text of the page at `url`.
+    /// Starts the text of the page at `url`.
     pub(crate) fn of(url: &str) -> Self {
         Self { url: url.to_owned(), lines: Vec::new() }
     }
@@ -25,9 +26,9 @@ impl PageText {
         self.lines.extend(text.lines().map(clean));
     }
 
-    /// Returns the address as it is shown.
+    /// Returns the address for display.
     pub(crate) fn address(&self) -> String {
-        place_of(&self.url)
+        display_address(&self.url)
     }
 
     /// Returns the text without the marks around it.
@@ -35,7 +36,7 @@ impl PageText {
         self.lines.join("\n")
     }
 
-    /// The text between its two lines.
+    /// Returns the text between its two lines.
     pub(crate) fn marked(&self) -> String {
         self.marked_with(&uuid::Uuid::new_v4().simple().to_string()[..16])
     }
@@ -55,18 +56,18 @@ impl PageText {
     }
 }
 
-/// An address as it is shown: without what a page may have hidden in it, and not too long.
-pub(crate) fn place_of(url: &str) -> String {
-    const SHOWN: usize = 300;
-    // Parsing writes everything unusual as escapes.
+/// Formats an address for display: without what a page may have hidden in it, and not too long.
+pub(crate) fn display_address(url: &str) -> String {
+    const MAX_SHOWN_CHARACTERS: usize = 300;
+    // Parsing escapes everything unusual.
     let url = Url::parse(url).map_or_else(|_| url.to_owned(), String::from);
-    let shown: String = url.chars().take(SHOWN).collect();
+    let shown: String = url.chars().take(MAX_SHOWN_CHARACTERS).collect();
     let more = if shown.len() < url.len() { "…" } else { "" };
     format!("{}{more}", visible(&shown))
 }
 
-/// One line of a page: typographic spaces are spaces, what only guides line breaks is left out, and
-/// what could hide or reorder text is written out.
+/// Cleans one line of a page: typographic spaces become spaces, what only guides line breaks is
+/// left out, and what could hide or reorder text is written out.
 pub(crate) fn clean(line: &str) -> String {
     let plain: String = line
         .chars()
@@ -102,7 +103,7 @@ mod tests {
         assert_eq!(clean("a\u{a0}b\u{ad}c\u{2009}€"), "a bc €");
         assert_eq!(clean("x\u{202e}y\u{200b}\u{1b}[2J"), "x\\u{202e}y\\u{200b}\\u{1b}[2J");
         assert_eq!(
-            place_of("http://a.example/\u{202e}gpj.exe"),
+            display_address("http://a.example/\u{202e}gpj.exe"),
             "http://a.example/%E2%80%AEgpj.exe"
         );
     }

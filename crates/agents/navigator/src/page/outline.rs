@@ -1,4 +1,5 @@
-//! The outline of a page: what a person who cannot see it would be told, and what can be used.
+//! Builds the outline of a page, as for a user who cannot see it, with the elements that can be
+//! used.
 
 use std::collections::HashMap;
 
@@ -13,40 +14,40 @@ use crate::browser::{Browser, FrameReference};
 use crate::error::NavigatorError;
 use crate::protocol::{CallError, GetFullTree};
 
-/// Documents larger than this are shown by their usable elements alone: their whole tree would be
-/// larger than what is taken from the browser.
-const MOST_NODES: u64 = 20_000;
-const MOST_TEXT: u64 = 2_000_000;
-/// Elements shown of such a document.
-const MOST_USABLE: usize = 400;
+/// Limits the size of documents that are outlined whole. Of larger ones only the usable elements
+/// are shown: their whole tree would exceed the limit on messages from the browser.
+const MAX_NODE_COUNT: u64 = 20_000;
+const MAX_TEXT_CHARACTERS: u64 = 2_000_000;
+/// Limits how many elements of such a document are shown.
+const MAX_USABLE_COUNT: usize = 400;
 
-/// The outline of all frames of a page.
+/// Holds the outline of all frames of a page.
 pub(crate) struct Outline {
     lines: Vec<OutlineLine>,
 }
 
-/// One line of an outline.
+/// Holds one line of an outline.
 struct OutlineLine {
     shown: String,
-    /// What it says, where a person would read it as text.
+    /// Its words, if a user would read them as text.
     words: Option<String>,
 }
 
 impl OutlineLine {
-    /// A line of ours.
+    /// Creates a line in our words.
     fn ours(shown: String) -> Self {
         Self { shown, words: None }
     }
 }
 
-/// A part of an outline.
+/// Holds a part of an outline.
 #[derive(Debug, Serialize)]
 pub(crate) struct OutlinePart {
     /// Its lines.
     pub(crate) text: String,
-    /// What a person would read of them.
+    /// The words in them that a user would read.
     pub(crate) words: Vec<String>,
-    /// How many lines come after.
+    /// The number of lines that come after.
     pub(crate) more: usize,
 }
 
@@ -58,7 +59,7 @@ struct Measure {
 }
 
 impl Outline {
-    /// Looks at the current page.
+    /// Reads the current page.
     pub(crate) async fn of(
         browser: &Browser,
         references: &References,
@@ -71,11 +72,11 @@ impl Outline {
         let mut found = Vec::new();
         let mut card_in_frame = false;
         for frame in frames {
-            let looked = look(browser, &frame).await;
+            let looked = read_frame(browser, &frame).await;
             let (frame_lines, sensitive) = match looked {
-                // A frame that goes or hangs does not take the page with it.
+                // A frame that goes away or hangs does not fail the page.
                 Err(_) if !frame.is_main && !browser.is_gone() => {
-                    let place = super::place_of(&frame.url);
+                    let place = super::display_address(&frame.url);
                     lines.push(OutlineLine::ours(format!("(the frame {place} cannot be read)")));
                     continue;
                 }
@@ -86,7 +87,7 @@ impl Outline {
         }
         for (frame, frame_lines, sensitive) in found {
             if !frame.is_main && !frame_lines.is_empty() {
-                let place = super::place_of(&frame.url);
+                let place = super::display_address(&frame.url);
                 lines.push(OutlineLine::ours(format!("frame {place}:")));
             }
             for line in frame_lines {
@@ -135,18 +136,19 @@ impl Outline {
     }
 }
 
-async fn look(
+async fn read_frame(
     browser: &Browser,
     frame: &FrameReference,
 ) -> Result<(Vec<Line>, HashMap<i64, Sensitivity>), NavigatorError> {
-    let measure: Measure = browser.ask_frame(frame, "measure", Vec::new()).await?;
-    let is_large =
-        measure.nodes > MOST_NODES || measure.text > MOST_TEXT || measure.longest > MOST_TEXT;
+    let measure: Measure = browser.call_in_frame(frame, "measure", Vec::new()).await?;
+    let is_large = measure.nodes > MAX_NODE_COUNT
+        || measure.text > MAX_TEXT_CHARACTERS
+        || measure.longest > MAX_TEXT_CHARACTERS;
     let lines = if is_large {
         usable(browser, frame).await?
     } else {
         let command = GetFullTree { frame_id: frame.frame.clone() };
-        match browser.tell_within(&frame.session, command, browser.timeout()).await {
+        match browser.call_within(&frame.session, command, browser.timeout()).await {
             Ok(tree) => lines_of(&tree),
             Err(NavigatorError::Call(CallError::TooLong)) => usable(browser, frame).await?,
             Err(error) => return Err(error),
@@ -157,9 +159,9 @@ async fn look(
     Ok((lines, sensitive.collect()))
 }
 
-/// The outline of a document whose tree is too large.
+/// Returns the outline of a document whose tree is too large.
 async fn usable(browser: &Browser, frame: &FrameReference) -> Result<Vec<Line>, NavigatorError> {
-    let limit = Value::from(MOST_USABLE);
+    let limit = Value::from(MAX_USABLE_COUNT);
     let elements = browser.find_elements(frame, "usable", vec![limit]).await?;
     let line = |(number, words): (i64, String)| {
         let (role, name) = words.split_once(':').unwrap_or(("button", ""));

@@ -1,8 +1,8 @@
-// What is asked of a page. Runs in a world of its own: it sees the page's document, and the page's
-// scripts see and change nothing of it. Everything that is returned is cut here, so that a page of
+// Answers questions about a page. It runs in an isolated world: it sees the page's document, and the
+// page's scripts cannot see or change it. Everything that is returned is cut here, so that a page of
 // any size becomes an answer of bounded size.
 
-const MOST_NODES = 200000;
+const MAX_NODE_COUNT = 200000;
 
 /** All elements, those behind open shadow roots included, up to a bound. */
 function* elements(root) {
@@ -11,7 +11,7 @@ function* elements(root) {
   while (open.length) {
     const walker = document.createTreeWalker(open.pop(), NodeFilter.SHOW_ELEMENT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      if (++seen > MOST_NODES) return;
+      if (++seen > MAX_NODE_COUNT) return;
       yield node;
       if (node.shadowRoot) open.push(node.shadowRoot);
     }
@@ -31,7 +31,7 @@ class Window {
     this.kept = [];
   }
   line(text) {
-    // A line that is a whole book is cut before it is looked at.
+    // A very long line is cut before it is processed.
     if (text.length > 1000000) {
       this.rest(text.length - 1000000);
       text = text.slice(0, 1000000);
@@ -84,7 +84,7 @@ function write(root, out, isArticle) {
     if (text) out.line(prefix + text);
   };
   const visit = (node, prefix) => {
-    if (++nodes > MOST_NODES) return;
+    if (++nodes > MAX_NODE_COUNT) return;
     if (node.nodeType === Node.TEXT_NODE) {
       if (node.length > 1000000) out.rest(node.length - 1000000);
       inline += node.length > 1000000 ? node.substringData(0, 1000000) : node.data;

@@ -1,4 +1,4 @@
-//! Reading: the words of a page, a bounded part at a time.
+//! Reads the words of a page, a bounded part at a time.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,11 +36,11 @@ impl Mode {
     }
 }
 
-/// A part of a page's text.
+/// Holds a part of a page's text.
 #[derive(Debug, Default)]
 pub(crate) struct Text {
     pub(crate) text: String,
-    /// Characters that come after it.
+    /// The number of characters that come after it.
     pub(crate) more: u64,
 }
 
@@ -61,15 +61,15 @@ pub(crate) async fn read(
     let (mut skip, mut left) = (offset, limit);
     for frame in browser.frames().await? {
         let arguments = vec![Value::from(mode.name()), Value::from(skip), Value::from(left)];
-        let part: Part = match browser.ask_frame(&frame, "read", arguments).await {
+        let part: Part = match browser.call_in_frame(&frame, "read", arguments).await {
             Ok(part) => part,
-            // A frame that goes or hangs does not take the page with it.
+            // A frame that goes away or hangs does not fail the page.
             Err(_) if !frame.is_main && !browser.is_gone() => continue,
             Err(error) => return Err(error),
         };
         if !part.text.trim().is_empty() {
             if !frame.is_main {
-                read.text.push_str(&format!("\nframe {}:\n", super::place_of(&frame.url)));
+                read.text.push_str(&format!("\nframe {}:\n", super::display_address(&frame.url)));
             }
             read.text.push_str(&part.text);
         }
@@ -81,7 +81,7 @@ pub(crate) async fn read(
     Ok(read)
 }
 
-/// What the server said of the document.
+/// Describes the response of the server.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Document {
     pub(crate) status: u16,
@@ -90,10 +90,10 @@ pub(crate) struct Document {
     pub(crate) content_type: String,
 }
 
-/// The status of the current document; 0 where the browser does not know.
+/// Returns the status of the current document; 0 if the browser does not know it.
 pub(crate) async fn status(
     browser: &Browser,
     main: &FrameReference,
 ) -> Result<Document, NavigatorError> {
-    browser.ask_frame(main, "measure", Vec::new()).await
+    browser.call_in_frame(main, "measure", Vec::new()).await
 }

@@ -1,4 +1,4 @@
-//! The short names of elements: `e12`.
+//! Manages the short names of elements, such as `e12`.
 //!
 //! A name belongs to one element of one page of one session, and to no other as long as the program
 //! runs: so a proposal, which knows no session, can say what an element is.
@@ -11,17 +11,17 @@ use lango_protocol::SessionId;
 use super::sensitivity::Sensitivity;
 use crate::browser::FrameReference;
 
-/// Names kept for one session. The oldest are forgotten.
-const MOST: usize = 5000;
+/// Limits how many names are kept. The oldest are forgotten.
+const MAX_NAME_COUNT: usize = 5000;
 
-/// An element that was shown.
+/// Describes an element that was shown.
 #[derive(Debug, Clone)]
 pub(crate) struct Reference {
     pub(crate) session: SessionId,
-    /// Which browser of the session it was in.
+    /// The generation of the session's browser that it was in.
     pub(crate) browser: u64,
     pub(crate) frame: FrameReference,
-    /// What the browser knows it by.
+    /// The browser's number of the node.
     pub(crate) number: i64,
     pub(crate) role: String,
     pub(crate) name: String,
@@ -40,55 +40,55 @@ impl Reference {
 type Key = (SessionId, u64, String, i64);
 
 #[derive(Default)]
-struct Known {
+struct ReferenceTable {
     next: u64,
     by_name: BTreeMap<u64, Reference>,
     by_element: HashMap<Key, u64>,
 }
 
-/// All names of the program. Cheap to clone.
+/// Holds all names of the program. It is cheap to clone.
 #[derive(Clone, Default)]
 pub(crate) struct References {
-    // Proposals look here without waiting for the page; held for one look-up.
-    known: Arc<Mutex<Known>>,
+    // Proposals look here without waiting for the page; locked for one lookup.
+    table: Arc<Mutex<ReferenceTable>>,
 }
 
 impl References {
-    /// The name of an element, the same one as before where it has one.
+    /// Returns the name of an element, the same one as before if it has one.
     pub(crate) fn name(&self, reference: Reference) -> String {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         let key = reference.key();
-        let number = if let Some(number) = known.by_element.get(&key) {
+        let number = if let Some(number) = table.by_element.get(&key) {
             *number
         } else {
-            known.next += 1;
-            known.next
+            table.next += 1;
+            table.next
         };
-        known.by_element.insert(key, number);
+        table.by_element.insert(key, number);
         let session = reference.session.clone();
-        known.by_name.insert(number, reference);
-        if known.by_name.len() > MOST {
-            known.forget_oldest(&session);
+        table.by_name.insert(number, reference);
+        if table.by_name.len() > MAX_NAME_COUNT {
+            table.forget_oldest(&session);
         }
         format!("e{number}")
     }
 
-    /// The element of a name.
+    /// Returns the element of a name.
     pub(crate) fn get(&self, name: &str) -> Option<Reference> {
         let number = name.trim().strip_prefix('e')?.parse().ok()?;
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.by_name.get(&number).cloned()
+        let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        table.by_name.get(&number).cloned()
     }
 
     /// Forgets what belongs to a session.
     pub(crate) fn forget(&self, session: &SessionId) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.by_name.retain(|_, reference| reference.session != *session);
-        known.by_element.retain(|(owner, ..), _| owner != session);
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        table.by_name.retain(|_, reference| reference.session != *session);
+        table.by_element.retain(|(owner, ..), _| owner != session);
     }
 }
 
-impl Known {
+impl ReferenceTable {
     /// Forgets the older half of a session's names.
     fn forget_oldest(&mut self, session: &SessionId) {
         let own: Vec<u64> = self
@@ -145,13 +145,13 @@ mod tests {
     fn names_are_bounded_and_the_newest_stay() {
         let references = References::default();
         let session = SessionId::generate();
-        let count = i64::try_from(MOST).unwrap() * 2;
+        let count = i64::try_from(MAX_NAME_COUNT).unwrap() * 2;
         let names = (0..count).map(|number| references.name(reference(&session, number)));
         let last = names.fold(None, |_, name| Some(name));
         assert!(references.get(&last.unwrap()).is_some());
         assert!(references.get("e1").is_none());
-        let known = references.known.lock().unwrap();
-        assert!(known.by_name.len() <= MOST && known.by_element.len() <= MOST);
+        let table = references.table.lock().unwrap();
+        assert!(table.by_name.len() <= MAX_NAME_COUNT && table.by_element.len() <= MAX_NAME_COUNT);
     }
 
     #[test]

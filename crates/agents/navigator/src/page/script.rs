@@ -1,8 +1,8 @@
-//! Our script for pages, and how its functions are called.
+//! Holds our script for pages, and builds calls of its functions.
 
 const SCRIPT: &str = include_str!("page.js");
 
-/// The declaration of a function that calls one function of the script.
+/// Returns the declaration of a function that calls one function of the script.
 pub(crate) fn calling(function: &str) -> String {
     format!("function(...values) {{ {SCRIPT}\nreturn {function}.apply(this, values); }}")
 }

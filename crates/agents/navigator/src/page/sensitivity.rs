@@ -1,19 +1,19 @@
-//! Fields and buttons that a person must decide about, whatever the rules allow.
+//! Detects fields and buttons that the user must decide about, whatever the rules allow.
 
-/// What using an element may give away.
+/// Tells what using an element may give away.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Sensitivity {
     /// Nothing in particular.
     #[default]
     None,
-    /// The element is a field for a secret. What it is, for a person.
+    /// The element is a field for a secret; the text says which, for the user.
     Field(String),
-    /// Using the element may send secrets or money. What it belongs to, for a person.
+    /// Using the element may send secrets or money; the text says what it belongs to, for the user.
     Form(String),
 }
 
 impl Sensitivity {
-    /// From the words of our script: `field: why` or `form: why`.
+    /// Parses the result of our script: `field: why` or `form: why`.
     pub(crate) fn read(words: &str) -> Self {
         match words.split_once(": ") {
             Some(("field", why)) => Self::Field(why.to_owned()),
@@ -22,7 +22,7 @@ impl Sensitivity {
         }
     }
 
-    /// Why a person must be asked before it is clicked. A click into a field only goes there.
+    /// Says why the user must be asked before it is clicked. A click into a field only focuses it.
     pub(crate) fn of_click(&self) -> Option<String> {
         match self {
             Self::Form(why) => Some(format!("this belongs to {why}")),
@@ -30,7 +30,7 @@ impl Sensitivity {
         }
     }
 
-    /// Why a person must be asked before something is typed into it.
+    /// Says why the user must be asked before text is typed into it.
     pub(crate) fn of_typing(&self, submits: bool) -> Option<String> {
         match self {
             Self::Field(why) => Some(format!("this is {why}")),
@@ -40,7 +40,7 @@ impl Sensitivity {
     }
 }
 
-/// Whether the name of a button speaks of money.
+/// Tells whether the name of a button is about money.
 pub(crate) fn names_a_payment(name: &str) -> bool {
     const WORDS: [&str; 24] = [
         "pay",
@@ -71,7 +71,7 @@ pub(crate) fn names_a_payment(name: &str) -> bool {
     let name = name.to_lowercase();
     WORDS.iter().any(|word| {
         name.match_indices(word).any(|(at, _)| {
-            // A whole word where words have spaces between them.
+            // Languages with spaces between words need a whole word.
             let before = name[..at].chars().next_back();
             let after = name[at + word.len()..].chars().next();
             !word.is_ascii()

@@ -1,4 +1,4 @@
-//! From the accessibility tree of a frame to the lines of its outline. Pure.
+//! Converts the accessibility tree of a frame to the lines of its outline. It is pure.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::protocol::{AccessibilityNode, AccessibilityTree};
 
-/// Lines made of one frame at most; more are only counted.
-const MOST_LINES: usize = 5000;
-/// Characters of a name.
-const SHOWN: usize = 160;
+/// Limits how many lines are built for one frame; more are only counted.
+const MAX_LINE_COUNT: usize = 5000;
+/// Limits how many characters of a name are shown.
+const MAX_NAME_CHARACTERS: usize = 160;
 
-/// Roles that something can be done with.
+/// Lists the roles of usable elements.
 const USABLE: [&str; 22] = [
     "button",
     "link",
@@ -36,8 +36,8 @@ const USABLE: [&str; 22] = [
     "Date",
     "DateTime",
 ];
-/// Roles that give a page its shape.
-const SHAPE: [&str; 19] = [
+/// Lists the roles that structure a page.
+const STRUCTURAL: [&str; 19] = [
     "heading",
     "main",
     "navigation",
@@ -58,10 +58,10 @@ const SHAPE: [&str; 19] = [
     "img",
     "tablist",
 ];
-/// Roles whose parts are not shown.
+/// Lists the roles whose parts are not shown.
 const FIELDS: [&str; 7] =
     ["textbox", "searchbox", "spinbutton", "slider", "Date", "DateTime", "ColorWell"];
-/// Roles that hold a run of text.
+/// Lists the roles that hold a run of text.
 const BLOCKS: [&str; 9] = [
     "paragraph",
     "listitem",
@@ -74,7 +74,7 @@ const BLOCKS: [&str; 9] = [
     "caption",
 ];
 
-/// One line of an outline, without the name that it gets when it is shown.
+/// Holds one line of an outline, without the reference that it gets when it is shown.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) depth: usize,
@@ -83,30 +83,30 @@ pub(super) struct Line {
     pub(super) states: Vec<String>,
     /// The paragraph, list item or cell that a text is in.
     pub(super) block: String,
-    /// Of what can be used.
+    /// The node number of a usable element.
     pub(super) number: Option<i64>,
 }
 
-/// The lines of a frame, from its accessibility tree.
+/// Returns the lines of a frame, from its accessibility tree.
 pub(super) fn lines_of(tree: &AccessibilityTree) -> Vec<Line> {
     let by_id: HashMap<&str, &AccessibilityNode> =
         tree.nodes.iter().map(|node| (node.node_id.as_str(), node)).collect();
     let mut lines = Vec::new();
-    // Depth first, without recursion: a page may be nested as deeply as it likes.
-    let mut open: Vec<Place<'_>> = tree
+    // It walks depth first, without recursion: a page may be nested to any depth.
+    let mut open: Vec<OpenNode<'_>> = tree
         .nodes
         .iter()
         .filter(|node| node.parent_id.is_none())
-        .map(|node| Place { node, depth: 0, named_by: String::new(), block: String::new() })
+        .map(|node| OpenNode { node, depth: 0, named_by: String::new(), block: String::new() })
         .collect();
     open.reverse();
-    while let Some(place) = open.pop() {
-        if lines.len() >= MOST_LINES {
+    while let Some(open_node) = open.pop() {
+        if lines.len() >= MAX_LINE_COUNT {
             break;
         }
-        let node = place.node;
-        let line = if node.ignored { None } else { line_of(&place) };
-        let Place { depth, mut named_by, mut block, .. } = place;
+        let node = open_node.node;
+        let line = if node.ignored { None } else { line_of(&open_node) };
+        let OpenNode { depth, mut named_by, mut block, .. } = open_node;
         let mut below = depth;
         if BLOCKS.contains(&text_of(node.role.as_ref().map(|role| &role.value)).as_str()) {
             block.clone_from(&node.node_id);
@@ -118,36 +118,36 @@ pub(super) fn lines_of(tree: &AccessibilityTree) -> Vec<Line> {
             add(&mut lines, line);
         }
         let role = text_of(node.role.as_ref().map(|role| &role.value));
-        // What is in a field is its value, and shown with it.
+        // The content of a field is its value, which is shown with it.
         let is_field = FIELDS.contains(&role.as_str());
         for id in node.child_ids.iter().rev().filter(|_| !is_field) {
             if let Some(child) = by_id.get(id.as_str()) {
                 let (named_by, block) = (named_by.clone(), block.clone());
-                open.push(Place { node: child, depth: below, named_by, block });
+                open.push(OpenNode { node: child, depth: below, named_by, block });
             }
         }
     }
     lines
 }
 
-/// A node on the way through a tree, and what is above it.
-struct Place<'a> {
+/// Holds a node during the walk through a tree, and its context.
+struct OpenNode<'a> {
     node: &'a AccessibilityNode,
     depth: usize,
-    /// What the element around it is called.
+    /// The name of the element around it.
     named_by: String,
     /// The paragraph, list item or cell around it.
     block: String,
 }
 
-/// Adds a line; text that goes on in the same paragraph goes on in the same line.
+/// Adds a line; text that continues the same paragraph continues the same line.
 fn add(lines: &mut Vec<Line>, line: Line) {
     if let Some(last) = lines.last_mut()
         && line.role == "text"
         && last.role == "text"
         && !line.block.is_empty()
         && last.block == line.block
-        && last.name.len() < SHOWN
+        && last.name.len() < MAX_NAME_CHARACTERS
     {
         last.name.push(' ');
         last.name.push_str(&line.name);
@@ -156,11 +156,11 @@ fn add(lines: &mut Vec<Line>, line: Line) {
     lines.push(line);
 }
 
-fn line_of(place: &Place<'_>) -> Option<Line> {
-    let Place { node, depth, named_by, block } = place;
+fn line_of(open_node: &OpenNode<'_>) -> Option<Line> {
+    let OpenNode { node, depth, named_by, block } = open_node;
     let role = text_of(node.role.as_ref().map(|role| &role.value));
     let full = text_of(node.name.as_ref().map(|name| &name.value));
-    let name: String = squeeze(&full).chars().take(SHOWN).collect();
+    let name: String = squeeze(&full).chars().take(MAX_NAME_CHARACTERS).collect();
     let property = |wanted: &str| {
         node.properties.iter().find(|property| property.name == wanted).map(|p| &p.value.value)
     };
@@ -168,9 +168,9 @@ fn line_of(place: &Place<'_>) -> Option<Line> {
     let is_usable = USABLE.contains(&role.as_str())
         || (is_focusable && !matches!(role.as_str(), "RootWebArea" | "Iframe" | "none"));
     let is_text = role == "StaticText";
-    // Text that the element around it is already called by.
+    // The element around it is already named by this text.
     let is_repeated = is_text && (name.is_empty() || named_by.contains(name.as_str()));
-    let is_shape = SHAPE.contains(&role.as_str())
+    let is_shape = STRUCTURAL.contains(&role.as_str())
         && (!name.is_empty() || matches!(role.as_str(), "dialog" | "alertdialog" | "form"));
     if is_repeated || !(is_usable || is_shape || is_text) {
         return None;
@@ -196,7 +196,7 @@ fn line_of(place: &Place<'_>) -> Option<Line> {
     }
     let value: String = squeeze(&text_of(node.value.as_ref().map(|value| &value.value)))
         .chars()
-        .take(SHOWN)
+        .take(MAX_NAME_CHARACTERS)
         .collect();
     if is_usable && !value.is_empty() && value != name {
         states.push(format!("value {value:?}"));
@@ -212,7 +212,7 @@ fn line_of(place: &Place<'_>) -> Option<Line> {
 }
 
 impl Line {
-    /// Returns what the line says, where a person would read it as text.
+    /// Returns what the line says, if a user would read it as text.
     pub(super) fn words(&self) -> Option<&str> {
         let is_text = matches!(self.role.as_str(), "heading" | "text" | "link");
         Some(self.name.as_str()).filter(|name| is_text && !name.is_empty())

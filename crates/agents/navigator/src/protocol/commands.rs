@@ -1,13 +1,13 @@
-//! The commands that are used, and the parts of their answers that are read.
+//! Declares the commands that are used, and the parts of their answers that are read.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Command;
 
-/// An answer without content.
+/// Is an answer without content.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Nothing {}
+pub(crate) struct EmptyReply {}
 
 /// Declares commands: fields in, a method, a reply.
 macro_rules! commands {
@@ -28,51 +28,51 @@ macro_rules! commands {
     )*};
 }
 
-/// Whether a parameter is left out: an option without a value.
+/// Tells whether a parameter is left out: an option without a value.
 fn is_absent<T: Serialize>(value: &T) -> bool {
-    // The protocol refuses `null` where a parameter may be missing.
+    // The protocol refuses `null` for an absent parameter.
     matches!(serde_json::to_value(value), Ok(Value::Null))
 }
 
 commands! {
-    "Browser.getVersion" => GetVersion {} -> Nothing;
-    "Browser.close" => CloseBrowser {} -> Nothing;
+    "Browser.getVersion" => GetVersion {} -> EmptyReply;
+    "Browser.close" => CloseBrowser {} -> EmptyReply;
     "Browser.setDownloadBehavior" => SetDownloadBehavior {
         behavior: &'static str, download_path: String, events_enabled: bool,
-    } -> Nothing;
-    "Browser.cancelDownload" => CancelDownload { guid: String } -> Nothing;
-    "Target.setDiscoverTargets" => SetDiscoverTargets { discover: bool } -> Nothing;
-    "Target.createTarget" => CreateTarget { url: String } -> Nothing;
-    "Target.closeTarget" => CloseTarget { target_id: String } -> Nothing;
+    } -> EmptyReply;
+    "Browser.cancelDownload" => CancelDownload { guid: String } -> EmptyReply;
+    "Target.setDiscoverTargets" => SetDiscoverTargets { discover: bool } -> EmptyReply;
+    "Target.createTarget" => CreateTarget { url: String } -> EmptyReply;
+    "Target.closeTarget" => CloseTarget { target_id: String } -> EmptyReply;
     "Target.setAutoAttach" => SetAutoAttach {
         auto_attach: bool, wait_for_debugger_on_start: bool, flatten: bool,
         filter: Vec<TargetFilter>,
-    } -> Nothing;
-    "Fetch.enable" => EnableFetch { handle_auth_requests: bool } -> Nothing;
-    "Fetch.disable" => DisableFetch {} -> Nothing;
-    "Fetch.continueRequest" => ContinueRequest { request_id: String } -> Nothing;
+    } -> EmptyReply;
+    "Fetch.enable" => EnableFetch { handle_auth_requests: bool } -> EmptyReply;
+    "Fetch.disable" => DisableFetch {} -> EmptyReply;
+    "Fetch.continueRequest" => ContinueRequest { request_id: String } -> EmptyReply;
     "Fetch.continueWithAuth" => ContinueWithAuth {
         request_id: String, auth_challenge_response: AuthResponse,
-    } -> Nothing;
-    "Page.enable" => EnablePage {} -> Nothing;
-    "Page.setLifecycleEventsEnabled" => SetLifecycleEvents { enabled: bool } -> Nothing;
-    "Page.setInterceptFileChooserDialog" => InterceptFileChooser { enabled: bool } -> Nothing;
+    } -> EmptyReply;
+    "Page.enable" => EnablePage {} -> EmptyReply;
+    "Page.setLifecycleEventsEnabled" => SetLifecycleEvents { enabled: bool } -> EmptyReply;
+    "Page.setInterceptFileChooserDialog" => InterceptFileChooser { enabled: bool } -> EmptyReply;
     "Page.navigate" => Navigate { url: String } -> Navigated;
-    "Page.stopLoading" => StopLoading {} -> Nothing;
-    "Page.crash" => CrashPage {} -> Nothing;
+    "Page.stopLoading" => StopLoading {} -> EmptyReply;
+    "Page.crash" => CrashPage {} -> EmptyReply;
     "Page.getFrameTree" => GetFrameTree {} -> FrameTreeReply;
     "Page.createIsolatedWorld" => CreateIsolatedWorld { frame_id: String, world_name: &'static str }
         -> CreatedWorld;
     "Page.getNavigationHistory" => GetNavigationHistory {} -> NavigationHistory;
-    "Page.navigateToHistoryEntry" => NavigateToHistoryEntry { entry_id: i64 } -> Nothing;
-    "Page.resetNavigationHistory" => ResetNavigationHistory {} -> Nothing;
-    "Page.handleJavaScriptDialog" => HandleDialog { accept: bool } -> Nothing;
+    "Page.navigateToHistoryEntry" => NavigateToHistoryEntry { entry_id: i64 } -> EmptyReply;
+    "Page.resetNavigationHistory" => ResetNavigationHistory {} -> EmptyReply;
+    "Page.handleJavaScriptDialog" => HandleDialog { accept: bool } -> EmptyReply;
     "Page.captureScreenshot" => CaptureScreenshot {
         format: &'static str, capture_beyond_viewport: bool, clip: Option<Clip>,
     } -> Screenshot;
     "Page.getLayoutMetrics" => GetLayoutMetrics {} -> LayoutMetrics;
-    "Runtime.runIfWaitingForDebugger" => RunIfWaiting {} -> Nothing;
-    "Runtime.terminateExecution" => TerminateExecution {} -> Nothing;
+    "Runtime.runIfWaitingForDebugger" => RunIfWaiting {} -> EmptyReply;
+    "Runtime.terminateExecution" => TerminateExecution {} -> EmptyReply;
     "Runtime.callFunctionOn" => CallFunctionOn {
         function_declaration: String, object_id: Option<String>, execution_context_id: Option<i64>,
         arguments: Vec<CallArgument>, return_by_value: bool, await_promise: bool,
@@ -86,12 +86,12 @@ commands! {
     "Accessibility.getFullAXTree" => GetFullTree { frame_id: String } -> AccessibilityTree;
     "Input.dispatchMouseEvent" => MouseEvent {
         r#type: &'static str, x: f64, y: f64, button: &'static str, buttons: u8, click_count: u8,
-    } -> Nothing;
+    } -> EmptyReply;
     "Input.dispatchKeyEvent" => KeyEvent {
         r#type: &'static str, key: Option<String>, code: Option<&'static str>,
         text: Option<String>, windows_virtual_key_code: Option<u32>, modifiers: Option<u8>,
-    } -> Nothing;
-    "Input.insertText" => InsertText { text: String } -> Nothing;
+    } -> EmptyReply;
+    "Input.insertText" => InsertText { text: String } -> EmptyReply;
 }
 
 #[derive(Debug, Serialize)]

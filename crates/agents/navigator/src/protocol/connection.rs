@@ -1,4 +1,4 @@
-//! Calls and their answers, and events, over one connection.
+//! Sends calls and receives their answers, and events, over one connection.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,40 +13,40 @@ use tokio_util::sync::CancellationToken;
 
 use super::reader::{self, Incoming};
 
-/// The longest message that is taken from the browser. A longer one is dropped, and its call fails.
-const LONGEST_MESSAGE: usize = 24 * 1024 * 1024;
+/// Limits the size of a message from the browser. A longer one is dropped, and its call fails.
+const MAX_MESSAGE_BYTES: usize = 24 * 1024 * 1024;
 
-/// Events that wait to be looked at. Whoever looks never waits for an answer, so this only has to
-/// hold what comes while something else runs.
-const WAITING_EVENTS: usize = 1024;
+/// Limits how many events are queued. The receiver never waits for an answer, so the queue only has
+/// to hold what comes while something else runs.
+const MAX_QUEUED_EVENTS: usize = 1024;
 
-/// A command and what it answers.
+/// Describes a command and its answer.
 pub(crate) trait Command: Serialize {
     const METHOD: &'static str;
     type Reply: DeserializeOwned;
 }
 
-/// Why a call has no answer.
+/// Says why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CallError {
-    /// The browser said no.
+    /// The browser refused the call.
     #[error("{0}")]
     Refused(String),
     /// The browser or the page did not answer in time.
     #[error("no answer to {method} within {seconds} s")]
     TimedOut { method: &'static str, seconds: u64 },
-    /// The answer is too long to be taken.
+    /// The answer exceeds the limit.
     #[error("the answer is too long")]
     TooLong,
     /// The browser is gone.
     #[error("the browser is gone")]
     Gone,
-    /// The answer is not what the protocol says.
+    /// The answer does not follow the protocol.
     #[error("unexpected answer to {method}: {reason}")]
     Unexpected { method: &'static str, reason: String },
 }
 
-/// Something that happened.
+/// Describes an event of the browser.
 #[derive(Debug)]
 pub(crate) struct Event {
     /// The session of the target that it happened in; none for the browser itself.
@@ -56,7 +56,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// The parameters as a type; `None` where they are something else.
+    /// Parses the parameters; `None` if they have another type.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_str(self.parameters.get()).ok()
     }
@@ -70,11 +70,11 @@ struct Pending {
     waiting: HashMap<u64, oneshot::Sender<Answer>>,
 }
 
-/// A connection to a browser. Cheap to clone.
+/// Connects to a browser. It is cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Connection {
     outgoing: mpsc::Sender<Vec<u8>>,
-    // Shared by the callers and the reader, for one look-up at a time.
+    // Shared by the callers and the reader, for one lookup at a time.
     pending: Arc<Mutex<Pending>>,
     gone: CancellationToken,
 }
@@ -106,26 +106,26 @@ struct Failure {
 }
 
 impl Connection {
-    /// Speaks over a pair of pipes. Events go to the receiver.
+    /// Opens a connection over a pair of pipes. Events go to the receiver.
     pub(crate) fn open(
         from: impl AsyncRead + Unpin + Send + 'static,
         to: impl AsyncWrite + Unpin + Send + 'static,
     ) -> (Self, mpsc::Receiver<Event>) {
         let (outgoing, queue) = mpsc::channel(64);
-        let (events, happened) = mpsc::channel(WAITING_EVENTS);
+        let (events, happened) = mpsc::channel(MAX_QUEUED_EVENTS);
         let connection = Self { outgoing, pending: Arc::default(), gone: CancellationToken::new() };
         tokio::spawn(write(queue, to, connection.gone.clone()));
         let (pending, gone) = (Arc::clone(&connection.pending), connection.gone.clone());
         tokio::spawn(async move {
             read(BufReader::with_capacity(64 * 1024, from), &pending, events, &gone).await;
             gone.cancel();
-            // Whoever still waits waits for nothing; dropping the senders tells them.
+            // Pending calls will not be answered; dropping the senders tells them.
             pending.lock().unwrap_or_else(PoisonError::into_inner).waiting.clear();
         });
         (connection, happened)
     }
 
-    /// Fires when the browser is gone.
+    /// Returns the token that fires when the browser is gone.
     pub(crate) fn gone(&self) -> &CancellationToken {
         &self.gone
     }
@@ -203,14 +203,14 @@ async fn read(
     let finish = |id: u64, answer: Answer| {
         let waiting = pending.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);
         if let Some(sender) = waiting {
-            // Whoever called may have given up.
+            // The caller may have given up.
             let _ = sender.send(answer);
         }
     };
     loop {
         let incoming = tokio::select! {
             () = gone.cancelled() => return,
-            incoming = reader::next(&mut from, LONGEST_MESSAGE) => incoming,
+            incoming = reader::next(&mut from, MAX_MESSAGE_BYTES) => incoming,
         };
         let message = match incoming {
             Err(_) | Ok(None) => return,
@@ -222,7 +222,7 @@ async fn read(
             }
             Ok(Some(Incoming::Message(bytes))) => bytes,
         };
-        // What is not a message of the protocol has nobody who waits for it.
+        // No call waits for what is not a message of the protocol.
         let Ok(message) = serde_json::from_slice::<Message>(&message) else { continue };
         match (message.id, message.method) {
             (Some(id), _) => finish(

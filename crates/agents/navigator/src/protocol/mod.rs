@@ -1,8 +1,8 @@
-//! The browser's debugging protocol, over a pair of pipes.
+//! Implements the browser's debugging protocol, over a pair of pipes.
 //!
-//! Pipes and not a port: nobody else on this machine can speak to the browser, and a browser whose
-//! pipe closes ends by itself, also when we are killed. This module knows messages; what they mean
-//! for a page is known above.
+//! It uses pipes and not a port: no other process on this machine can talk to the browser, and a
+//! browser whose pipe closes ends by itself, also when this process is killed. This module knows
+//! messages; their meaning for a page is defined in the modules above.
 
 mod commands;
 mod connection;

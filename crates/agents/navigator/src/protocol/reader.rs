@@ -1,10 +1,10 @@
-//! Messages out of a stream of bytes: each ends with a zero byte.
+//! Reads messages from a stream of bytes: each ends with a zero byte.
 
 use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
-/// What came.
+/// Holds what was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Incoming {
     /// A whole message.
@@ -13,13 +13,13 @@ pub(super) enum Incoming {
     TooLong(Vec<u8>),
 }
 
-/// Enough of a long message to see what it answers.
-const BEGINNING: usize = 64;
+/// Is enough of a long message to see what it answers.
+const BEGINNING_BYTES: usize = 64;
 
-/// The next message; `None` at the end. Never holds more than `most` bytes.
+/// Returns the next message; `None` at the end. It never holds more than `max_bytes`.
 pub(super) async fn next(
     from: &mut (impl AsyncBufRead + Unpin),
-    most: usize,
+    max_bytes: usize,
 ) -> io::Result<Option<Incoming>> {
     let mut message = Vec::new();
     let mut is_too_long = false;
@@ -30,10 +30,10 @@ pub(super) async fn next(
         }
         let end = piece.iter().position(|byte| *byte == 0);
         let part = &piece[..end.unwrap_or(piece.len())];
-        if message.len() + part.len() > most {
+        if message.len() + part.len() > max_bytes {
             is_too_long = true;
-            message.extend_from_slice(&part[..part.len().min(BEGINNING)]);
-            message.truncate(BEGINNING);
+            message.extend_from_slice(&part[..part.len().min(BEGINNING_BYTES)]);
+            message.truncate(BEGINNING_BYTES);
             message.shrink_to_fit();
         } else if !is_too_long {
             message.extend_from_slice(part);
@@ -47,7 +47,7 @@ pub(super) async fn next(
     }
 }
 
-/// The id of the call that the beginning of a message answers.
+/// Returns the id of the call that the beginning of a message answers.
 pub(super) fn answered_id(beginning: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(beginning).ok()?;
     let digits = text.strip_prefix("{\"id\":")?;
@@ -82,7 +82,7 @@ mod tests {
             let Some(Incoming::TooLong(kept)) = next(&mut reader, 1000).await.unwrap() else {
                 panic!("it was not too long");
             };
-            assert!(kept.len() <= BEGINNING);
+            assert!(kept.len() <= BEGINNING_BYTES);
             assert_eq!(answered_id(&kept), Some(77));
             let rest = next(&mut reader, 1000).await.unwrap();
             assert_eq!(rest, Some(Incoming::Message(b"{\"id\":78}".to_vec())));

@@ -1,4 +1,4 @@
-//! `browser_back`: the page before this one.
+//! Implements `browser_back`, which returns to the previous page.
 
 use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
@@ -37,12 +37,12 @@ impl Tool for Back {
         context: ToolContext,
     ) -> Result<ActionOutcome, ToolError> {
         self.navigator
-            .run(&context, async |held| {
-                let Some(arrival) = held.browser()?.back().await? else {
+            .run(&context, async |lease| {
+                let Some(arrival) = lease.browser()?.back().await? else {
                     let error = "there is no page before this one";
                     return Err(NavigatorError::Unsuitable(error.to_owned()));
                 };
-                let page = PageView::of(&held, arrival).await?;
+                let page = PageView::of(&lease, arrival).await?;
                 Ok(ActionOutcome { headline: "Went back.".to_owned(), page })
             })
             .await

@@ -1,4 +1,4 @@
-//! `browser_click`: clicks an element.
+//! Implements `browser_click`, which clicks an element.
 
 use lango_protocol::CallReport;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
@@ -9,8 +9,8 @@ use super::origin_of;
 use crate::browser::Mark;
 use crate::error::NavigatorError;
 use crate::outcome::{ActionOutcome, PageView};
-use crate::page::{self, Chosen, Element};
-use crate::sessions::{Held, Navigator};
+use crate::page::{self, Element, ElementChoice};
+use crate::sessions::{BrowserLease, Navigator};
 
 pub(crate) struct Click {
     navigator: Navigator,
@@ -26,8 +26,8 @@ pub(crate) struct ClickArguments {
 }
 
 impl ClickArguments {
-    fn chosen(&self) -> Chosen {
-        Chosen { reference: self.r#ref.clone(), selector: self.selector.clone() }
+    fn choice(&self) -> ElementChoice {
+        ElementChoice { reference: self.r#ref.clone(), selector: self.selector.clone() }
     }
 }
 
@@ -52,16 +52,16 @@ impl Tool for Click {
         context: ToolContext,
     ) -> Result<ActionOutcome, ToolError> {
         self.navigator
-            .run(&context, async |held| {
-                let browser = held.browser()?;
+            .run(&context, async |lease| {
+                let browser = lease.browser()?;
                 let references = self.navigator.references();
-                let chosen = arguments.chosen();
+                let choice = arguments.choice();
                 let element =
-                    page::find(browser, references, held.id(), held.generation(), &chosen).await?;
+                    page::find(browser, references, lease.id(), lease.generation(), &choice).await?;
                 let mark = browser.mark()?;
                 page::watch(browser, &element).await;
                 let how = page::click(browser, &element).await?;
-                after(&held, &element, &mark, "Clicked", &how).await
+                action_outcome(&lease, &element, &mark, "Clicked", &how).await
             })
             .await
     }
@@ -79,14 +79,14 @@ impl Tool for Click {
     }
 
     fn propose(&self, arguments: &ClickArguments) -> Option<Proposal> {
-        let (words, known) = arguments.chosen().described(self.navigator.references());
+        let (words, known) = arguments.choice().describe(self.navigator.references());
         let summary = format!("Click {words}");
         Some(match known {
             Some(reference) => Proposal {
                 always_ask: reference.sensitivity.of_click(),
                 ..Proposal::of(summary, [&origin_of(&reference.page)])
             },
-            // Nobody can say beforehand what a selector means on the page as it is then.
+            // It is not known beforehand what a selector will match on the page.
             None => Proposal {
                 unreadable: Some("which element it is, is known only on the page".to_owned()),
                 always_ask: Some("it may be a button that pays or signs in".to_owned()),
@@ -96,15 +96,15 @@ impl Tool for Click {
     }
 }
 
-/// What came of an action on an element.
-pub(super) async fn after(
-    held: &Held,
+/// Builds the outcome of an action on an element.
+pub(super) async fn action_outcome(
+    lease: &BrowserLease,
     element: &Element,
     mark: &Mark,
     done: &str,
     how: &str,
 ) -> Result<ActionOutcome, NavigatorError> {
-    let browser = held.browser()?;
+    let browser = lease.browser()?;
     let arrival = browser.settle(mark).await?;
     let now = browser.mark()?;
     let happened = if now.target != mark.target {
@@ -119,8 +119,8 @@ pub(super) async fn after(
             Some(false) => "nothing on the page changed",
         }
     };
-    let called = page::clean(&element.called);
+    let label = page::clean(&element.label);
     let how = if how.is_empty() { String::new() } else { format!(" ({how})") };
-    let headline = format!("{done}: {called}{how}. Then: {happened}.");
-    Ok(ActionOutcome { headline, page: PageView::of(held, arrival).await? })
+    let headline = format!("{done}: {label}{how}. Then: {happened}.");
+    Ok(ActionOutcome { headline, page: PageView::of(lease, arrival).await? })
 }

@@ -1,4 +1,4 @@
-//! `browser_close`: ends the session's browser.
+//! Implements `browser_close`, which ends the session's browser.
 
 use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
@@ -41,7 +41,7 @@ impl Tool for Close {
         context: ToolContext,
     ) -> Result<CloseOutcome, ToolError> {
         self.navigator
-            .run(&context, async |mut held| Ok(CloseOutcome { was_open: held.close().await }))
+            .run(&context, async |mut lease| Ok(CloseOutcome { was_open: lease.close().await }))
             .await
     }
 

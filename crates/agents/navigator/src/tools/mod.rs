@@ -1,4 +1,4 @@
-//! The tools, one file each.
+//! Holds the tools, one file each.
 
 mod back;
 mod click;
@@ -18,7 +18,7 @@ pub(crate) use screenshot::Screenshot;
 pub(crate) use r#type::Type;
 pub(crate) use wait::Wait;
 
-/// What rules about an action on a page are compared with: the site.
+/// Returns what rules about an action on a page are compared with: the site.
 fn origin_of(page: &str) -> String {
     lango_egress::Url::parse(page)
         .map_or_else(|_| page.to_owned(), |url| url.origin().ascii_serialization())

@@ -1,6 +1,6 @@
-//! `browser_navigate`: opens a page.
+//! Implements `browser_navigate`, which opens a page.
 
-use lango_egress::{Blocked, Destination, Refusal, Url};
+use lango_egress::{BlockedRequest, Destination, Refusal, Url};
 use lango_protocol::CallReport;
 use lango_text::code_span;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible};
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::browser::{Arrival, Browser};
 use crate::error::NavigatorError;
-use crate::outcome::{Meanwhile, PageView};
-use crate::page::place_of;
-use crate::sessions::{Held, Navigator};
+use crate::outcome::{IncidentReport, PageView};
+use crate::page::display_address;
+use crate::sessions::{BrowserLease, Navigator};
 
 pub(crate) struct Navigate {
     navigator: Navigator,
@@ -29,17 +29,17 @@ pub(crate) struct NavigateArguments {
 pub(crate) enum NavigateOutcome {
     /// A page is shown.
     Page {
-        /// What is to be said of the browser first.
+        /// A note about the browser that comes first.
         preface: Option<&'static str>,
         /// Whether scripts of the page had to be stopped.
         scripts_stopped: bool,
         view: Box<PageView>,
     },
-    /// The address was a file.
-    File(Meanwhile),
+    /// The address led to a file.
+    File(IncidentReport),
 }
 
-/// What is said of a page whose scripts were stopped.
+/// Is said of a page whose scripts were stopped.
 const SCRIPTS_STOPPED: &str = "Its scripts did not end by themselves and were stopped.";
 
 impl NavigateOutcome {
@@ -81,9 +81,9 @@ impl Tool for Navigate {
         context: ToolContext,
     ) -> Result<NavigateOutcome, ToolError> {
         self.navigator
-            .run(&context, async |mut held| {
+            .run(&context, async |mut lease| {
                 let url = check(&self.navigator, &arguments.url).await?;
-                open(&mut held, &url).await
+                open(&mut lease, &url).await
             })
             .await
     }
@@ -118,7 +118,7 @@ impl Tool for Navigate {
     }
 
     fn propose(&self, arguments: &NavigateArguments) -> Option<Proposal> {
-        // As it will be requested, so that no spelling hides where it leads.
+        // The address is shown as it will be requested, so that no spelling hides where it leads.
         let address = match Destination::of_url(&arguments.url) {
             Ok((url, _)) => String::from(url),
             Err(_) => arguments.url.clone(),
@@ -138,39 +138,39 @@ async fn check(navigator: &Navigator, text: &str) -> Result<Url, NavigatorError>
     Ok(url)
 }
 
-async fn open(held: &mut Held, url: &Url) -> Result<NavigateOutcome, NavigatorError> {
+async fn open(lease: &mut BrowserLease, url: &Url) -> Result<NavigateOutcome, NavigatorError> {
     let mut preface =
-        held.has_ended().then_some("The browser had ended by itself and was started again.");
-    let first = attempt(held, url).await;
+        lease.has_ended().then_some("The browser had ended by itself and was started again.");
+    let first = attempt(lease, url).await;
     let arrival = match first {
-        // Nothing was changed by a page that never came: once more, with a new browser.
+        // A page that never loaded has changed nothing: try once more, with a new browser.
         Err(NavigatorError::Ended) => {
-            held.close().await;
+            lease.close().await;
             preface = Some("The browser ended and was started again.");
-            attempt(held, url).await?
+            attempt(lease, url).await?
         }
         other => other?,
     };
     if arrival == Arrival::Download {
-        return Ok(NavigateOutcome::File(Meanwhile::of(held).await?));
+        return Ok(NavigateOutcome::File(IncidentReport::of(lease).await?));
     }
-    let (view, scripts_stopped) = match PageView::of(held, arrival).await {
-        // A page whose scripts never end is there all the same; they were stopped.
-        Err(NavigatorError::Hangs) => (PageView::of(held, arrival).await?, true),
+    let (view, scripts_stopped) = match PageView::of(lease, arrival).await {
+        // A page whose scripts never end can be read all the same; they were stopped.
+        Err(NavigatorError::Hangs) => (PageView::of(lease, arrival).await?, true),
         other => (other?, false),
     };
     Ok(NavigateOutcome::Page { preface, scripts_stopped, view: Box::new(view) })
 }
 
-async fn attempt(held: &mut Held, url: &Url) -> Result<Arrival, NavigatorError> {
-    let browser = held.started().await?;
-    // What was left over from before is not about this page.
+async fn attempt(lease: &mut BrowserLease, url: &Url) -> Result<Arrival, NavigatorError> {
+    let browser = lease.start_if_needed().await?;
+    // What is left from before is not about this page.
     browser.take_blocked();
     let arrived = browser.navigate(url.as_str()).await;
     let blocked = browser.take_blocked();
     match &arrived {
         Err(NavigatorError::NoTunnel(_)) => {
-            // What has a scheme was asked for without a tunnel, and is not what failed.
+            // A target with a scheme was requested without a tunnel, and is not what failed.
             if let Some(reason) = blocked.iter().rfind(|one| !one.target.contains("://")) {
                 return Err(refused(url, reason));
             }
@@ -186,14 +186,14 @@ async fn attempt(held: &mut Held, url: &Url) -> Result<Arrival, NavigatorError> 
     arrived
 }
 
-/// Whether the page that is shown is the proxy's refusal.
-fn is_shown(browser: &Browser, blocked: &Blocked) -> bool {
+/// Tells whether the page that is shown is the proxy's refusal.
+fn is_shown(browser: &Browser, blocked: &BlockedRequest) -> bool {
     browser.tab().is_ok_and(|tab| tab.url == blocked.target)
 }
 
-fn refused(url: &Url, blocked: &Blocked) -> NavigatorError {
-    let from = place_of(url.as_str());
-    let target = place_of(&blocked.target);
+fn refused(url: &Url, blocked: &BlockedRequest) -> NavigatorError {
+    let from = display_address(url.as_str());
+    let target = display_address(&blocked.target);
     if from == target {
         return NavigatorError::Blocked(blocked.explanation.clone());
     }
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_file_is_not_told_as_a_page() {
-        let outcome = NavigateOutcome::File(Meanwhile::default());
+        let outcome = NavigateOutcome::File(IncidentReport::default());
         let report = outcome.report("http://a.example/x.zip\u{202e}");
         assert_eq!(
             report,

@@ -1,20 +1,20 @@
-//! `browser_read`: what is on the page.
+//! Implements `browser_read`, which reads the page.
 
 use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::outcome::{PageExcerpt, Rest};
+use crate::outcome::{PageExcerpt, Remainder};
 use crate::page::{Mode, Outline, read};
 use crate::sessions::Navigator;
 
-/// Characters of text without a limit of the call's own, and at most.
-const USUAL_TEXT: u64 = 12_000;
-const MOST_TEXT: u64 = 60_000;
-/// The same for lines of an outline.
-const USUAL_LINES: u64 = 200;
-const MOST_LINES: u64 = 1000;
+/// Limits how many characters are returned if the call sets no limit.
+const DEFAULT_TEXT_CHARACTERS: u64 = 12_000;
+const MAX_TEXT_CHARACTERS: u64 = 60_000;
+/// Limits how many lines of an outline are returned if the call sets no limit.
+const DEFAULT_LINE_COUNT: u64 = 200;
+const MAX_LINE_COUNT: u64 = 1000;
 
 pub(crate) struct Read {
     navigator: Navigator,
@@ -56,27 +56,27 @@ impl Tool for Read {
     ) -> Result<PageExcerpt, ToolError> {
         let ReadArguments { mode, offset, limit } = arguments;
         self.navigator
-            .run(&context, async |held| {
-                let browser = held.browser()?;
+            .run(&context, async |lease| {
+                let browser = lease.browser()?;
                 if mode == Mode::Outline {
-                    let limit = limit.unwrap_or(USUAL_LINES).clamp(1, MOST_LINES);
+                    let limit = limit.unwrap_or(DEFAULT_LINE_COUNT).clamp(1, MAX_LINE_COUNT);
                     let references = self.navigator.references();
                     let outline =
-                        Outline::of(browser, references, held.id(), held.generation()).await?;
+                        Outline::of(browser, references, lease.id(), lease.generation()).await?;
                     let [begin, length] = [offset, limit].map(|n| usize::try_from(n).unwrap_or(0));
                     let part = outline.part(begin, length);
                     let more = u64::try_from(part.more).unwrap_or(0);
-                    let rest = Rest::of(more, "lines", offset.saturating_add(limit));
-                    return PageExcerpt::of(&held, &part.text, rest).await;
+                    let rest = Remainder::of(more, "lines", offset.saturating_add(limit));
+                    return PageExcerpt::of(&lease, &part.text, rest).await;
                 }
-                let limit = limit.unwrap_or(USUAL_TEXT).clamp(1, MOST_TEXT);
+                let limit = limit.unwrap_or(DEFAULT_TEXT_CHARACTERS).clamp(1, MAX_TEXT_CHARACTERS);
                 let part = read(browser, mode, offset, limit).await?;
                 let rest = if part.text.trim().is_empty() {
-                    Rest::Nothing
+                    Remainder::Nothing
                 } else {
-                    Rest::of(part.more, "characters", offset.saturating_add(limit))
+                    Remainder::of(part.more, "characters", offset.saturating_add(limit))
                 };
-                PageExcerpt::of(&held, &part.text, rest).await
+                PageExcerpt::of(&lease, &part.text, rest).await
             })
             .await
     }

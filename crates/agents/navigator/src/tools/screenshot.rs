@@ -1,4 +1,4 @@
-//! `browser_screenshot`: a picture of the page, in a file.
+//! Implements `browser_screenshot`, which stores a picture of the page in a file.
 
 use std::path::PathBuf;
 
@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::browser::Browser;
 use crate::error::NavigatorError;
-use crate::outcome::Meanwhile;
+use crate::outcome::IncidentReport;
 use crate::protocol::{CallError, CaptureScreenshot, Clip, GetLayoutMetrics};
 use crate::sessions::Navigator;
 use crate::storage;
 
-/// Pixels of a picture's height. Some pages have no end.
-const HIGHEST: f64 = 10_000.0;
-const WIDEST: f64 = 4_000.0;
+/// Limits the height of a picture in pixels. Some pages have no end.
+const MAX_HEIGHT_PIXELS: f64 = 10_000.0;
+const MAX_WIDTH_PIXELS: f64 = 4_000.0;
 
 pub(crate) struct Screenshot {
     navigator: Navigator,
@@ -40,7 +40,7 @@ pub(crate) struct ScreenshotOutcome {
     height: u32,
     bytes: usize,
     #[serde(skip)]
-    meanwhile: Meanwhile,
+    meanwhile: IncidentReport,
 }
 
 impl ScreenshotOutcome {
@@ -78,12 +78,12 @@ impl Tool for Screenshot {
         context: ToolContext,
     ) -> Result<ScreenshotOutcome, ToolError> {
         self.navigator
-            .run(&context, async |held| {
-                let png = capture(held.browser()?, arguments.full_page).await?;
-                let directory = self.navigator.settings().screenshots.join(held.id().as_str());
+            .run(&context, async |lease| {
+                let png = capture(lease.browser()?, arguments.full_page).await?;
+                let directory = self.navigator.settings().screenshots.join(lease.id().as_str());
                 let path = storage::keep_screenshot(&directory, &png)?;
                 let (width, height) = size_of(&png);
-                let (bytes, meanwhile) = (png.len(), Meanwhile::of(&held).await?);
+                let (bytes, meanwhile) = (png.len(), IncidentReport::of(&lease).await?);
                 Ok(ScreenshotOutcome { path, width, height, bytes, meanwhile })
             })
             .await
@@ -109,14 +109,15 @@ async fn capture(browser: &Browser, full_page: bool) -> Result<Vec<u8>, Navigato
         return Err(NavigatorError::Crashed);
     }
     let clip = if full_page {
-        let size = browser.tell(&tab.session, GetLayoutMetrics {}).await?.css_content_size;
-        let (width, height) = (size.width.clamp(1.0, WIDEST), size.height.clamp(1.0, HIGHEST));
+        let size = browser.call(&tab.session, GetLayoutMetrics {}).await?.css_content_size;
+        let width = size.width.clamp(1.0, MAX_WIDTH_PIXELS);
+        let height = size.height.clamp(1.0, MAX_HEIGHT_PIXELS);
         Some(Clip { x: 0.0, y: 0.0, width, height, scale: 1.0 })
     } else {
         None
     };
     let command = CaptureScreenshot { format: "png", capture_beyond_viewport: full_page, clip };
-    let shot = match browser.tell_within(&tab.session, command, browser.timeout()).await {
+    let shot = match browser.call_within(&tab.session, command, browser.timeout()).await {
         Ok(shot) => shot,
         Err(NavigatorError::Call(CallError::TooLong)) => {
             let error = "the picture is too large. Take one without full_page";
@@ -132,7 +133,7 @@ async fn capture(browser: &Browser, full_page: bool) -> Result<Vec<u8>, Navigato
         .map_err(|error| NavigatorError::Failed(format!("the picture is broken: {error}")))
 }
 
-/// Width and height, from where every PNG has them.
+/// Returns width and height, from the header that every PNG has.
 fn size_of(png: &[u8]) -> (u32, u32) {
     let at = |index: usize| {
         let bytes = png.get(index..index + 4).and_then(|bytes| bytes.try_into().ok());
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_picture_is_told_by_its_file_and_size() {
-        let (path, meanwhile) = (PathBuf::from("/home/ada/shot 1.png"), Meanwhile::default());
+        let (path, meanwhile) = (PathBuf::from("/home/ada/shot 1.png"), IncidentReport::default());
         let outcome = ScreenshotOutcome { path, width: 1280, height: 757, bytes: 15012, meanwhile };
         let report = outcome.report();
         assert_eq!(

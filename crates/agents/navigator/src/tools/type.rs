@@ -1,14 +1,14 @@
-//! `browser_type`: types into a field.
+//! Implements `browser_type`, which types into a field.
 
 use lango_protocol::CallReport;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible_lines};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::click::after;
+use super::click::action_outcome;
 use super::origin_of;
 use crate::outcome::ActionOutcome;
-use crate::page::{self, Chosen};
+use crate::page::{self, ElementChoice};
 use crate::sessions::Navigator;
 
 pub(crate) struct Type {
@@ -30,8 +30,8 @@ pub(crate) struct TypeArguments {
 }
 
 impl TypeArguments {
-    fn chosen(&self) -> Chosen {
-        Chosen { reference: self.r#ref.clone(), selector: self.selector.clone() }
+    fn choice(&self) -> ElementChoice {
+        ElementChoice { reference: self.r#ref.clone(), selector: self.selector.clone() }
     }
 }
 
@@ -56,18 +56,18 @@ impl Tool for Type {
         context: ToolContext,
     ) -> Result<ActionOutcome, ToolError> {
         self.navigator
-            .run(&context, async |held| {
-                let browser = held.browser()?;
+            .run(&context, async |lease| {
+                let browser = lease.browser()?;
                 let references = self.navigator.references();
-                let chosen = arguments.chosen();
+                let choice = arguments.choice();
                 let element =
-                    page::find(browser, references, held.id(), held.generation(), &chosen).await?;
+                    page::find(browser, references, lease.id(), lease.generation(), &choice).await?;
                 let mark = browser.mark()?;
                 page::watch(browser, &element).await;
                 let (text, submit) = (&arguments.text, arguments.submit);
                 let how = page::type_text(browser, &element, text, submit).await?;
                 let done = if submit { "Typed and pressed Enter in" } else { "Typed into" };
-                after(&held, &element, &mark, done, &how).await
+                action_outcome(&lease, &element, &mark, done, &how).await
             })
             .await
     }
@@ -85,7 +85,7 @@ impl Tool for Type {
     }
 
     fn propose(&self, arguments: &TypeArguments) -> Option<Proposal> {
-        let (words, known) = arguments.chosen().described(self.navigator.references());
+        let (words, known) = arguments.choice().describe(self.navigator.references());
         let text = visible_lines(&arguments.text, "| ");
         let enter =
             if arguments.submit { "\nthen press Enter, which may send the form" } else { "" };

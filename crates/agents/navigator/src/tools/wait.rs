@@ -1,4 +1,4 @@
-//! `browser_wait`: waits for an element or a text.
+//! Implements `browser_wait`, which waits for an element or a text.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use tokio::time::Instant;
 
 use crate::browser::Browser;
 use crate::error::NavigatorError;
-use crate::outcome::Meanwhile;
+use crate::outcome::IncidentReport;
 use crate::sessions::Navigator;
 
-const USUAL_SECONDS: u64 = 10;
-const MOST_SECONDS: u64 = 120;
-const PAUSE: Duration = Duration::from_millis(200);
+const DEFAULT_SECONDS: u64 = 10;
+const MAX_SECONDS: u64 = 120;
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(crate) struct Wait {
     navigator: Navigator,
@@ -39,10 +39,10 @@ pub(crate) struct WaitOutcome {
     /// The element or the text.
     what: String,
     found: bool,
-    /// How long it was waited for at most.
+    /// The limit of the wait.
     seconds: u64,
     #[serde(skip)]
-    meanwhile: Meanwhile,
+    meanwhile: IncidentReport,
 }
 
 impl WaitOutcome {
@@ -86,17 +86,17 @@ impl Tool for Wait {
                 return Err(ToolError::Arguments(either));
             }
         };
-        let seconds = arguments.timeout_seconds.unwrap_or(USUAL_SECONDS).min(MOST_SECONDS);
+        let seconds = arguments.timeout_seconds.unwrap_or(DEFAULT_SECONDS).min(MAX_SECONDS);
         self.navigator
-            .run(&context, async |held| {
-                let browser = held.browser()?;
+            .run(&context, async |lease| {
+                let browser = lease.browser()?;
                 let deadline = Instant::now() + Duration::from_secs(seconds);
                 let mut found = is_there(browser, &arguments).await?;
                 while !found && Instant::now() < deadline {
-                    tokio::time::sleep(PAUSE).await;
+                    tokio::time::sleep(POLL_INTERVAL).await;
                     found = is_there(browser, &arguments).await?;
                 }
-                let meanwhile = Meanwhile::of(&held).await?;
+                let meanwhile = IncidentReport::of(&lease).await?;
                 Ok(WaitOutcome { what, found, seconds, meanwhile })
             })
             .await
@@ -125,14 +125,14 @@ async fn is_there(browser: &Browser, wanted: &WaitArguments) -> Result<bool, Nav
             Value::from(wanted.selector.clone().unwrap_or_default()),
             Value::from(wanted.text.clone().unwrap_or_default()),
         ];
-        match browser.ask_frame(&frame, "has", arguments).await {
+        match browser.call_in_frame(&frame, "has", arguments).await {
             Ok(true) => return Ok(true),
             Err(NavigatorError::Failed(reason)) if reason.contains("bad selector") => {
                 let selector = visible_short(wanted.selector.as_deref().unwrap_or_default());
                 let error = format!("{selector} is not a CSS selector");
                 return Err(NavigatorError::Unsuitable(error));
             }
-            // The page may be on its way to another one: that is what is waited for.
+            // The page may be navigating to another one: that is what the call waits for.
             Ok(false) | Err(NavigatorError::Failed(_) | NavigatorError::Call(_)) => {}
             Err(_) if !frame.is_main && !browser.is_gone() => {}
             Err(error) => return Err(error),
@@ -151,7 +151,7 @@ mod tests {
             what: "Garden".to_owned(),
             found,
             seconds: 1,
-            meanwhile: Meanwhile::default(),
+            meanwhile: IncidentReport::default(),
         };
         let report = outcome(true).report();
         assert!(!report.unsuccessful);

@@ -1,86 +1,86 @@
-//! Clicking and typing, and what pages do then.
+//! Tests clicking and typing, and how pages react.
 
 use serde_json::json;
 
 use crate::site::Site;
-use crate::support::Hands;
+use crate::support::Tools;
 
 #[tokio::test]
 async fn clicks_say_what_came_of_them() {
     let site = Site::start().await;
-    let hands = Hands::at(&[site.place()]);
+    let tools = Tools::at(&[site.authority()]);
 
-    hands.open(&site.url("/shop")).await.unwrap();
-    let clicked = hands.click("Add to basket").await.unwrap();
+    tools.open(&site.url("/shop")).await.unwrap();
+    let clicked = tools.click("Add to basket").await.unwrap();
     assert!(
         clicked.starts_with("Clicked: button \"Add to basket\". Then: the page changed."),
         "{clicked}"
     );
     assert!(clicked.contains("Added to the basket"), "{clicked}");
-    let error = hands.click("Sold out").await.unwrap_err().to_string();
+    let error = tools.click("Sold out").await.unwrap_err().to_string();
     assert!(error.contains("disabled"), "{error}");
-    let clicked = hands.click("Contact").await.unwrap();
+    let clicked = tools.click("Contact").await.unwrap();
     assert!(
         clicked.contains("Then: a new page is shown.") && clicked.contains("/form"),
         "{clicked}"
     );
 
-    // What is covered, what does nothing, what is gone.
-    hands.open(&site.url("/covered")).await.unwrap();
-    let clicked = hands.click("Below the banner").await.unwrap();
+    // An element that is covered, one that does nothing, one that is gone.
+    tools.open(&site.url("/covered")).await.unwrap();
+    let clicked = tools.click("Below the banner").await.unwrap();
     assert!(clicked.contains("something covers it") && clicked.contains("reached"), "{clicked}");
-    let clicked = hands.click("Does nothing").await.unwrap();
+    let clicked = tools.click("Does nothing").await.unwrap();
     assert!(clicked.contains("nothing on the page changed"), "{clicked}");
-    let old = hands.reference("Old one").await;
-    let remove = hands.reference("Remove old").await;
-    hands.call("browser_click", json!({"ref": remove})).await.unwrap();
-    let error = hands.call("browser_click", json!({"ref": old})).await.unwrap_err().to_string();
+    let old = tools.reference("Old one").await;
+    let remove = tools.reference("Remove old").await;
+    tools.call("browser_click", json!({"ref": remove})).await.unwrap();
+    let error = tools.call("browser_click", json!({"ref": old})).await.unwrap_err().to_string();
     assert!(error.contains("browser_read with mode outline"), "{error}");
     // An element that is still there keeps its reference.
-    assert_eq!(hands.reference("Remove old").await, remove);
+    assert_eq!(tools.reference("Remove old").await, remove);
 
-    // By selector, and by nothing.
-    let clicked = hands.call("browser_click", json!({"selector": "#b"})).await.unwrap();
+    // By selector, and without any.
+    let clicked = tools.call("browser_click", json!({"selector": "#b"})).await.unwrap();
     assert!(clicked.starts_with("Clicked: what matches #b"), "{clicked}");
     for wrong in
         [json!({"selector": "#nowhere"}), json!({"selector": "((("}), json!({"ref": "e999999"})]
     {
-        let error = hands.call("browser_click", wrong).await.unwrap_err().to_string();
+        let error = tools.call("browser_click", wrong).await.unwrap_err().to_string();
         assert!(error.contains("browser_read"), "{error}");
     }
-    assert!(hands.call("browser_click", json!({})).await.is_err());
+    assert!(tools.call("browser_click", json!({})).await.is_err());
 
-    // Dialogs are answered and told.
-    hands.open(&site.url("/dialogs")).await.unwrap();
-    let clicked = hands.click("Alert").await.unwrap();
+    // Dialogs are answered and reported.
+    tools.open(&site.url("/dialogs")).await.unwrap();
+    let clicked = tools.click("Alert").await.unwrap();
     assert!(clicked.contains("A dialog (alert) came up and was dismissed."), "{clicked}");
     assert!(clicked.contains("dialog: watch out"), "{clicked}");
-    let clicked = hands.click("Confirm").await.unwrap();
+    let clicked = tools.click("Confirm").await.unwrap();
     assert!(clicked.contains("answer: false"), "{clicked}");
-    // One that would keep us from leaving does not.
-    let opened = hands.open(&site.url("/popup")).await.unwrap();
+    // A dialog that would prevent leaving does not.
+    let opened = tools.open(&site.url("/popup")).await.unwrap();
     assert!(opened.contains("Opener"), "{opened}");
 
-    // New windows and tabs are followed, and not without end.
-    let clicked = hands.click("Open window").await.unwrap();
+    // New windows and tabs are followed, up to a limit.
+    let clicked = tools.click("Open window").await.unwrap();
     assert!(clicked.contains("A new tab opened") && clicked.contains("Green teapot"), "{clicked}");
-    hands.open(&site.url("/popup")).await.unwrap();
-    let clicked = hands.click("Open tab").await.unwrap();
+    tools.open(&site.url("/popup")).await.unwrap();
+    let clicked = tools.click("Open tab").await.unwrap();
     assert!(clicked.contains("A new tab opened") && clicked.contains("/form"), "{clicked}");
-    hands.open(&site.url("/many")).await.unwrap();
-    hands.click("Open all").await.unwrap();
-    assert!(hands.navigator.tabs().await <= 8);
-    hands.navigator.close().await;
+    tools.open(&site.url("/many")).await.unwrap();
+    tools.click("Open all").await.unwrap();
+    assert!(tools.navigator.tabs().await <= 8);
+    tools.navigator.close().await;
 }
 
 #[tokio::test]
 async fn fields_are_filled_in_as_by_hand() {
     let site = Site::start().await;
-    let hands = Hands::at(&[site.place()]);
-    hands.open(&site.url("/form")).await.unwrap();
+    let tools = Tools::at(&[site.authority()]);
+    tools.open(&site.url("/form")).await.unwrap();
     let fill = async |words: &str, text: &str| {
-        let reference = hands.reference(words).await;
-        hands.call("browser_type", json!({"ref": reference, "text": text})).await
+        let reference = tools.reference(words).await;
+        tools.call("browser_type", json!({"ref": reference, "text": text})).await
     };
     let typed = fill("textbox \"Name\"", "Ada").await.unwrap();
     assert!(typed.contains("(value \"Ada\")"), "{typed}");
@@ -97,14 +97,14 @@ async fn fields_are_filled_in_as_by_hand() {
     fill("Day", "2026-12-31").await.unwrap();
     let error = fill("Send me a copy", "yes").await.unwrap_err().to_string();
     assert!(error.contains("use browser_click"), "{error}");
-    let checked = hands.click("Send me a copy").await.unwrap();
+    let checked = tools.click("Send me a copy").await.unwrap();
     assert!(checked.contains("(checked)"), "{checked}");
     let error = fill("Attachment", "/etc/passwd").await.unwrap_err().to_string();
     assert!(error.contains("files are not given"), "{error}");
-    let asked = hands.click("Attachment").await.unwrap();
+    let asked = tools.click("Attachment").await.unwrap();
     assert!(asked.contains("files are not given to pages"), "{asked}");
 
-    let sent = hands.click("button \"Send\"").await.unwrap();
+    let sent = tools.click("button \"Send\"").await.unwrap();
     assert!(sent.contains("a new page is shown") && sent.contains("status 404"), "{sent}");
     let posted = site.requests().into_iter().find(|line| line.starts_with("POST /sent")).unwrap();
     for part in [
@@ -116,78 +116,78 @@ async fn fields_are_filled_in_as_by_hand() {
     ] {
         assert!(posted.contains(part), "{part}: {posted}");
     }
-    hands.navigator.close().await;
+    tools.navigator.close().await;
 }
 
 #[tokio::test]
 async fn passwords_and_payments_always_ask() {
     let site = Site::start().await;
-    let hands = Hands::at(&[site.place()]);
-    hands.open(&site.url("/login")).await.unwrap();
+    let tools = Tools::at(&[site.authority()]);
+    tools.open(&site.url("/login")).await.unwrap();
     let [user, password, sign_in, search, search_button] = [
-        hands.reference("textbox \"User\"").await,
-        hands.reference("textbox \"Password\"").await,
-        hands.reference("button \"Sign in\"").await,
-        hands.reference("textbox \"Search\"").await,
-        hands.reference("button \"Search\"").await,
+        tools.reference("textbox \"User\"").await,
+        tools.reference("textbox \"Password\"").await,
+        tools.reference("button \"Sign in\"").await,
+        tools.reference("textbox \"Search\"").await,
+        tools.reference("button \"Search\"").await,
     ];
     let typing = |reference: &str, submit: bool| {
         let arguments = json!({"ref": reference, "text": "x\u{202e}y", "submit": submit});
-        hands.propose("browser_type", &arguments)
+        tools.propose("browser_type", &arguments)
     };
-    let clicking = |reference: &str| hands.propose("browser_click", &json!({"ref": reference}));
+    let clicking = |reference: &str| tools.propose("browser_click", &json!({"ref": reference}));
     assert_eq!(typing(&user, false).always_ask, None);
     assert!(typing(&user, true).always_ask.unwrap().contains("password"));
     assert!(typing(&password, false).always_ask.unwrap().contains("password"));
     assert!(clicking(&sign_in).always_ask.unwrap().contains("password"));
     assert_eq!(typing(&search, true).always_ask, None);
     assert_eq!(clicking(&search_button).always_ask, None);
-    // What a person sees: which element, on which page, what exactly.
+    // The user sees which element, on which page, and what exactly.
     let proposal = typing(&user, true);
     assert!(proposal.summary.contains("the textbox \"User\""), "{}", proposal.summary);
     assert!(proposal.summary.contains(&site.url("/login")), "{}", proposal.summary);
     assert!(proposal.summary.contains("| x\\u{202e}y"), "{}", proposal.summary);
     assert!(proposal.summary.contains("press Enter"), "{}", proposal.summary);
     assert_eq!(proposal.steps[0].words, [format!("http://{}", site.address)]);
-    // Nobody knows what a selector or an old reference means.
+    // It is not known what a selector or an old reference means.
     for arguments in [json!({"selector": "button"}), json!({"ref": "e99999"})] {
-        let proposal = hands.propose("browser_click", &arguments);
+        let proposal = tools.propose("browser_click", &arguments);
         assert!(proposal.always_ask.is_some() && proposal.unreadable.is_some(), "{proposal:?}");
     }
     // A whole sign-in, with its cookie.
     let type_into = async |reference: &str, text: &str| {
-        hands.call("browser_type", json!({"ref": reference, "text": text})).await.unwrap()
+        tools.call("browser_type", json!({"ref": reference, "text": text})).await.unwrap()
     };
     type_into(&user, "ada").await;
     let typed = type_into(&password, "hunter2").await;
     assert!(!typed.contains("hunter2"), "{typed}");
-    let signed_in = hands.call("browser_click", json!({"ref": sign_in})).await.unwrap();
+    let signed_in = tools.call("browser_click", json!({"ref": sign_in})).await.unwrap();
     assert!(signed_in.contains("Hello Ada"), "{signed_in}");
 
     // Payments: card fields, one-time codes, and buttons without a form or by their name.
-    let opened = hands.open(&site.url("/pay")).await.unwrap();
+    let opened = tools.open(&site.url("/pay")).await.unwrap();
     let reference = |words: &str| crate::support::reference_in(&opened, words);
     assert!(typing(&reference("Card number"), false).always_ask.unwrap().contains("card"));
     assert!(typing(&reference("Code"), false).always_ask.unwrap().contains("one-time"));
     assert!(clicking(&reference("Continue")).always_ask.is_some());
     assert!(clicking(&reference("Buy now")).always_ask.is_some());
 
-    // A field that becomes one for passwords after somebody decided is not filled in.
-    hands.open(&site.url("/form")).await.unwrap();
-    let name = hands.reference("textbox \"Name\"").await;
+    // A field that becomes one for passwords after the user decided is not filled in.
+    tools.open(&site.url("/form")).await.unwrap();
+    let name = tools.reference("textbox \"Name\"").await;
     assert_eq!(typing(&name, false).always_ask, None);
-    hands.open(&site.url("/turncoat")).await.unwrap();
-    let innocent = hands.reference("textbox \"Nickname\"").await;
+    tools.open(&site.url("/turncoat")).await.unwrap();
+    let innocent = tools.reference("textbox \"Nickname\"").await;
     assert_eq!(typing(&innocent, false).always_ask, None);
-    hands.click("Turn").await.unwrap();
-    // The old decision is about the old field: the outline has been read again by the click, so
-    // take the turn after the last look.
-    let innocent = hands.reference("textbox \"Second\"").await;
+    tools.click("Turn").await.unwrap();
+    // The old decision is about the old field: the click has read the outline again, so take the
+    // turn after the last read.
+    let innocent = tools.reference("textbox \"Second\"").await;
     assert_eq!(typing(&innocent, false).always_ask, None);
-    let found = hands.call("browser_wait", json!({"text": "has turned"})).await.unwrap();
+    let found = tools.call("browser_wait", json!({"text": "has turned"})).await.unwrap();
     assert!(found.starts_with("Found"), "{found}");
     let typed = json!({"ref": innocent, "text": "secret"});
-    let error = hands.call("browser_type", typed).await.unwrap_err().to_string();
-    assert!(error.contains("nobody was asked"), "{error}");
-    hands.navigator.close().await;
+    let error = tools.call("browser_type", typed).await.unwrap_err().to_string();
+    assert!(error.contains("the user was not asked"), "{error}");
+    tools.navigator.close().await;
 }

@@ -1,16 +1,16 @@
-//! Where the browser may go, whatever a page tries.
+//! Tests where the browser may go, whatever a page tries.
 
 use lango_tool::ToolError;
 use serde_json::json;
 
 use crate::site::Site;
-use crate::support::Hands;
+use crate::support::Tools;
 
 #[tokio::test]
 async fn forbidden_places_see_nothing_of_the_browser() {
     let forbidden = Site::start().await;
-    let site = Site::beside(&forbidden.url("")).await;
-    let hands = Hands::at(&[site.place()]);
+    let site = Site::linking_to(&forbidden.url("")).await;
+    let tools = Tools::at(&[site.authority()]);
 
     // C1, C6: refused before there is a browser.
     let port = forbidden.address.port();
@@ -31,18 +31,18 @@ async fn forbidden_places_see_nothing_of_the_browser() {
         "ws://127.0.0.1/".to_owned(),
         "example.org".to_owned(),
     ] {
-        let error = hands.open(&url).await.unwrap_err();
+        let error = tools.open(&url).await.unwrap_err();
         assert!(matches!(error, ToolError::Forbidden(_)), "{url}: {error}");
     }
-    assert!(hands.navigator.process_groups().await.is_empty());
+    assert!(tools.navigator.process_groups().await.is_empty());
 
-    // C2: a redirect is refused where it leads.
+    // C2: a redirect is refused at its target.
     for (path, reason) in [
         ("/to-other", "loopback address"),
         ("/to-metadata", "metadata address"),
         ("/to-https", "loopback address"),
     ] {
-        let error = hands.open(&site.url(path)).await.unwrap_err();
+        let error = tools.open(&site.url(path)).await.unwrap_err();
         let ToolError::Forbidden(text) = &error else { panic!("{path}: {error}") };
         assert!(text.contains("leads to") && text.contains(reason), "{path}: {text}");
         assert!(text.contains("egress.allow"), "{path}: {text}");
@@ -50,11 +50,11 @@ async fn forbidden_places_see_nothing_of_the_browser() {
 
     // C5: everything a page does by itself. Packets without a connection count too.
     let packets = tokio::net::UdpSocket::bind(forbidden.address).await.unwrap();
-    let opened = hands.open(&site.url("/reach")).await.unwrap();
+    let opened = tools.open(&site.url("/reach")).await.unwrap();
     let wait = json!({"text": "all tried", "timeout_seconds": 60});
-    let waited = hands.call("browser_wait", wait).await.unwrap();
+    let waited = tools.call("browser_wait", wait).await.unwrap();
     assert!(waited.starts_with("Found"), "{opened}\n{waited}");
-    let told = format!("{opened}\n{waited}\n{}", hands.read("text").await);
+    let told = format!("{opened}\n{waited}\n{}", tools.read("text").await);
     assert!(
         told.contains("Blocked: http://169.254.169.254/latest/meta-data/ (metadata address)"),
         "{told}"
@@ -69,29 +69,29 @@ async fn forbidden_places_see_nothing_of_the_browser() {
     assert_eq!(received.kind(), std::io::ErrorKind::WouldBlock);
 
     // C6: what a page tries with other schemes stays where it was.
-    hands.open(&site.url("/schemes")).await.unwrap();
+    tools.open(&site.url("/schemes")).await.unwrap();
     for words in ["To a file", "To data", "To the browser", "To ftp", "By script"] {
-        let clicked = hands.click(words).await.unwrap();
+        let clicked = tools.click(words).await.unwrap();
         assert!(clicked.contains(&format!("Page: {}", site.url("/schemes"))), "{words}: {clicked}");
-        assert!(!hands.read("text").await.contains("root:"), "{words}");
+        assert!(!tools.read("text").await.contains("root:"), "{words}");
     }
-    hands.navigator.close().await;
+    tools.navigator.close().await;
 }
 
 #[tokio::test]
 async fn downloads_stay_in_their_place_and_within_their_size() {
     let site = Site::start().await;
-    let hands = Hands::with(&[site.place()], |settings| settings.download_bytes = 1_000_000);
-    let told = hands.open(&site.url("/nasty")).await.unwrap();
-    let directory = hands.path("downloads").join(hands.session.as_str());
+    let tools = Tools::with(&[site.authority()], |settings| settings.download_bytes = 1_000_000);
+    let told = tools.open(&site.url("/nasty")).await.unwrap();
+    let directory = tools.path("downloads").join(tools.session.as_str());
     assert!(told.contains("The address is a file"), "{told}");
     assert!(told.contains(directory.to_str().unwrap()) && told.contains("(1000 bytes)"), "{told}");
-    hands.open(&site.url("/many")).await.unwrap();
-    let told = hands.click("Get file").await.unwrap();
+    tools.open(&site.url("/many")).await.unwrap();
+    let told = tools.click("Get file").await.unwrap();
     assert!(told.contains("Downloaded"), "{told}");
-    let told = hands.open(&site.url("/large-file")).await.unwrap();
+    let told = tools.open(&site.url("/large-file")).await.unwrap();
     assert!(told.contains("too large and was stopped"), "{told}");
-    hands.navigator.close().await;
+    tools.navigator.close().await;
 
     let mut names: Vec<String> = std::fs::read_dir(&directory)
         .unwrap()
@@ -103,5 +103,5 @@ async fn downloads_stay_in_their_place_and_within_their_size() {
         names.iter().all(|name| name.contains("bashrc") && !name.starts_with('.')),
         "{names:?}"
     );
-    assert!(!hands.path(".bashrc").exists());
+    assert!(!tools.path(".bashrc").exists());
 }

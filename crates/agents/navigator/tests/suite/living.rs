@@ -1,4 +1,4 @@
-//! How browsers begin, how they end, and what they leave behind: nothing.
+//! Tests how browsers start and end, and that nothing is left behind.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -8,20 +8,20 @@ use serde_json::json;
 
 use crate::reading::resident_megabytes;
 use crate::site::Site;
-use crate::support::{Hands, PATIENCE};
+use crate::support::{TEST_TIMEOUT, Tools};
 
-/// The processes whose command line mentions `text`, by id.
+/// Returns the processes whose command line mentions `text`, by id.
 fn processes_with(text: &str) -> Vec<u32> {
     let ids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
         let id: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
         let line = std::fs::read(format!("/proc/{id}/cmdline")).ok()?;
-        // A process that has ended and was not waited for has no command line.
+        // A zombie has no command line.
         String::from_utf8_lossy(&line).contains(text).then_some(id)
     });
     ids.collect()
 }
 
-/// The directory of the browser whose keeper is `group`.
+/// Returns the directory of the browser whose keeper is `group`.
 fn home_of(group: u32) -> PathBuf {
     let line = std::fs::read(format!("/proc/{group}/cmdline")).unwrap();
     let words: Vec<String> =
@@ -35,19 +35,19 @@ async fn until_gone(home: &Path) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let left = tokio::time::timeout(PATIENCE, gone).await;
+    let left = tokio::time::timeout(TEST_TIMEOUT, gone).await;
     assert!(left.is_ok(), "{:?} of {}", processes_with(home.to_str().unwrap()), home.display());
 }
 
 #[tokio::test]
 async fn fifty_pages_leave_no_process_no_tab_and_no_memory_behind() {
     let site = Site::start().await;
-    let hands = Hands::at(&[site.place()]);
+    let tools = Tools::at(&[site.authority()]);
     let mut early = (0, 0);
     for number in 0..50 {
-        let opened = hands.open(&site.url(&format!("/number?{number}"))).await.unwrap();
+        let opened = tools.open(&site.url(&format!("/number?{number}"))).await.unwrap();
         assert!(opened.contains(&format!("Page /number?{number}")), "{opened}");
-        let home = home_of(hands.navigator.process_groups().await[0]);
+        let home = home_of(tools.navigator.process_groups().await[0]);
         let processes = processes_with(home.to_str().unwrap()).len();
         if number == 10 {
             early = (processes, resident_megabytes());
@@ -59,24 +59,24 @@ async fn fifty_pages_leave_no_process_no_tab_and_no_memory_behind() {
             println!("processes and megabytes: {early:?}, then {now:?}");
         }
     }
-    assert_eq!(hands.navigator.tabs().await, 1);
-    let home = home_of(hands.navigator.process_groups().await[0]);
+    assert_eq!(tools.navigator.tabs().await, 1);
+    let home = home_of(tools.navigator.process_groups().await[0]);
     assert!(home.exists() && processes_with(home.to_str().unwrap()).len() > 3);
-    assert_eq!(hands.call("browser_close", json!({})).await.unwrap(), "Closed.");
+    assert_eq!(tools.call("browser_close", json!({})).await.unwrap(), "Closed.");
     until_gone(&home).await;
-    assert_eq!(hands.call("browser_close", json!({})).await.unwrap(), "No browser was open.");
-    let error = hands.call("browser_read", json!({})).await.unwrap_err().to_string();
+    assert_eq!(tools.call("browser_close", json!({})).await.unwrap(), "No browser was open.");
+    let error = tools.call("browser_read", json!({})).await.unwrap_err().to_string();
     assert!(error.contains("browser_navigate"), "{error}");
 }
 
 #[tokio::test]
 async fn a_killed_browser_is_replaced_and_a_dropped_one_is_gone() {
     let site = Site::start().await;
-    let hands = Hands::at(&[site.place()]);
-    hands.open(&site.url("/shop")).await.unwrap();
-    let home = home_of(hands.navigator.process_groups().await[0]);
-    let keeper = hands.navigator.process_groups().await[0];
-    let reference = hands.reference("Add to basket").await;
+    let tools = Tools::at(&[site.authority()]);
+    tools.open(&site.url("/shop")).await.unwrap();
+    let home = home_of(tools.navigator.process_groups().await[0]);
+    let keeper = tools.navigator.process_groups().await[0];
+    let reference = tools.reference("Add to basket").await;
     // The browser itself, not its keeper.
     let browser = processes_with(home.to_str().unwrap()).into_iter().find(|id| {
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
@@ -86,53 +86,53 @@ async fn a_killed_browser_is_replaced_and_a_dropped_one_is_gone() {
     kill_process(Pid::from_raw(id).unwrap(), Signal::KILL).unwrap();
     until_gone(&home).await;
 
-    // What needs the old page says so; what opens a page works.
-    let error = hands.call("browser_click", json!({"ref": reference})).await.unwrap_err();
+    // Calls that need the old page report it; a call that opens a page works.
+    let error = tools.call("browser_click", json!({"ref": reference})).await.unwrap_err();
     assert!(error.to_string().contains("ended by itself"), "{error}");
-    let opened = hands.open(&site.url("/shop")).await.unwrap();
+    let opened = tools.open(&site.url("/shop")).await.unwrap();
     assert!(opened.contains("Green teapot"), "{opened}");
-    let error = hands.call("browser_click", json!({"ref": reference})).await.unwrap_err();
+    let error = tools.call("browser_click", json!({"ref": reference})).await.unwrap_err();
     assert!(error.to_string().contains("not an element of the page any more"), "{error}");
 
     // Killed again, and the next call opens a page.
-    let home = home_of(hands.navigator.process_groups().await[0]);
-    let keeper = hands.navigator.process_groups().await[0];
+    let home = home_of(tools.navigator.process_groups().await[0]);
+    let keeper = tools.navigator.process_groups().await[0];
     let group = Pid::from_raw(i32::try_from(keeper).unwrap()).unwrap();
     rustix::process::kill_process_group(group, Signal::KILL).unwrap();
-    let opened = hands.open(&site.url("/shop")).await.unwrap();
+    let opened = tools.open(&site.url("/shop")).await.unwrap();
     assert!(opened.contains("started again") && opened.contains("Green teapot"), "{opened}");
     until_gone(&home).await;
 
-    // Nobody closes it: the tools are dropped.
-    let home = home_of(hands.navigator.process_groups().await[0]);
-    drop(hands);
+    // It is not closed: the tools are dropped.
+    let home = home_of(tools.navigator.process_groups().await[0]);
+    drop(tools);
     until_gone(&home).await;
 }
 
 #[tokio::test]
 async fn sessions_are_apart_and_idle_browsers_end() {
     let site = Site::start().await;
-    let hands = Hands::with(&[site.place()], |settings| {
+    let tools = Tools::with(&[site.authority()], |settings| {
         settings.idle = Duration::from_secs(2);
         settings.browsers = 1;
     });
-    hands.open(&site.url("/session")).await.unwrap();
-    let account = hands.read("text").await;
+    tools.open(&site.url("/session")).await.unwrap();
+    let account = tools.read("text").await;
     assert!(account.contains("Hello Ada"), "{account}");
-    let home = home_of(hands.navigator.process_groups().await[0]);
-    // Another session has other cookies, other references, and here takes the only place.
+    let home = home_of(tools.navigator.process_groups().await[0]);
+    // Another session has other cookies, other references, and here takes the only slot.
     let reference = {
-        hands.open(&site.url("/shop")).await.unwrap();
-        hands.reference("Add to basket").await
+        tools.open(&site.url("/shop")).await.unwrap();
+        tools.reference("Add to basket").await
     };
-    let other = hands.as_another_session();
+    let other = tools.as_another_session();
     let opened = other.open(&site.url("/account")).await.unwrap();
     assert!(opened.contains("Please sign in"), "{opened}");
     let other_home = home_of(other.navigator.process_groups().await[0]);
     let error = other.call("browser_click", json!({"ref": reference})).await.unwrap_err();
     assert!(error.to_string().contains("not an element of the page"), "{error}");
     until_gone(&home).await;
-    // Nobody uses it any more.
+    // It is not used any more.
     until_gone(&other_home).await;
     let error = other.call("browser_read", json!({})).await.unwrap_err().to_string();
     assert!(error.contains("no page is open"), "{error}");
@@ -145,10 +145,10 @@ async fn a_profile_that_is_kept_is_kept() {
     let profile = directory.path().join("profile");
     for round in 0..2 {
         let kept = Some(profile.clone());
-        let hands = Hands::with(&[site.place()], |settings| settings.profile = kept);
-        let opened = hands.open(&site.url("/scroll")).await.unwrap();
+        let tools = Tools::with(&[site.authority()], |settings| settings.profile = kept);
+        let opened = tools.open(&site.url("/scroll")).await.unwrap();
         assert!(opened.contains("Endless list"), "{round}: {opened}");
-        hands.navigator.close().await;
+        tools.navigator.close().await;
         assert!(profile.join("Default").exists(), "{round}");
     }
 }
@@ -174,27 +174,27 @@ async fn a_browser_that_cannot_start_says_why() {
         (program("wrong", "\x7fELF not really", 0o755), "did not start"),
     ] {
         let configured = Some(path);
-        let hands = Hands::with(&[site.place()], |settings| settings.chromium = configured);
-        let error = hands.open(&site.url("/shop")).await.unwrap_err().to_string();
+        let tools = Tools::with(&[site.authority()], |settings| settings.chromium = configured);
+        let error = tools.open(&site.url("/shop")).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{expected}: {error}");
     }
-    // The real one, with a window and without a display to put it on.
+    // The real one, with a window and without a display for it.
     let path = std::env::var_os("PATH");
     let real = lango_navigator::find_chromium(None, path.as_deref()).unwrap();
     let without_display =
         format!("#!/bin/sh\nexec env -u DISPLAY -u WAYLAND_DISPLAY '{}' \"$@\"\n", real.display());
     let program = program("headful", &without_display, 0o755);
-    let hands = Hands::with(&[site.place()], |settings| {
+    let tools = Tools::with(&[site.authority()], |settings| {
         (settings.chromium, settings.headless) = (Some(program), false);
     });
-    let error = hands.open(&site.url("/shop")).await.unwrap_err().to_string();
+    let error = tools.open(&site.url("/shop")).await.unwrap_err().to_string();
     assert!(error.contains("ended at once. It said:") && error.contains("DISPLAY"), "{error}");
-    // No room for a profile.
+    // A profile cannot be created.
     let full = directory.path().join("plain").join("profile");
-    let hands = Hands::with(&[site.place()], |settings| settings.profile = Some(full));
-    let error = hands.open(&site.url("/shop")).await.unwrap_err().to_string();
+    let tools = Tools::with(&[site.authority()], |settings| settings.profile = Some(full));
+    let error = tools.open(&site.url("/shop")).await.unwrap_err().to_string();
     assert!(error.contains("df -h"), "{error}");
-    // None of them left a directory behind. The keepers look a few times, and are gone then.
+    // None of them left a directory behind. The keepers check a few times, and are gone then.
     tokio::time::sleep(Duration::from_secs(7)).await;
     let left = || -> Vec<PathBuf> {
         let entries = std::fs::read_dir(std::env::temp_dir()).unwrap().filter_map(Result::ok);
@@ -205,11 +205,11 @@ async fn a_browser_that_cannot_start_says_why() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    assert!(tokio::time::timeout(PATIENCE, gone).await.is_ok(), "{:?}", left());
+    assert!(tokio::time::timeout(TEST_TIMEOUT, gone).await.is_ok(), "{:?}", left());
 }
 
-/// Whether this is the directory of a browser that was started since `began` and has no process
-/// any more. Those of other tests are without one for a moment only.
+/// Tells whether this is the directory of a browser that was started since `began` and has no
+/// process any more. Those of other tests are without one for a moment only.
 fn is_ours(path: &Path, began: SystemTime) -> bool {
     let is_browser = path.to_string_lossy().contains("lango-browser-");
     let is_new = path.metadata().and_then(|m| m.modified()).is_ok_and(|time| time >= began);

@@ -1,4 +1,5 @@
-//! The navigator's tools through their front door, with a real Chromium and sites on this machine.
+//! Tests the navigator's tools through their public interface, with a real Chromium and sites on
+//! this machine.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! A site on this machine, with everything that sites do to browsers.
+//! Serves a site on this machine, with everything that sites do to browsers.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 
 type Body = BoxBody<Bytes, Infallible>;
 
-/// A running site. Ends with the runtime of its test.
+/// Runs a site. It ends with the runtime of its test.
 pub(crate) struct Site {
     pub(crate) address: SocketAddr,
     shared: Arc<Shared>,
@@ -32,8 +32,8 @@ struct Shared {
 }
 
 impl Site {
-    /// A site that knows the address of another one.
-    pub(crate) async fn beside(other: &str) -> Self {
+    /// Starts a site that knows the address of another one.
+    pub(crate) async fn linking_to(other: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared {
@@ -49,7 +49,7 @@ impl Site {
                 let serving = Arc::clone(&serving);
                 tokio::spawn(async move {
                     let service = service_fn(|request| answer(request, Arc::clone(&serving)));
-                    // How a connection ends is not the test's concern.
+                    // How a connection ends does not matter to the test.
                     let _ =
                         http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
                 });
@@ -59,15 +59,15 @@ impl Site {
     }
 
     pub(crate) async fn start() -> Self {
-        Self::beside("http://127.0.0.1:1").await
+        Self::linking_to("http://127.0.0.1:1").await
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// The host and port, as rules name them.
-    pub(crate) fn place(&self) -> String {
+    /// Returns the host and port, as rules name them.
+    pub(crate) fn authority(&self) -> String {
         self.address.to_string()
     }
 
@@ -75,7 +75,7 @@ impl Site {
         self.shared.connections.load(Ordering::SeqCst)
     }
 
-    /// Method, path and body of every request so far.
+    /// Returns method, path and body of every request so far.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.shared.requests.lock().unwrap().clone()
     }
@@ -172,7 +172,7 @@ fn nasty(body: &str) -> Response<Body> {
     response
 }
 
-/// Fifty megabytes of paragraphs.
+/// Returns fifty megabytes of paragraphs.
 fn huge() -> Response<Body> {
     let paragraph = format!("<p>{}</p>", "long text ".repeat(100));
     let piece = Bytes::from(paragraph.repeat(100));
@@ -183,7 +183,7 @@ fn huge() -> Response<Body> {
     streamed(stream::iter(pieces.map(|piece| Ok(Frame::data(piece)))))
 }
 
-/// A page that says a little and then waits for ever.
+/// Returns a page that sends a little and then waits forever.
 fn endless() -> Response<Body> {
     let begin =
         Bytes::from("<!doctype html><title>Slow</title><h1>Beginning</h1><p>First part</p>");

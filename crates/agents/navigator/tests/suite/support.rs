@@ -1,4 +1,4 @@
-//! Tools, a session, and a place for files.
+//! Sets up tools, a session, and a directory for files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,27 +12,27 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// Longer than any test needs on a busy machine: whoever runs into it hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(4);
+/// Is longer than any test needs on a busy machine: a test that reaches it hangs.
+pub(crate) const TEST_TIMEOUT: Duration = Duration::from_mins(4);
 
-/// The navigator's tools for one session, with a Chromium of their own.
-pub(crate) struct Hands {
+/// Holds the navigator's tools for one session, with a Chromium of their own.
+pub(crate) struct Tools {
     pub(crate) navigator: Navigator,
     pub(crate) session: SessionId,
     registry: ToolRegistry,
     directory: Arc<TempDir>,
 }
 
-impl Hands {
-    /// May go to these places of this machine.
-    pub(crate) fn at(places: &[String]) -> Self {
-        Self::with(places, |_| {})
+impl Tools {
+    /// Allows these addresses of this machine.
+    pub(crate) fn at(allowed: &[String]) -> Self {
+        Self::with(allowed, |_| {})
     }
 
-    /// With settings of its own.
-    pub(crate) fn with(places: &[String], change: impl FnOnce(&mut NavigatorSettings)) -> Self {
+    /// Uses settings of its own.
+    pub(crate) fn with(allowed: &[String], change: impl FnOnce(&mut NavigatorSettings)) -> Self {
         let directory = TempDir::new().unwrap();
-        let guard = Guard::new(Rules::parse(places, &[], &[]).unwrap());
+        let guard = Guard::new(Rules::parse(allowed, &[], &[]).unwrap());
         let mut settings = NavigatorSettings::new(directory.path(), guard);
         change(&mut settings);
         let mut registry = ToolRegistry::new();
@@ -45,7 +45,7 @@ impl Hands {
         Self { navigator, session, registry, directory: Arc::new(directory) }
     }
 
-    /// The same tools for another session.
+    /// Returns the same tools for another session.
     pub(crate) fn as_another_session(&self) -> Self {
         Self {
             navigator: self.navigator.clone(),
@@ -64,12 +64,12 @@ impl Hands {
         self.output(tool, arguments).await.map(|output| output.text)
     }
 
-    /// What a call that works tells a person.
+    /// Returns what a successful call reports to users.
     pub(crate) async fn report(&self, tool: &str, arguments: Value) -> CallReport {
         self.output(tool, arguments).await.unwrap().report.unwrap()
     }
 
-    /// What a call is about.
+    /// Describes what a call is about.
     pub(crate) fn description(&self, tool: &str, arguments: &Value) -> Option<String> {
         let tool = self.registry.get(tool).unwrap();
         tool.prepare(&arguments.to_string()).unwrap().describe()
@@ -84,10 +84,10 @@ impl Hands {
             cancel: CancellationToken::new(),
         };
         let prepared = self.registry.get(tool).unwrap().prepare(&arguments.to_string())?;
-        tokio::time::timeout(PATIENCE, prepared.run(context)).await.expect("the call hangs")
+        tokio::time::timeout(TEST_TIMEOUT, prepared.run(context)).await.expect("the call hangs")
     }
 
-    /// What a person is shown before a call.
+    /// Returns what the user is shown before a call.
     pub(crate) fn propose(&self, tool: &str, arguments: &Value) -> Proposal {
         let prepared = self.registry.get(tool).unwrap().prepare(&arguments.to_string()).unwrap();
         prepared.propose().unwrap()
@@ -109,14 +109,14 @@ impl Hands {
         self.call("browser_click", json!({ "ref": reference })).await
     }
 
-    /// The reference of the element whose outline line contains `words`.
+    /// Returns the reference of the element whose outline line contains `words`.
     pub(crate) async fn reference(&self, words: &str) -> String {
         let outline = self.call("browser_read", json!({"mode": "outline", "limit": 1000})).await;
         reference_in(&outline.unwrap(), words)
     }
 }
 
-/// The reference in the line of an outline that contains `words`.
+/// Returns the reference in the line of an outline that contains `words`.
 pub(crate) fn reference_in(outline: &str, words: &str) -> String {
     let line = outline.lines().find(|line| line.contains(words) && line.ends_with(']'));
     let line = line.unwrap_or_else(|| panic!("no element {words:?} in:\n{outline}"));

@@ -1,4 +1,4 @@
-//! The helper of the sandbox, for tests.
+//! Runs the sandbox helper for tests.
 
 use std::process::ExitCode;
 

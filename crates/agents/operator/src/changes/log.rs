@@ -1,4 +1,4 @@
-//! The record of changes, in the database.
+//! Records changes in the database.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use lango_store::{
 };
 use lango_tool::{ToolContext, ToolError};
 
-use super::{Before, Change, ChangeKind, Restored};
+use super::{Change, ChangeKind, PreviousFile, RestoreResult};
 use crate::{Records, Workspace};
 
 pub(crate) const COMPONENT: Component = Component {
@@ -17,7 +17,7 @@ pub(crate) const COMPONENT: Component = Component {
     migrations: &[Migration { version: 1, sqlite: SQLITE, postgres: POSTGRES }],
 };
 
-// Paths are bytes, because a name need not be text.
+// Paths are stored as bytes, because a file name need not be text.
 const SQLITE: &str = "
 CREATE TABLE file_changes (
     turn TEXT NOT NULL,
@@ -54,10 +54,10 @@ CREATE TABLE file_changes (
 );
 ";
 
-/// How long changes can be taken back.
-const KEPT: Duration = Duration::from_hours(30 * 24);
+/// Limits how long changes can be undone.
+const UNDO_RETENTION: Duration = Duration::from_hours(30 * 24);
 
-/// A turn that changed files.
+/// Describes a turn that changed files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedTurn {
     /// The turn.
@@ -68,7 +68,7 @@ pub struct ChangedTurn {
     pub workspace: PathBuf,
     /// When the first change was made.
     pub at: Timestamp,
-    /// How many changes have not been taken back.
+    /// The number of changes that have not been undone.
     pub changes: u64,
 }
 
@@ -90,7 +90,7 @@ impl Records {
             let now = Timestamp::now().as_microseconds();
             let mut batch =
                 Batch::with_capacity(changes.len() + 1).durability(Durability::PowerLoss);
-            let oldest = now - i64::try_from(KEPT.as_micros()).unwrap_or(i64::MAX);
+            let oldest = now - i64::try_from(UNDO_RETENTION.as_micros()).unwrap_or(i64::MAX);
             batch.push(Statement::new("DELETE FROM file_changes WHERE at < $1").bind(oldest));
             for (change, position) in changes.iter().zip(next..) {
                 let insert = insert(change)
@@ -110,7 +110,7 @@ impl Records {
         })
     }
 
-    /// The turns whose changes can be taken back, the latest first.
+    /// Returns the turns whose changes can be undone, the latest first.
     pub async fn turns(&self) -> Result<Vec<ChangedTurn>, StoreError> {
         let database = self.database();
         let statement = Statement::new(
@@ -134,14 +134,14 @@ impl Records {
         rows.iter().map(read).collect()
     }
 
-    /// Takes back what a turn changed, the latest change first, or with `pretend` says what would
+    /// Undoes what a turn changed, the latest change first; with `dry_run` only reports what would
     /// happen.
     pub async fn undo(
         &self,
         turn: TurnId,
         workspace: &Workspace,
-        pretend: bool,
-    ) -> Result<Vec<Restored>, StoreError> {
+        dry_run: bool,
+    ) -> Result<Vec<RestoreResult>, StoreError> {
         let database = self.database();
         let statement = Statement::new(
             "SELECT position, path, kind, other, content, mode, after FROM file_changes \
@@ -151,8 +151,8 @@ impl Records {
         let mut restored = Vec::new();
         for row in database.query(statement).await? {
             let change = change(&row)?;
-            let result = workspace.restore(&change, pretend);
-            if !pretend && result.is_settled() {
+            let result = workspace.restore(&change, dry_run);
+            if !dry_run && result.is_settled() {
                 let done = Statement::new(
                     "UPDATE file_changes SET undone = 1 WHERE turn = $1 AND position = $2",
                 )
@@ -173,7 +173,7 @@ async fn next_position(database: &Database, turn: &str) -> Result<i64, StoreErro
     rows.first().map_or(Ok(1), |row| Ok(row.integer(0)? + 1))
 }
 
-/// The statement for a change; the columns that all changes have are bound by the caller.
+/// Builds the statement for a change; the caller binds the columns that all changes have.
 fn insert(change: &Change) -> Statement {
     let (kind, other, before, after) = match &change.kind {
         ChangeKind::Write { before, after } => ("write", None, before.as_ref(), Some(after)),
@@ -205,9 +205,9 @@ fn change(row: &Row) -> Result<Change, StoreError> {
         let mode = row.optional_integer(5)?.and_then(|mode| u32::try_from(mode).ok());
         Ok::<u32, StoreError>(mode.unwrap_or(0o600))
     };
-    let before = || -> Result<Before, StoreError> {
+    let before = || -> Result<PreviousFile, StoreError> {
         let content = if row.is_null(4)? { None } else { Some(row.blob(4)?.to_vec()) };
-        Ok(Before { content, mode: mode()? })
+        Ok(PreviousFile { content, mode: mode()? })
     };
     let other = || row.blob(3).map(path);
     let kind = match row.text(2)? {

@@ -1,7 +1,8 @@
-//! What the file tools changed, so that it can be taken back.
+//! Records what the file tools change, so that it can be undone.
 //!
-//! A change is recorded, with what was there before, before it is made. Undoing looks first: what
-//! somebody changed since is left alone. Changes made by commands are not known here.
+//! A change is recorded together with the previous content before it is made. Undoing checks first:
+//! what another process changed since is left alone. Changes made by commands are not recorded
+//! here.
 
 mod log;
 mod restore;
@@ -10,58 +11,58 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use log::COMPONENT;
 pub use log::ChangedTurn;
-pub use restore::{Restored, RestoredState};
+pub use restore::{RestoreResult, RestoreState};
 
-/// Something that is about to change.
+/// Describes a change that is about to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Without links, relative to the workspace.
+    /// The path without links, relative to the workspace.
     pub(crate) path: PathBuf,
     pub(crate) kind: ChangeKind,
 }
 
 impl Change {
-    /// A directory that comes.
-    pub(crate) fn made(path: &Path) -> Self {
+    /// Describes the creation of a directory.
+    pub(crate) fn make_directory(path: &Path) -> Self {
         Self { path: path.to_owned(), kind: ChangeKind::MakeDirectory }
     }
 }
 
-/// How it changes.
+/// Tells how an entry changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ChangeKind {
     /// A file gets new content.
     Write {
-        /// What was there; none where the file is new.
-        before: Option<Before>,
+        /// The previous content; none if the file is new.
+        before: Option<PreviousFile>,
         /// SHA-256 of the new content.
         after: String,
     },
-    /// A file goes.
-    DeleteFile(Before),
-    /// A link goes.
+    /// A file is deleted.
+    DeleteFile(PreviousFile),
+    /// A link is deleted.
     DeleteLink {
-        /// What is written in it.
+        /// The target of the link.
         target: PathBuf,
     },
-    /// An empty directory goes.
+    /// An empty directory is deleted.
     DeleteDirectory {
         /// Its permissions.
         mode: u32,
     },
-    /// A directory comes.
+    /// A directory is created.
     MakeDirectory,
-    /// A file or directory gets another name.
+    /// A file or directory is renamed.
     Move {
-        /// The new one, relative to the workspace.
+        /// The new path, relative to the workspace.
         to: PathBuf,
     },
 }
 
-/// A file as it was.
+/// Holds a file as it was before the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Before {
-    /// None where it was too large to be kept.
+pub(crate) struct PreviousFile {
+    /// The content; none if it was too large to be recorded.
     pub(crate) content: Option<Vec<u8>>,
     /// Its permissions.
     pub(crate) mode: u32,

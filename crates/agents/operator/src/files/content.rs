@@ -1,16 +1,16 @@
-//! What kind of content a file has, judged by its bytes.
+//! Determines from its bytes what kind of content a file has.
 
-/// How many bytes at the start of a file decide whether it is text.
-pub(super) const SNIFFED: usize = 8 * 1024;
+/// Limits how many bytes at the start of a file decide whether it is text.
+pub(super) const SNIFFED_BYTES: usize = 8 * 1024;
 
-/// Whether a file that starts with `head` is not text.
+/// Tells whether a file that starts with `head` is not text.
 pub(super) fn is_binary(head: &[u8]) -> bool {
-    head[..head.len().min(SNIFFED)].contains(&0) || head.starts_with(b"%PDF-")
+    head[..head.len().min(SNIFFED_BYTES)].contains(&0) || head.starts_with(b"%PDF-")
 }
 
-/// A few words on what a binary file is.
+/// Describes in a few words what a binary file is.
 pub(super) fn describe(head: &[u8]) -> &'static str {
-    const KNOWN: [(&[u8], &str); 12] = [
+    const SIGNATURES: [(&[u8], &str); 12] = [
         (b"\x89PNG\r\n", "PNG image"),
         (b"\xff\xd8\xff", "JPEG image"),
         (b"GIF8", "GIF image"),
@@ -24,13 +24,13 @@ pub(super) fn describe(head: &[u8]) -> &'static str {
         (b"\xff\xfe", "UTF-16 text"),
         (b"\xfe\xff", "UTF-16 text"),
     ];
-    KNOWN
+    SIGNATURES
         .iter()
         .find(|(start, _)| head.starts_with(start))
         .map_or("binary data", |(_, description)| description)
 }
 
-/// The number of lines; a last line without an end counts.
+/// Returns the number of lines; a last line without a line end counts.
 pub(super) fn count_lines(content: &[u8]) -> u64 {
     let ends = content.split(|byte| *byte == b'\n').count() as u64;
     if content.is_empty() || content.ends_with(b"\n") { ends - 1 } else { ends }

@@ -1,4 +1,4 @@
-//! `fs_delete`: a file, a link, or a directory with what is in it.
+//! Implements `fs_delete`, which deletes a file, a link, or a directory with its content.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use super::preview;
 use crate::blocking::blocking;
-use crate::changes::{Before, Change, ChangeKind};
+use crate::changes::{Change, ChangeKind, PreviousFile};
 use crate::sentence::{activity, change};
 use crate::workspace::{Entry, Kind, Location, Workspace, is_git, mode_of};
 use crate::{OperatorSettings, Records};
 
-/// Entries that one call deletes at most: each is kept, so that it can be brought back.
-const ENTRIES: usize = 2000;
-/// Bytes that one call deletes at most, of all files together.
-const BYTES: u64 = 64 * 1024 * 1024;
+/// Limits how many entries one call deletes: each is recorded, so that it can be restored.
+const MAX_DELETED_ENTRIES: usize = 2000;
+/// Limits how many bytes one call deletes, of all files together.
+const MAX_DELETED_BYTES: u64 = 64 * 1024 * 1024;
 
 pub(crate) struct DeleteFile {
     workspace: Workspace,
@@ -68,9 +68,9 @@ impl Tool for DeleteFile {
     ) -> Result<DeleteResult, ToolError> {
         let location = self.workspace.locate(&arguments.path)?;
         let path = location.shown().to_owned();
-        let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
+        let (workspace, max_bytes) = (self.workspace.clone(), self.settings.max_file_bytes);
         let plan = blocking(&context, move |_| {
-            let mut plan = Plan { entries: Vec::new(), changes: Vec::new(), bytes: 0, largest };
+            let mut plan = Plan { entries: Vec::new(), changes: Vec::new(), bytes: 0, max_bytes };
             plan.add(workspace.entry(&location)?, &location, arguments.recursive)?;
             Ok(plan)
         })
@@ -109,18 +109,18 @@ impl Tool for DeleteFile {
     }
 }
 
-/// What goes, the innermost first.
+/// Lists the entries to delete, the innermost first.
 struct Plan {
     entries: Vec<(Entry, bool)>,
     changes: Vec<Change>,
     bytes: u64,
-    largest: u64,
+    max_bytes: u64,
 }
 
 impl Plan {
     fn add(&mut self, entry: Entry, named: &Location, recursive: bool) -> Result<(), ToolError> {
         let problem = |error: std::io::Error| named.problem("delete", &error);
-        let shown = Location::known(&entry.path).shown().to_owned();
+        let shown = Location::from_workspace_path(&entry.path).shown().to_owned();
         if entry.path.iter().any(is_git) {
             return Err(ToolError::Forbidden(format!(
                 "{shown} belongs to git, which is not changed by hand; use git commands"
@@ -146,11 +146,11 @@ impl Plan {
             Kind::Link => ChangeKind::DeleteLink { target: entry.link_target().map_err(problem)? },
             Kind::File => {
                 self.bytes += metadata.len();
-                let content = entry.content(self.largest).map_err(problem)?;
+                let content = entry.content(self.max_bytes).map_err(problem)?;
                 if content.is_none() {
                     return Err(too_much(&shown));
                 }
-                ChangeKind::DeleteFile(Before { content, mode: mode_of(&metadata) })
+                ChangeKind::DeleteFile(PreviousFile { content, mode: mode_of(&metadata) })
             }
             kind => {
                 return Err(ToolError::Failed(format!(
@@ -158,7 +158,7 @@ impl Plan {
                 )));
             }
         };
-        if self.entries.len() >= ENTRIES || self.bytes > BYTES {
+        if self.entries.len() >= MAX_DELETED_ENTRIES || self.bytes > MAX_DELETED_BYTES {
             return Err(too_much(named.shown()));
         }
         self.changes.push(Change { path: entry.path.clone(), kind });
@@ -169,7 +169,8 @@ impl Plan {
     fn carry_out(self) -> Result<(), ToolError> {
         for (entry, is_directory) in &self.entries {
             let gone = if *is_directory { entry.remove_directory() } else { entry.remove_file() };
-            gone.map_err(|error| Location::known(&entry.path).problem("delete", &error))?;
+            let location = || Location::from_workspace_path(&entry.path);
+            gone.map_err(|error| location().problem("delete", &error))?;
         }
         Ok(())
     }
@@ -177,8 +178,8 @@ impl Plan {
 
 fn too_much(shown: &str) -> ToolError {
     ToolError::Failed(format!(
-        "{shown} is more than can be brought back ({ENTRIES} entries, {} MB in all); nothing was \
-         deleted. Delete it in parts, or with a command",
-        BYTES / 1024 / 1024
+        "{shown} is more than can be brought back ({MAX_DELETED_ENTRIES} entries, {} MB in all); \
+         nothing was deleted. Delete it in parts, or with a command",
+        MAX_DELETED_BYTES / 1024 / 1024
     ))
 }

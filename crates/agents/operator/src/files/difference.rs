@@ -1,4 +1,4 @@
-//! How two versions of a file differ, in bounded space and time.
+//! Compares two versions of a file in bounded space and time.
 
 use std::fmt::{self, Write as _};
 use std::time::Duration;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
-/// A diff finer than this is not worth waiting for; past it the diff is coarser, not wrong.
-const PATIENCE: Duration = Duration::from_millis(500);
-/// Bytes of a shown diff.
-const LONGEST_DIFF: usize = 16 * 1024;
+/// Limits the time for a minimal diff; past it the diff is coarser, not wrong.
+const DIFF_TIMEOUT: Duration = Duration::from_millis(500);
+/// Limits how many bytes of a diff are shown.
+const MAX_DIFF_BYTES: usize = 16 * 1024;
 
-/// How many lines were added and removed.
+/// Counts the added and removed lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct LineChanges {
     pub(super) added: usize,
@@ -24,25 +24,25 @@ impl fmt::Display for LineChanges {
     }
 }
 
-/// Two versions of a text, compared.
+/// Holds the result of comparing two versions of a text.
 pub(super) struct Difference {
-    /// How many lines changed.
+    /// The number of changed lines.
     pub(super) changes: LineChanges,
-    /// The unified diff, cut after a whole line where it is long.
+    /// The unified diff, cut after a whole line if it is long.
     pub(super) unified: String,
 }
 
 /// Compares two versions of the file at `path`.
 pub(super) fn compare(path: &str, old: &str, new: &str) -> Difference {
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
+    let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
     let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
     let changes =
         LineChanges { added: count(ChangeTag::Insert), removed: count(ChangeTag::Delete) };
     let mut unified = diff.unified_diff().context_radius(3).header(path, path).to_string();
-    if unified.len() > LONGEST_DIFF {
-        let end = unified[..unified.floor_char_boundary(LONGEST_DIFF)]
+    if unified.len() > MAX_DIFF_BYTES {
+        let end = unified[..unified.floor_char_boundary(MAX_DIFF_BYTES)]
             .rfind('\n')
-            .map_or_else(|| unified.floor_char_boundary(LONGEST_DIFF), |end| end + 1);
+            .map_or_else(|| unified.floor_char_boundary(MAX_DIFF_BYTES), |end| end + 1);
         let cut = unified.len() - end;
         unified.truncate(end);
         // Writing to a string cannot fail.
@@ -66,9 +66,9 @@ mod tests {
     fn a_long_diff_is_cut() {
         let difference = compare("a", "", &"ä\n".repeat(100_000));
         assert_eq!(difference.changes.added, 100_000);
-        assert!(difference.unified.len() < LONGEST_DIFF + 100);
+        assert!(difference.unified.len() < MAX_DIFF_BYTES + 100);
         assert!(difference.unified.contains("(diff cut: "));
         let one_line = compare("a", "", &"ä".repeat(100_000));
-        assert!(one_line.unified.len() < LONGEST_DIFF + 100);
+        assert!(one_line.unified.len() < MAX_DIFF_BYTES + 100);
     }
 }

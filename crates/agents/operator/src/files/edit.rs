@@ -1,4 +1,4 @@
-//! `fs_edit`: exact text for exact text.
+//! Implements `fs_edit`, which replaces exact text by exact text.
 
 use std::sync::Arc;
 
@@ -34,11 +34,11 @@ pub(crate) struct EditArguments {
     /// Text to put in its place.
     new_text: String,
     /// How often `old_text` must occur; all are replaced.
-    #[serde(default = "once")]
+    #[serde(default = "default_expected_matches")]
     expected_matches: usize,
 }
 
-fn once() -> usize {
+fn default_expected_matches() -> usize {
     1
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct EditResult {
     diff: String,
 }
 
-/// Tells programs about an edit.
+/// Reports an edit to programs.
 #[derive(Serialize)]
 struct EditFacts<'a> {
     path: &'a str,
@@ -59,7 +59,7 @@ struct EditFacts<'a> {
 }
 
 impl EditResult {
-    /// Returns " in 3 places"; nothing for one.
+    /// Returns " in 3 places"; empty for one match.
     fn places(&self) -> String {
         match self.matches {
             1 => String::new(),
@@ -100,8 +100,8 @@ impl Tool for EditFile {
         if arguments.expected_matches == 0 {
             return Err(ToolError::Arguments("expected_matches must be at least 1".to_owned()));
         }
-        let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
-        let planned = blocking(&context, move |_| plan(&workspace, &arguments, largest)).await?;
+        let (workspace, max_bytes) = (self.workspace.clone(), self.settings.max_file_bytes);
+        let planned = blocking(&context, move |_| plan(&workspace, &arguments, max_bytes)).await?;
         self.records
             .record(&context, &self.workspace, std::slice::from_ref(&planned.change))
             .await?;
@@ -137,15 +137,15 @@ impl Tool for EditFile {
     }
 }
 
-/// An edit that has been looked at and not been made.
-struct Planned {
+/// Holds an edit that has been checked and not been made yet.
+struct PlannedEdit {
     target: WriteTarget,
     edited: Vec<u8>,
     change: Change,
     result: EditResult,
 }
 
-impl Planned {
+impl PlannedEdit {
     fn carry_out(self) -> Result<EditResult, ToolError> {
         self.target.replace(&self.edited, false)?;
         Ok(self.result)
@@ -155,24 +155,24 @@ impl Planned {
 fn plan(
     workspace: &Workspace,
     arguments: &EditArguments,
-    largest: u64,
-) -> Result<Planned, ToolError> {
+    max_bytes: u64,
+) -> Result<PlannedEdit, ToolError> {
     let EditArguments { path, old_text, new_text, expected_matches } = arguments;
     let location = workspace.locate(path)?;
     let shown = location.shown();
-    // A file that is not there must not cost its parents a new directory.
+    // An edit of a missing file must not create its parent directories.
     workspace.resolve_for_writing(&location)?;
     workspace.metadata(&location)?;
     let target = workspace.write_target(&location)?;
-    let Some(content) = target.current(largest)? else {
+    let Some(content) = target.current(max_bytes)? else {
         return Err(ToolError::Failed(format!(
-            "{shown} is larger than {largest} bytes; edit it with a command"
+            "{shown} is larger than {max_bytes} bytes; edit it with a command"
         )));
     };
     if is_binary(&content) {
         return Err(ToolError::Failed(format!("{shown} is not text; edit it with a command")));
     }
-    let text = Bytewise::new(&content);
+    let text = EditableText::new(&content);
     let found = text.count(old_text);
     if found != *expected_matches {
         let why = if found == 0 {
@@ -191,9 +191,9 @@ fn plan(
         )));
     }
     let grown = content.len() as u128 + found as u128 * new_text.len() as u128;
-    if grown > u128::from(largest) + found as u128 * old_text.len() as u128 {
+    if grown > u128::from(max_bytes) + found as u128 * old_text.len() as u128 {
         return Err(ToolError::Failed(format!(
-            "{shown} would grow past {largest} bytes; nothing was written"
+            "{shown} would grow past {max_bytes} bytes; nothing was written"
         )));
     }
     let edited = text.replace(old_text, new_text);
@@ -206,18 +206,18 @@ fn plan(
         diff: difference.unified,
     };
     let change = target.change(&edited, Some(content));
-    Ok(Planned { target, edited, change, result })
+    Ok(PlannedEdit { target, edited, change, result })
 }
 
-/// A file's content in a form that the linear text search of the standard library takes, so that
-/// the bytes that are not edited stay as they are even where they are not UTF-8.
-enum Bytewise<'a> {
+/// Holds a file's content in a form that the linear text search of the standard library accepts, so
+/// that the bytes that are not edited stay as they are even if they are not UTF-8.
+enum EditableText<'a> {
     Utf8(&'a str),
     /// One character per byte.
     Widened(String),
 }
 
-impl<'a> Bytewise<'a> {
+impl<'a> EditableText<'a> {
     fn new(content: &'a [u8]) -> Self {
         std::str::from_utf8(content).map_or_else(|_| Self::Widened(widen(content)), Self::Utf8)
     }

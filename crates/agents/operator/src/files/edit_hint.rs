@@ -1,6 +1,6 @@
-//! Why a text was not found, where that is cheap to tell.
+//! Explains why a text was not found, if that is cheap to tell.
 
-/// What a model should do about an `old_text` that does not occur in `content`.
+/// Returns what a model should do about an `old_text` that does not occur in `content`.
 pub(super) fn hint(content: &[u8], old_text: &str) -> String {
     let content = String::from_utf8_lossy(content);
     if content.contains("\r\n") && content.replace("\r\n", "\n").contains(old_text) {

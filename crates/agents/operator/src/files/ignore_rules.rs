@@ -1,7 +1,7 @@
-//! `.gitignore`, read through the workspace's handle.
+//! Reads `.gitignore` through the workspace's handle.
 //!
-//! The walker of the `ignore` crate opens paths, and would wait for a FIFO or read a link to
-//! `/dev/zero` that lies there under that name. Its matcher is used, its walker is not.
+//! The walker of the `ignore` crate opens paths, and would block on a FIFO or read a link to
+//! `/dev/zero` that has that name. Its matcher is used, its walker is not.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::workspace::open_regular;
 
-/// Bytes of a `.gitignore` that are looked at.
-const LONGEST: u64 = 1024 * 1024;
+/// Limits how many bytes of a `.gitignore` are read.
+const MAX_IGNORE_FILE_BYTES: u64 = 1024 * 1024;
 
-/// The rules that hold in one directory: its own, and those of the directories above it.
+/// Holds the rules for one directory: its own, and those of the directories above it.
 #[derive(Clone, Default)]
 pub(super) struct IgnoreRules {
-    innermost: Option<Rc<Level>>,
+    innermost: Option<Rc<RuleLevel>>,
 }
 
-struct Level {
+struct RuleLevel {
     /// The directory of the rules, relative to the workspace.
     base: PathBuf,
     matcher: Gitignore,
@@ -30,14 +30,14 @@ struct Level {
 }
 
 impl IgnoreRules {
-    /// These rules with those of `directory` added, which lies at `base`.
+    /// Returns these rules with those of `directory` added, which is at `base`.
     pub(super) fn enter(&self, directory: &Dir, base: &Path) -> Self {
         let Some(matcher) = read(directory) else { return self.clone() };
-        let level = Level { base: base.to_owned(), matcher, above: self.clone() };
+        let level = RuleLevel { base: base.to_owned(), matcher, above: self.clone() };
         Self { innermost: Some(Rc::new(level)) }
     }
 
-    /// Whether a path, relative to the workspace, is ignored. The nearest rule decides.
+    /// Tells whether a path, relative to the workspace, is ignored. The nearest rule decides.
     pub(super) fn ignore(&self, path: &Path, is_directory: bool) -> bool {
         let mut rules = self;
         while let Some(level) = &rules.innermost {
@@ -62,7 +62,7 @@ fn read(directory: &Dir) -> Option<Gitignore> {
     }
     let (file, _) = open_regular(directory, name).ok()??;
     let mut content = Vec::new();
-    file.take(LONGEST).read_to_end(&mut content).ok()?;
+    file.take(MAX_IGNORE_FILE_BYTES).read_to_end(&mut content).ok()?;
     let mut builder = GitignoreBuilder::new(".");
     for line in String::from_utf8_lossy(&content).lines() {
         // A rule that cannot be read is skipped, as git does.

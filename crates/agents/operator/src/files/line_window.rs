@@ -1,15 +1,15 @@
-//! A range of lines out of a stream of bytes, in bounded space.
+//! Extracts a range of lines from a stream of bytes in bounded space.
 
 /// Collects the lines of a range while the whole text streams by.
 ///
-/// Whole lines only, as far as they fit; a first line that does not fit is cut.
+/// It keeps whole lines only, as far as they fit; a first line that does not fit is cut.
 pub(super) struct LineWindow {
     first: u64,
-    /// The first line that is not wanted any more.
+    /// The first line after the range.
     past: u64,
-    most_bytes: usize,
+    max_bytes: usize,
     kept: Vec<u8>,
-    /// Where in `kept` the line begins that is being read.
+    /// The offset in `kept` of the line that is being read.
     line_start: usize,
     /// Lines that are complete in `kept`.
     kept_lines: u64,
@@ -24,11 +24,11 @@ pub(super) struct LineWindow {
 }
 
 impl LineWindow {
-    pub(super) fn new(first: u64, limit: u64, most_bytes: usize) -> Self {
+    pub(super) fn new(first: u64, limit: u64, max_bytes: usize) -> Self {
         Self {
             first,
             past: first.saturating_add(limit),
-            most_bytes,
+            max_bytes,
             kept: Vec::new(),
             line_start: 0,
             kept_lines: 0,
@@ -40,7 +40,7 @@ impl LineWindow {
         }
     }
 
-    /// Takes the next bytes of the text.
+    /// Adds the next bytes of the text.
     pub(super) fn add(&mut self, chunk: &[u8]) {
         for part in chunk.split_inclusive(|byte| *byte == b'\n') {
             if !self.no_more_fits && (self.first..self.past).contains(&self.line) {
@@ -53,7 +53,7 @@ impl LineWindow {
         }
     }
 
-    /// The text is over.
+    /// Ends the text.
     pub(super) fn end(&mut self) {
         if self.in_line {
             self.end_line();
@@ -61,24 +61,25 @@ impl LineWindow {
         self.ended = true;
     }
 
-    /// Whether nothing that follows could be kept.
+    /// Tells whether nothing that follows could be kept.
     pub(super) fn is_full(&self) -> bool {
         self.line >= self.past || self.no_more_fits
     }
 
-    /// The number of lines of the text, once it is over.
+    /// Returns the number of lines of the text, once it has ended.
     pub(super) fn total(&self) -> Option<u64> {
         self.ended.then(|| self.line - 1)
     }
 
-    /// The kept bytes, the number of the last line in them, and how much of that line was cut.
+    /// Returns the kept bytes, the number of the last line in them, and how much of that line was
+    /// cut.
     pub(super) fn into_lines(mut self) -> (Vec<u8>, u64, u64) {
         self.kept.truncate(self.line_start);
         (self.kept, (self.first + self.kept_lines).saturating_sub(1), self.cut)
     }
 
     fn keep(&mut self, part: &[u8]) {
-        let free = self.most_bytes.saturating_sub(self.kept.len());
+        let free = self.max_bytes.saturating_sub(self.kept.len());
         if part.len() <= free && self.cut == 0 {
             self.kept.extend_from_slice(part);
         } else if self.kept_lines == 0 {

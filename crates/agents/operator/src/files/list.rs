@@ -1,4 +1,4 @@
-//! `fs_list`: what lies in a directory.
+//! Implements `fs_list`, which lists the entries of a directory.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -27,18 +27,18 @@ pub(crate) struct ListFiles {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListArguments {
     /// Directory in the workspace; "." is the workspace.
-    #[serde(default = "here")]
+    #[serde(default = "default_path")]
     path: String,
     /// Levels to descend, 1 to 8.
-    #[serde(default = "one")]
+    #[serde(default = "default_depth")]
     depth: u32,
 }
 
-fn here() -> String {
+fn default_path() -> String {
     ".".to_owned()
 }
 
-fn one() -> u32 {
+fn default_depth() -> u32 {
     1
 }
 
@@ -46,18 +46,18 @@ fn one() -> u32 {
 pub(crate) struct Listing {
     path: String,
     entries: Vec<Entry>,
-    /// Whether there is more than was listed.
+    /// Whether there are more entries than were listed.
     cut: bool,
 }
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Entry {
-    /// Relative to the listed directory.
+    /// The path relative to the listed directory.
     name: String,
     kind: Kind,
     size: u64,
     modified: String,
-    /// What a link says; it is not followed.
+    /// The target of a link; it is not followed.
     link: Option<String>,
 }
 
@@ -81,12 +81,12 @@ impl Tool for ListFiles {
         arguments: ListArguments,
         context: ToolContext,
     ) -> Result<Listing, ToolError> {
-        let deepest = self.settings.list_depth;
+        let deepest = self.settings.max_list_depth;
         if !(1..=deepest).contains(&arguments.depth) {
             return Err(ToolError::Arguments(format!("depth must be 1 to {deepest}")));
         }
-        let (workspace, most) = (self.workspace.clone(), self.settings.list_entries);
-        blocking(&context, move |token| list(&workspace, &arguments, most, token)).await
+        let (workspace, max_entries) = (self.workspace.clone(), self.settings.max_list_entries);
+        blocking(&context, move |token| list(&workspace, &arguments, max_entries, token)).await
     }
 
     fn render(&self, output: &Listing) -> String {
@@ -148,14 +148,14 @@ impl Entry {
 fn list(
     workspace: &Workspace,
     arguments: &ListArguments,
-    most: usize,
+    max_entries: usize,
     token: &CancellationToken,
 ) -> Result<Listing, ToolError> {
     let location = workspace.locate(&arguments.path)?;
     let start = workspace.open_directory(&location)?;
     let mut found: Vec<(PathBuf, Entry)> = Vec::new();
     let mut cut = false;
-    // Level by level, so that a limit costs the deepest entries and not the last directories.
+    // Walks level by level, so that a limit costs the deepest entries and not the last directories.
     let mut pending = VecDeque::from([(PathBuf::new(), 1)]);
     'walk: while let Some((path, depth)) = pending.pop_front() {
         if token.is_cancelled() {
@@ -165,7 +165,7 @@ fn list(
         let directory = match opened {
             Ok(directory) => directory,
             Err(error) if depth == 1 => return Err(location.problem("list", &error)),
-            // Listed already; what is in it cannot be seen.
+            // The directory itself is listed already; its content cannot be read.
             Err(_) => continue,
         };
         let names = match entries(&directory) {
@@ -174,7 +174,7 @@ fn list(
             Err(_) => continue,
         };
         for (name, kind) in names {
-            if found.len() == most {
+            if found.len() == max_entries {
                 cut = true;
                 break 'walk;
             }
@@ -183,9 +183,9 @@ fn list(
             let link = (kind == Kind::Link)
                 .then(|| directory.read_link_contents(&name).ok())
                 .flatten()
-                .map(|target| shown(&target));
+                .map(|target| visible_path(&target));
             let entry = Entry {
-                name: shown(&path),
+                name: visible_path(&path),
                 kind,
                 size: metadata.len(),
                 modified: modified(&metadata),
@@ -202,6 +202,6 @@ fn list(
     Ok(Listing { path: location.shown().to_owned(), entries, cut })
 }
 
-fn shown(path: &Path) -> String {
+fn visible_path(path: &Path) -> String {
     visible(&path.to_string_lossy())
 }

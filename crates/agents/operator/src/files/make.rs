@@ -1,4 +1,4 @@
-//! `fs_mkdir`: a directory, with its parents.
+//! Implements `fs_mkdir`, which creates a directory with its parents.
 
 use lango_protocol::CallReport;
 use lango_text::code_span;
@@ -57,13 +57,14 @@ impl Tool for MakeDirectory {
             workspace.missing_directories(&workspace.resolve_for_writing(&location)?)
         })
         .await?;
-        let changes: Vec<Change> = missing.iter().map(|path| Change::made(path)).collect();
+        let changes: Vec<Change> =
+            missing.iter().map(|path| Change::make_directory(path)).collect();
         self.records.record(&context, &self.workspace, &changes).await?;
         let created = !missing.is_empty();
         let workspace = self.workspace.clone();
         blocking(&context, move |_| {
             missing.iter().try_for_each(|path| {
-                let location = Location::known(path);
+                let location = Location::from_workspace_path(path);
                 let made = workspace.entry(&location)?.make_directory(0o777);
                 made.map_err(|error| location.problem("make", &error))
             })

@@ -1,4 +1,4 @@
-//! The file tools, one per file, and what they share about text.
+//! Holds the file tools, one per file, and their shared handling of text.
 
 mod content;
 mod delete;

@@ -1,4 +1,4 @@
-//! `fs_move`: another name for a file or a directory, where nothing has it yet.
+//! Implements `fs_move`, which renames a file or a directory and replaces nothing.
 
 use lango_protocol::CallReport;
 use lango_text::code_span;

@@ -1,19 +1,19 @@
-//! What a person is shown of a change to a file before agreeing to it.
+//! Previews a change to a file for the user who has to approve it.
 
 use lango_tool::{Proposal, visible, visible_lines};
 
 use crate::workspace::Workspace;
 
-/// Bytes of new content that are shown whole. More than that nobody reads before agreeing; what
-/// is left out is said, with a digest.
-const SHOWN: usize = 64 * 1024;
+/// Limits how many bytes of new content are shown whole. Users do not read more than that before
+/// they agree; the preview says what is left out, with a digest.
+const MAX_SHOWN_BYTES: usize = 64 * 1024;
 
-/// The proposal of a change to the file at `path`.
+/// Builds the proposal of a change to the file at `path`.
 pub(super) fn proposal(summary: String, path: &str) -> Proposal {
     Proposal::of(summary, [path])
 }
 
-/// The whole path, and where it really leads if that is another place.
+/// Returns the whole path, and its real target if that is a different one.
 pub(super) fn destination(workspace: &Workspace, path: &str) -> String {
     let shown = visible(path);
     let resolved = workspace.locate(path).and_then(|location| {
@@ -27,12 +27,12 @@ pub(super) fn destination(workspace: &Workspace, path: &str) -> String {
     }
 }
 
-/// A file's new content, every line of it up to a size.
+/// Renders a file's new content, every line of it up to a size.
 pub(super) fn content(content: &str) -> String {
     if content.is_empty() {
         return "(empty)".to_owned();
     }
-    let shown = &content[..content.floor_char_boundary(SHOWN)];
+    let shown = &content[..content.floor_char_boundary(MAX_SHOWN_BYTES)];
     let lines = visible_lines(shown.strip_suffix('\n').unwrap_or(shown), "  | ");
     let rest = &content[shown.len()..];
     if rest.is_empty() {

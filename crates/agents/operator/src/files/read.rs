@@ -1,4 +1,4 @@
-//! `fs_read`: a range of a text file's lines.
+//! Implements `fs_read`, which reads a range of a text file's lines.
 
 use std::io::{ErrorKind, Read as _};
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::content::{SNIFFED, describe, is_binary};
+use super::content::{SNIFFED_BYTES, describe, is_binary};
 use super::line_window::LineWindow;
 use crate::OperatorSettings;
-use crate::blocking::look;
+use crate::blocking::inspect;
 use crate::sentence::{activity, count};
 use crate::workspace::Workspace;
 
@@ -80,7 +80,7 @@ impl Tool for ReadFile {
         let (workspace, settings) = (self.workspace.clone(), Arc::clone(&self.settings));
         let path = arguments.path.clone();
         let work = move |token: &_| read(&workspace, &settings, &arguments, token);
-        look(&context, &self.workspace, &path, work).await
+        inspect(&context, &self.workspace, &path, work).await
     }
 
     fn render(&self, output: &ReadResult) -> String {
@@ -130,7 +130,7 @@ impl Tool for ReadFile {
     }
 }
 
-/// Names the lines that were read, for programs.
+/// Reports to programs which lines were read.
 #[derive(Serialize)]
 struct LineRange<'a> {
     path: &'a str,
@@ -191,10 +191,10 @@ fn read(
     let location = workspace.locate(&arguments.path)?;
     let (mut file, size) = workspace.open_file(&location)?;
     let path = location.shown().to_owned();
-    let is_large = size > settings.largest_file;
+    let is_large = size > settings.max_file_bytes;
     let first = arguments.offset.unwrap_or(1).max(1);
     let limit = arguments.limit.unwrap_or(settings.default_lines).max(1);
-    let mut window = LineWindow::new(first, limit, settings.returned_bytes);
+    let mut window = LineWindow::new(first, limit, settings.max_returned_bytes);
     let mut buffer = vec![0; 64 * 1024];
     let mut read = 0;
     loop {
@@ -211,7 +211,7 @@ fn read(
             break;
         }
         let chunk = &buffer[..count];
-        if read == 0 && is_binary(&chunk[..count.min(SNIFFED)]) {
+        if read == 0 && is_binary(&chunk[..count.min(SNIFFED_BYTES)]) {
             return Ok(ReadResult::Binary { path, size, kind: describe(chunk) });
         }
         read += count as u64;
@@ -222,8 +222,8 @@ fn read(
             )));
         }
         window.add(chunk);
-        // Counting the lines of a small file is cheap, and of one that grows it would not end.
-        if window.is_full() && (is_large || read > settings.largest_file) {
+        // Counting the lines of a small file is cheap; for a file that grows it would not end.
+        if window.is_full() && (is_large || read > settings.max_file_bytes) {
             break;
         }
     }
@@ -236,7 +236,7 @@ fn read(
     let (bytes, last_line, cut_bytes) = window.into_lines();
     let (text, replaced_bytes) = match String::from_utf8(bytes) {
         Ok(text) => (text, false),
-        // A line that was cut may end within a character, which is not the file's fault.
+        // A line that was cut may end within a character; the file itself is still UTF-8.
         Err(error) if cut_bytes > 0 && error.utf8_error().error_len().is_none() => {
             let end = error.utf8_error().valid_up_to();
             (String::from_utf8_lossy(&error.as_bytes()[..end]).into_owned(), false)

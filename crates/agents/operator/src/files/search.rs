@@ -1,4 +1,4 @@
-//! `fs_search`: lines that match a pattern.
+//! Implements `fs_search`, which finds lines that match a pattern.
 
 mod report;
 
@@ -24,8 +24,8 @@ use crate::blocking::blocking;
 use crate::sentence::activity;
 use crate::workspace::{Kind, Location, Workspace, entries, is_git, open_regular};
 
-/// Characters shown of a matching line.
-const SHOWN_LINE: usize = 300;
+/// Limits how many characters of a matching line are shown.
+const MAX_SHOWN_LINE_CHARACTERS: usize = 300;
 
 pub(crate) struct SearchFiles {
     workspace: Workspace,
@@ -38,14 +38,14 @@ pub(crate) struct SearchArguments {
     /// Regular expression, matched line by line; (?i) ignores case.
     pattern: String,
     /// File or directory to search.
-    #[serde(default = "here")]
+    #[serde(default = "default_path")]
     path: String,
     /// Only files whose name or path matches, e.g. "*.rs" or "src/**/*.md".
     #[serde(default)]
     glob: Option<String>,
 }
 
-fn here() -> String {
+fn default_path() -> String {
     ".".to_owned()
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct SearchResult {
     files_searched: usize,
     /// Files that are too large to search.
     skipped_large: usize,
-    /// Why the search ended early.
+    /// The reason why the search ended early.
     ended: Option<String>,
 }
 
@@ -198,20 +198,20 @@ impl Search<'_> {
         if let Ok(Some((file, size))) = open_regular(directory, Path::new(name)) {
             self.search_file(path, file, size);
         }
-        if self.result.files_searched == self.settings.search_files {
-            let most = self.settings.search_files;
-            self.result.ended = Some(format!("stopped after {most} files; name a path or a glob"));
+        if self.result.files_searched == self.settings.max_search_files {
+            let limit = self.settings.max_search_files;
+            self.result.ended = Some(format!("stopped after {limit} files; name a path or a glob"));
         }
         Ok(())
     }
 
     fn search_file(&mut self, path: &Path, file: std::fs::File, size: u64) {
-        if size > self.settings.largest_file {
+        if size > self.settings.max_file_bytes {
             self.result.skipped_large += 1;
             return;
         }
         let mut content = Vec::new();
-        if file.take(self.settings.largest_file).read_to_end(&mut content).is_err() {
+        if file.take(self.settings.max_file_bytes).read_to_end(&mut content).is_err() {
             return;
         }
         self.result.files_searched += 1;
@@ -222,10 +222,11 @@ impl Search<'_> {
         for (line, number) in content.split(|byte| *byte == b'\n').zip(1..) {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let Some(found) = self.pattern.find(line) else { continue };
-            if self.result.matches.len() == self.settings.search_matches {
-                let most = self.settings.search_matches;
+            if self.result.matches.len() == self.settings.max_search_matches {
+                let limit = self.settings.max_search_matches;
                 self.result.ended = Some(format!(
-                    "stopped after {most} matches, there are more; narrow the pattern, path or glob"
+                    "stopped after {limit} matches, there are more; narrow the pattern, path or \
+                     glob"
                 ));
                 return;
             }
@@ -238,7 +239,7 @@ impl Search<'_> {
     }
 }
 
-/// The rules of the directories above `start`, from the workspace down.
+/// Returns the rules of the directories above `start`, from the workspace down.
 fn rules_above(workspace: &Workspace, start: &Path) -> IgnoreRules {
     let mut above: Vec<PathBuf> = start.ancestors().skip(1).map(Path::to_owned).collect();
     above.reverse();
@@ -251,12 +252,12 @@ fn rules_above(workspace: &Workspace, start: &Path) -> IgnoreRules {
     })
 }
 
-/// The part of a line around a match.
+/// Returns the part of a line around a match.
 fn excerpt(line: &[u8], start: usize) -> String {
-    let before = start.saturating_sub(SHOWN_LINE / 3);
-    let first = if line.len() <= SHOWN_LINE { 0 } else { before };
+    let before = start.saturating_sub(MAX_SHOWN_LINE_CHARACTERS / 3);
+    let first = if line.len() <= MAX_SHOWN_LINE_CHARACTERS { 0 } else { before };
     let text = String::from_utf8_lossy(&line[first..]);
-    let mut shown: String = text.chars().take(SHOWN_LINE).collect();
+    let mut shown: String = text.chars().take(MAX_SHOWN_LINE_CHARACTERS).collect();
     if shown.len() < text.len() {
         shown.push('…');
     }

@@ -1,4 +1,4 @@
-//! `fs_stat`: what lies at a path, without showing it.
+//! Implements `fs_stat`, which describes a path without showing its content.
 
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::content::{count_lines, describe, is_binary};
 use super::time::modified;
 use crate::OperatorSettings;
-use crate::blocking::look;
+use crate::blocking::inspect;
 use crate::sentence::{activity, count};
 use crate::workspace::{Kind, Workspace};
 
@@ -34,12 +34,12 @@ pub(crate) struct StatArguments {
 pub(crate) struct FileStatus {
     path: String,
     kind: Kind,
-    /// What the link at this path says, where it is one.
+    /// The target of the link, if the path is one.
     link: Option<String>,
     size: u64,
-    /// Of text files that are not too large.
+    /// The number of lines, of text files that are not too large.
     lines: Option<u64>,
-    /// What a binary file is.
+    /// The kind of content of a binary file.
     content: Option<&'static str>,
     modified: String,
     mode: u32,
@@ -65,10 +65,10 @@ impl Tool for StatFile {
         arguments: StatArguments,
         context: ToolContext,
     ) -> Result<FileStatus, ToolError> {
-        let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
+        let (workspace, max_bytes) = (self.workspace.clone(), self.settings.max_file_bytes);
         let path = arguments.path.clone();
-        let work = move |_: &_| status(&workspace, &arguments.path, largest);
-        look(&context, &self.workspace, &path, work).await
+        let work = move |_: &_| status(&workspace, &arguments.path, max_bytes);
+        inspect(&context, &self.workspace, &path, work).await
     }
 
     fn render(&self, output: &FileStatus) -> String {
@@ -106,16 +106,16 @@ impl Tool for StatFile {
     }
 }
 
-fn status(workspace: &Workspace, path: &str, largest: u64) -> Result<FileStatus, ToolError> {
+fn status(workspace: &Workspace, path: &str, max_bytes: u64) -> Result<FileStatus, ToolError> {
     let location = workspace.locate(path)?;
     let metadata = workspace.metadata(&location)?;
     let kind = Kind::of(metadata.file_type());
     let (mut lines, mut content) = (None, None);
-    if kind == Kind::File && metadata.len() <= largest {
-        // A file that may be seen but not read still has a status.
+    if kind == Kind::File && metadata.len() <= max_bytes {
+        // A file that can be seen but not read still has a status.
         if let Ok((file, _)) = workspace.open_file(&location) {
             let mut bytes = Vec::new();
-            if file.take(largest).read_to_end(&mut bytes).is_ok() {
+            if file.take(max_bytes).read_to_end(&mut bytes).is_ok() {
                 if is_binary(&bytes) {
                     content = Some(describe(&bytes));
                 } else {

@@ -1,8 +1,8 @@
-//! When a file was modified, for a reader.
+//! Formats the modification time of a file.
 
 use cap_std::fs::Metadata;
 
-/// The time of the last change in UTC, to the second; empty where the system does not know it.
+/// Returns the time of the last change in UTC, to the second; empty if the system does not know it.
 pub(super) fn modified(metadata: &Metadata) -> String {
     metadata
         .modified()

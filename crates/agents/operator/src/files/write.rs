@@ -1,4 +1,4 @@
-//! `fs_write`: a whole file, put in place in one step.
+//! Implements `fs_write`, which replaces a whole file in one step.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub(crate) struct WriteResult {
     path: String,
     bytes: usize,
     created: bool,
-    /// Unknown where the old content was not text or too large.
+    /// Unknown if the old content was not text or too large.
     changes: Option<LineChanges>,
 }
 
@@ -70,8 +70,8 @@ impl Tool for WriteFile {
         arguments: WriteArguments,
         context: ToolContext,
     ) -> Result<WriteResult, ToolError> {
-        let (workspace, largest) = (self.workspace.clone(), self.settings.largest_file);
-        let planned = blocking(&context, move |_| plan(&workspace, arguments, largest)).await?;
+        let (workspace, max_bytes) = (self.workspace.clone(), self.settings.max_file_bytes);
+        let planned = blocking(&context, move |_| plan(&workspace, arguments, max_bytes)).await?;
         self.records.record(&context, &self.workspace, &planned.changes).await?;
         blocking(&context, move |_| planned.carry_out()).await
     }
@@ -114,8 +114,8 @@ impl Tool for WriteFile {
     }
 }
 
-/// A write that has been looked at and not been made.
-struct Planned {
+/// Holds a write that has been checked and not been made yet.
+struct PlannedWrite {
     target: WriteTarget,
     content: String,
     create_only: bool,
@@ -123,7 +123,7 @@ struct Planned {
     result: WriteResult,
 }
 
-impl Planned {
+impl PlannedWrite {
     fn carry_out(self) -> Result<WriteResult, ToolError> {
         self.target.replace(self.content.as_bytes(), self.create_only)?;
         Ok(self.result)
@@ -133,14 +133,14 @@ impl Planned {
 fn plan(
     workspace: &Workspace,
     arguments: WriteArguments,
-    largest: u64,
-) -> Result<Planned, ToolError> {
+    max_bytes: u64,
+) -> Result<PlannedWrite, ToolError> {
     let WriteArguments { path, content, create_only } = arguments;
     let location = workspace.locate(&path)?;
     let shown = location.shown();
-    if content.len() as u64 > largest {
+    if content.len() as u64 > max_bytes {
         return Err(ToolError::Failed(format!(
-            "{shown}: the content is larger than {largest} bytes; write it in parts"
+            "{shown}: the content is larger than {max_bytes} bytes; write it in parts"
         )));
     }
     if path.ends_with('/') {
@@ -153,7 +153,7 @@ fn plan(
     if create_only && target.exists() {
         return Err(target.already_exists());
     }
-    let before = target.current(largest)?;
+    let before = target.current(max_bytes)?;
     let old = if target.exists() { before.as_deref() } else { Some(&b""[..]) };
     let lines = old
         .and_then(|old| std::str::from_utf8(old).ok())
@@ -161,7 +161,7 @@ fn plan(
     let created = !target.exists();
     let result =
         WriteResult { path: shown.to_owned(), bytes: content.len(), created, changes: lines };
-    let mut changes: Vec<Change> = made.iter().map(|path| Change::made(path)).collect();
+    let mut changes: Vec<Change> = made.iter().map(|path| Change::make_directory(path)).collect();
     changes.push(target.change(content.as_bytes(), before));
-    Ok(Planned { target, content, create_only, changes, result })
+    Ok(PlannedWrite { target, content, create_only, changes, result })
 }

@@ -1,4 +1,5 @@
-//! `exec_background`, `exec_status`, `exec_stop`: commands that go on while the conversation does.
+//! Implements `exec_background`, `exec_status` and `exec_stop` for commands that keep running while
+//! the conversation continues.
 
 mod report;
 
@@ -10,22 +11,22 @@ use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible_sh
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::attend::refused;
 use super::exec::check;
 use super::launch::Launcher;
 use super::preview;
-use super::process_log::Entry;
+use super::process_log::ProcessEntry;
 use super::processes::{Process, Processes, State};
+use super::run_to_end::tool_error;
 use crate::blocking::blocking;
 use crate::sentence::activity;
 use crate::{OperatorSettings, Records, Workspace};
 
-/// Bytes of output that a status shows.
-const SHOWN: usize = 8 * 1024;
-/// The longest wait of one `exec_status`.
-const LONGEST_WAIT: u64 = 600;
+/// Limits how many bytes of output a status shows.
+const MAX_SHOWN_BYTES: usize = 8 * 1024;
+/// Limits how many seconds one `exec_status` waits.
+const MAX_WAIT_SECONDS: u64 = 600;
 
-/// Starts a command and comes back.
+/// Starts a command and returns without waiting for it.
 pub(crate) struct StartProcess {
     workspace: Workspace,
     records: Records,
@@ -44,7 +45,7 @@ pub(crate) struct StartArguments {
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Started {
+pub(crate) struct StartedProcess {
     id: String,
 }
 
@@ -62,7 +63,7 @@ impl StartProcess {
 
 impl Tool for StartProcess {
     type Arguments = StartArguments;
-    type Output = Started;
+    type Output = StartedProcess;
     const NAME: &'static str = "exec_background";
     const DESCRIPTION: &'static str = "Starts a shell command in the background and returns its \
         id. It ends when lango does; wait for it with exec_status.";
@@ -73,11 +74,11 @@ impl Tool for StartProcess {
         &self,
         arguments: StartArguments,
         context: ToolContext,
-    ) -> Result<Started, ToolError> {
+    ) -> Result<StartedProcess, ToolError> {
         let StartArguments { command, cwd } = arguments;
         check(&command)?;
         let processes = &self.processes;
-        if !processes.has_room() {
+        if !processes.can_start() {
             return Err(ToolError::Failed(
                 "too many commands run in the background; stop one with exec_stop first".to_owned(),
             ));
@@ -87,8 +88,8 @@ impl Tool for StartProcess {
             workspace.directory_path(&workspace.locate(cwd.as_deref().unwrap_or("."))?)
         })
         .await?;
-        let confined = self.launcher.launch(&command, &directory).await.map_err(refused)?;
-        let entry = Entry {
+        let confined = self.launcher.launch(&command, &directory).await.map_err(tool_error)?;
+        let entry = ProcessEntry {
             id: context.call.to_string(),
             name: processes.next_name(),
             session: context.session.clone(),
@@ -97,15 +98,15 @@ impl Tool for StartProcess {
             started: Timestamp::now(),
         };
         let records = &self.records;
-        // Where it cannot be listed it does not run: dropping it ends it.
+        // A command that cannot be listed does not run: dropping it ends it.
         records.process_started(&entry).await.map_err(|error| {
             ToolError::Failed(format!("not started, because it could not be listed: {error}"))
         })?;
         let process = processes.follow(entry, confined, records.clone());
-        Ok(Started { id: process.entry.name.clone() })
+        Ok(StartedProcess { id: process.entry.name.clone() })
     }
 
-    fn render(&self, output: &Started) -> String {
+    fn render(&self, output: &StartedProcess) -> String {
         format!("started, id {}", output.id)
     }
 
@@ -113,19 +114,19 @@ impl Tool for StartProcess {
         activity("Starting", &arguments.command)
     }
 
-    fn report(&self, arguments: &StartArguments, output: &Started) -> Option<CallReport> {
+    fn report(&self, arguments: &StartArguments, output: &StartedProcess) -> Option<CallReport> {
         Some(output.report(&arguments.command))
     }
 
     fn propose(&self, arguments: &StartArguments) -> Option<Proposal> {
         let StartArguments { command, cwd } = arguments;
         let (workspace, launcher) = (&self.workspace, &self.launcher);
-        let manner = "in the background, until it ends or lango does";
-        Some(preview::proposal(workspace, launcher, command, cwd.as_deref(), manner))
+        let how = "in the background, until it ends or lango does";
+        Some(preview::proposal(workspace, launcher, command, cwd.as_deref(), how))
     }
 }
 
-/// Says how a command stands.
+/// Reports the state of a command.
 pub(crate) struct ProcessStatus {
     processes: Processes,
 }
@@ -141,7 +142,7 @@ pub(crate) struct StatusArguments {
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Standing {
+pub(crate) struct ProcessSnapshot {
     id: String,
     state: State,
     seconds: u64,
@@ -156,7 +157,7 @@ impl ProcessStatus {
 
 impl Tool for ProcessStatus {
     type Arguments = StatusArguments;
-    type Output = Standing;
+    type Output = ProcessSnapshot;
     const NAME: &'static str = "exec_status";
     const DESCRIPTION: &'static str = "Says whether a background command runs or how it ended, \
         with its last output. Waits for its end if told to.";
@@ -167,21 +168,21 @@ impl Tool for ProcessStatus {
         &self,
         arguments: StatusArguments,
         context: ToolContext,
-    ) -> Result<Standing, ToolError> {
+    ) -> Result<ProcessSnapshot, ToolError> {
         let StatusArguments { id, wait_seconds } = arguments;
-        if wait_seconds > LONGEST_WAIT {
-            let told = format!("wait_seconds must be 0 to {LONGEST_WAIT}");
-            return Err(ToolError::Arguments(told));
+        if wait_seconds > MAX_WAIT_SECONDS {
+            let message = format!("wait_seconds must be 0 to {MAX_WAIT_SECONDS}");
+            return Err(ToolError::Arguments(message));
         }
         let process = find(&self.processes, &context.session, &id)?;
         tokio::select! {
             () = context.cancel.cancelled() => return Err(ToolError::Cancelled),
             () = process.wait(Duration::from_secs(wait_seconds)) => {}
         }
-        Ok(standing(&process))
+        Ok(snapshot(&process))
     }
 
-    fn render(&self, output: &Standing) -> String {
+    fn render(&self, output: &ProcessSnapshot) -> String {
         render(output)
     }
 
@@ -189,7 +190,7 @@ impl Tool for ProcessStatus {
         activity("Asking about the background command", &arguments.id)
     }
 
-    fn report(&self, _: &StatusArguments, output: &Standing) -> Option<CallReport> {
+    fn report(&self, _: &StatusArguments, output: &ProcessSnapshot) -> Option<CallReport> {
         Some(output.status_report())
     }
 }
@@ -214,7 +215,7 @@ impl StopProcess {
 
 impl Tool for StopProcess {
     type Arguments = StopArguments;
-    type Output = Standing;
+    type Output = ProcessSnapshot;
     const NAME: &'static str = "exec_stop";
     const DESCRIPTION: &'static str = "Ends a background command and all that it started.";
     const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
@@ -224,13 +225,13 @@ impl Tool for StopProcess {
         &self,
         arguments: StopArguments,
         context: ToolContext,
-    ) -> Result<Standing, ToolError> {
+    ) -> Result<ProcessSnapshot, ToolError> {
         let process = find(&self.processes, &context.session, &arguments.id)?;
         process.stop().await;
-        Ok(standing(&process))
+        Ok(snapshot(&process))
     }
 
-    fn render(&self, output: &Standing) -> String {
+    fn render(&self, output: &ProcessSnapshot) -> String {
         render(output)
     }
 
@@ -238,7 +239,7 @@ impl Tool for StopProcess {
         activity("Stopping the background command", &arguments.id)
     }
 
-    fn report(&self, _: &StopArguments, output: &Standing) -> Option<CallReport> {
+    fn report(&self, _: &StopArguments, output: &ProcessSnapshot) -> Option<CallReport> {
         Some(output.stop_report())
     }
 
@@ -250,27 +251,28 @@ impl Tool for StopProcess {
 
 fn find(processes: &Processes, session: &SessionId, id: &str) -> Result<Arc<Process>, ToolError> {
     processes.find(session, id).ok_or_else(|| {
-        let known: Vec<String> =
-            processes.of(session).iter().map(|process| process.entry.name.clone()).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let processes = processes.in_session(session);
+        let names: Vec<&str> =
+            processes.iter().map(|process| process.entry.name.as_str()).collect();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         ToolError::Failed(format!(
-            "there is no background command {:?} in this conversation; there is: {known}",
+            "there is no background command {:?} in this conversation; there is: {names}",
             visible_short(id)
         ))
     })
 }
 
-fn standing(process: &Process) -> Standing {
-    Standing {
+fn snapshot(process: &Process) -> ProcessSnapshot {
+    ProcessSnapshot {
         id: process.entry.name.clone(),
         state: process.state(),
         seconds: Timestamp::now().since(process.entry.started).as_secs(),
-        output: process.output(SHOWN),
+        output: process.output(MAX_SHOWN_BYTES),
     }
 }
 
-fn render(standing: &Standing) -> String {
-    let Standing { id, state, seconds, output } = standing;
+fn render(snapshot: &ProcessSnapshot) -> String {
+    let ProcessSnapshot { id, state, seconds, output } = snapshot;
     let more = match state {
         State::Running => format!(" since {seconds} s"),
         State::Exited(Some(code)) => format!(" with exit code {code}"),

@@ -1,26 +1,27 @@
-//! What is kept of an output stream.
+//! Captures an output stream.
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// The beginning of a stream; the rest is counted and dropped, so that the writer never waits.
+/// Keeps the beginning of a stream; the rest is counted and dropped, so that the writer never
+/// waits.
 #[derive(Debug)]
 pub(super) struct Capture {
     kept: Vec<u8>,
-    most: usize,
+    max_bytes: usize,
     dropped: u64,
 }
 
 impl Capture {
-    pub(super) fn new(most: usize) -> Self {
-        Self { kept: Vec::new(), most, dropped: 0 }
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self { kept: Vec::new(), max_bytes, dropped: 0 }
     }
 
     /// Reads until the stream ends. What was read by then stays when this future is dropped.
     pub(super) async fn drain(&mut self, mut stream: impl AsyncRead + Unpin) {
         let mut buffer = vec![0; 32 * 1024];
-        // A pipe that breaks is over.
+        // A read error ends the stream.
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {
-            let fits = count.min(self.most - self.kept.len());
+            let fits = count.min(self.max_bytes - self.kept.len());
             self.kept.extend_from_slice(&buffer[..fits]);
             self.dropped += (count - fits) as u64;
         }
@@ -30,14 +31,14 @@ impl Capture {
         self.dropped
     }
 
-    /// The kept text, with bytes that are not UTF-8 replaced.
+    /// Returns the kept text, with bytes that are not UTF-8 replaced.
     pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(&self.kept).into_owned()
     }
 
-    /// The last `most` bytes of the kept text, for a message that should stay short.
-    pub(super) fn tail(&self, most: usize) -> String {
-        let cut = self.kept.len().saturating_sub(most);
+    /// Returns the last `max_bytes` of the kept text, for a message that should stay short.
+    pub(super) fn tail(&self, max_bytes: usize) -> String {
+        let cut = self.kept.len().saturating_sub(max_bytes);
         let text = String::from_utf8_lossy(&self.kept[cut..]);
         if cut > 0 { format!("(… {cut} bytes before)\n{text}") } else { text.into_owned() }
     }

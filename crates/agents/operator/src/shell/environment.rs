@@ -1,10 +1,10 @@
-//! What commands see of the environment.
+//! Builds the environment of commands.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// Passed on from the parent. Full names only: a pattern would let a key through one day.
-const PASSED_ON: [&str; 19] = [
+/// Lists the variables that commands inherit. Full names only: a pattern could let a key through.
+const INHERITED_VARIABLES: [&str; 19] = [
     "HOME",
     "LANG",
     "LANGUAGE",
@@ -26,42 +26,42 @@ const PASSED_ON: [&str; 19] = [
     "USER",
 ];
 
-/// The environment of commands: a short list of harmless variables, never keys.
+/// Holds the environment of commands: a short list of harmless variables, never keys.
 ///
-/// Everything else is dropped when this is made, so a value of this type holds no secrets.
+/// Everything else is dropped when this is built, so a value of this type holds no secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
 }
 
 impl Environment {
-    /// What may be passed on of a parent's environment.
+    /// Keeps what commands may inherit from a parent's environment.
     pub fn from_parent(parent: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         let mut variables: BTreeMap<OsString, OsString> =
             [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("SHELL", "/bin/sh")]
                 .map(|(name, value)| (name.into(), value.into()))
                 .into();
-        variables.extend(parent.into_iter().filter(|(name, _)| is_passed_on(name)));
-        // Nobody looks at a screen: no colours, no cursor movement.
+        variables.extend(parent.into_iter().filter(|(name, _)| is_inherited(name)));
+        // The output is not shown on a terminal: no colours, no cursor movement.
         variables.insert("TERM".into(), "dumb".into());
         Self { variables }
     }
 
-    /// The variables, by name.
+    /// Returns the variables, by name.
     pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 }
 
 impl Default for Environment {
-    /// From the environment of this process.
+    /// Starts from the environment of this process.
     fn default() -> Self {
         Self::from_parent(std::env::vars_os())
     }
 }
 
-fn is_passed_on(name: &OsStr) -> bool {
-    ["PATH", "SHELL"].iter().chain(&PASSED_ON).any(|passed| name == *passed)
+fn is_inherited(name: &OsStr) -> bool {
+    ["PATH", "SHELL"].iter().chain(&INHERITED_VARIABLES).any(|passed| name == *passed)
 }
 
 #[cfg(test)]

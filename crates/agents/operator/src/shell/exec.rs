@@ -1,4 +1,4 @@
-//! `exec_shell`: one command, run to its end.
+//! Implements `exec_shell`, which runs one command to its end.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::attend::{ShellResult, attend, refused};
 use super::launch::Launcher;
 use super::preview;
+use super::run_to_end::{ShellResult, run_to_end, tool_error};
 use crate::blocking::blocking;
 use crate::sentence::{activity, code};
 use crate::{OperatorSettings, Workspace};
@@ -29,11 +29,11 @@ pub(crate) struct ShellArguments {
     #[serde(default)]
     cwd: Option<String>,
     /// 1 to 600.
-    #[serde(default = "half_a_minute")]
+    #[serde(default = "default_timeout_seconds")]
     timeout_seconds: u64,
 }
 
-fn half_a_minute() -> u64 {
+fn default_timeout_seconds() -> u64 {
     30
 }
 
@@ -59,9 +59,11 @@ impl Tool for RunShell {
         context: ToolContext,
     ) -> Result<ShellResult, ToolError> {
         let ShellArguments { command, cwd, timeout_seconds } = arguments;
-        let longest = self.settings.longest_timeout_seconds;
-        if !(1..=longest).contains(&timeout_seconds) {
-            return Err(ToolError::Arguments(format!("timeout_seconds must be 1 to {longest}")));
+        let max_seconds = self.settings.max_timeout_seconds;
+        if !(1..=max_seconds).contains(&timeout_seconds) {
+            return Err(ToolError::Arguments(format!(
+                "timeout_seconds must be 1 to {max_seconds}"
+            )));
         }
         check(&command)?;
         let workspace = self.workspace.clone();
@@ -70,8 +72,8 @@ impl Tool for RunShell {
         })
         .await?;
 
-        let confined = self.launcher.launch(&command, &directory).await.map_err(refused)?;
-        attend(confined, &self.launcher, &self.settings, &context, timeout_seconds).await
+        let confined = self.launcher.launch(&command, &directory).await.map_err(tool_error)?;
+        run_to_end(confined, &self.launcher, &self.settings, &context, timeout_seconds).await
     }
 
     fn render(&self, output: &ShellResult) -> String {
@@ -89,12 +91,12 @@ impl Tool for RunShell {
     fn propose(&self, arguments: &ShellArguments) -> Option<Proposal> {
         let ShellArguments { command, cwd, timeout_seconds } = arguments;
         let (workspace, launcher) = (&self.workspace, &self.launcher);
-        let manner = format!("for at most {timeout_seconds} s");
-        Some(preview::proposal(workspace, launcher, command, cwd.as_deref(), &manner))
+        let how = format!("for at most {timeout_seconds} s");
+        Some(preview::proposal(workspace, launcher, command, cwd.as_deref(), &how))
     }
 }
 
-/// Refuses what no shell can be given.
+/// Rejects commands that no shell accepts.
 pub(super) fn check(command: &str) -> Result<(), ToolError> {
     if command.contains('\0') {
         return Err(ToolError::Arguments("the command contains a NUL byte".to_owned()));

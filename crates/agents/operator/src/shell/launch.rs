@@ -1,4 +1,4 @@
-//! The one place where child processes are started, each of them in the sandbox.
+//! Starts all child processes, each of them in the sandbox.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use lango_sandbox::{Confined, Job, SandboxError};
+use lango_sandbox::{ConfinedProcess, Job, SandboxError};
 
 use crate::{OperatorSettings, Workspace};
 
@@ -27,15 +27,15 @@ impl Launcher {
         &self,
         command: &str,
         directory: &Path,
-    ) -> Result<Confined, SandboxError> {
+    ) -> Result<ConfinedProcess, SandboxError> {
         let mut job = self.job("/bin/sh".into(), directory);
         // Without the dashes a command that starts with one would be taken for options.
         job.arguments = ["-c", "--", command].map(Into::into).into();
         self.settings.sandbox.spawn(job).await
     }
 
-    /// Starts a program by its path, with something to read; it and its neighbours in `readable`
-    /// can be read wherever they are.
+    /// Starts a program by its path, with a pipe as its input; the directory `readable`, which
+    /// holds the program, can be read wherever it is.
     pub(super) async fn launch_program(
         &self,
         path: &Path,
@@ -43,7 +43,7 @@ impl Launcher {
         arguments: Vec<String>,
         directory: &Path,
         variables: Vec<(String, String)>,
-    ) -> Result<Confined, SandboxError> {
+    ) -> Result<ConfinedProcess, SandboxError> {
         let arguments = arguments.into_iter().map(OsString::from);
         let (program, first) = match interpreter(path) {
             Some(interpreter) => (interpreter.into(), Some(OsString::from(path))),
@@ -58,7 +58,7 @@ impl Launcher {
         self.settings.sandbox.spawn(job).await
     }
 
-    /// A program without arguments and input, confined as every child of the operator.
+    /// Builds a job without arguments and input, confined like every child of the operator.
     fn job(&self, program: OsString, directory: &Path) -> Job {
         let variables = self.settings.environment.variables();
         Job {
@@ -71,24 +71,25 @@ impl Launcher {
         }
     }
 
-    /// The names of the variables that commands see.
+    /// Returns the names of the variables that commands see.
     pub(super) fn variables(&self) -> Vec<String> {
         let variables = self.settings.environment.variables();
         variables.map(|(name, _)| name.to_string_lossy().into_owned()).collect()
     }
 
-    /// How commands are confined, in one line.
+    /// Describes in one line how commands are confined.
     pub(super) fn confinement(&self) -> String {
         self.settings.sandbox.sentence(&self.settings.policy, self.workspace.root())
     }
 
-    /// What to tell about a command that failed with these words, if the sandbox may be the cause.
+    /// Returns a note on a command that failed with these error messages, if the sandbox may be the
+    /// cause.
     pub(super) fn note(&self, errors: &str) -> Option<&'static str> {
         self.settings.sandbox.note(&self.settings.policy, errors)
     }
 }
 
-/// What runs a script that cannot be run by itself.
+/// Returns the interpreter of a script that is not executable.
 fn interpreter(path: &Path) -> Option<&'static str> {
     let is_program =
         std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o111 != 0);

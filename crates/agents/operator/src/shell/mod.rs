@@ -1,6 +1,5 @@
-//! Commands: how they are started, what is kept of their output, how they end.
+//! Runs commands: starts them, captures their output and ends them.
 
-mod attend;
 mod background;
 mod capture;
 mod environment;
@@ -10,6 +9,7 @@ mod preview;
 mod process_log;
 mod processes;
 mod program;
+mod run_to_end;
 mod scripts;
 mod tail;
 

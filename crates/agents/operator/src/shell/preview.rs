@@ -1,4 +1,4 @@
-//! What a person and the rules are shown of a command before it may run.
+//! Previews a command for the user and the rules before it may run.
 
 use std::path::PathBuf;
 
@@ -6,36 +6,36 @@ use lango_shell_command::{CommandStep, read};
 use lango_tool::{Proposal, Step, visible, visible_lines};
 
 use super::launch::Launcher;
-use super::scripts::{Content, Script, look};
+use super::scripts::{Script, ScriptContent, read_scripts};
 use crate::Workspace;
 
-/// Bytes of a script that are shown whole. A longer one is named, with its digest.
-const SHOWN: usize = 4 * 1024;
-/// Hexadecimal digits of a digest that people compare.
-const DIGITS: usize = 12;
+/// Limits how many bytes of a script are shown whole. A longer one is named, with its digest.
+const MAX_SHOWN_BYTES: usize = 4 * 1024;
+/// Limits how many hexadecimal digits of a digest users compare.
+const DIGEST_DIGITS: usize = 12;
 
-/// The proposal to run a command; `manner` says for how long.
+/// Builds the proposal to run a command; `how` says for how long.
 pub(super) fn proposal(
     workspace: &Workspace,
     launcher: &Launcher,
     command: &str,
     cwd: Option<&str>,
-    manner: &str,
+    how: &str,
 ) -> Proposal {
     let located = workspace.locate(cwd.unwrap_or("."));
     let directory = located.and_then(|directory| workspace.directory_path(&directory));
-    let place = match &directory {
+    let location = match &directory {
         Ok(path) => visible(&path.to_string_lossy()),
         Err(error) => format!("{} (will be refused: {error})", visible(cwd.unwrap_or("."))),
     };
     let reading = read(command);
-    let look = |directory: PathBuf| look(&directory, &reading.scripts);
-    // Without a directory nothing will run.
-    let scripts = directory.map(look).unwrap_or_default();
+    let read_scripts = |directory: PathBuf| read_scripts(&directory, &reading.scripts);
+    // Without a directory no command will run.
+    let scripts = directory.map(read_scripts).unwrap_or_default();
     let summary = format!(
-        "Run in {place}, {manner}:\n{}{}\n{}\nvariables: {}",
+        "Run in {location}, {how}:\n{}{}\n{}\nvariables: {}",
         visible_lines(command, "  $ "),
-        shown(&scripts),
+        render_scripts(&scripts),
         visible(&launcher.confinement()),
         visible(&launcher.variables().join(" ")),
     );
@@ -45,15 +45,15 @@ pub(super) fn proposal(
     Proposal { summary, steps, unreadable, bound, always_ask: None }
 }
 
-/// A step of a command as rules and people look at it.
+/// Converts a step of a command for the rules and the user.
 fn step(CommandStep { words, exact_only }: CommandStep) -> Step {
     Step { words, exact_only }
 }
 
-/// The scripts as a person sees them, each on lines of its own.
-fn shown(scripts: &[Script]) -> String {
-    let mut shown: String = scripts.iter().filter_map(content).collect();
-    let missing = |script: &&Script| matches!(script.content, Content::Missing);
+/// Renders the scripts for a user, each on lines of its own.
+fn render_scripts(scripts: &[Script]) -> String {
+    let mut shown: String = scripts.iter().filter_map(render_script).collect();
+    let missing = |script: &&Script| matches!(script.content, ScriptContent::Missing);
     let missing: Vec<_> = scripts.iter().filter(missing).map(|it| visible(&it.path)).collect();
     if !missing.is_empty() {
         shown.push_str(&format!("\nruns files that are not there now: {}", missing.join(", ")));
@@ -61,19 +61,21 @@ fn shown(scripts: &[Script]) -> String {
     shown
 }
 
-/// A script with what is in it, if it is there.
-fn content(script: &Script) -> Option<String> {
+/// Renders a script with its content, if the file exists.
+fn render_script(script: &Script) -> Option<String> {
     let path = visible(&script.path);
     let bytes = match &script.content {
-        Content::Read(bytes) => bytes,
-        Content::Missing => return None,
-        Content::NotRead(reason) => return Some(format!("\nruns the file {path}, which {reason}")),
+        ScriptContent::Read(bytes) => bytes,
+        ScriptContent::Missing => return None,
+        ScriptContent::NotRead(reason) => {
+            return Some(format!("\nruns the file {path}, which {reason}"));
+        }
     };
     let digest = script.digest();
-    let digest = digest.get(..DIGITS).unwrap_or(&digest);
+    let digest = digest.get(..DIGEST_DIGITS).unwrap_or(&digest);
     let first = format!("\nruns the file {path}, {} bytes, SHA-256 {digest}…", bytes.len());
     Some(match std::str::from_utf8(bytes) {
-        Ok(text) if text.len() <= SHOWN => {
+        Ok(text) if text.len() <= MAX_SHOWN_BYTES => {
             format!("{first}:\n{}", visible_lines(text.strip_suffix('\n').unwrap_or(text), "  | "))
         }
         Ok(_) => format!("{first}; it is too long to be shown here"),

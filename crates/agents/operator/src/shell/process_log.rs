@@ -1,4 +1,4 @@
-//! Which commands run in the background, for those who look from outside.
+//! Lists which commands run in the background, for other processes.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,13 +31,13 @@ CREATE TABLE background_processes (
 );
 ";
 
-/// How long commands that ended are listed.
-const KEPT: Duration = Duration::from_hours(7 * 24);
+/// Limits how long commands that ended are listed.
+const RETENTION: Duration = Duration::from_hours(7 * 24);
 
-/// What is known of a command when it starts.
+/// Holds what is known about a command when it starts.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
-    /// Unique everywhere.
+pub(super) struct ProcessEntry {
+    /// Globally unique.
     pub(super) id: String,
     /// Unique in this process, and short.
     pub(super) name: String,
@@ -47,45 +47,45 @@ pub(super) struct Entry {
     pub(super) started: Timestamp,
 }
 
-/// A command in a list.
+/// Describes a command in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedProcess {
-    /// Unique everywhere.
+    /// Globally unique.
     pub id: String,
-    /// How the conversation calls it; unique in its owner.
+    /// The name in the conversation; unique in its owner.
     pub name: String,
     /// The session it belongs to.
     pub session: SessionId,
     /// The command.
     pub command: String,
-    /// Where it runs.
+    /// The directory it runs in.
     pub directory: String,
     /// The process that started it, and with which it ends.
     pub owner: u32,
     /// When it started.
     pub started_at: Timestamp,
-    /// When it ended, where that is known.
+    /// When it ended, if that is known.
     pub ended_at: Option<Timestamp>,
-    /// In words: `running`, `exited`, `stopped`, `failed`, or `ended with its owner`.
+    /// The state in words: `running`, `exited`, `stopped`, `failed`, or `ended with its owner`.
     pub state: String,
-    /// The exit code, where there is one.
+    /// The exit code, if there is one.
     pub exit_code: Option<i64>,
 }
 
 impl ListedProcess {
-    /// Whether it runs.
+    /// Tells whether it runs.
     pub fn is_running(&self) -> bool {
         self.state == "running"
     }
 }
 
 impl Records {
-    /// Notes that a command was started.
-    pub(super) async fn process_started(&self, entry: &Entry) -> Result<(), StoreError> {
+    /// Records that a command was started.
+    pub(super) async fn process_started(&self, entry: &ProcessEntry) -> Result<(), StoreError> {
         let database = self.database();
         let owner = ProcessIdentity::current();
         let started = entry.started.as_microseconds();
-        let oldest = started - i64::try_from(KEPT.as_micros()).unwrap_or(i64::MAX);
+        let oldest = started - i64::try_from(RETENTION.as_micros()).unwrap_or(i64::MAX);
         let batch = Batch::new()
             .with(
                 Statement::new("DELETE FROM background_processes WHERE started_at < $1")
@@ -110,7 +110,7 @@ impl Records {
         database.write(batch).await.map(drop)
     }
 
-    /// Notes how a command ended.
+    /// Records how a command ended.
     pub(super) async fn process_ended(&self, id: &str, state: &State) {
         let database = self.database();
         if *state == State::Running {
@@ -124,11 +124,12 @@ impl Records {
         .bind(state.name())
         .bind(state.exit_code().map(i64::from))
         .bind(Timestamp::now().as_microseconds());
-        // The list is then late, and says "ended with its owner"; the conversation knows better.
+        // On an error the list is out of date and says "ended with its owner"; the conversation is
+        // not affected.
         let _ = database.write(statement.into()).await;
     }
 
-    /// The commands in the background of every process, the latest first.
+    /// Returns the background commands of every process, the latest first.
     pub async fn processes(&self) -> Result<Vec<ListedProcess>, StoreError> {
         let database = self.database();
         let statement = Statement::new(
@@ -136,11 +137,11 @@ impl Records {
              started_at, ended_at, state, exit_code, name FROM background_processes \
              ORDER BY started_at DESC",
         );
-        database.query(statement).await?.iter().map(listed).collect()
+        database.query(statement).await?.iter().map(read_process).collect()
     }
 }
 
-fn listed(row: &Row) -> Result<ListedProcess, StoreError> {
+fn read_process(row: &Row) -> Result<ListedProcess, StoreError> {
     let owner = ProcessIdentity {
         pid: u32::try_from(row.integer(4)?).unwrap_or(0),
         host: row.text(5)?.to_owned(),

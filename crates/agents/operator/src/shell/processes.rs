@@ -1,4 +1,5 @@
-//! Commands that go on while the conversation does. They end with the process that started them.
+//! Follows commands that keep running while the conversation continues. They end with the process
+//! that started them.
 
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
@@ -7,40 +8,40 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lango_protocol::SessionId;
-use lango_sandbox::{Confined, SandboxError};
+use lango_sandbox::{ConfinedProcess, SandboxError};
 use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::process_log::Entry;
+use super::process_log::ProcessEntry;
 use super::tail::Tail;
 use crate::Records;
 
-/// Commands that run at the same time.
-const AT_ONCE: usize = 16;
-/// Commands that are remembered once they have ended.
-const REMEMBERED: usize = 64;
-/// Bytes of output that are kept of each.
-const OUTPUT: usize = 256 * 1024;
-/// How long whoever holds the pipes of an ended command is waited for.
-const GRACE: Duration = Duration::from_millis(500);
+/// Limits how many commands run at the same time.
+const MAX_RUNNING_COUNT: usize = 16;
+/// Limits how many commands are remembered, running or ended.
+const MAX_REMEMBERED_COUNT: usize = 64;
+/// Limits how many bytes of output are kept of each command.
+const MAX_OUTPUT_BYTES: usize = 256 * 1024;
+/// Limits how long to wait for processes that hold the pipes of an ended command.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The commands of this process. Clones share them.
+/// Holds the background commands of this process. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Processes {
-    /// A lock because calls run in parallel; it is held to look something up, never to wait.
-    known: Arc<Mutex<BTreeMap<String, Arc<Process>>>>,
+    /// A lock because calls run in parallel; it is held for a lookup, never while waiting.
+    by_name: Arc<Mutex<BTreeMap<String, Arc<Process>>>>,
     started: Arc<AtomicU64>,
 }
 
-/// How a command stands.
+/// Tells whether a command runs or how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
     Running,
-    /// The code is that of a shell: 128 and the number of a signal.
+    /// The exit code as a shell reports it: 128 plus the signal number for a signal.
     Exited(Option<i32>),
     Stopped,
     Failed(String),
@@ -66,10 +67,10 @@ impl State {
     }
 }
 
-/// One command.
+/// Holds one background command.
 #[derive(Debug)]
 pub(super) struct Process {
-    pub(super) entry: Entry,
+    pub(super) entry: ProcessEntry,
     output: Mutex<Tail>,
     state: watch::Receiver<State>,
     stop: CancellationToken,
@@ -80,18 +81,18 @@ impl Process {
         self.state.borrow().clone()
     }
 
-    pub(super) fn output(&self, most: usize) -> String {
-        lock(&self.output).text(most)
+    pub(super) fn output(&self, max_bytes: usize) -> String {
+        lock(&self.output).text(max_bytes)
     }
 
-    /// Waits until it has ended, but not longer than this.
-    pub(super) async fn wait(&self, longest: Duration) {
+    /// Waits until the command has ended, at most for `limit`.
+    pub(super) async fn wait(&self, limit: Duration) {
         let mut state = self.state.clone();
-        // Running out of patience is what was asked for.
-        let _ = timeout(longest, state.wait_for(|state| *state != State::Running)).await;
+        // A timeout is an expected result here.
+        let _ = timeout(limit, state.wait_for(|state| *state != State::Running)).await;
     }
 
-    /// Ends it and everything it started.
+    /// Ends the command and everything it started.
     pub(super) async fn stop(&self) {
         self.stop.cancel();
         self.wait(Duration::from_secs(10)).await;
@@ -99,46 +100,46 @@ impl Process {
 }
 
 impl Processes {
-    /// The command of this name, where it belongs to the session.
+    /// Returns the command of this name if it belongs to the session.
     pub(super) fn find(&self, session: &SessionId, name: &str) -> Option<Arc<Process>> {
-        let known = lock(&self.known);
-        known.get(name).filter(|process| process.entry.session == *session).cloned()
+        let by_name = lock(&self.by_name);
+        by_name.get(name).filter(|process| process.entry.session == *session).cloned()
     }
 
-    /// Those of a session, for messages.
-    pub(super) fn of(&self, session: &SessionId) -> Vec<Arc<Process>> {
-        let known = lock(&self.known);
-        known.values().filter(|process| process.entry.session == *session).cloned().collect()
+    /// Returns the commands of a session, for messages.
+    pub(super) fn in_session(&self, session: &SessionId) -> Vec<Arc<Process>> {
+        let by_name = lock(&self.by_name);
+        by_name.values().filter(|process| process.entry.session == *session).cloned().collect()
     }
 
-    /// Commands that still run, whatever the session.
+    /// Returns the commands that still run, of all sessions.
     pub fn running(&self) -> Vec<String> {
-        let known = lock(&self.known);
-        let running = known.values().filter(|process| process.state() == State::Running);
+        let by_name = lock(&self.by_name);
+        let running = by_name.values().filter(|process| process.state() == State::Running);
         running.map(|process| process.entry.command.clone()).collect()
     }
 
-    /// A name that no command of this process had before.
+    /// Returns a name that no command of this process had before.
     pub(super) fn next_name(&self) -> String {
         format!("p{}", self.started.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Whether another one may be started.
-    pub(super) fn has_room(&self) -> bool {
-        self.running().len() < AT_ONCE
+    /// Tells whether another command may be started.
+    pub(super) fn can_start(&self) -> bool {
+        self.running().len() < MAX_RUNNING_COUNT
     }
 
     /// Follows a command that was started.
     pub(super) fn follow(
         &self,
-        entry: Entry,
-        mut confined: Confined,
+        entry: ProcessEntry,
+        mut confined: ConfinedProcess,
         records: Records,
     ) -> Arc<Process> {
         let (sender, state) = watch::channel(State::Running);
         let process = Arc::new(Process {
             entry,
-            output: Mutex::new(Tail::new(OUTPUT)),
+            output: Mutex::new(Tail::new(MAX_OUTPUT_BYTES)),
             state,
             stop: CancellationToken::new(),
         });
@@ -163,26 +164,26 @@ impl Processes {
                 },
             };
             records.process_ended(&followed.entry.id, &state).await;
-            // Nobody may be waiting.
+            // There may be no receiver.
             let _ = sender.send(state);
         });
         process
     }
 
     fn remember(&self, process: Arc<Process>) {
-        let mut known = lock(&self.known);
-        known.insert(process.entry.name.clone(), process);
-        while known.len() > REMEMBERED {
-            let ended = known.values().filter(|process| process.state() != State::Running);
+        let mut by_name = lock(&self.by_name);
+        by_name.insert(process.entry.name.clone(), process);
+        while by_name.len() > MAX_REMEMBERED_COUNT {
+            let ended = by_name.values().filter(|process| process.state() != State::Running);
             let Some(oldest) = ended.min_by_key(|process| process.entry.started) else { break };
             let name = oldest.entry.name.clone();
-            known.remove(&name);
+            by_name.remove(&name);
         }
     }
 }
 
 async fn end(
-    confined: &mut Confined,
+    confined: &mut ConfinedProcess,
     reading: impl Future<Output = ()>,
 ) -> Result<ExitStatus, SandboxError> {
     let mut reading = std::pin::pin!(reading);
@@ -191,7 +192,7 @@ async fn end(
         tokio::select! {
             status = confined.wait() => {
                 if !is_read {
-                    let _ = timeout(GRACE, &mut reading).await;
+                    let _ = timeout(DRAIN_TIMEOUT, &mut reading).await;
                 }
                 return status;
             }
@@ -203,13 +204,13 @@ async fn end(
 async fn read(process: &Process, stream: Option<impl AsyncRead + Unpin>) {
     let Some(mut stream) = stream else { return };
     let mut buffer = vec![0; 32 * 1024];
-    // A pipe that breaks is over.
+    // A read error ends the stream.
     while let Ok(count @ 1..) = stream.read(&mut buffer).await {
         lock(&process.output).push(&buffer[..count]);
     }
 }
 
-/// What a panic left behind is as good as before: nothing here is ever half changed.
+/// Locks a mutex. Poisoning is ignored: no value here is ever left half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

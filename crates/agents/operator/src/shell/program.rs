@@ -1,4 +1,4 @@
-//! Programs that are not a line of shell: the scripts of skills.
+//! Runs programs that are not a line of shell: the scripts of skills.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,25 +6,25 @@ use std::sync::Arc;
 use lango_tool::{ToolContext, ToolError};
 use tokio::io::AsyncWriteExt as _;
 
-use super::attend::{ShellResult, attend, refused};
 use super::launch::Launcher;
+use super::run_to_end::{ShellResult, run_to_end, tool_error};
 use crate::{OperatorSettings, Workspace};
 
-/// A program, and what it is given.
+/// Describes a program and its input.
 pub(crate) struct Program {
     /// An absolute path.
     pub(crate) path: PathBuf,
     /// The directory that it comes from, which it may read.
     pub(crate) home: PathBuf,
     pub(crate) arguments: Vec<String>,
-    /// Beside the usual ones.
+    /// The variables in addition to the usual ones.
     pub(crate) variables: Vec<(String, String)>,
-    /// What it can read from its standard input.
+    /// The content of its standard input.
     pub(crate) input: String,
     pub(crate) timeout_seconds: u64,
 }
 
-/// Runs programs in the workspace, confined as commands are.
+/// Runs programs in the workspace, confined like commands.
 pub(crate) struct ProgramRunner {
     workspace: Workspace,
     settings: Arc<OperatorSettings>,
@@ -37,12 +37,12 @@ impl ProgramRunner {
         Self { workspace: workspace.clone(), settings: Arc::clone(settings), launcher }
     }
 
-    /// How programs are confined, in one line.
+    /// Describes in one line how programs are confined.
     pub(crate) fn confinement(&self) -> String {
         self.launcher.confinement()
     }
 
-    /// Runs one to its end and returns what came of it.
+    /// Runs a program to its end and returns its result.
     pub(crate) async fn run(
         &self,
         program: Program,
@@ -54,14 +54,14 @@ impl ProgramRunner {
         let mut confined = launcher
             .launch_program(&path, &home, arguments, directory, variables)
             .await
-            .map_err(refused)?;
+            .map_err(tool_error)?;
         if let Some(mut stdin) = confined.stdin.take() {
-            // A program that does not read, or not all of it, does not have to. It is written
-            // beside the run: a pipe that nobody empties must not hold it up.
+            // A program need not read all of its input, or any of it. The input is written
+            // concurrently: a pipe that the program does not empty must not block the run.
             tokio::spawn(async move {
                 let _ = stdin.write_all(input.as_bytes()).await;
             });
         }
-        attend(confined, launcher, settings, context, timeout_seconds).await
+        run_to_end(confined, launcher, settings, context, timeout_seconds).await
     }
 }

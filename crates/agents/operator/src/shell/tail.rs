@@ -1,32 +1,32 @@
-//! The end of a stream that may never end.
+//! Keeps the end of a stream that may never end.
 
 use std::collections::VecDeque;
 
-/// The last bytes of an output, and how many there were.
+/// Holds the last bytes of an output, and how many there were.
 #[derive(Debug)]
 pub(super) struct Tail {
     kept: VecDeque<u8>,
-    most: usize,
+    max_bytes: usize,
     total: u64,
 }
 
 impl Tail {
-    pub(super) fn new(most: usize) -> Self {
-        Self { kept: VecDeque::new(), most, total: 0 }
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self { kept: VecDeque::new(), max_bytes, total: 0 }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
-        let bytes = &bytes[bytes.len().saturating_sub(self.most)..];
-        let room = self.most - bytes.len();
-        let excess = self.kept.len().saturating_sub(room);
+        let bytes = &bytes[bytes.len().saturating_sub(self.max_bytes)..];
+        let remaining = self.max_bytes - bytes.len();
+        let excess = self.kept.len().saturating_sub(remaining);
         self.kept.drain(..excess);
         self.kept.extend(bytes);
     }
 
-    /// The last `most` bytes as text, from the beginning of a line where that is near.
-    pub(super) fn text(&self, most: usize) -> String {
-        let skip = self.kept.len().saturating_sub(most);
+    /// Returns the last `max_bytes` as text, after a note on how many bytes came before.
+    pub(super) fn text(&self, max_bytes: usize) -> String {
+        let skip = self.kept.len().saturating_sub(max_bytes);
         let bytes: Vec<u8> = self.kept.iter().skip(skip).copied().collect();
         let text = String::from_utf8_lossy(&bytes);
         let before = self.total - bytes.len() as u64;

@@ -1,4 +1,4 @@
-//! The files of a skill, and the digest that trust is bound to.
+//! Reads the files of a skill, and computes the digest that trust is bound to.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -9,28 +9,28 @@ use sha2::{Digest as _, Sha256};
 
 use crate::digest::hexadecimal;
 
-const MOST_FILES: usize = 200;
-const MOST_BYTES: u64 = 8 * 1024 * 1024;
-const DEEPEST: usize = 8;
+const MAX_FILE_COUNT: usize = 200;
+const MAX_TOTAL_BYTES: u64 = 8 * 1024 * 1024;
+const MAX_DEPTH: usize = 8;
 
-/// What a skill's directory holds.
+/// Describes the content of a skill's directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Content {
-    /// Relative paths, in order.
+    /// The relative paths, in order.
     pub(crate) files: Vec<String>,
-    /// Over names, modes and contents of all files.
+    /// The digest over names, modes and contents of all files.
     pub(crate) digest: String,
 }
 
 impl Content {
-    /// Reads a directory. Links and special files are refused: what they lead to could change
-    /// without anything here changing.
+    /// Reads a directory. Links and special files are refused: their targets could change without a
+    /// change of the digest.
     pub(crate) fn read(directory: &Path) -> Result<Self, String> {
         let mut paths = Vec::new();
         collect(directory, Path::new(""), 0, &mut paths)?;
         paths.sort();
         let mut hasher = Sha256::new();
-        let mut left = MOST_BYTES;
+        let mut left = MAX_TOTAL_BYTES;
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
             let name = path.to_str().ok_or("a file name is not UTF-8")?.to_owned();
@@ -47,12 +47,12 @@ impl Content {
         Ok(Self { files, digest: hexadecimal(&hasher.finalize()) })
     }
 
-    /// Whether there is such a file.
+    /// Tells whether the skill has this file.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.files.iter().any(|file| file == path)
     }
 
-    /// The names of its scripts.
+    /// Returns the names of its scripts.
     pub(crate) fn scripts(&self) -> impl Iterator<Item = &str> {
         self.files
             .iter()
@@ -67,8 +67,8 @@ fn collect(
     depth: usize,
     found: &mut Vec<PathBuf>,
 ) -> Result<(), String> {
-    if depth > DEEPEST {
-        return Err(format!("it is deeper than {DEEPEST} directories"));
+    if depth > MAX_DEPTH {
+        return Err(format!("it is deeper than {MAX_DEPTH} directories"));
     }
     let unreadable = |error: std::io::Error| format!("{}: {error}", below.display());
     for entry in fs::read_dir(directory.join(below)).map_err(unreadable)? {
@@ -82,21 +82,21 @@ fn collect(
         } else {
             return Err(format!("{} is neither a file nor a directory", path.display()));
         }
-        if found.len() > MOST_FILES {
-            return Err(format!("it has more than {MOST_FILES} files"));
+        if found.len() > MAX_FILE_COUNT {
+            return Err(format!("it has more than {MAX_FILE_COUNT} files"));
         }
     }
     Ok(())
 }
 
-/// A file of at most so many bytes.
-pub(super) fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+/// Reads a file of at most `max_bytes`.
+pub(super) fn read_bounded(path: &Path, max_bytes: u64) -> Result<Vec<u8>, String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut content = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(most + 1).read_to_end(&mut content))
+        .and_then(|file| file.take(max_bytes + 1).read_to_end(&mut content))
         .map_err(|error| format!("{name}: {error}"))?;
-    if content.len() as u64 > most {
+    if content.len() as u64 > max_bytes {
         return Err(format!("{name} makes it larger than it may be"));
     }
     Ok(content)

@@ -1,7 +1,7 @@
-//! `SKILL.md`: the Agent Skills format, checked.
+//! Reads and checks `SKILL.md`, the Agent Skills format.
 //!
-//! Beside the fields of the format two keys of `metadata` are understood here: `run`, the script
-//! that a call runs, and `parameters`, the JSON schema of its arguments.
+//! In addition to the fields of the format two keys of `metadata` are understood here: `run`, the
+//! script that a call runs, and `parameters`, the JSON schema of its arguments.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use serde::Deserialize;
 use super::content::{Content, read_bounded};
 use super::parameters::Parameters;
 
-const LONGEST_NAME: usize = 64;
-const LONGEST_DESCRIPTION: usize = 1024;
-const LONGEST_COMPATIBILITY: usize = 500;
-const LARGEST_TEXT: u64 = 256 * 1024;
+const MAX_NAME_BYTES: usize = 64;
+const MAX_DESCRIPTION_CHARACTERS: usize = 1024;
+const MAX_COMPATIBILITY_CHARACTERS: usize = 500;
+const MAX_TEXT_BYTES: u64 = 256 * 1024;
 
-/// A skill.
+/// Describes a skill.
 #[derive(Debug, Clone)]
 pub struct Skill {
     /// Its name; also that of its directory.
     pub name: String,
     /// What it does and when to use it.
     pub description: String,
-    /// Where it lies, without links.
+    /// Its directory, without links.
     pub directory: PathBuf,
-    /// The tools it was written for. It gets none by naming them.
+    /// The tools it was written for. Naming them does not grant them.
     pub allowed_tools: Vec<String>,
     /// The instructions.
     pub(crate) body: String,
@@ -42,7 +42,7 @@ struct Front {
     name: String,
     description: String,
     #[serde(default)]
-    #[expect(dead_code, reason = "a field of the format that nothing here depends on")]
+    #[expect(dead_code, reason = "a field of the format that is not used here")]
     license: Option<String>,
     #[serde(default)]
     compatibility: Option<String>,
@@ -57,7 +57,7 @@ impl Skill {
     pub(crate) fn read(directory: &Path) -> Result<Self, String> {
         let directory =
             directory.canonicalize().map_err(|error| format!("cannot be opened: {error}"))?;
-        let text = read_bounded(&directory.join("SKILL.md"), LARGEST_TEXT)?;
+        let text = read_bounded(&directory.join("SKILL.md"), MAX_TEXT_BYTES)?;
         let text = String::from_utf8(text).map_err(|_| "SKILL.md is not UTF-8".to_owned())?;
         let (front, body) = split(&text)?;
         let front: Front = serde_saphyr::from_str(front).map_err(|error| {
@@ -95,22 +95,22 @@ impl Skill {
         })
     }
 
-    /// The name of its tool.
+    /// Returns the name of its tool.
     pub fn tool_name(&self) -> String {
         format!("skill_{}", self.name.replace('-', "_"))
     }
 
-    /// SHA-256 over everything in it.
+    /// Returns the SHA-256 over everything in it.
     pub fn digest(&self) -> &str {
         &self.content.digest
     }
 
-    /// The files in it, relative to its directory.
+    /// Returns the files in it, relative to its directory.
     pub fn files(&self) -> &[String] {
         &self.content.files
     }
 
-    /// Whether a call can run something.
+    /// Tells whether a call can run a script.
     pub(crate) fn acts(&self) -> bool {
         self.run.is_some() || self.content.scripts().next().is_some()
     }
@@ -136,14 +136,14 @@ fn check(front: &Front, directory: &Path) -> Result<(), String> {
     let name = &front.name;
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let well_formed = !name.is_empty()
-        && name.len() <= LONGEST_NAME
+        && name.len() <= MAX_NAME_BYTES
         && name.chars().all(plain)
         && !name.starts_with('-')
         && !name.ends_with('-')
         && !name.contains("--");
     if !well_formed {
         return Err(format!(
-            "the name {name:?} must be of at most {LONGEST_NAME} lower-case letters, digits and \
+            "the name {name:?} must be of at most {MAX_NAME_BYTES} lower-case letters, digits and \
              single hyphens inside"
         ));
     }
@@ -151,12 +151,16 @@ fn check(front: &Front, directory: &Path) -> Result<(), String> {
         return Err(format!("the name {name:?} is not that of its directory"));
     }
     let length = front.description.trim().chars().count();
-    if !(1..=LONGEST_DESCRIPTION).contains(&length) {
-        return Err(format!("the description must have 1 to {LONGEST_DESCRIPTION} characters"));
+    if !(1..=MAX_DESCRIPTION_CHARACTERS).contains(&length) {
+        return Err(format!(
+            "the description must have 1 to {MAX_DESCRIPTION_CHARACTERS} characters"
+        ));
     }
     let compatibility = front.compatibility.as_ref().map_or(0, |text| text.chars().count());
-    if compatibility > LONGEST_COMPATIBILITY {
-        return Err(format!("compatibility is longer than {LONGEST_COMPATIBILITY} characters"));
+    if compatibility > MAX_COMPATIBILITY_CHARACTERS {
+        return Err(format!(
+            "compatibility is longer than {MAX_COMPATIBILITY_CHARACTERS} characters"
+        ));
     }
     Ok(())
 }

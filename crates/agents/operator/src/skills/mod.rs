@@ -1,8 +1,8 @@
-//! Skills: directories with a `SKILL.md`, offered as tools.
+//! Offers skills, which are directories with a `SKILL.md`, as tools.
 //!
-//! A skill has no rights of its own. Its instructions are text for the operator, who has the same
+//! A skill has no rights of its own. Its instructions are text for the operator, which has the same
 //! tools as before; its scripts run in the operator's sandbox. The first use, and the first use
-//! after anything in it changed, is shown to a person, whatever the rules say.
+//! after anything in it changed, is shown to the user, whatever the rules say.
 
 mod content;
 mod format;
@@ -16,30 +16,30 @@ use std::sync::Arc;
 
 pub use format::Skill;
 pub(crate) use pins::{COMPONENT, Pins};
-pub use tool::skill_places;
+pub use tool::skill_directories;
 pub(crate) use tool::{SkillRun, SkillTool};
 
-/// What was found.
+/// Holds the skills that were found.
 #[derive(Debug, Clone, Default)]
 pub struct Skills {
     /// The skills that can be used, by name.
     pub found: Vec<Arc<Skill>>,
-    /// Why others cannot.
+    /// The reasons why other skills cannot be used.
     pub problems: Vec<String>,
 }
 
 impl Skills {
-    /// Looks for skills in these directories. Of two with one name the first counts.
+    /// Looks for skills in these directories. Of two with the same name the first is used.
     pub fn discover(places: &[PathBuf]) -> Self {
         let mut skills = Self::default();
         for place in places {
-            skills.look_in(place);
+            skills.discover_in(place);
         }
         skills.found.sort_by(|one, other| one.name.cmp(&other.name));
         skills
     }
 
-    fn look_in(&mut self, place: &Path) {
+    fn discover_in(&mut self, place: &Path) {
         let entries = match std::fs::read_dir(place) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,

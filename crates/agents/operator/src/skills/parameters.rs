@@ -1,7 +1,7 @@
-//! What a skill may be called with.
+//! Checks the arguments that a skill is called with.
 //!
-//! A small part of JSON schema, enough for a script: an object of texts, numbers and choices.
-//! What is not understood is refused when the skill is read, not passed over when it is called.
+//! It supports a small part of JSON schema, enough for a script: an object of texts, numbers and
+//! choices. Everything else is refused when the skill is read, not ignored when it is called.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// The parameters of a skill.
+/// Describes the parameters of a skill.
 #[derive(Debug, Clone)]
 pub(crate) struct Parameters {
     schema: Box<RawValue>,
@@ -19,17 +19,17 @@ pub(crate) struct Parameters {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ObjectSchema {
-    #[expect(dead_code, reason = "there is only one")]
+    #[expect(dead_code, reason = "there is only one type")]
     r#type: ObjectType,
     #[serde(default)]
     properties: BTreeMap<String, Property>,
     #[serde(default)]
     required: Vec<String>,
     #[serde(default)]
-    #[expect(dead_code, reason = "nothing additional is ever taken")]
+    #[expect(dead_code, reason = "additional properties are never accepted")]
     additional_properties: Option<bool>,
     #[serde(default)]
-    #[expect(dead_code, reason = "for the model, which gets the schema as it is")]
+    #[expect(dead_code, reason = "the model reads it in the schema")]
     description: Option<String>,
 }
 
@@ -49,7 +49,7 @@ struct Property {
     #[serde(default)]
     items: Option<Items>,
     #[serde(default)]
-    #[expect(dead_code, reason = "for the model")]
+    #[expect(dead_code, reason = "the model reads it in the schema")]
     description: Option<String>,
     #[serde(default)]
     default: Option<Value>,
@@ -72,7 +72,7 @@ enum PropertyType {
 }
 
 impl Parameters {
-    /// From the text of a schema.
+    /// Parses the text of a schema.
     pub(crate) fn parse(schema: &str) -> Result<Self, String> {
         let wrong = |error: serde_json::Error| format!("parameters: {error}");
         let object: ObjectSchema = serde_json::from_str(schema).map_err(wrong)?;
@@ -85,12 +85,12 @@ impl Parameters {
         Ok(Self { schema, object })
     }
 
-    /// No parameters at all.
+    /// Returns an empty set of parameters.
     pub(crate) fn none() -> Self {
         Self::of_scripts(std::iter::empty())
     }
 
-    /// Those of a skill that only brings scripts: which one, and its arguments.
+    /// Returns the parameters of a skill that only has scripts: the script, and its arguments.
     pub(crate) fn of_scripts<'a>(scripts: impl Iterator<Item = &'a str>) -> Self {
         let names: Vec<&str> = scripts.collect();
         let schema = if names.is_empty() {
@@ -114,14 +114,14 @@ impl Parameters {
             });
             schema.to_string()
         };
-        // Written above, so it is well formed.
+        // The schema is written above, so it is well formed.
         Self::parse(&schema).unwrap_or_else(|_| Self {
             schema: RawValue::NULL.to_owned(),
             object: ObjectSchema::default(),
         })
     }
 
-    /// For a model.
+    /// Returns the schema for a model.
     pub(crate) fn schema(&self) -> Box<RawValue> {
         self.schema.clone()
     }

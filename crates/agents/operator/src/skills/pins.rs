@@ -1,4 +1,4 @@
-//! Which content of a skill was allowed before.
+//! Remembers which content of a skill was allowed before.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,38 +23,38 @@ CREATE TABLE skill_pins (
 );
 ";
 
-/// The digests that were allowed, by directory.
+/// Holds the digests that were allowed, by directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Pins {
-    /// A lock because calls are proposed in parallel; it is held to look something up.
-    known: Arc<RwLock<BTreeMap<String, String>>>,
+    /// A lock because calls are proposed in parallel; it is held for a lookup only.
+    allowed: Arc<RwLock<BTreeMap<String, String>>>,
 }
 
 impl Pins {
     pub(crate) async fn load(database: &Database) -> Result<Self, StoreError> {
         let statement = Statement::new("SELECT directory, digest FROM skill_pins").brief();
         let rows = database.query(statement).await?;
-        let mut known = BTreeMap::new();
+        let mut allowed = BTreeMap::new();
         for row in &rows {
-            known.insert(row.text(0)?.to_owned(), row.text(1)?.to_owned());
+            allowed.insert(row.text(0)?.to_owned(), row.text(1)?.to_owned());
         }
-        Ok(Self { known: Arc::new(RwLock::new(known)) })
+        Ok(Self { allowed: Arc::new(RwLock::new(allowed)) })
     }
 }
 
 impl Records {
-    /// Whether a person allowed this skill as it is.
+    /// Tells whether the user allowed this skill with its present content.
     pub fn is_pinned(&self, skill: &Skill) -> bool {
         self.pinned(&skill.directory).is_some_and(|digest| digest == skill.digest())
     }
 
-    /// The content of a skill that a person allowed last.
+    /// Returns the digest of the content that the user allowed last.
     pub(super) fn pinned(&self, directory: &Path) -> Option<String> {
-        let known = self.pins().known.read().unwrap_or_else(PoisonError::into_inner);
-        known.get(&*directory.to_string_lossy()).cloned()
+        let allowed = self.pins().allowed.read().unwrap_or_else(PoisonError::into_inner);
+        allowed.get(&*directory.to_string_lossy()).cloned()
     }
 
-    /// Notes that a person allowed a skill as it is.
+    /// Records that the user allowed a skill with its present content.
     pub(super) async fn pin(&self, skill: &Skill) -> Result<(), StoreError> {
         let directory = skill.directory.to_string_lossy().into_owned();
         let statement = Statement::new(
@@ -66,8 +66,8 @@ impl Records {
         .bind(skill.digest())
         .bind(Timestamp::now().as_microseconds());
         self.database().write(statement.into()).await?;
-        let mut known = self.pins().known.write().unwrap_or_else(PoisonError::into_inner);
-        known.insert(directory, skill.digest().to_owned());
+        let mut allowed = self.pins().allowed.write().unwrap_or_else(PoisonError::into_inner);
+        allowed.insert(directory, skill.digest().to_owned());
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What a skill tells a person.
+//! Reports the use of a skill to users.
 
 use lango_protocol::CallReport;
 use lango_text::code_span;
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Skill;
 
-/// Tells programs which files a skill consists of.
+/// Reports to programs which files a skill consists of.
 #[derive(Serialize)]
 struct SkillFacts<'a> {
     name: &'a str,

@@ -1,10 +1,10 @@
-//! A skill as a tool: its instructions, or what its script says.
+//! Offers a skill as a tool, which returns its instructions or the output of its script.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use lango_tool::{
-    AnyTool, Bound, Prepared, PreparedCall, Proposal, RegisteredTool, SafetyLevel, Step,
+    AnyTool, BoundResource, ErasedCall, PreparedCall, Proposal, RegisteredTool, SafetyLevel, Step,
     ToolContext, ToolDeclaration, ToolError, ToolFuture, ToolOutput, visible, visible_lines,
 };
 use serde::Deserialize;
@@ -17,12 +17,12 @@ use crate::sentence::activity;
 use crate::shell::{Program, ProgramRunner};
 use crate::{OperatorSettings, Records, Workspace};
 
-/// Bytes of each file that a person is shown before the first use.
-const SHOWN: u64 = 16 * 1024;
-/// How long a script may take.
-const LONGEST_SECONDS: u64 = 600;
+/// Limits how many bytes of each file are shown to the user before the first use.
+const MAX_SHOWN_BYTES: u64 = 16 * 1024;
+/// Limits how many seconds a script may run.
+const MAX_SCRIPT_SECONDS: u64 = 600;
 
-/// One skill.
+/// Offers one skill.
 pub(crate) struct SkillTool {
     skill: Arc<Skill>,
     workspace: Workspace,
@@ -31,7 +31,7 @@ pub(crate) struct SkillTool {
 }
 
 impl SkillTool {
-    /// The tool of a skill.
+    /// Creates the tool of a skill.
     pub(crate) fn register(
         skill: &Arc<Skill>,
         workspace: &Workspace,
@@ -56,13 +56,13 @@ impl SkillTool {
 }
 
 impl AnyTool for SkillTool {
-    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<PreparedCall, ToolError> {
         let arguments = self.skill.parameters.check(arguments).map_err(ToolError::Arguments)?;
-        Ok(Prepared::new(Call { tool: self, arguments }))
+        Ok(PreparedCall::new(Call { tool: self, arguments }))
     }
 
     fn level(&self) -> Option<SafetyLevel> {
-        // Instructions that a person has seen are text like any other.
+        // Instructions that the user has seen are text like any other.
         let harmless = !self.skill.acts() && self.records.is_pinned(&self.skill);
         harmless.then_some(SafetyLevel::Safe)
     }
@@ -74,7 +74,7 @@ struct Call {
 }
 
 impl Call {
-    /// The script that would run, relative to the skill.
+    /// Returns the script that would run, relative to the skill.
     fn script(&self) -> Option<String> {
         let skill = &self.tool.skill;
         let named = self.arguments.get("script").and_then(Value::as_str);
@@ -110,7 +110,8 @@ impl Call {
         if self.tool.records.is_pinned(skill) {
             return what;
         }
-        let files: String = skill.content.files.iter().map(|file| shown(skill, file)).collect();
+        let files: String =
+            skill.content.files.iter().map(|file| render_file(skill, file)).collect();
         format!("{what}\nIt has not been used before as it is now:{files}")
     }
 
@@ -123,7 +124,7 @@ impl Call {
                 skill.name
             )));
         }
-        // Whoever got here was allowed to.
+        // A call that runs was allowed.
         self.tool.records.pin(skill).await.map_err(|error| {
             ToolError::Failed(format!("what was allowed could not be kept: {error}"))
         })?;
@@ -143,7 +144,7 @@ impl Call {
             arguments,
             variables: variables(skill, &self.arguments),
             input: serde_json::to_string(&self.arguments).unwrap_or_default(),
-            timeout_seconds: LONGEST_SECONDS,
+            timeout_seconds: MAX_SCRIPT_SECONDS,
         };
         let result = self.tool.runner().run(program, &context).await?;
         let report = Some(result.report(&report::subject(skill)).bounded());
@@ -157,7 +158,7 @@ impl SkillTool {
     }
 }
 
-impl PreparedCall for Call {
+impl ErasedCall for Call {
     fn describe(&self) -> Option<String> {
         activity("Using the skill", &self.tool.skill.name)
     }
@@ -176,7 +177,7 @@ impl PreparedCall for Call {
             summary: self.summary(),
             steps: vec![Step { words: self.words(), exact_only: None }],
             unreadable: None,
-            bound: vec![Bound { what: skill.directory.display().to_string(), digest }],
+            bound: vec![BoundResource { what: skill.directory.display().to_string(), digest }],
             always_ask,
         })
     }
@@ -186,7 +187,8 @@ impl PreparedCall for Call {
     }
 }
 
-/// Parameters as a script finds them: `PARAM_NAME`, beside `SKILL_DIR` and the JSON on its input.
+/// Returns the parameters as environment variables of a script: `PARAM_NAME`, next to `SKILL_DIR`.
+/// Its standard input has them as JSON.
 fn variables(skill: &Skill, arguments: &Map<String, Value>) -> Vec<(String, String)> {
     let directory = skill.directory.to_string_lossy().into_owned();
     let mut variables = vec![("SKILL_DIR".to_owned(), directory)];
@@ -217,10 +219,10 @@ fn instructions(skill: &Skill) -> String {
     text
 }
 
-/// A file as a person sees it before the first use.
-fn shown(skill: &Skill, file: &str) -> String {
+/// Renders a file for the user before the first use.
+fn render_file(skill: &Skill, file: &str) -> String {
     let name = visible(file);
-    match read_bounded(&skill.directory.join(file), SHOWN).map(String::from_utf8) {
+    match read_bounded(&skill.directory.join(file), MAX_SHOWN_BYTES).map(String::from_utf8) {
         Ok(Ok(text)) => {
             format!("\n{name}\n{}", visible_lines(text.strip_suffix('\n').unwrap_or(&text), "  | "))
         }
@@ -229,7 +231,7 @@ fn shown(skill: &Skill, file: &str) -> String {
     }
 }
 
-/// `skill_run`: any skill, by its name.
+/// Implements `skill_run`, which runs any skill by its name.
 pub(crate) struct SkillRun {
     tools: Vec<(String, RegisteredTool)>,
 }
@@ -242,7 +244,7 @@ struct RunArguments {
 }
 
 impl SkillRun {
-    /// The tool, where there is a skill.
+    /// Creates the tool if there is a skill.
     pub(crate) fn register(
         skills: &Skills,
         workspace: &Workspace,
@@ -275,7 +277,7 @@ impl SkillRun {
 }
 
 impl AnyTool for SkillRun {
-    fn prepare(self: Arc<Self>, arguments: &str) -> Result<Prepared, ToolError> {
+    fn prepare(self: Arc<Self>, arguments: &str) -> Result<PreparedCall, ToolError> {
         let RunArguments { name, parameters } = serde_json::from_str(arguments)
             .map_err(|error| ToolError::Arguments(error.to_string()))?;
         let Some((_, tool)) = self.tools.iter().find(|(known, _)| *known == name) else {
@@ -290,7 +292,7 @@ impl AnyTool for SkillRun {
     }
 }
 
-/// Where skills of a person and of a trusted project lie.
-pub fn skill_places(home: Option<PathBuf>, project: Option<PathBuf>) -> Vec<PathBuf> {
+/// Returns the directories that hold the skills of a user and of a trusted project.
+pub fn skill_directories(home: Option<PathBuf>, project: Option<PathBuf>) -> Vec<PathBuf> {
     [project, home].into_iter().flatten().map(|place| place.join(".agents/skills")).collect()
 }

@@ -1,7 +1,7 @@
-//! Making, moving and removing entries, by name beneath a handle.
+//! Creates, moves and removes entries, by name beneath a handle.
 //!
 //! The directory of an entry is reached with links resolved; the entry itself is never followed, so
-//! a link is moved or removed and not what it leads to.
+//! a link is moved or removed and not its target.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
@@ -16,18 +16,18 @@ use sha2::{Digest as _, Sha256};
 use super::writing::open_child;
 use super::{Location, Workspace, is_git, open_regular};
 
-/// An entry of a directory, which may not exist.
+/// Names an entry of a directory, which may not exist.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Shared with its neighbours: a large directory must not cost a descriptor for each entry.
+    /// Shared with its siblings: a large directory must not cost a descriptor for each entry.
     directory: Arc<Dir>,
     name: OsString,
-    /// Without links, relative to the workspace.
+    /// The path without links, relative to the workspace.
     pub(crate) path: PathBuf,
 }
 
 impl Entry {
-    /// What it is, itself and not what it leads to; none where there is nothing.
+    /// Returns the metadata of the entry itself, not of a link's target; none if it does not exist.
     pub(crate) fn metadata(&self) -> io::Result<Option<Metadata>> {
         match self.directory.symlink_metadata(&self.name) {
             Ok(metadata) => Ok(Some(metadata)),
@@ -36,20 +36,20 @@ impl Entry {
         }
     }
 
-    /// The content of a regular file, unless it is larger than `largest`.
-    pub(crate) fn content(&self, largest: u64) -> io::Result<Option<Vec<u8>>> {
+    /// Returns the content of a regular file, unless it is larger than `max_bytes`.
+    pub(crate) fn content(&self, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
         let Some((file, length)) = open_regular(&self.directory, Path::new(&self.name))? else {
             return Err(io::Error::other("it is not a regular file"));
         };
-        if length > largest {
+        if length > max_bytes {
             return Ok(None);
         }
         let mut content = Vec::new();
-        file.take(largest + 1).read_to_end(&mut content)?;
-        Ok((content.len() as u64 <= largest).then_some(content))
+        file.take(max_bytes + 1).read_to_end(&mut content)?;
+        Ok((content.len() as u64 <= max_bytes).then_some(content))
     }
 
-    /// SHA-256 of a regular file as it is now; none where nothing is there.
+    /// Returns the SHA-256 of a regular file as it is now; none if it does not exist.
     pub(crate) fn digest(&self) -> io::Result<Option<String>> {
         if self.metadata()?.is_none() {
             return Ok(None);
@@ -67,7 +67,7 @@ impl Entry {
         }
     }
 
-    /// What a link leads to.
+    /// Returns the target of a link.
     pub(crate) fn link_target(&self) -> io::Result<PathBuf> {
         self.directory.read_link_contents(&self.name)
     }
@@ -82,24 +82,25 @@ impl Entry {
         Ok(rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Makes a directory; its parent must be there.
+    /// Creates a directory; its parent must exist.
     pub(crate) fn make_directory(&self, mode: u32) -> io::Result<()> {
         let mode = Mode::from_raw_mode(mode & 0o777);
         Ok(rustix::fs::mkdirat(&self.directory, &self.name, mode)?)
     }
 
-    /// Gives an entry another name, where nothing has it yet.
+    /// Renames an entry; the new name must be free.
     pub(crate) fn rename_to(&self, to: &Self) -> io::Result<()> {
         let flags = RenameFlags::NOREPLACE;
         Ok(rustix::fs::renameat_with(&self.directory, &self.name, &to.directory, &to.name, flags)?)
     }
 
-    /// Makes a link. Nothing is followed, so it may lead anywhere: every use of it is confined.
+    /// Creates a link. It is not followed, so its target may be anywhere: every use of it is
+    /// confined.
     pub(crate) fn make_link(&self, target: &Path) -> io::Result<()> {
         Ok(rustix::fs::symlinkat(target, &self.directory, &self.name)?)
     }
 
-    /// The entries of a directory.
+    /// Returns the entries of a directory.
     pub(crate) fn children(&self) -> io::Result<Vec<Self>> {
         let directory = Arc::new(open_child(&self.directory, &self.name)?);
         let mut children = Vec::new();
@@ -112,7 +113,7 @@ impl Entry {
 }
 
 impl Workspace {
-    /// Finds an entry that may be changed. Its directory must be there.
+    /// Finds an entry that may be changed. Its directory must exist.
     pub(crate) fn entry(&self, location: &Location) -> Result<Entry, ToolError> {
         let shown = location.shown();
         let path = location.path();
@@ -138,20 +139,22 @@ impl Workspace {
         Ok(Entry { directory: Arc::new(directory), name: name.to_owned(), path })
     }
 
-    /// Which directories of a resolved path are not there yet, the outermost first.
+    /// Returns the directories of a resolved path that do not exist yet, the outermost first.
     pub(crate) fn missing_directories(&self, path: &Path) -> Result<Vec<PathBuf>, ToolError> {
         let mut missing = Vec::new();
         for path in path.ancestors().take_while(|path| !path.as_os_str().is_empty()) {
             match self.directory().metadata(path) {
                 Ok(metadata) if metadata.is_dir() => break,
                 Ok(_) => {
-                    let shown = Location::known(path).shown().to_owned();
+                    let shown = Location::from_workspace_path(path).shown().to_owned();
                     return Err(ToolError::Failed(format!("{shown} is there, not a directory")));
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     missing.push(path.to_owned());
                 }
-                Err(error) => return Err(Location::known(path).problem("look at", &error)),
+                Err(error) => {
+                    return Err(Location::from_workspace_path(path).problem("look at", &error));
+                }
             }
         }
         missing.reverse();
@@ -168,7 +171,7 @@ impl Workspace {
     }
 }
 
-/// The permissions of what is there.
+/// Returns the permissions from the metadata.
 pub(crate) fn mode_of(metadata: &Metadata) -> u32 {
     metadata.permissions().mode() & 0o7777
 }

@@ -1,18 +1,19 @@
-//! Why a workspace could not be opened.
+//! Defines why a workspace could not be opened.
 
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A workspace that cannot be used. The person who started the program can act on each of these.
+/// Describes a workspace that cannot be used. The user who started the program can act on each of
+/// these.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum WorkspaceError {
     /// The directory is missing, not a directory, or not readable.
     #[error("cannot open the workspace {}: {source}; name a directory that you can read", path.display())]
     Open {
-        /// The directory that was asked for.
+        /// The requested directory.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: Arc<io::Error>,
     },
     /// The root of the file system confines nothing.

@@ -1,11 +1,11 @@
-//! What a directory entry is.
+//! Classifies directory entries.
 
 use std::fmt;
 
 use cap_std::fs::{FileType, FileTypeExt as _};
 use serde::Serialize;
 
-/// The kind of a directory entry.
+/// Names the kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {

@@ -1,4 +1,4 @@
-//! A path as a model wrote it, checked by its text alone.
+//! Checks a path from a model by its text alone.
 //!
 //! What the text cannot show, such as symlinks and `..`, is decided beneath the workspace's handle
 //! when the path is used.
@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use lango_tool::{ToolError, visible_short};
 
-/// The system's own limits, checked first so that the message says which one was broken.
-const LONGEST_PATH: usize = 4095;
-const LONGEST_NAME: usize = 255;
+/// Repeats the system's own limit, which is checked first so that the message says which one was
+/// broken.
+const MAX_PATH_BYTES: usize = 4095;
+const MAX_NAME_BYTES: usize = 255;
 
-/// A path relative to the workspace, and how to speak of it.
+/// Holds a path relative to the workspace, and its form for messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Location {
     path: PathBuf,
@@ -32,7 +33,7 @@ impl Location {
         if path.contains('\0') {
             return forbid("contains a NUL byte; remove it");
         }
-        if path.len() > LONGEST_PATH || path.split('/').any(|name| name.len() > LONGEST_NAME) {
+        if path.len() > MAX_PATH_BYTES || path.split('/').any(|name| name.len() > MAX_NAME_BYTES) {
             return forbid("is too long for a path; use a shorter one");
         }
         if path.starts_with('~') {
@@ -54,22 +55,22 @@ impl Location {
         Ok(Self { path: path.to_owned(), shown })
     }
 
-    /// A path that was found in the workspace before, relative to it.
-    pub(crate) fn known(path: &Path) -> Self {
+    /// Creates the location of a path that was found in the workspace before, relative to it.
+    pub(crate) fn from_workspace_path(path: &Path) -> Self {
         Self { path: path.to_owned(), shown: visible_short(&path.to_string_lossy()) }
     }
 
-    /// The path, relative to the workspace. It may contain `..` and links.
+    /// Returns the path, relative to the workspace. It may contain `..` and links.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The path for messages: as it was given, made visible, cut if it is very long.
+    /// Returns the path for messages: as it was given, made visible, cut if it is very long.
     pub(crate) fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// The error for a failed operation on this path.
+    /// Builds the error for a failed operation on this path.
     pub(crate) fn problem(&self, action: &str, error: &io::Error) -> ToolError {
         let shown = &self.shown;
         // cap-std's refusal is a permission error that no system call made.

@@ -1,8 +1,8 @@
-//! The directory that every path is confined to.
+//! Confines every path to one directory.
 //!
-//! It is opened once and held by handle. Paths are resolved beneath that handle by `cap-std`, so a
-//! symlink, a `..` or a rename under our feet cannot lead outside. The tools' own rules (what is
-//! read, how much is shown) do not belong here.
+//! The directory is opened once and held by handle. Paths are resolved beneath that handle by
+//! `cap-std`, so a symlink, a `..` or a concurrent rename cannot lead outside. The tools' own rules
+//! (what is read, how much is shown) do not belong here.
 
 mod changing;
 mod error;
@@ -25,7 +25,7 @@ pub(crate) use location::Location;
 pub(crate) use reading::{entries, is_git, open_regular};
 pub(crate) use writing::WriteTarget;
 
-/// The directory that the operator works in. Cheap to clone.
+/// Holds the directory that the operator works in. It is cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     inner: Arc<Inner>,
@@ -34,16 +34,16 @@ pub struct Workspace {
 #[derive(Debug)]
 struct Inner {
     directory: Dir,
-    /// Where the directory lies, without symlinks.
+    /// The path of the directory, without symlinks.
     root: PathBuf,
-    /// The absolute path it was opened by; people and models may use it too.
+    /// The absolute path it was opened by; users and models may use it too.
     given: PathBuf,
-    /// Nothing in it can keep whoever looks waiting for a network.
-    at_hand: bool,
+    /// Whether no access to it can block on a network.
+    is_local: bool,
 }
 
-/// The largest file that is read on the spot.
-const BRIEF: u64 = 64 * 1024;
+/// Limits the size of the files that are read on the current thread.
+const MAX_QUICK_READ_BYTES: u64 = 64 * 1024;
 
 impl Workspace {
     /// Opens a directory as the workspace.
@@ -57,26 +57,26 @@ impl Workspace {
             return Err(WorkspaceError::WholeFileSystem);
         }
         let directory = Dir::open_ambient_dir(&root, ambient_authority()).map_err(opening)?;
-        let at_hand = mounts::is_at_hand(&directory, &root);
-        Ok(Self { inner: Arc::new(Inner { directory, root, given, at_hand }) })
+        let is_local = mounts::is_local(&directory, &root);
+        Ok(Self { inner: Arc::new(Inner { directory, root, given, is_local }) })
     }
 
-    /// Whether looking at this takes no longer than asking somebody else to do it: something small
+    /// Tells whether reading this takes no longer than handing it to another thread: a small file
     /// on a disk or in the memory of this machine.
-    pub(crate) fn is_brief(&self, path: &str) -> bool {
-        if !self.inner.at_hand {
+    pub(crate) fn is_quick_to_read(&self, path: &str) -> bool {
+        if !self.inner.is_local {
             return false;
         }
         let metadata = self.locate(path).and_then(|location| self.metadata(&location));
-        metadata.is_ok_and(|metadata| !metadata.is_file() || metadata.len() <= BRIEF)
+        metadata.is_ok_and(|metadata| !metadata.is_file() || metadata.len() <= MAX_QUICK_READ_BYTES)
     }
 
-    /// Where it lies, as an absolute path without symlinks.
+    /// Returns the absolute path of the directory, without symlinks.
     pub fn root(&self) -> &Path {
         &self.inner.root
     }
 
-    /// Reads a path as it came from a model. Touches nothing.
+    /// Checks a path that came from a model. It does not access the file system.
     pub(crate) fn locate(&self, path: &str) -> Result<Location, lango_tool::ToolError> {
         Location::new(path, [&self.inner.root, &self.inner.given])
     }

@@ -1,12 +1,12 @@
-//! Whether a directory is on this machine.
+//! Tells whether a directory is on this machine.
 
 use std::path::Path;
 
 use cap_std::fs::Dir;
 
-/// File systems on disks and in memory, by the number that the kernel gives them. Others, those of
-/// networks and of user programs among them, may keep whoever looks waiting for ever.
-const AT_HAND: [i64; 9] = [
+/// Lists the file systems on disks and in memory, by their magic numbers. An access to others, such
+/// as network and user-space file systems, may block forever.
+const LOCAL_FILE_SYSTEMS: [i64; 9] = [
     0xef53,      // ext2, ext3, ext4
     0x5846_5342, // XFS
     0x9123_683e, // Btrfs
@@ -18,18 +18,18 @@ const AT_HAND: [i64; 9] = [
     0x794c_7630, // overlay
 ];
 
-/// Whether the directory and everything below it is on a disk or in the memory of this machine.
-/// What cannot be found out is no.
-pub(super) fn is_at_hand(directory: &Dir, root: &Path) -> bool {
+/// Tells whether the directory and everything below it is on a disk or in the memory of this
+/// machine. If that cannot be determined, the answer is no.
+pub(super) fn is_local(directory: &Dir, root: &Path) -> bool {
     let kind = rustix::fs::fstatfs(directory).map(|found| found.f_type);
-    let local = kind.is_ok_and(|kind| AT_HAND.contains(&kind));
+    let local = kind.is_ok_and(|kind| LOCAL_FILE_SYSTEMS.contains(&kind));
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     local && !mounts.is_empty() && !has_mount_below(&mounts, root)
 }
 
-/// Whether another file system begins somewhere below a directory.
+/// Tells whether another file system is mounted below a directory.
 fn has_mount_below(mounts: &str, root: &Path) -> bool {
-    // The fifth field; a blank in a path is written as \040.
+    // The fifth field; a space in a path is written as \040.
     let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
     let mut points = points.map(|point| point.replace("\\040", " "));
     points.any(|point| Path::new(&point) != root && Path::new(&point).starts_with(root))
@@ -54,6 +54,6 @@ mod tests {
     #[test]
     fn what_a_network_or_a_program_could_hold_up_is_not_at_hand() {
         let open = |path: &str| Dir::open_ambient_dir(path, cap_std::ambient_authority()).unwrap();
-        assert!(!is_at_hand(&open("/proc"), Path::new("/proc")));
+        assert!(!is_local(&open("/proc"), Path::new("/proc")));
     }
 }

@@ -1,4 +1,4 @@
-//! Opening what lies in the workspace, for reading.
+//! Opens what is in the workspace for reading.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -13,19 +13,19 @@ use rustix::fs::OFlags;
 use super::{Kind, Location, Workspace};
 
 impl Workspace {
-    /// The metadata of what a path leads to, links followed.
+    /// Returns the metadata of a path, links followed.
     pub(crate) fn metadata(&self, location: &Location) -> Result<Metadata, ToolError> {
         self.directory()
             .metadata(location.path())
             .map_err(|error| location.problem("look at", &error))
     }
 
-    /// Where the path itself is a link: what is written in it.
+    /// Returns the target of the link if the path itself is one.
     pub(crate) fn link_target(&self, location: &Location) -> Option<PathBuf> {
         self.directory().read_link_contents(location.path()).ok()
     }
 
-    /// The path without links and `..`, relative to the workspace.
+    /// Returns the path without links and `..`, relative to the workspace.
     pub(crate) fn canonical(&self, location: &Location) -> Result<PathBuf, ToolError> {
         let path = self
             .directory()
@@ -47,7 +47,7 @@ impl Workspace {
         }
         let file = open_regular(self.directory(), location.path())
             .map_err(|error| location.problem("open", &error))?;
-        // What was opened may not be what was looked at.
+        // The opened file may not be the one that was checked.
         file.ok_or_else(|| not_regular(location, Kind::Other))
     }
 
@@ -60,12 +60,12 @@ impl Workspace {
         self.directory().open_dir(location.path()).map_err(|error| location.problem("open", &error))
     }
 
-    /// Opens a directory that a walk came by. It is confined as any other.
+    /// Opens a directory that a walk reached. It is confined like any other.
     pub(crate) fn open_walked(&self, path: &Path) -> io::Result<Dir> {
         self.directory().open_dir(path)
     }
 
-    /// The absolute path of a directory, for a process that is to start in it.
+    /// Returns the absolute path of a directory, for a process that is to start in it.
     ///
     /// A process takes a path, not a handle, so the path is checked to still lead to the directory
     /// that the handle holds.
@@ -75,7 +75,7 @@ impl Workspace {
             .dir_metadata()
             .map_err(|error| location.problem("look at", &error))?;
         let path = match self.canonical(location)? {
-            // Joined, it would end in a slash.
+            // A join with the empty path would end in a slash.
             here if here.as_os_str().is_empty() => self.root().to_owned(),
             below => self.root().join(below),
         };
@@ -89,7 +89,7 @@ impl Workspace {
     }
 }
 
-/// Opens `path` beneath `directory` if it is a regular file, without ever waiting for it.
+/// Opens `path` beneath `directory` if it is a regular file, without ever blocking.
 pub(crate) fn open_regular(directory: &Dir, path: &Path) -> io::Result<Option<(File, u64)>> {
     let mut options = OpenOptions::new();
     // Without NONBLOCK a FIFO that took the file's place would wait for a writer.
@@ -100,12 +100,12 @@ pub(crate) fn open_regular(directory: &Dir, path: &Path) -> io::Result<Option<(F
     Ok(metadata.is_file().then_some((file, metadata.len())))
 }
 
-/// The names in a directory with their kinds, links not followed, sorted by name.
+/// Returns the names in a directory with their kinds, links not followed, sorted by name.
 pub(crate) fn entries(directory: &Dir) -> io::Result<Vec<(OsString, Kind)>> {
     let mut entries = Vec::new();
     for entry in directory.entries()? {
         let entry = entry?;
-        // An entry that went away in between is not there.
+        // An entry that was removed in between is skipped.
         if let Ok(file_type) = entry.file_type() {
             entries.push((entry.file_name(), Kind::of(file_type)));
         }
@@ -114,7 +114,7 @@ pub(crate) fn entries(directory: &Dir) -> io::Result<Vec<(OsString, Kind)>> {
     Ok(entries)
 }
 
-/// Whether a name is that of git's own directory, also where the file system ignores case.
+/// Tells whether a name is that of git's own directory, also on file systems that ignore case.
 pub(crate) fn is_git(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(".git")
 }

@@ -1,7 +1,7 @@
-//! Replacing a file as a whole, or not at all.
+//! Replaces a file as a whole, or not at all.
 //!
 //! The parent directory is reached one name at a time without following links, after the path was
-//! resolved once, so the rules on names (`.git`) hold for the place that is really written to.
+//! resolved once, so the rules on names (`.git`) hold for the path that is really written to.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -15,23 +15,23 @@ use lango_tool::ToolError;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::changes::{Before, Change, ChangeKind};
+use crate::changes::{Change, ChangeKind, PreviousFile};
 
 use super::{Kind, Location, Workspace, is_git, mode_of, open_regular};
 
-/// A place in the workspace that may be written to.
+/// Names a file in the workspace that may be written to.
 #[derive(Debug)]
 pub(crate) struct WriteTarget {
     directory: Dir,
     name: OsString,
     location: Location,
     existing: Option<Metadata>,
-    /// Without links, relative to the workspace.
+    /// The path without links, relative to the workspace.
     path: PathBuf,
 }
 
 impl Workspace {
-    /// Finds the place that a write to `location` would go to, and creates nothing.
+    /// Finds the path that a write to `location` would go to, and creates nothing.
     ///
     /// Links are resolved, also when the last names do not exist yet.
     pub(crate) fn resolve_for_writing(&self, location: &Location) -> Result<PathBuf, ToolError> {
@@ -45,7 +45,7 @@ impl Workspace {
         Ok(resolved)
     }
 
-    /// Opens the place that `location` leads to for writing, with its missing parents created.
+    /// Opens the target of `location` for writing, with its missing parents created.
     pub(crate) fn write_target(&self, location: &Location) -> Result<WriteTarget, ToolError> {
         let resolved = self.resolve_for_writing(location)?;
         let is_directory = || {
@@ -78,10 +78,10 @@ impl Workspace {
     }
 
     fn resolve_what_exists(&self, location: &Location) -> Result<PathBuf, ToolError> {
-        let mut known = location.path();
+        let mut existing_part = location.path();
         let mut missing = Vec::new();
         loop {
-            match self.directory().canonicalize(known) {
+            match self.directory().canonicalize(existing_part) {
                 Ok(existing) => {
                     let mut resolved = existing.strip_prefix(".").unwrap_or(&existing).to_owned();
                     resolved.extend(missing.into_iter().rev());
@@ -90,21 +90,21 @@ impl Workspace {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(location.problem("resolve", &error)),
             }
-            if self.directory().symlink_metadata(known).is_ok() {
+            if self.directory().symlink_metadata(existing_part).is_ok() {
                 return Err(ToolError::Failed(format!(
                     "{} goes through a link to something that does not exist; write to the \
                      link's target by its own name",
                     location.shown()
                 )));
             }
-            let Some(Component::Normal(name)) = known.components().next_back() else {
+            let Some(Component::Normal(name)) = existing_part.components().next_back() else {
                 return Err(ToolError::Failed(format!(
                     "{} has .. after a directory that does not exist; write the path without ..",
                     location.shown()
                 )));
             };
             missing.push(name);
-            known = match known.parent() {
+            existing_part = match existing_part.parent() {
                 Some(parent) if !parent.as_os_str().is_empty() => parent,
                 _ => Path::new("."),
             };
@@ -118,7 +118,7 @@ impl Workspace {
             directory = match open_child(&directory, name) {
                 Err(Errno::NOENT) => {
                     match rustix::fs::mkdirat(&directory, name, Mode::from_raw_mode(0o777)) {
-                        // Somebody else may have made it just now.
+                        // Another process may have created it just now.
                         Ok(()) | Err(Errno::EXIST) => open_child(&directory, name)?,
                         Err(error) => return Err(error.into()),
                     }
@@ -131,25 +131,26 @@ impl Workspace {
 }
 
 impl WriteTarget {
-    /// Whether a file is there already.
+    /// Tells whether the file exists already.
     pub(crate) fn exists(&self) -> bool {
         self.existing.is_some()
     }
 
-    /// The change that putting `content` here would be, with what is here now.
+    /// Describes the change that writing `content` here would be, with the present content.
     pub(crate) fn change(&self, content: &[u8], before: Option<Vec<u8>>) -> Change {
         let before = self.existing.as_ref().map(|existing| {
-            // What is larger was not read.
-            Before { content: before, mode: mode_of(existing) }
+            // Larger content was not read.
+            PreviousFile { content: before, mode: mode_of(existing) }
         });
         let after = crate::digest::of(content);
         Change { path: self.path.clone(), kind: ChangeKind::Write { before, after } }
     }
 
-    /// What the file holds now, unless it is larger than `largest`. Nothing where no file is.
-    pub(crate) fn current(&self, largest: u64) -> Result<Option<Vec<u8>>, ToolError> {
+    /// Returns the present content of the file; none if it is larger than `max_bytes` or does not
+    /// exist.
+    pub(crate) fn current(&self, max_bytes: u64) -> Result<Option<Vec<u8>>, ToolError> {
         let Some(metadata) = &self.existing else { return Ok(None) };
-        if metadata.len() > largest {
+        if metadata.len() > max_bytes {
             return Ok(None);
         }
         let read = || -> io::Result<Option<Vec<u8>>> {
@@ -157,33 +158,34 @@ impl WriteTarget {
                 return Ok(None);
             };
             let mut content = Vec::new();
-            file.take(largest).read_to_end(&mut content)?;
+            file.take(max_bytes).read_to_end(&mut content)?;
             Ok(Some(content))
         };
         read().map_err(|error| self.location.problem("read", &error))
     }
 
-    /// Puts `content` in place in one step, keeping the mode of a file that was there.
+    /// Writes `content` in one step, keeping the mode of an existing file.
     ///
-    /// With `create_only` a file that is there, or appears meanwhile, is an error. A file that
+    /// With `create_only` a file that exists, or appears meanwhile, is an error. A file that
     /// changed since this target was opened is an error too.
     pub(crate) fn replace(&self, content: &[u8], create_only: bool) -> Result<(), ToolError> {
         self.replace_with(content, create_only, self.existing.as_ref().map(mode_of))
     }
 
-    /// The same, with the mode that the file is to have; the usual one where none is given.
+    /// Does the same as [`Self::replace`] with the mode that the file is to have; the default one
+    /// if none is given.
     pub(crate) fn replace_with(
         &self,
         content: &[u8],
         create_only: bool,
         mode: Option<u32>,
     ) -> Result<(), ToolError> {
-        let mut temporary = Temporary::create(&self.directory, mode)
+        let mut temporary = TemporaryFile::create(&self.directory, mode)
             .map_err(|error| self.location.problem("write", &error))?;
         temporary.fill(content).map_err(|error| self.location.problem("write", &error))?;
         if !create_only && !self.is_unchanged() {
             return Err(ToolError::Failed(format!(
-                "{} was changed by somebody else meanwhile and was left alone; read it again",
+                "{} was changed by another process meanwhile and was left alone; read it again",
                 self.location.shown()
             )));
         }
@@ -202,12 +204,12 @@ impl WriteTarget {
                 .map_err(|error| self.location.problem("replace", &error))?;
         }
         drop(temporary);
-        // The file itself is on disk by now; some file systems refuse this for directories.
+        // The file itself is on disk by now; some file systems refuse to sync directories.
         let _ = rustix::fs::fsync(&self.directory);
         Ok(())
     }
 
-    /// The error for `create_only` where a file is.
+    /// Builds the error for `create_only` if the file exists.
     pub(crate) fn already_exists(&self) -> ToolError {
         ToolError::Failed(format!(
             "{} already exists and was left alone; use fs_edit, or fs_write without create_only",
@@ -234,8 +236,8 @@ impl WriteTarget {
     }
 }
 
-/// A file under a name of its own, removed again unless it was renamed.
-struct Temporary<'a> {
+/// Holds a file under a temporary name, removed again unless it was renamed.
+struct TemporaryFile<'a> {
     directory: &'a Dir,
     name: String,
     file: File,
@@ -243,18 +245,18 @@ struct Temporary<'a> {
     renamed: bool,
 }
 
-impl<'a> Temporary<'a> {
+impl<'a> TemporaryFile<'a> {
     fn create(directory: &'a Dir, mode: Option<u32>) -> io::Result<Self> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let mut options = OpenOptions::new();
-        // Until it has the mode of the file it replaces, nobody else may read it.
+        // Until it has the mode of the file it replaces, no other user may read it.
         let first = if mode.is_some() { 0o600 } else { 0o666 };
         options.write(true).create_new(true).mode(first);
         loop {
             let number = COUNTER.fetch_add(1, Ordering::Relaxed);
             let name = format!(".lango-write-{}-{number}", std::process::id());
             match directory.open_with(&name, &options) {
-                // Left behind by a process that had our id.
+                // It was left behind by a process that had the same id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
                 Ok(file) => {
@@ -268,7 +270,7 @@ impl<'a> Temporary<'a> {
     fn fill(&mut self, content: &[u8]) -> io::Result<()> {
         self.file.write_all(content)?;
         if let Some(mode) = self.mode {
-            // A write clears the set-id bits, as it does everywhere.
+            // A write clears the set-id bits, as usual on Unix.
             let permissions = Permissions::from_mode(mode & 0o777);
             self.file.set_permissions(permissions.into_std(&self.file)?)?;
         }
@@ -286,10 +288,10 @@ impl<'a> Temporary<'a> {
     }
 }
 
-impl Drop for Temporary<'_> {
+impl Drop for TemporaryFile<'_> {
     fn drop(&mut self) {
         if !self.renamed {
-            // There is nobody left to tell.
+            // An error cannot be returned from a drop.
             let _ = self.directory.remove_file(&self.name);
         }
     }

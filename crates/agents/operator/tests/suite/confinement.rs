@@ -1,4 +1,4 @@
-//! Paths that try to leave the workspace, and files that are not files.
+//! Tries paths that leave the workspace, and special files.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::Bench;
 
-/// Every file tool, called on `path`.
+/// Returns a call of every file tool on `path`.
 fn calls(path: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("fs_read", json!({"path": path})),

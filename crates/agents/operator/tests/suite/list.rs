@@ -24,7 +24,7 @@ async fn a_directory_is_listed_to_the_depth_asked_for() {
 
 #[tokio::test]
 async fn a_listing_is_bounded() {
-    let settings = OperatorSettings { list_entries: 3, ..OperatorSettings::default() };
+    let settings = OperatorSettings { max_list_entries: 3, ..OperatorSettings::default() };
     let bench = Bench::with(settings).await;
     for name in ["a/1", "a/2", "b/1", "c/1"] {
         bench.put(name, "");

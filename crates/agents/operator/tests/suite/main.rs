@@ -1,4 +1,4 @@
-//! The operator's tools through their front door: arguments in, text out.
+//! Tests the operator's tools through their public interface: arguments in, text out.
 #![expect(clippy::unwrap_used, reason = "clippy knows tests by their attribute, not their helpers")]
 
 mod confinement;

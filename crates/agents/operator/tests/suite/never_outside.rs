@@ -1,4 +1,4 @@
-//! Whatever a path says, nothing outside the workspace changes or is shown.
+//! Checks that nothing outside the workspace changes or is shown, whatever a path says.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -44,7 +44,8 @@ proptest! {
             bench.assert_outside_untouched();
             for tool in ["fs_read", "fs_stat", "fs_list"] {
                 if let Ok(text) = bench.call(tool, json!({"path": path})).await {
-                    // A file called "secret" inside holds "mine"; the one outside says otherwise.
+                    // A file called "secret" inside holds "mine"; the one outside has another
+                    // content.
                     assert!(!text.contains("\nsecret\n"), "{tool} {path:?}: {text}");
                 }
             }

@@ -1,4 +1,4 @@
-//! What `exec_shell` proposes: the reading, and the scripts with their content.
+//! Tests what `exec_shell` proposes: the steps, and the scripts with their content.
 
 use lango_shell_command::read;
 use lango_tool::{Proposal, Step};
@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::support::Bench;
 
-/// A step's words with blanks between them, behind `=` where only a rule for exactly these words may
-/// allow it.
+/// Renders a step's words with blanks between them, after `=` if only a rule for exactly these
+/// words may allow it.
 fn shown(step: &Step) -> String {
     let exact = if step.exact_only.is_some() { "=" } else { "" };
     format!("{exact}{}", step.words.join(" "))

@@ -70,7 +70,7 @@ async fn many_lines_come_in_parts() {
 
 #[tokio::test]
 async fn a_large_file_is_read_by_lines_only() {
-    let settings = OperatorSettings { largest_file: 1000, ..OperatorSettings::default() };
+    let settings = OperatorSettings { max_file_bytes: 1000, ..OperatorSettings::default() };
     let bench = Bench::with(settings).await;
     bench.put("large", "0123456789\n".repeat(50_000));
     let error = bench.failure("fs_read", json!({"path": "large"})).await;
@@ -108,7 +108,7 @@ async fn unknown_and_missing_parameters_are_rejected() {
         };
         let unknown = r#"{"path":".","command":"x","pattern":"x","unknown":1}"#;
         assert!(rejects(unknown), "{}", tool.name());
-        // Only a listing needs nothing: it is of the workspace then.
+        // Only a listing needs no argument: it lists the workspace then.
         assert_eq!(rejects("{}"), tool.name() != "fs_list", "{}", tool.name());
         assert!(tool.declaration.parameters.get().contains("\"additionalProperties\":false"));
     }

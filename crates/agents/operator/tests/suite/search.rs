@@ -64,7 +64,7 @@ async fn what_git_ignores_is_skipped_unless_asked_for() {
 #[tokio::test]
 async fn a_search_is_bounded() {
     let settings =
-        OperatorSettings { search_matches: 3, largest_file: 1000, ..OperatorSettings::default() };
+        OperatorSettings { max_search_matches: 3, max_file_bytes: 1000, ..Default::default() };
     let bench = Bench::with(settings).await;
     bench.put("large", "x\n".repeat(1000));
     bench.put("long", format!("{}needle{}", "ä".repeat(100), "b".repeat(500)));

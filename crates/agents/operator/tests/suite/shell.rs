@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::Bench;
 
-/// The result without the duration.
+/// Returns the result without the duration.
 async fn shell(bench: &Bench, command: &str) -> String {
     let text = bench.call("exec_shell", json!({"command": command})).await.unwrap();
     let (ending, rest) = text.split_once(" after ").unwrap();
@@ -26,7 +26,7 @@ async fn exit_codes_signals_and_both_streams_are_results() {
         ("cat", "exit code 0, no output"),
         ("exec 2>&1; -x", "exit code 127\nstdout:\n/bin/sh: 1: -x: not found"),
     ] {
-        // The shell's own words differ between systems.
+        // The shell's own messages differ between systems.
         let shown = shell(&bench, command).await;
         assert_eq!(shown.split("/bin/sh").next(), result.split("/bin/sh").next(), "{command}");
     }
@@ -72,7 +72,7 @@ async fn the_environment_has_no_keys() {
     let bench = Bench::with(OperatorSettings { environment, ..OperatorSettings::default() }).await;
     let text = shell(&bench, "env; tr '\\0' '\\n' < /proc/self/environ").await;
     assert!(!text.contains("canary") && text.contains("TERM=dumb"), "{text}");
-    // Set by cargo for every test; the tools' default must not pass it on.
+    // Cargo sets it for every test; the tools' default must not pass it on.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
     assert!(!shell(&Bench::new().await, "env").await.contains("CARGO"));
 }
@@ -98,7 +98,7 @@ async fn a_command_that_the_sandbox_stopped_is_told_so() {
     let bench = Bench::at(Level::Landlock).await;
     let text = shell(&bench, "touch new").await;
     assert!(text.contains("fs_write can make a new file at the top"), "{text}");
-    // Not where it had nothing to do with it, nor where nothing confines.
+    // No note if the sandbox had nothing to do with it, nor if commands are not confined.
     assert!(!shell(&bench, "echo Permission denied >&2").await.contains("sandbox"));
     assert!(!shell(&bench, "false").await.contains("sandbox"));
     let text = shell(&Bench::at(Level::None).await, "echo Permission denied >&2; false").await;

@@ -1,4 +1,4 @@
-//! How commands are stopped, and that nothing of them stays, whichever level confines them.
+//! Tests how commands are stopped, and that nothing of them remains, at every level of confinement.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -13,21 +13,21 @@ use crate::support::{Bench, context};
 
 const LEVELS: [Level; 2] = [Level::Bubblewrap, Level::Landlock];
 
-/// Seconds that no other process of this machine sleeps for. Inside a sandbox processes have other
-/// numbers than outside, so they are told by what they were started with.
+/// Returns a number of seconds that no other process of this machine sleeps for. Process ids differ
+/// inside a sandbox, so processes are recognised by their arguments.
 fn seconds() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("{}.{}", 2000 + std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Processes that sleep for so long. A zombie has no command line any more.
+/// Counts the processes that sleep for so long. A zombie has no command line any more.
 fn sleepers(seconds: &str) -> usize {
     let is_one = |line: Vec<u8>| line == format!("sleep\0{seconds}\0").into_bytes();
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     processes.filter(|p| std::fs::read(p.path().join("cmdline")).is_ok_and(is_one)).count()
 }
 
-/// Waits until exactly so many sleep.
+/// Waits until exactly so many processes sleep.
 async fn until(seconds: &str, count: usize) {
     for _ in 0..3000 {
         if sleepers(seconds) == count {
@@ -38,7 +38,8 @@ async fn until(seconds: &str, count: usize) {
     panic!("{} sleep, not {count}", sleepers(seconds));
 }
 
-/// One in the background, one in a session of its own whose parent is gone, one in front.
+/// Returns a command with one process in the background, one in a session of its own whose parent
+/// has ended, and one in the foreground.
 fn long(seconds: &str) -> String {
     format!("echo partial; sleep {seconds} & (setsid sleep {seconds} &) ; sleep {seconds}")
 }
@@ -49,7 +50,7 @@ async fn a_timeout_kills_everything_and_keeps_the_output_so_far() {
         let (bench, seconds) = (Bench::at(level).await, seconds());
         let arguments = json!({"command": long(&seconds), "timeout_seconds": 1});
         let call = bench.call("exec_shell", arguments);
-        // Seen once, so that their absence afterwards means something.
+        // They are seen once, so that their absence afterwards means something.
         let (result, ()) = tokio::join!(call, until(&seconds, 3));
         let partial = "\nstdout so far:\npartial".to_owned();
         assert_eq!(result, Err(ToolError::TimedOut { seconds: 1, partial }));

@@ -1,4 +1,4 @@
-//! A workspace with an outside next to it, and calls into its tools.
+//! Sets up a workspace with a directory outside next to it, and calls its tools.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) struct Bench {
     directory: TempDir,
-    /// The database, where no tool looks.
+    /// The database, outside of the tools' reach.
     _records: TempDir,
     pub(crate) registry: ToolRegistry,
     session: SessionId,
@@ -24,7 +24,8 @@ impl Bench {
         Self::with(OperatorSettings::default()).await
     }
 
-    /// Where commands are confined at this level, whatever the machine has.
+    /// Sets up a workspace whose commands are confined at this level, whatever the machine
+    /// supports.
     pub(crate) async fn at(level: Level) -> Self {
         let requirement = Requirement::Exactly(level);
         let sandbox = Sandbox { requirement, ..Sandbox::default() };
@@ -72,7 +73,7 @@ impl Bench {
         std::os::unix::fs::symlink(target, self.path(name)).unwrap();
     }
 
-    /// The outside as it must still be.
+    /// Asserts that the directory outside is unchanged.
     pub(crate) fn assert_outside_untouched(&self) {
         let names: Vec<_> = std::fs::read_dir(self.outside())
             .unwrap()
@@ -112,19 +113,19 @@ impl Bench {
         tool.prepare(&arguments.to_string())?.run(context).await
     }
 
-    /// What a call that works tells a person.
+    /// Returns what a successful call reports to users.
     pub(crate) async fn report(&self, tool: &str, arguments: Value) -> CallReport {
         let output = self.output(tool, arguments, CancellationToken::new()).await.unwrap();
         output.report.unwrap()
     }
 
-    /// What a call is about.
+    /// Describes what a call is about.
     pub(crate) fn description(&self, tool: &str, arguments: &Value) -> Option<String> {
         let tool = self.registry.get(tool).unwrap();
         tool.prepare(&arguments.to_string()).unwrap().describe()
     }
 
-    /// The message of a call that must fail for a reason other than confinement.
+    /// Returns the message of a call that must fail for a reason other than confinement.
     pub(crate) async fn failure(&self, tool: &str, arguments: Value) -> String {
         match self.call(tool, arguments).await {
             Err(ToolError::Failed(message)) => message,

@@ -1,13 +1,13 @@
 //! A card as a person reads it. Every word of it is a stranger's, so what is not plain is written out.
 
-use lango_a2a::remote::{Card, RemoteConfig, RemoteError, Sighting, TrustedCard};
+use lango_a2a::remote::{Card, FetchedCard, RemoteConfig, RemoteError, TrustedCard};
 use lango_tool::{visible, visible_short};
 
 /// Skills that are shown; of the rest, their number.
 const SKILLS: usize = 20;
 
 /// Who, where, what, and whether it is signed.
-pub(super) fn in_words(config: &RemoteConfig, seen: &Sighting) -> String {
+pub(super) fn in_words(config: &RemoteConfig, seen: &FetchedCard) -> String {
     let card = &seen.card;
     let mut text = format!("{} {}\n", visible_short(&card.name), visible_short(&card.version))
         .replace(" \n", "\n");
@@ -45,7 +45,7 @@ fn signature(card: &Card, signed_by: Option<&str>) -> String {
 }
 
 /// What a person has to decide about: each thing that matters, as it was and as it is.
-pub(super) fn difference(trusted: &TrustedCard, seen: &Sighting) -> String {
+pub(super) fn difference(trusted: &TrustedCard, seen: &FetchedCard) -> String {
     let old = Card::read(&trusted.card_url, trusted.body.as_bytes());
     let old = old.map(|card| card.lines()).unwrap_or_default();
     let new = seen.card.lines();

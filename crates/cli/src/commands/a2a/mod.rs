@@ -1,11 +1,11 @@
-//! `lango a2a`: the agents elsewhere.
+//! `lango a2a`: the remote agents.
 
 mod card;
 mod try_out;
 
 use std::time::Duration;
 
-use lango_a2a::remote::{Directory, RemoteConfig, Sighting, Standing, sight};
+use lango_a2a::remote::{Directory, FetchedCard, RemoteConfig, RemoteStatus, fetch_card};
 use lango_app::config::{self, RemoteAgentConfig};
 use lango_app::{InspectOptions, Stores, remotes};
 use lango_protocol::AgentName;
@@ -17,11 +17,12 @@ use super::{CommandContext, asked};
 use crate::arguments::A2aCommand;
 use crate::failure::{ExitStatus, Failure};
 
-/// The list of agents elsewhere in the configuration.
+/// The list of remote agents in the configuration.
 const LIST: &str = "a2a.remoteAgents";
 
 /// For those who cannot be asked.
-const NOBODY: &str = "nobody is there to look at this. Say --yes if you have, and trust it";
+const NO_PERSON: &str =
+    "there is no terminal to ask at. Say --yes if you have looked at it and trust it";
 
 pub(crate) async fn a2a(
     context: &CommandContext,
@@ -48,7 +49,7 @@ async fn directory(context: &CommandContext) -> Result<Directory, Failure> {
     Ok(remotes::open_directory(context.config(), &database).await?)
 }
 
-fn patience(context: &CommandContext) -> Duration {
+fn timeout(context: &CommandContext) -> Duration {
     Duration::from_secs(context.config().a2a.timeout_seconds.clamp(1, 60))
 }
 
@@ -86,8 +87,11 @@ fn stranger(
     Ok((agent, config))
 }
 
-async fn look(context: &CommandContext, config: &RemoteConfig) -> Result<Sighting, Failure> {
-    let seen = sight(config, patience(context)).await;
+async fn fetch_now(
+    context: &CommandContext,
+    config: &RemoteConfig,
+) -> Result<FetchedCard, Failure> {
+    let seen = fetch_card(config, timeout(context)).await;
     Ok(seen?)
 }
 
@@ -98,7 +102,7 @@ async fn show(
     json: bool,
 ) -> Result<ExitStatus, Failure> {
     let (_, config) = stranger(context, "card", url, token_env)?;
-    let seen = look(context, &config).await?;
+    let seen = fetch_now(context, &config).await?;
     if json {
         context.printer.json(&seen.card.json)?;
     } else {
@@ -124,9 +128,9 @@ async fn add(
     // Whether the name is free is the team's own question.
     let inspection = context.app.inspect(InspectOptions::default()).await?;
     inspection.roster.check_remote_name(&remote.name)?;
-    let seen = look(context, &remote).await?;
+    let seen = fetch_now(context, &remote).await?;
     context.printer.print(&card::in_words(&remote, &seen))?;
-    if !yes && !asked(context.printer, &format!("Take {name} into the team?"), NOBODY).await? {
+    if !yes && !asked(context.printer, &format!("Take {name} into the team?"), NO_PERSON).await? {
         context.printer.print("Nothing was changed.\n")?;
         return Ok(ExitStatus::Failure);
     }
@@ -139,7 +143,7 @@ async fn add(
     config::add_to_list(&context.app.home.config_file, LIST, &entry)?;
     config::set(&context.app.home.config_file, "a2a.enabled", "true")?;
     let database = inspection.stores.database;
-    let directory = Directory::open(database, vec![remote.clone()], patience(context)).await?;
+    let directory = Directory::open(database, vec![remote.clone()], timeout(context)).await?;
     // What was shown is what is trusted.
     directory.trust(&remote.name, &seen).await?;
     context.printer.print(&format!("{name} is in the team. Try it: lango a2a test {name}\n"))?;
@@ -162,17 +166,15 @@ async fn list(context: &CommandContext, json: bool) -> Result<ExitStatus, Failur
     let config = context.config();
     let directory = directory(context).await?;
     let mut views = Vec::new();
-    for standing in directory.look().await {
-        views.push(view(&directory, &standing).await?);
+    for status in directory.check_agents().await {
+        views.push(view(&directory, &status).await?);
     }
     if json {
         context.printer.json(&views)?;
         return Ok(ExitStatus::Success);
     }
     if views.is_empty() {
-        context
-            .printer
-            .print("There are no agents elsewhere. Add one: lango a2a add NAME URL\n")?;
+        context.printer.print("No remote agents yet. Add one: lango a2a add NAME URL\n")?;
         return Ok(ExitStatus::Success);
     }
     let row = |view: &RemoteView| {
@@ -195,15 +197,15 @@ async fn list(context: &CommandContext, json: bool) -> Result<ExitStatus, Failur
     Ok(ExitStatus::Success)
 }
 
-async fn view(directory: &Directory, standing: &Standing) -> Result<RemoteView, Failure> {
-    let known = directory.cards().card(&standing.name).await?;
-    let card_url = directory.config(&standing.name).map(|config| config.card_url.to_string());
-    let (state, detail) = match &standing.found {
+async fn view(directory: &Directory, status: &RemoteStatus) -> Result<RemoteView, Failure> {
+    let known = directory.cards().card(&status.name).await?;
+    let card_url = directory.config(&status.name).map(|config| config.card_url.to_string());
+    let (state, detail) = match &status.availability {
         Ok(present) => ("there", format!("{}: {}", present.card.name, present.card.description)),
         Err(error) => (card::state_of(error), error.to_string()),
     };
     Ok(RemoteView {
-        name: standing.name.to_string(),
+        name: status.name.to_string(),
         card_url: card_url.unwrap_or_default(),
         state,
         detail: visible(&detail),
@@ -226,7 +228,7 @@ async fn remove(context: &CommandContext, name: &str) -> Result<ExitStatus, Fail
     let Stores { database, .. } = context.app.open_stores().await?;
     let agent: Result<AgentName, _> = name.parse();
     if let Ok(agent) = agent {
-        lango_a2a::remote::CardBook::open(database).await?.remove(&agent).await?;
+        lango_a2a::remote::CardStore::open(database).await?.remove(&agent).await?;
     }
     context.printer.print(&format!("{name} is not in the team any more.\n"))?;
     Ok(ExitStatus::Success)
@@ -237,7 +239,7 @@ async fn approve(context: &CommandContext, name: &str, yes: bool) -> Result<Exit
     let name = known(&directory, name)?;
     let Some(remote) = directory.config(&name) else { return Ok(ExitStatus::Failure) };
     let trusted = directory.cards().card(&name).await?;
-    let seen = look(context, remote).await?;
+    let seen = fetch_now(context, remote).await?;
     match &trusted {
         Some(trusted) if trusted.digest == seen.card.digest() => {
             directory.trust(&name, &seen).await?;
@@ -249,7 +251,7 @@ async fn approve(context: &CommandContext, name: &str, yes: bool) -> Result<Exit
         Some(trusted) => context.printer.print(&card::difference(trusted, &seen))?,
         None => context.printer.print(&card::in_words(remote, &seen))?,
     }
-    if !yes && !asked(context.printer, &format!("Trust {name} as it is now?"), NOBODY).await? {
+    if !yes && !asked(context.printer, &format!("Trust {name} as it is now?"), NO_PERSON).await? {
         context
             .printer
             .print(&format!("{name} stays away. To remove it: lango a2a remove {name}\n"))?;

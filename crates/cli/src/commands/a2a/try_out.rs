@@ -26,8 +26,8 @@ pub(super) async fn test(
     let step = |what: &str, detail: &str| {
         printer.print(&format!("{:>7} ms  {what:<12} {detail}\n", start.elapsed().as_millis()))
     };
-    let Some(standing) = directory.look_for(name).await else { return Ok(ExitStatus::Failure) };
-    let present = match standing.found {
+    let Some(status) = directory.check_agent(name).await else { return Ok(ExitStatus::Failure) };
+    let present = match status.availability {
         Ok(present) => present,
         Err(error) => {
             let message = format!("{name} is not there: {error}");
@@ -69,7 +69,7 @@ pub(super) async fn test(
             reply = &mut asked => break reply,
         }
     };
-    // Nobody goes on with this conversation.
+    // This conversation is not continued.
     directory.forget(&session).await?;
     let (what, words, code) = match reply {
         RemoteReply::Answered { text } => ("answered", text, ExitStatus::Success),

@@ -37,7 +37,7 @@ pub(super) async fn calls(
     let shows_progress = io::stderr().is_terminal();
     let progress = |number: usize| {
         if shows_progress {
-            // With standard error gone there is nobody to show it to.
+            // With standard error closed there is nowhere to show it.
             let _ = write!(io::stderr(), "\r{number}/{} requests ", requests.len());
         }
     };

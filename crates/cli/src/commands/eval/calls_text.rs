@@ -98,11 +98,11 @@ fn failure_text(failure: &FailureView) -> String {
         one_line(&format!("{} {args}", tool.map_or("-", String::as_str)), 200)
     };
     let expected_call = call(expected.tool.as_ref(), Some(&expected.args));
-    let manner = if got.asked { " (asked)" } else { "" };
+    let mode = if got.asked { " (asked)" } else { "" };
     let said = format!("\n    said      {}", one_line(&got.said, 160));
     let said = if got.called { String::new() } else { said };
     format!(
-        "\n  {}{level}\n    expected  {}, {expected_call}\n    got       {}, {}{manner}{said}\n",
+        "\n  {}{level}\n    expected  {}, {expected_call}\n    got       {}, {}{mode}{said}\n",
         one_line(text, 200),
         expected.agent,
         got.agent.as_deref().unwrap_or(UNDECIDED),

@@ -117,7 +117,7 @@ pub(super) async fn approve(
     let mut text = String::new();
     let is_redefined = servers.catalogue().is_redefined(&server.config);
     if tool.is_none() && is_redefined {
-        text += &format!("{name} is another one now: {}\n", server.config.place());
+        text += &format!("{name} is another one now: {}\n", server.config.location());
     }
     let wanted = |tool_name: &str| tool.is_none_or(|tool| tool == tool_name);
     let frozen = known.tools.values().filter(|known| known.state() == ToolState::Frozen);

@@ -39,7 +39,7 @@ fn view(server: &Server, tokens: &std::path::Path) -> ServerView {
     let known = server.known();
     ServerView {
         name: config.name.to_string(),
-        place: config.place(),
+        place: config.location(),
         source: match &config.source {
             Source::User => "configuration".to_owned(),
             Source::Project(directory) => {
@@ -117,7 +117,7 @@ pub(super) fn show(printer: Printer, server: &Server, json: bool) -> Result<(), 
         }
         return printer.json(&Whole {
             name: config.name.to_string(),
-            place: config.place(),
+            place: config.location(),
             agent: config.agent.as_ref().map(ToString::to_string),
             enabled: config.enabled,
             safety: config.safety,
@@ -126,12 +126,12 @@ pub(super) fn show(printer: Printer, server: &Server, json: bool) -> Result<(), 
             tools,
         });
     }
-    let agent = config.agent.as_ref().map_or("nobody by name", |agent| agent.as_str());
+    let agent = config.agent.as_ref().map_or("no agent by name", |agent| agent.as_str());
     let mut text = format!(
         "{}\n  place    {}\n  agent    {agent}\n  safety   {}\n  limits   {} s to start, {} s for a \
          call\n",
         config.name,
-        config.place(),
+        config.location(),
         config.safety,
         config.startup_timeout.as_secs(),
         config.tool_timeout.as_secs(),

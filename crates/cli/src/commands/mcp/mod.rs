@@ -1,4 +1,4 @@
-//! `lango mcp`: servers elsewhere.
+//! `lango mcp`: MCP servers.
 
 mod change;
 mod look;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_app::{Stores, find_workspace, mcp as wired};
-use lango_mcp::client::{Login, Nobody, Outside, Server, Servers, TransportConfig, logout};
+use lango_mcp::client::{Login, NoPerson, ClientEnvironment, Server, Servers, TransportConfig, logout};
 
 use super::{CommandContext, Printer};
 use crate::arguments::McpCommand;
@@ -80,14 +80,14 @@ pub(crate) async fn mcp(
 }
 
 /// All servers, with what is known of them. Nothing is started.
-async fn servers(context: &CommandContext) -> Result<(Servers, Outside), Failure> {
+async fn servers(context: &CommandContext) -> Result<(Servers, ClientEnvironment), Failure> {
     let config = context.config();
     let workspace = find_workspace(None)?;
     let configured = wired::servers(config, &workspace);
     for notice in &configured.notices {
         context.printer.note(notice);
     }
-    let outside = || wired::outside(config, &context.app.home, &workspace, Arc::new(Nobody), None);
+    let outside = || wired::outside(config, &context.app.home, &workspace, Arc::new(NoPerson), None);
     let Stores { database, .. } = context.app.open_stores().await?;
     let servers =
         wired::open(configured.servers, outside()?, database, config.mcp.fold_bytes).await?;
@@ -143,7 +143,7 @@ async fn login(context: &CommandContext, name: &str, scope: Option<&str>) -> Res
         && address.bearer_token.is_some()
     {
         return Err(Failure::usage(format!(
-            "{name} has a token of its own (bearer_token_env_var); nobody signs in to it"
+            "{name} has a token of its own (bearer_token_env_var); there is no sign-in"
         )));
     }
     let scopes: Vec<String> =

@@ -1,4 +1,4 @@
-//! `lango a2a`, and what other commands say about agents elsewhere.
+//! `lango a2a`, and what other commands say about remote agents.
 
 use super::{Kind, Peer, configure};
 use crate::fixture::Lango;
@@ -62,11 +62,11 @@ async fn an_agent_is_looked_at_added_tried_listed_and_removed() {
         "{agents:?}"
     );
     let agent = lango.command(&["agents", "show", "weather"]).run().await;
-    assert!(agent.stdout.contains("specialist elsewhere"), "{agent:?}");
+    assert!(agent.stdout.contains("remote specialist"), "{agent:?}");
     let prompt = lango.command(&["prompt", "show", "lango-orchestrator"]).run().await;
     assert!(prompt.stdout.contains("- weather (remote; in its own words:"), "{prompt:?}");
     let doctor = lango.command(&["doctor"]).run().await;
-    assert!(doctor.stdout.contains("elsewhere       weather"), "{doctor:?}");
+    assert!(doctor.stdout.contains("remote agents   weather"), "{doctor:?}");
 
     peer.stop().await;
     let list = lango.command(&["a2a", "list"]).run().await;
@@ -80,7 +80,7 @@ async fn an_agent_is_looked_at_added_tried_listed_and_removed() {
     let gone = lango.command(&["a2a", "remove", "weather"]).run().await;
     assert!(gone.code == 2 && gone.stderr.contains("lango a2a add NAME URL"), "{gone:?}");
     let list = lango.command(&["a2a", "list"]).run().await;
-    assert!(list.stdout.contains("There are no agents elsewhere"), "{list:?}");
+    assert!(list.stdout.contains("There are no remote agents"), "{list:?}");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use lango_protocol::{DelegationStatus, OutcomeStatus};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::membership::absences;
-use super::talking::hand_over;
+use super::talking::transfer;
 use super::{Kind, Peer, handing};
 use crate::fixture::Lango;
 use crate::journal::Turn;
@@ -61,7 +61,7 @@ async fn whoever_misbehaves_in_a_call_fails_and_is_told_to_stop() {
         let limits = if words.ends_with(" s") { QUICK } else { GENEROUS };
         let (lango, _hostile, _good) = team(manner, limits).await;
         let turn = lango.ask("The hostile one.").turn().await;
-        let (status, text) = hand_over(&turn);
+        let (status, text) = transfer(&turn);
         assert_eq!(status, DelegationStatus::Failed, "{manner:?}");
         assert!(text.contains(words), "{manner:?}: {text}");
         assert_eq!(absences(&turn).len(), 0);
@@ -78,7 +78,7 @@ async fn nonsense_is_never_an_answer() {
     let (lango, _hostile, _good) = team(&["garbage"], QUICK).await;
     for _ in 0..12 {
         let turn = lango.ask("The hostile one.").turn().await;
-        assert_eq!(hand_over(&turn).0, DelegationStatus::Failed, "{}", hand_over(&turn).1);
+        assert_eq!(transfer(&turn).0, DelegationStatus::Failed, "{}", transfer(&turn).1);
     }
     the_other_works(&lango, &["garbage"]).await;
 }
@@ -119,14 +119,14 @@ async fn g6_a_redirect_takes_nothing_elsewhere() {
         let manner = ["redirect-host", "--at", at, "--to", &to];
         let (lango, _hostile, _good) = team(&manner, "tokenEnv = \"WEATHER_TOKEN\"").await;
         let turn = lango.ask("The hostile one.").set("WEATHER_TOKEN", "canary-9").turn().await;
-        let told = absences(&turn).join("") + &hand_overs(&turn);
+        let told = absences(&turn).join("") + &transfers(&turn);
         assert!(told.contains(where_), "{at}: {told}");
         the_other_works(&lango, &manner).await;
     }
     assert_eq!(forbidden.connections(), 0);
 }
 
-fn hand_overs(turn: &Turn) -> String {
+fn transfers(turn: &Turn) -> String {
     let ended = turn.events.iter().filter_map(|event| match &event.body {
         lango_protocol::EventBody::TransferFinished { text, .. } => Some(text.clone()),
         _ => None,
@@ -199,7 +199,7 @@ async fn what_belongs_to_another_task_or_comes_too_late_is_left_out() {
     assert!(!turn.answer().contains("not for you"), "{}", turn.answer());
     let (lango, _hostile, _good) = team(&["after-the-end"], QUICK).await;
     let turn = lango.ask("The hostile one.").turn().await;
-    assert_eq!(hand_over(&turn).0, DelegationStatus::Answered);
+    assert_eq!(transfer(&turn).0, DelegationStatus::Answered);
     assert!(!turn.answer().contains("too late"), "{}", turn.answer());
 }
 
@@ -214,7 +214,7 @@ async fn whoever_fails_again_and_again_is_left_alone() {
     super::configure(&lango, &hostile.url(), "");
     let turn = lango.ask("Ask it.").turn().await;
     assert!(turn.transfers().len() > 3, "{:?}", turn.transfers());
-    assert!(hand_overs(&turn).contains("is left alone for another"), "{}", hand_overs(&turn));
+    assert!(transfers(&turn).contains("is left alone for another"), "{}", transfers(&turn));
     let log = std::fs::read_to_string(&log).unwrap();
     assert_eq!(log.matches("SendStreamingMessage").count(), 3, "{log}");
 }

@@ -1,4 +1,4 @@
-//! Whole turns with agents elsewhere. The model is a script; the agents are real, and made by others.
+//! Whole turns with remote agents. The model is a script; the agents are real, and made by others.
 
 mod commands;
 mod cutting;

@@ -1,4 +1,4 @@
-//! What can be said to an agent elsewhere, to each kind of agent.
+//! What can be said to a remote agent, to each kind of agent.
 
 use lango_protocol::{DelegationStatus, EventBody, OutcomeStatus};
 
@@ -17,13 +17,13 @@ const TASKS: &[(&str, &str)] = &[
     ("trace", "headers"),
 ];
 
-/// How the hand-over ended, and with which words.
-pub(super) fn hand_over(turn: &Turn) -> (DelegationStatus, String) {
+/// How the transfer ended, and with which words.
+pub(super) fn transfer(turn: &Turn) -> (DelegationStatus, String) {
     let ended = turn.events.iter().find_map(|event| match &event.body {
         EventBody::TransferFinished { status, text, .. } => Some((*status, text.clone())),
         _ => None,
     });
-    ended.unwrap_or_else(|| panic!("no end of a hand-over: {:#?}", turn.events))
+    ended.unwrap_or_else(|| panic!("no end of a transfer: {:#?}", turn.events))
 }
 
 async fn talk(kind: Kind, more: &str) {
@@ -44,11 +44,11 @@ async fn talk(kind: Kind, more: &str) {
     }
 
     let turn = lango.ask("Refuse this.").turn().await;
-    assert_eq!(hand_over(&turn).0, DelegationStatus::Rejected, "{kind:?}");
-    assert!(hand_over(&turn).1.contains("I do not do this."), "{kind:?}");
+    assert_eq!(transfer(&turn).0, DelegationStatus::Rejected, "{kind:?}");
+    assert!(transfer(&turn).1.contains("I do not do this."), "{kind:?}");
 
     let turn = lango.ask("Break it.").turn().await;
-    assert_eq!(hand_over(&turn).0, DelegationStatus::Failed, "{kind:?}");
+    assert_eq!(transfer(&turn).0, DelegationStatus::Failed, "{kind:?}");
     assert!(turn.answer().contains("It went wrong."), "{kind:?}: {}", turn.answer());
 
     let turn = lango.ask("The bare one.").turn().await;

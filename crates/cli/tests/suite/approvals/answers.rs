@@ -101,7 +101,7 @@ async fn a_question_that_nobody_answers_expires() {
     let waiting = lango.ask("make it").with(&["--approve", "wait"]);
     let turn = waiting.set("LANGO_APPROVALS_EXPIRESECONDS", "1").turn().await;
     assert_eq!((turn.code, made(&lango).as_str()), (3, ""));
-    assert_eq!(decision(&turn), (ApprovalDecision::Denied, "nobody answered in time"));
+    assert_eq!(decision(&turn), (ApprovalDecision::Denied, "no answer arrived in time"));
     assert_eq!((turn.results_with(CallStatus::Denied), turn.count("tool_started")), (1, 0));
 }
 

@@ -99,7 +99,7 @@ async fn mistakes_are_told_with_what_to_type() {
     for (arguments, says) in [
         (&["ingest", "dosc"][..], "lango documents remove dosc"),
         (&["ingest", "ftp://example.org/"], "only http: and https:"),
-        (&["ingest", "README.md", "--collection", "a/b"], "is no name for a collection"),
+        (&["ingest", "README.md", "--collection", "a/b"], "is not a valid collection name"),
         (&["documents", "show", "none.md"], "lango documents list"),
         (&["documents", "remove", "none.md"], "lango documents list"),
         (&["ingest"], "--help"),

@@ -102,8 +102,8 @@ async fn mistakes_say_what_to_type() {
 
 /// The chronicler is asked to do this, and says the result.
 fn chronicler(tool: &str, arguments: &str) -> String {
-    let hand_over = TO_OPERATOR.replace("operator", "chronicler");
-    format!("{hand_over}{}", calling("chronicler", &[(tool, arguments)]))
+    let transfer = TO_OPERATOR.replace("operator", "chronicler");
+    format!("{transfer}{}", calling("chronicler", &[(tool, arguments)]))
 }
 
 #[tokio::test(flavor = "multi_thread")]

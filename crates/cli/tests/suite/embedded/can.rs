@@ -21,7 +21,7 @@ async fn files_are_listed_and_it_says_which_model_answers() {
     assert!(answer.contains("`README.md`") && answer.contains("`src/`"), "{answer}");
     // To a person it says so in one line, and what to do about it.
     let shown = lango.bare(&["run", "list the files here"]).run().await;
-    assert!(shown.stderr.contains("the small model in the box"), "{shown:?}");
+    assert!(shown.stderr.contains("the small embedded model"), "{shown:?}");
     assert!(shown.stdout.contains("README.md"), "{shown:?}");
     assert!(lango.received().is_empty(), "nobody else was asked");
 }

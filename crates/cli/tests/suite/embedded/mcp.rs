@@ -1,4 +1,4 @@
-//! MCP servers beside the model in the box. The orchestrator has it; the operator has a script, so
+//! MCP servers beside the embedded model. The orchestrator has it; the operator has a script, so
 //! that it can be seen what an agent is offered.
 
 use lango_model::Wire;

@@ -1,4 +1,4 @@
-//! The model in the box, in whole turns from a fresh home directory: no key, no server, no network.
+//! The embedded model, in whole turns from a fresh home directory: no key, no server, no network.
 
 mod can;
 mod cannot;
@@ -16,7 +16,7 @@ use crate::fixture::Lango;
 use crate::invocation::Invocation;
 use crate::journal::Turn;
 
-/// `lango run` with nothing set up, and so with the model in the box.
+/// `lango run` with nothing set up, and so with the embedded model.
 fn ask<'a>(lango: &'a Lango, text: &str) -> Invocation<'a> {
     lango.bare(&["run", "--output-format", "stream-json", text])
 }
@@ -37,7 +37,7 @@ fn calls(turn: &Turn) -> Vec<(&str, Value)> {
     called.collect()
 }
 
-/// Which model decided each hand-over.
+/// Which model decided each transfer.
 fn deciders(turn: &Turn) -> Vec<&str> {
     let decided = turn.events.iter().filter_map(|event| match &event.body {
         EventBody::Transfer { decided_by, .. } => decided_by.as_deref(),

@@ -1,4 +1,4 @@
-//! What README promises of the model in the box, from a fresh home and in this order.
+//! What README promises of the embedded model, from a fresh home and in this order.
 
 use lango_protocol::CallStatus;
 
@@ -9,7 +9,7 @@ const README: &str = include_str!("../../../../../README.md");
 
 /// The requests of its section.
 fn requests() -> Vec<&'static str> {
-    let section = README.split("\n## ").find(|part| part.starts_with("With the model in the box"));
+    let section = README.split("\n## ").find(|part| part.starts_with("With the embedded model"));
     let lines = section.unwrap().lines();
     lines.filter_map(|line| line.strip_prefix("lango run \"")?.split('"').next()).collect()
 }

@@ -2,7 +2,7 @@
 
 use lango_protocol::CallStatus;
 
-use crate::fixture::{Lango, TO_OPERATOR, hand_overs};
+use crate::fixture::{Lango, TO_OPERATOR, transfers};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_orchestrator_cannot_run_a_tool() {
@@ -111,7 +111,7 @@ say = "Then I do it myself."
 async fn invented_empty_and_look_alike_agents_are_refused() {
     let names =
         ["root-shell", "", " ", "оperator", "operator\\n", "lango-orchestrator", "user", "lango"];
-    let calls = hand_overs(&names);
+    let calls = transfers(&names);
     let script = format!(
         "[[reply]]\nresults = 0\ncall = [\n{calls},\n\
          {{ name = \"transfer_to_agent\", raw = '{{\"agent_name\": 7}}' }},\n\

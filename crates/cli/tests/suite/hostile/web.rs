@@ -163,7 +163,7 @@ async fn c8_an_agent_with_a_list_of_hosts_goes_nowhere_else() {
     let finished = lango.command(&["run", "x"]).run().await;
     assert_eq!(finished.code, 2);
     assert!(
-        finished.stderr.contains("egress.allow: \"a b\" is not a place"),
+        finished.stderr.contains("egress.allow: \"a b\" is not a destination"),
         "{}",
         finished.stderr
     );

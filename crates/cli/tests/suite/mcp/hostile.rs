@@ -95,7 +95,7 @@ async fn f5_nobody_is_asked_for_a_secret_and_the_model_is_not_lent() {
         beside_a_good_one(&hostile("bad", &["elicit-secret"], ""), ("mcp_bad_connect", "{}")).await;
     let text = turn.results()[0].2.to_owned();
     assert!(text.contains("decline"), "{text}");
-    assert!(text.contains("secrets are never handed over"), "{text}");
+    assert!(text.contains("secrets are never given to servers"), "{text}");
     let loops = hostile("bad", &["sampling-loop", "--times", "5"], "");
     let turn = beside_a_good_one(&loops, ("mcp_bad_think", "{}")).await;
     let text = turn.results()[0].2.to_owned();

@@ -1,4 +1,4 @@
-//! The model in the box, as commands show it.
+//! The embedded model, as commands show it.
 
 use lango_model::Wire;
 use rustix::process::Signal;
@@ -17,13 +17,13 @@ async fn with_nothing_set_up_it_answers_and_says_so() {
     assert_eq!(run.code, 0, "{run:?}");
     assert!(!run.stdout.trim().is_empty());
     let first = run.stderr.lines().next().unwrap();
-    assert!(first.starts_with("embedded (the small model in the box"), "{first}");
+    assert!(first.starts_with("embedded (the small embedded model"), "{first}");
     assert!(first.contains("lango models --help"), "{first}");
     let chat = lango.bare(&["chat"]).input("hello\n").run().await;
     assert_eq!(chat.code, 0, "{chat:?}");
     assert!(chat.stdout.contains("Hello"), "{chat:?}");
     for said in [&run.stderr, &chat.stderr] {
-        assert_eq!(said.matches("the small model in the box").count(), 1, "{said}");
+        assert_eq!(said.matches("the small embedded model").count(), 1, "{said}");
         // Nobody looked, so nobody knows.
         assert!(said.contains("model.discover is false"), "{said}");
     }
@@ -40,7 +40,7 @@ async fn a_server_says_that_it_answers_where_nobody_named_it() {
         let (running, _) = serve(more).await;
         running.signal(Signal::TERM);
         let ended = running.finish().await;
-        let said = ended.stderr.matches("embedded answers: the small model in the box").count();
+        let said = ended.stderr.matches("embedded answers: the small embedded model").count();
         assert_eq!((ended.code, said), (0, times), "{ended:?}");
     }
 }
@@ -77,7 +77,7 @@ async fn there_is_no_other_in_the_box_and_no_server_of_that_name() {
     for invocation in refused {
         let run = invocation.run().await;
         assert_eq!(run.code, 2, "{run:?}");
-        assert!(run.stderr.contains("the box has only one model"), "{}", run.stderr);
+        assert!(run.stderr.contains("there is only one embedded model"), "{}", run.stderr);
     }
     let config = format!("[providers.embedded]\nbaseUrl = \"{}\"\n", lango.base_url(Wire::OpenAi));
     std::fs::write(lango.config_file(), config).unwrap();
@@ -166,6 +166,6 @@ async fn a_test_reports_its_figures_on_this_machine() {
     // Without a name, and with nothing set up, it is the one that would answer.
     let table = lango.bare(&["models", "test"]).run().await;
     assert_eq!(table.code, 0, "{table:?}");
-    assert!(table.stdout.starts_with("embedded (the small model in the box"), "{}", table.stdout);
+    assert!(table.stdout.starts_with("embedded (the small embedded model"), "{}", table.stdout);
     assert!(table.stdout.contains(" of 60 right"), "{}", table.stdout);
 }

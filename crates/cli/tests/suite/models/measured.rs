@@ -88,7 +88,7 @@ call = [{ name = "fs_read", arguments = { path = "other.txt" } }]
 [[reply]]
 agent = "operator"
 user = "where"
-say = "[ASK] For `fs_read` I need its `path` (the file). What shall it be?"
+say = "[ASK] For `fs_read` I need its `path` (the file). What should it be?"
 [[reply]]
 agent = "operator"
 user = "danger"

@@ -8,7 +8,8 @@ use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
 use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
 use lango_protocol::{Event, EventBody, Origin, SessionId};
 use lango_runtime::{
-    AgentModel, NobodyToAsk, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
+    AgentModel, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
+    UnattendedApprover,
 };
 use lango_scripted::{Script, ScriptedServer};
 use lango_store::{Database, DatabaseLocation, Journal};
@@ -66,7 +67,7 @@ async fn turn(tools: &[&str], script: &str, text: &str) -> (Vec<Event>, Vec<Requ
         model,
         agent_models: BTreeMap::new(),
         journal: Journal::open(database).await.unwrap(),
-        approver: Arc::new(NobodyToAsk),
+        approver: Arc::new(UnattendedApprover),
         rules: RuleBook::default(),
         context: Vec::new(),
         observers: Vec::new(),

@@ -4,12 +4,12 @@ use crate::fixture::{Lango, TO_LIBRARIAN, TO_OPERATOR, calling};
 
 /// The tools that one agent was offered in a turn; none where there is no such agent.
 async fn offered(agent: &str, settings: &[(&str, &str)]) -> Option<Vec<String>> {
-    let hand_over = format!(
+    let transfer = format!(
         "[[reply]]\nagent = \"lango-orchestrator\"\nresults = 0\n\
          call = [{{ name = \"transfer_to_agent\", arguments = {{ agent_name = \"{agent}\", task = \"x\" }} }}]\n\
          [[reply]]\nsay = \"Seen.\"\n"
     );
-    let lango = Lango::playing(&[&hand_over]).await;
+    let lango = Lango::playing(&[&transfer]).await;
     let mut invocation = lango.ask("what is there?");
     for (name, value) in settings {
         invocation = invocation.set(name, value);

@@ -1,4 +1,4 @@
-//! Agents elsewhere in the team, or not.
+//! Remote agents in the team, or not.
 
 use crate::a2a::{Kind, Peer, absences, closed_port};
 use crate::fixture::Lango;

@@ -2,7 +2,7 @@
 
 use lango_protocol::{CallStatus, EventBody};
 
-use crate::fixture::{Lango, TO_OPERATOR, hand_overs};
+use crate::fixture::{Lango, TO_OPERATOR, transfers};
 
 const GREETING: &str = r#"
 [[reply]]
@@ -70,8 +70,8 @@ async fn r09_only_the_exact_name_of_an_agent_is_taken() {
         "[[reply]]\nagent = \"lango-orchestrator\"\ntimes = 1\ncall = [{}]\n\
          [[reply]]\nagent = \"lango-orchestrator\"\ncall = [{}]\n\
          [[reply]]\nagent = \"operator\"\nsay = \"Here I am.\"\n",
-        hand_overs(&near_misses),
-        hand_overs(&["operator"])
+        transfers(&near_misses),
+        transfers(&["operator"])
     );
     let lango = Lango::playing(&[&script]).await;
     let turn = lango.ask("do it").small_team().turn().await;

@@ -9,7 +9,7 @@ use super::{ECHO, Server};
 use crate::fixture::Lango;
 
 /// A path of each door, and one of its requests.
-const DOORS: [(&str, &str); 4] = [
+const ENDPOINTS: [(&str, &str); 4] = [
     ("POST", "/v1/chat/completions"),
     ("POST", "/mcp"),
     ("POST", "/a2a"),
@@ -72,7 +72,7 @@ async fn d4_a_token_that_is_there_and_wrong_is_no_token_at_any_door() {
     let lango = Lango::playing(&[ECHO]).await;
     let server = Server::start(&lango, &[]).await;
     // Each is a guess, so not too many of them.
-    for (method, path) in DOORS {
+    for (method, path) in ENDPOINTS {
         let answer = server.request(method, path).json(&json!({})).send().await;
         assert_eq!(answer.status, 401, "{path} {answer:?}");
         assert!(answer.header("www-authenticate").unwrap().starts_with("Bearer"), "{answer:?}");

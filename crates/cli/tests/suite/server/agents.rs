@@ -307,6 +307,6 @@ async fn a_trace_goes_through_the_team_to_agents_elsewhere() {
     let headers: Value = serde_json::from_str(done["artifacts"][0].as_str().unwrap()).unwrap();
     let arrived = headers["traceparent"].as_str().unwrap();
     assert!(arrived.starts_with(&format!("00-{trace}-")), "{arrived}");
-    assert!(!given.ends_with(arrived), "the span is the hand-over's own");
+    assert!(!given.ends_with(arrived), "the span is the transfer's own");
     server.stop().await;
 }

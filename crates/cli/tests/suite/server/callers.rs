@@ -42,7 +42,7 @@ async fn d12_a_caller_reaches_the_agents_that_were_exposed_to_it_and_no_others()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_caller_comes_through_its_doors_and_is_out_at_once_when_it_is_removed() {
     let lango = Lango::playing(&[ECHO]).await;
-    let token = add_caller(&lango, &["ide", "--doors", "mcp"]).await;
+    let token = add_caller(&lango, &["ide", "--endpoints", "mcp"]).await;
     let server = Server::start(&lango, &[]).await;
     let openai = server.of(&token, "GET", "/v1/models").send().await;
     assert_eq!(openai.status, 403, "{openai:?}");

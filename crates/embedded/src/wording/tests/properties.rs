@@ -1,12 +1,12 @@
-//! What holds for every call.
+//! Tests the properties that hold for every call.
 
 use lango_protocol::{CallReport, CallStatus, DelegationStatus};
 use proptest::prelude::*;
 
 use super::super::answer::MAX_ANSWER_BYTES;
-use super::{came_back, reported, told};
+use super::{transferred, with_report, without_report};
 
-/// Texts of all kinds: words, markers, JSON, and noise.
+/// Generates texts of all kinds: words, markers, JSON, and noise.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "(\\PC|\n){0,300}",
@@ -75,8 +75,8 @@ proptest! {
 
     #[test]
     fn whatever_a_tool_reports_is_told_within_bounds(report in report()) {
-        checked(&reported(report.clone()))?;
-        checked(&reported(report.bounded()))?;
+        checked(&with_report(report.clone()))?;
+        checked(&with_report(report.bounded()))?;
     }
 
     #[test]
@@ -85,7 +85,7 @@ proptest! {
         result in text(),
         status in status(),
     ) {
-        checked(&told(&name, &result, status))?;
+        checked(&without_report(&name, &result, status))?;
     }
 
     #[test]
@@ -98,8 +98,8 @@ proptest! {
             DelegationStatus::NeedsInput,
         ]),
     ) {
-        let said = came_back(status, &text);
-        // Words of nothing but control characters are no words.
+        let said = transferred(status, &text);
+        // A text of control characters alone is empty.
         if text.chars().any(|c| !c.is_control() && !c.is_whitespace()) {
             checked(&said)?;
         }
@@ -110,7 +110,7 @@ proptest! {
         result in text(),
         status in status().prop_filter("not a success", |status| *status != CallStatus::Ok),
     ) {
-        let said = told("fs_read", &result, status);
+        let said = without_report("fs_read", &result, status);
         let line = said.lines().next().unwrap_or_default();
         let failures = [" failed", " was not run", " was stopped", "is not known"];
         prop_assert!(failures.iter().any(|words| line.contains(words)), "{said}");

@@ -1,4 +1,4 @@
-//! The reply as Anthropic says it.
+//! Holds the reply in the format of Anthropic.
 
 use lango_model::Wire;
 use lango_protocol::Usage;
@@ -6,7 +6,7 @@ use lango_scripted::Framing;
 
 use super::{ARGUMENTS, Speech, figures, texts};
 
-/// The reply in the words of this wire.
+/// Returns the reply in the format of this API.
 pub(super) fn speech() -> Speech {
     Speech {
         wire: Wire::Anthropic,
@@ -74,7 +74,7 @@ pub(super) fn speech() -> Speech {
         whole: format!(
             r#"{{"id":"m","type":"message","role":"assistant","content":[{{"type":"thinking","thinking":"hm, gewiß","signature":"c2ln"}},{{"type":"redacted_thinking","data":"ZGF0YQ"}},{{"type":"text","text":"Héllo 🌍"}},{{"type":"tool_use","id":"toolu_1","name":"fs_read","input":{ARGUMENTS}}},{{"type":"tool_use","id":"toolu_2","name":"fs_stat","input":{{}}}}],"stop_reason":"tool_use","usage":{{"input_tokens":70,"cache_read_input_tokens":40,"cache_creation_input_tokens":10,"output_tokens":30,"output_tokens_details":{{"thinking_tokens":8}}}}}}"#
         ),
-        keepsake: Some(
+        provider_state: Some(
             r#"[{"type":"thinking","thinking":"hm, gewiß","signature":"c2ln"},{"type":"redacted_thinking","data":"ZGF0YQ"}]"#,
         ),
         figures: Usage { cache_write: 10, ..figures() },

@@ -1,11 +1,11 @@
-//! The reply as Gemini says it.
+//! Holds the reply in the format of Gemini.
 
 use lango_model::Wire;
 use lango_scripted::Framing;
 
 use super::{ARGUMENTS, Speech, figures, texts};
 
-/// The reply in the words of this wire.
+/// Returns the reply in the format of this API.
 pub(super) fn speech() -> Speech {
     let calls = format!(
         r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"functionCall":{{"id":"x1","name":"fs_read","args":{ARGUMENTS}}},"thoughtSignature":"c2ln"}},{{"functionCall":{{"name":"fs_stat"}}}}]}},"index":0}}],"usageMetadata":{{"promptTokenCount":110}}}}"#
@@ -57,7 +57,7 @@ pub(super) fn speech() -> Speech {
             r#"[{{"candidates":[{{"content":{{"role":"model","parts":[{{"text":"hm, gewiß","thought":true}},{{"text":"Héllo "}}]}}}}]}},
             {{"candidates":[{{"content":{{"parts":[{{"text":"🌍","thoughtSignature":"dGV4dA"}},{{"functionCall":{{"id":"x1","name":"fs_read","args":{ARGUMENTS}}},"thoughtSignature":"c2ln"}},{{"functionCall":{{"name":"fs_stat","args":{{}}}}}}]}},"finishReason":"STOP"}}],"usageMetadata":{{"promptTokenCount":110,"toolUsePromptTokenCount":10,"candidatesTokenCount":22,"thoughtsTokenCount":8,"cachedContentTokenCount":40}}}}]"#
         ),
-        keepsake: Some(r#"{"text":"dGV4dA","calls":[{"id":"x1","signature":"c2ln"},{}]}"#),
+        provider_state: Some(r#"{"text":"dGV4dA","calls":[{"id":"x1","signature":"c2ln"},{}]}"#),
         figures: figures(),
     }
 }

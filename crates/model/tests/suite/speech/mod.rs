@@ -1,4 +1,4 @@
-//! The same reply in the words of each wire: some reasoning, some text, two calls.
+//! Holds the same reply in the format of each API: some reasoning, some text, two calls.
 
 mod anthropic;
 mod gemini;
@@ -9,17 +9,17 @@ use lango_model::Wire;
 use lango_protocol::Usage;
 use lango_scripted::Framing;
 
-use crate::hearing::Heard;
+use crate::hearing::ReceivedReply;
 
 const ARGUMENTS: &str = r#"{"options":{"depth":2,"tags":["日本","🦀"]},"path":"ä"}"#;
 
-/// A reply as one wire says it.
+/// Is a reply in the format of one API.
 #[derive(Debug, Clone)]
 pub(crate) struct Speech {
     pub(crate) wire: Wire,
-    /// How its documents are told apart.
+    /// The separation of its documents.
     pub(crate) framing: Framing,
-    /// Where a model called `model` is asked, below the base URL.
+    /// The path for a model called `model`, below the base URL.
     pub(crate) path: &'static str,
     /// Headers of the wire's own in a request with the key `s3cret`.
     pub(crate) headers: &'static [&'static str],
@@ -27,7 +27,7 @@ pub(crate) struct Speech {
     pub(crate) later_usage: Option<&'static str>,
     /// Documents that say that the provider refuses to answer.
     pub(crate) refusals: &'static [&'static str],
-    /// What only documents with calls have in them.
+    /// Texts that only documents with calls contain.
     pub(crate) call_marks: &'static [&'static str],
     /// Documents with the call of a given number.
     pub(crate) call: fn(usize) -> Vec<String>,
@@ -35,9 +35,9 @@ pub(crate) struct Speech {
     pub(crate) documents: Vec<String>,
     /// The document after which the model had finished.
     pub(crate) finish: usize,
-    /// How the finish is written, and how it would be if the output limit had been reached.
+    /// The finish reason, and the one for a reached output limit.
     pub(crate) reason: (&'static str, &'static str),
-    /// Where figures are, and the same with nothing in it.
+    /// The token counts, and the same field without them.
     pub(crate) usage: Vec<(&'static str, &'static str)>,
     /// A document with all the figures and nothing else.
     pub(crate) usage_document: &'static str,
@@ -47,12 +47,12 @@ pub(crate) struct Speech {
     pub(crate) idle: Vec<&'static str>,
     /// The whole in one document, from a server that does not stream.
     pub(crate) whole: String,
-    /// What the provider wants to see again.
-    pub(crate) keepsake: Option<&'static str>,
+    /// The provider state.
+    pub(crate) provider_state: Option<&'static str>,
     figures: Usage,
 }
 
-/// How documents are put on the wire.
+/// Says how documents are put on the wire.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
     pub(crate) line_end: &'static str,
@@ -82,14 +82,14 @@ impl Speech {
         self.framing.content_type()
     }
 
-    /// What must be heard of it.
-    pub(crate) fn meaning(&self) -> Heard {
-        Heard {
+    /// Returns the reply that the client has to return.
+    pub(crate) fn meaning(&self) -> ReceivedReply {
+        ReceivedReply {
             text: "Héllo 🌍".into(),
             reasoning: "hm, gewiß".into(),
             calls: vec![("fs_read".into(), ARGUMENTS.into()), ("fs_stat".into(), "{}".into())],
             usage: Some(self.figures),
-            keepsake: self.keepsake.map(str::to_owned),
+            provider_state: self.provider_state.map(str::to_owned),
             error: None,
         }
     }
@@ -98,14 +98,14 @@ impl Speech {
         Self { documents, ..self.clone() }
     }
 
-    /// With one text in place of another, which must be there.
+    /// Returns the reply with one text in place of another, which must be there.
     pub(crate) fn replaced(&self, from: &str, to: &str) -> Self {
         let there = self.documents.iter().any(|document| document.contains(from));
         assert!(there, "{from} is nowhere");
         self.with(self.documents.iter().map(|document| document.replace(from, to)).collect())
     }
 
-    /// Without any figures.
+    /// Returns the reply without any token counts.
     pub(crate) fn without_usage(&self) -> Self {
         let begin = self.clone();
         self.usage.iter().fold(begin, |speech, (there, _)| speech.replaced(there, "\"x\":1"))
@@ -140,7 +140,7 @@ impl Speech {
         body
     }
 
-    /// Up to where the body must have come for the reply to be finished.
+    /// Returns the length of the body at which the reply is finished.
     pub(crate) fn finished_at(&self) -> usize {
         let until = self.with(self.documents[..=self.finish].to_vec());
         until.body().trim_end().len()

@@ -1,4 +1,4 @@
-//! The reply as Ollama says it.
+//! Holds the reply in the format of Ollama.
 
 use lango_model::Wire;
 use lango_protocol::Usage;
@@ -6,7 +6,7 @@ use lango_scripted::Framing;
 
 use super::{ARGUMENTS, Speech, texts};
 
-/// The reply in the words of this wire.
+/// Returns the reply in the format of this API.
 pub(super) fn speech() -> Speech {
     let calls = format!(
         r#"{{"model":"m","message":{{"role":"assistant","content":"","tool_calls":[{{"id":"call_1","function":{{"index":0,"name":"fs_read","arguments":{ARGUMENTS}}}}}]}},"done":false}}"#
@@ -50,7 +50,7 @@ pub(super) fn speech() -> Speech {
         whole: format!(
             r#"{{"model":"m","message":{{"role":"assistant","content":"Héllo 🌍","thinking":"hm, gewiß","tool_calls":[{{"function":{{"name":"fs_read","arguments":{ARGUMENTS}}}}},{{"function":{{"name":"fs_stat","arguments":{{}}}}}}]}},"done":true,"done_reason":"stop","prompt_eval_count":120,"eval_count":30}}"#
         ),
-        keepsake: Some(r#"{"thinking":"hm, gewiß"}"#),
+        provider_state: Some(r#"{"thinking":"hm, gewiß"}"#),
         figures: Usage { input: 120, output: 30, ..Usage::default() },
     }
 }

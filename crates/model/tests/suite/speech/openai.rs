@@ -1,11 +1,11 @@
-//! The reply as OpenAI says it.
+//! Holds the reply in the format of OpenAI.
 
 use lango_model::Wire;
 use lango_scripted::Framing;
 
 use super::{ARGUMENTS, Speech, figures, texts};
 
-/// The reply in the words of this wire.
+/// Returns the reply in the format of this API.
 pub(super) fn speech() -> Speech {
     let usage = r#""usage":{"prompt_tokens":120,"completion_tokens":30,"prompt_tokens_details":{"cached_tokens":40},"completion_tokens_details":{"reasoning_tokens":8}}"#;
     let last = format!(r#"{{"choices":[],{usage}}}"#);
@@ -49,7 +49,7 @@ pub(super) fn speech() -> Speech {
             r#"{{"choices":[{{"message":{{"role":"assistant","content":"Héllo 🌍","reasoning_content":"hm, gewiß","tool_calls":[{{"id":"a","type":"function","function":{{"name":"fs_read","arguments":{}}}}},{{"id":"b","type":"function","function":{{"name":"fs_stat","arguments":"{{}}"}}}}]}},"finish_reason":"tool_calls"}}],{usage}}}"#,
             serde_json::to_string(ARGUMENTS).unwrap()
         ),
-        keepsake: Some(r#"{"reasoning_content":"hm, gewiß"}"#),
+        provider_state: Some(r#"{"reasoning_content":"hm, gewiß"}"#),
         figures: figures(),
     }
 }

@@ -1,4 +1,4 @@
-//! Anthropic's messages.
+//! Implements Anthropic's Messages API.
 
 mod order;
 mod parse;
@@ -19,7 +19,7 @@ use crate::refusal::Refusal;
 use crate::script::ErrorCase;
 use crate::speech::{Rendering, Speech};
 
-/// Without this header Anthropic takes no request.
+/// Names the header without which Anthropic accepts no request.
 const VERSION_HEADER: &str = "anthropic-version";
 const MODELS: &str = r#"{"data":[{"type":"model","id":"scripted","display_name":"Scripted","created_at":"2026-01-01T00:00:00Z"}],"has_more":false,"first_id":"scripted","last_id":"scripted"}"#;
 
@@ -37,7 +37,7 @@ static PROFILE: WireProfile = WireProfile {
     ],
 };
 
-/// The wire as Anthropic speaks it.
+/// Implements the API of Anthropic.
 pub(crate) struct Anthropic;
 
 impl WireFixture for Anthropic {

@@ -1,11 +1,12 @@
-//! What may follow what in a request.
+//! Checks the order of messages and blocks in a request.
 
 use std::collections::HashSet;
 
 use super::parse::Turn;
 use super::wire::{Block, MessageRole};
 
-/// The first message is the user's, and every call has its result at the beginning of the next.
+/// Checks that the first message is the user's, and that every call has its result at the beginning
+/// of the next.
 pub(super) fn check(turns: &[Turn<'_>]) -> Result<(), String> {
     let Some(first) = turns.first() else {
         return Err("messages: at least one message is required".into());
@@ -64,7 +65,7 @@ fn check_results(index: usize, turn: &Turn<'_>, called: &[&str]) -> Result<(), S
     Ok(())
 }
 
-/// What the model is to continue must not end in white space.
+/// Checks that the text to continue does not end in white space.
 fn check_last(turns: &[Turn<'_>]) -> Result<(), String> {
     let last = turns.last().filter(|turn| turn.role == MessageRole::Assistant);
     match last.and_then(|turn| turn.blocks.last()) {
@@ -94,7 +95,7 @@ fn results<'t>(turn: &'t Turn<'_>) -> impl Iterator<Item = &'t str> {
     turn.blocks.iter().filter_map(result_id)
 }
 
-/// The results at the beginning of a message; one after other content counts as missing.
+/// Returns the results at the beginning of a message; one after other content counts as missing.
 fn first_results<'t>(turn: &'t Turn<'_>) -> Vec<&'t str> {
     turn.blocks.iter().map_while(result_id).collect()
 }

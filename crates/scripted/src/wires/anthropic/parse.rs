@@ -1,4 +1,4 @@
-//! A request, and what Anthropic refuses in one.
+//! Parses a request, and refuses what Anthropic refuses.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,11 @@ use lango_model::Wire;
 
 use super::order;
 use super::wire::{Block, Body, Message, MessageRole, ResultBlock, Source, SystemBlock, Tool};
-use crate::conversation::{Conversation, Role, Spoken, join};
+use crate::conversation::{Conversation, Role, ScriptMessage, join};
 use crate::signature::Signatures;
 use crate::text::{Content, Text, is_base64, is_plain, unknown_field};
 
-/// A message after those of the same role in a row were put together, as the provider does it.
+/// Is a message after consecutive ones of the same role were joined, as the provider does.
 pub(super) struct Turn<'a> {
     pub(super) role: MessageRole,
     pub(super) blocks: Vec<Block<'a>>,
@@ -104,7 +104,7 @@ fn check_tools(tools: &[Tool<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-/// Of marks for the cache there are four at most.
+/// Checks that there are four cache markers at most.
 fn check_markers(request: &Body<'_>) -> Result<(), String> {
     let tools = request.tools.iter().filter(|tool| tool.cache_control.is_some()).count();
     let system = match &request.system {
@@ -191,7 +191,7 @@ fn check_block(
             Ok(())
         }
         (MessageRole::Assistant, Block::Thinking { thinking, signature }) => {
-            if signatures.knows(Wire::Anthropic, thinking, signature) {
+            if signatures.recognises(Wire::Anthropic, thinking, signature) {
                 Ok(())
             } else {
                 Err("Invalid `signature` in `thinking` block")
@@ -233,7 +233,7 @@ fn check_result(content: Option<&Content<'_, ResultBlock<'_>>>) -> Result<(), &'
 
 fn add<'a>(conversation: &mut Conversation<'a>, turn: Turn<'a>) {
     let mut begins = true;
-    let mut said = Spoken::new(Role::Assistant, Cow::Borrowed(""));
+    let mut said = ScriptMessage::new(Role::Assistant, Cow::Borrowed(""));
     for block in turn.blocks {
         match block {
             Block::Text { text, .. } if turn.role == MessageRole::Assistant => {
@@ -249,7 +249,7 @@ fn add<'a>(conversation: &mut Conversation<'a>, turn: Turn<'a>) {
                 begins = false;
             }
             Block::ToolResult { content, .. } => {
-                conversation.messages.push(Spoken::new(Role::Tool, result_text(content)));
+                conversation.messages.push(ScriptMessage::new(Role::Tool, result_text(content)));
             }
             Block::Document { .. } | Block::Thinking { .. } | Block::RedactedThinking { .. } => {}
         }

@@ -1,4 +1,4 @@
-//! How Anthropic says no.
+//! Renders refusals as Anthropic does.
 
 use serde::Serialize;
 

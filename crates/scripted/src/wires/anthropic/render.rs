@@ -1,11 +1,11 @@
-//! A reply as the events of a message.
+//! Renders a reply as the events of a message.
 
 use bytes::Bytes;
 use lango_model::Wire;
 use serde::Serialize;
 
 use crate::speech::{Rendering, Speech};
-use crate::variant::UsagePlace;
+use crate::variant::UsagePosition;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -51,12 +51,12 @@ struct Start<'a> {
 enum Block<'a> {
     Thinking { thinking: &'static str, signature: &'static str },
     Text { text: &'static str },
-    ToolUse { id: String, name: &'a str, input: Nothing },
+    ToolUse { id: String, name: &'a str, input: EmptyObject },
 }
 
-/// An empty object: the input comes in pieces.
+/// Is an empty object: the input comes in pieces.
 #[derive(Serialize)]
-struct Nothing {}
+struct EmptyObject {}
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -110,11 +110,11 @@ impl Event<'_> {
     }
 }
 
-/// The events so far, and which block comes next.
+/// Holds the events so far, and the number of the next block.
 struct Blocks {
     events: Vec<Bytes>,
     index: usize,
-    /// Before the last piece of the newest block.
+    /// The position before the last piece of the newest block.
     half: usize,
 }
 
@@ -154,7 +154,7 @@ pub(super) fn render(speech: &Speech<'_>) -> Rendering {
     blocks.push(&Event::MessageStart { message });
     push_blocks(&mut blocks, speech);
     let stop_reason = if speech.calls.is_empty() { "end_turn" } else { "tool_use" };
-    let at_end = speech.variant.usage == UsagePlace::End;
+    let at_end = speech.variant.usage == UsagePosition::End;
     let usage = at_end.then_some(Counts {
         input_tokens: None,
         cache_creation_input_tokens: None,
@@ -182,17 +182,18 @@ fn push_blocks(blocks: &mut Blocks, speech: &Speech<'_>) {
         let pieces = ["", first, second];
         let deltas = pieces.map(|partial_json| Delta::InputJsonDelta { partial_json });
         let id = format!("toolu_{number}");
-        blocks.block(Block::ToolUse { id, name: &call.name, input: Nothing {} }, deltas);
+        blocks.block(Block::ToolUse { id, name: &call.name, input: EmptyObject {} }, deltas);
     }
 }
 
-/// Anthropic counts what it had seen before, and what it will remember, apart from the rest.
+/// Returns the counts at the start. Anthropic counts cached input, and input written to the cache,
+/// separately.
 fn counts_at_start(speech: &Speech<'_>) -> Option<Counts> {
     let usage = &speech.usage;
     let output_tokens = match speech.variant.usage {
-        UsagePlace::None => return None,
-        UsagePlace::End => 1,
-        UsagePlace::Early => usage.output,
+        UsagePosition::None => return None,
+        UsagePosition::End => 1,
+        UsagePosition::Early => usage.output,
     };
     Some(Counts {
         input_tokens: Some(usage.input.saturating_sub(usage.cached + usage.cache_write)),

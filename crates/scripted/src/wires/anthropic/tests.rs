@@ -8,7 +8,7 @@ use crate::fixture::WireSample;
 use crate::script::{Reply, Script};
 use crate::signature::Signatures;
 use crate::speech::Speech;
-use crate::variant::{UsagePlace, WireVariant};
+use crate::variant::{UsagePosition, WireVariant};
 
 pub(super) const SAMPLE: WireSample = WireSample {
     headers: "x-api-key: key\r\nanthropic-version: 2023-06-01\r\n",
@@ -40,7 +40,7 @@ fn result(id: &str) -> Value {
     json!({"type": "tool_result", "tool_use_id": id, "content": "r"})
 }
 
-fn said(role: &str, blocks: &[Value]) -> Value {
+fn message(role: &str, blocks: &[Value]) -> Value {
     json!({"role": role, "content": blocks})
 }
 
@@ -48,8 +48,8 @@ fn said(role: &str, blocks: &[Value]) -> Value {
 fn a_request_is_read_as_scripts_see_it() {
     let mut body = request(&json!([
         user(),
-        said("assistant", &[json!({"type": "text", "text": "hm"}), call("a"), call("b")]),
-        said("user", &[result("a"), result("b"), json!({"type": "text", "text": "next"})]),
+        message("assistant", &[json!({"type": "text", "text": "hm"}), call("a"), call("b")]),
+        message("user", &[result("a"), result("b"), json!({"type": "text", "text": "next"})]),
         {"role": "user", "content": "newest"},
     ]));
     body["system"] = json!([{"type": "text", "text": "You are vault, x",
@@ -70,7 +70,7 @@ fn an_image_belongs_to_the_text_after_it_or_else_to_the_one_before() {
         "data": "YQ=="}});
     let text = |text: &str| json!({"type": "text", "text": text});
     let newest = |blocks: &[Value]| {
-        let body = request(&json!([said("user", blocks)])).to_string();
+        let body = request(&json!([message("user", blocks)])).to_string();
         let conversation = parse(body.as_bytes(), &Signatures::default()).unwrap();
         (conversation.newest_user().to_owned(), conversation.images())
     };
@@ -83,8 +83,8 @@ fn an_image_belongs_to_the_text_after_it_or_else_to_the_one_before() {
 #[test]
 fn histories_that_anthropic_refuses_are_refused() {
     let text = |text: &str| json!({"type": "text", "text": text});
-    let assistant = |blocks: &[Value]| said("assistant", blocks);
-    let fine = json!([user(), assistant(&[call("a")]), said("user", &[result("a")])]);
+    let assistant = |blocks: &[Value]| message("assistant", blocks);
+    let fine = json!([user(), assistant(&[call("a")]), message("user", &[result("a")])]);
     assert_eq!(refusal(&request(&fine)), None);
     let cases = [
         (json!([]), "at least one message"),
@@ -92,21 +92,21 @@ fn histories_that_anthropic_refuses_are_refused() {
         (json!([user(), assistant(&[call("a")])]), "without `tool_result`"),
         (json!([user(), assistant(&[call("a")]), user()]), "without `tool_result`"),
         (
-            json!([user(), assistant(&[call("a")]), said("user", &[text("x"), result("a")])]),
+            json!([user(), assistant(&[call("a")]), message("user", &[text("x"), result("a")])]),
             "without `tool_result`",
         ),
-        (json!([said("user", &[result("a")])]), "unexpected `tool_use_id`"),
+        (json!([message("user", &[result("a")])]), "unexpected `tool_use_id`"),
         (
-            json!([user(), assistant(&[call("a")]), said("user", &[result("a"), result("a")])]),
+            json!([user(), assistant(&[call("a")]), message("user", &[result("a"), result("a")])]),
             "single result",
         ),
         (
-            json!([user(), assistant(&[call("a"), call("a")]), said("user", &[result("a")])]),
+            json!([user(), assistant(&[call("a"), call("a")]), message("user", &[result("a")])]),
             "must be unique",
         ),
-        (json!([user(), assistant(&[call("a b")]), said("user", &[result("a b")])]), "pattern"),
-        (json!([said("user", &[text("")])]), "non-empty"),
-        (json!([said("user", &[text(" \n")])]), "non-whitespace"),
+        (json!([user(), assistant(&[call("a b")]), message("user", &[result("a b")])]), "pattern"),
+        (json!([message("user", &[text("")])]), "non-empty"),
+        (json!([message("user", &[text(" \n")])]), "non-whitespace"),
         (json!([{"role": "user", "content": ""}]), "non-empty content"),
         (json!([user(), {"role": "assistant", "content": "a "}]), "trailing whitespace"),
         (json!([user(), assistant(&[result("a")])]), "cannot have"),
@@ -178,7 +178,7 @@ fn a_reply_is_a_message_of_blocks() {
     assert_eq!(kinds[..2], ["thinking_delta", "signature_delta"]);
     assert_eq!(kinds[kinds.len() - 3..], ["input_json_delta"; 3]);
     let signed = events.iter().find_map(|event| event["delta"]["signature"].as_str()).unwrap();
-    assert!(signatures.knows(Wire::Anthropic, "hm", signed));
+    assert!(signatures.recognises(Wire::Anthropic, "hm", signed));
     let json: String =
         events.iter().filter_map(|event| event["delta"]["partial_json"].as_str()).collect();
     assert_eq!(json, r#"{"a":1}"#);
@@ -191,15 +191,15 @@ fn a_reply_is_a_message_of_blocks() {
 
 #[test]
 fn figures_come_when_the_variant_says() {
-    let usage = |usage: UsagePlace| {
+    let usage = |usage: UsagePosition| {
         let variant = WireVariant { usage, ..WireVariant::default() };
         let events = render_reply("say = \"a\"", &variant, &Signatures::default());
         let end = events.iter().find(|event| event["type"] == "message_delta").unwrap();
         (events[0]["message"].get("usage").is_some(), end["usage"].is_object())
     };
-    assert_eq!(usage(UsagePlace::End), (true, true));
-    assert_eq!(usage(UsagePlace::Early), (true, false));
-    assert_eq!(usage(UsagePlace::None), (false, false));
+    assert_eq!(usage(UsagePosition::End), (true, true));
+    assert_eq!(usage(UsagePosition::Early), (true, false));
+    assert_eq!(usage(UsagePosition::None), (false, false));
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_thought_goes_back_only_as_it_was_signed() {
     let history = |thinking: &str, signature: &str| {
         let thought = json!({"type": "thinking", "thinking": thinking, "signature": signature});
         let messages =
-            json!([user(), said("assistant", &[thought, call("a")]), said("user", &[result("a")])]);
+            json!([user(), message("assistant", &[thought, call("a")]), message("user", &[result("a")])]);
         parse(request(&messages).to_string().as_bytes(), &signatures).is_ok()
     };
     let signature = signatures.sign(Wire::Anthropic, "hm");

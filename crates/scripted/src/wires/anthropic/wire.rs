@@ -1,16 +1,16 @@
-//! The types of a request: everything that is documented, and nothing else.
+//! Defines the types of a request: everything that is documented, and nothing else.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::text::{Content, Text};
 
-/// A documented field that scripts do not look at.
-pub(super) type Known = Option<IgnoredAny>;
+/// Is a documented field that scripts do not read.
+pub(super) type IgnoredField = Option<IgnoredAny>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct Body<'a> {
     #[serde(borrow)]
     pub(super) model: Text<'a>,
@@ -25,20 +25,20 @@ pub(super) struct Body<'a> {
     #[serde(default, borrow)]
     pub(super) thinking: Option<Thinking<'a>>,
     pub(super) cache_control: Option<CacheControl>,
-    pub(super) container: Known,
-    pub(super) context_management: Known,
-    pub(super) inference_geo: Known,
-    pub(super) mcp_servers: Known,
-    pub(super) metadata: Known,
-    pub(super) output_config: Known,
-    pub(super) output_format: Known,
-    pub(super) service_tier: Known,
-    pub(super) speed: Known,
-    pub(super) stop_sequences: Known,
+    pub(super) container: IgnoredField,
+    pub(super) context_management: IgnoredField,
+    pub(super) inference_geo: IgnoredField,
+    pub(super) mcp_servers: IgnoredField,
+    pub(super) metadata: IgnoredField,
+    pub(super) output_config: IgnoredField,
+    pub(super) output_format: IgnoredField,
+    pub(super) service_tier: IgnoredField,
+    pub(super) speed: IgnoredField,
+    pub(super) stop_sequences: IgnoredField,
     pub(super) stream: Option<bool>,
-    pub(super) tool_choice: Known,
-    pub(super) top_k: Known,
-    pub(super) top_p: Known,
+    pub(super) tool_choice: IgnoredField,
+    pub(super) top_k: IgnoredField,
+    pub(super) top_p: IgnoredField,
 }
 
 #[derive(Debug, Deserialize)]
@@ -50,11 +50,11 @@ pub(super) struct Thinking<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct CacheControl {
     #[serde(rename = "type")]
     kind: Ephemeral,
-    ttl: Known,
+    ttl: IgnoredField,
 }
 
 #[derive(Debug, Deserialize)]
@@ -65,13 +65,13 @@ enum Ephemeral {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) enum SystemBlock<'a> {
     Text {
         #[serde(borrow)]
         text: Text<'a>,
         cache_control: Option<CacheControl>,
-        citations: Known,
+        citations: IgnoredField,
     },
 }
 
@@ -92,13 +92,13 @@ pub(super) enum MessageRole {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) enum Block<'a> {
     Text {
         #[serde(borrow)]
         text: Text<'a>,
         cache_control: Option<CacheControl>,
-        citations: Known,
+        citations: IgnoredField,
     },
     Image {
         #[serde(borrow)]
@@ -107,9 +107,9 @@ pub(super) enum Block<'a> {
     },
     Document {
         source: IgnoredAny,
-        title: Known,
-        context: Known,
-        citations: Known,
+        title: IgnoredField,
+        context: IgnoredField,
+        citations: IgnoredField,
         cache_control: Option<CacheControl>,
     },
     Thinking {
@@ -128,7 +128,7 @@ pub(super) enum Block<'a> {
         #[serde(borrow)]
         name: Text<'a>,
         input: serde_json::Map<String, serde_json::Value>,
-        caller: Known,
+        caller: IgnoredField,
         cache_control: Option<CacheControl>,
     },
     ToolResult {
@@ -141,16 +141,16 @@ pub(super) enum Block<'a> {
     },
 }
 
-/// What may be inside of a result.
+/// Is a block inside a result.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) enum ResultBlock<'a> {
     Text {
         #[serde(borrow)]
         text: Text<'a>,
         cache_control: Option<CacheControl>,
-        citations: Known,
+        citations: IgnoredField,
     },
     Image {
         #[serde(borrow)]
@@ -161,7 +161,7 @@ pub(super) enum ResultBlock<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) enum Source<'a> {
     Base64 {
         #[serde(borrow)]
@@ -179,20 +179,20 @@ pub(super) enum Source<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct Tool<'a> {
     #[serde(borrow)]
     pub(super) name: Text<'a>,
     #[serde(default, borrow, rename = "type")]
     pub(super) kind: Option<Text<'a>>,
-    pub(super) description: Known,
+    pub(super) description: IgnoredField,
     pub(super) input_schema: Option<serde_json::Map<String, serde_json::Value>>,
     pub(super) cache_control: Option<CacheControl>,
-    pub(super) strict: Known,
-    pub(super) eager_input_streaming: Known,
-    pub(super) defer_loading: Known,
-    pub(super) allowed_callers: Known,
-    pub(super) input_examples: Known,
+    pub(super) strict: IgnoredField,
+    pub(super) eager_input_streaming: IgnoredField,
+    pub(super) defer_loading: IgnoredField,
+    pub(super) allowed_callers: IgnoredField,
+    pub(super) input_examples: IgnoredField,
 }
 
 impl Block<'_> {

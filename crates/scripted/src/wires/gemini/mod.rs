@@ -1,4 +1,4 @@
-//! Google's `generateContent`.
+//! Implements Google's `generateContent` API.
 
 mod parse;
 mod refusal;
@@ -26,7 +26,7 @@ static PROFILE: WireProfile = WireProfile {
     base_path: "/v1beta",
     request_path: "/models/model:streamGenerateContent?alt=sse",
     framing: Framing::Events,
-    // From the third generation on signatures are wanted back.
+    // From the third generation on signatures must be sent back.
     model_names: &["gemini-2.5-pro", "gemini-3-pro-preview"],
     counts_cached_tokens: true,
     refuses_content: true,
@@ -37,7 +37,7 @@ static PROFILE: WireProfile = WireProfile {
     ],
 };
 
-/// The wire as Google speaks it.
+/// Implements the API of Google.
 pub(crate) struct Gemini;
 
 impl WireFixture for Gemini {

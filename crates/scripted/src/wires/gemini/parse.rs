@@ -1,4 +1,4 @@
-//! A request, and what Google refuses in one.
+//! Parses a request, and refuses what Google refuses.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 
 use super::schema;
 use super::wire::{Blob, Body, Content, Part, Tool};
-use crate::conversation::{Conversation, Role, Spoken, join};
+use crate::conversation::{Conversation, Role, ScriptMessage, join};
 use crate::signature::Signatures;
 use crate::text::{is_base64, unknown_field};
 
-/// What may stand where a signature is wanted and there is none, as Google documents it.
+/// Lists the placeholders that Google documents for a missing signature.
 const PLACEHOLDERS: [&str; 2] =
     ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
 
@@ -153,7 +153,7 @@ fn check_part(
     }
     if let Some(signature) = &part.thought_signature {
         let known = PLACEHOLDERS.contains(&&**signature)
-            || signatures.knows(Wire::Gemini, name.unwrap_or_default(), signature);
+            || signatures.recognises(Wire::Gemini, name.unwrap_or_default(), signature);
         if !known || !is_model(content) {
             return Err("Invalid thought signature.");
         }
@@ -161,7 +161,7 @@ fn check_part(
     Ok(())
 }
 
-/// Images are of certain kinds; sound, films and documents are not looked at.
+/// Checks the type of images; audio, video and documents are not checked.
 fn check_blob(blob: &Blob<'_>) -> Result<(), &'static str> {
     if !is_base64(&blob.data) {
         return Err("inline_data: Base64 decoding failed");
@@ -216,14 +216,15 @@ fn check_order(contents: &[Content<'_>]) -> Result<(), String> {
         .into())
 }
 
-/// Whether a model is of the third generation or a later one.
+/// Tells whether a model is of the third generation or a later one.
 fn wants_signatures(model: &str) -> bool {
     let Some(version) = model.strip_prefix("gemini-") else { return false };
     let major = version.split(['.', '-']).next().and_then(|major| major.parse::<u32>().ok());
     major.map_or(version.ends_with("-latest"), |major| major >= 3)
 }
 
-/// Models from the third generation on want the first call of each step of the current turn signed.
+/// Checks that the first call of each step of the current turn is signed, which models from the
+/// third generation on require.
 fn check_signed(contents: &[Content<'_>]) -> Result<(), String> {
     let speaks = |content: &Content<'_>| !is_model(content) && responses(content).is_empty();
     let from = contents.iter().rposition(speaks).unwrap_or(0);
@@ -248,13 +249,13 @@ fn check_signed(contents: &[Content<'_>]) -> Result<(), String> {
 fn add<'a>(conversation: &mut Conversation<'a>, content: Content<'a>) {
     let model = is_model(&content);
     let mut begins = true;
-    let mut said = Spoken::new(Role::Assistant, Cow::Borrowed(""));
+    let mut said = ScriptMessage::new(Role::Assistant, Cow::Borrowed(""));
     for part in content.parts {
         if let Some(call) = part.function_call {
             said.calls.push(call.name.0);
         } else if let Some(response) = part.function_response {
             let text = Cow::Owned(result_text(response.response));
-            conversation.messages.push(Spoken::new(Role::Tool, text));
+            conversation.messages.push(ScriptMessage::new(Role::Tool, text));
         } else if let Some(text) = part.text.filter(|_| !part.thought) {
             if model {
                 said.text = join([said.text, text.0]);
@@ -272,7 +273,7 @@ fn add<'a>(conversation: &mut Conversation<'a>, content: Content<'a>) {
     }
 }
 
-/// A result is an object; clients put a text into its only field.
+/// Returns the text of a result. A result is an object; clients put a text into its only field.
 fn result_text(mut response: Map<String, Value>) -> String {
     if response.len() == 1
         && let Some(Value::String(text)) = response.values_mut().next()

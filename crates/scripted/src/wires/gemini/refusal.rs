@@ -1,4 +1,4 @@
-//! How Google says no.
+//! Renders refusals as Google does.
 
 use serde::Serialize;
 use serde_json::{Value, json};

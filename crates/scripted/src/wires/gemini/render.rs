@@ -1,11 +1,11 @@
-//! A reply as chunks of generated content.
+//! Renders a reply as chunks of generated content.
 
 use bytes::Bytes;
 use lango_model::Wire;
 use serde::Serialize;
 
 use crate::speech::{Rendering, Speech, Usage};
-use crate::variant::UsagePlace;
+use crate::variant::UsagePosition;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -78,7 +78,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// While the reply is under way only the request is counted.
+    /// Returns the counts during the reply: only the request is counted.
     fn so_far(usage: Usage) -> Self {
         Self {
             prompt_token_count: usage.input,
@@ -89,7 +89,7 @@ impl Counts {
         }
     }
 
-    /// Google counts thoughts apart from the rest of the reply.
+    /// Returns the final counts. Google counts thoughts separately from the rest of the reply.
     fn whole(usage: Usage) -> Self {
         Self {
             candidates_token_count: Some(usage.output.saturating_sub(usage.reasoning)),
@@ -115,7 +115,7 @@ pub(super) fn whole(speech: &Speech<'_>) -> Bytes {
     [b"[", documents.join(&b",\r\n"[..]).as_slice(), b"]"].concat().into()
 }
 
-/// A request that is not answered because of what it says.
+/// Renders the reply to a request that is blocked for its content.
 pub(super) fn blocked(model: &str) -> Bytes {
     let chunk = Chunk {
         candidates: Vec::new(),
@@ -132,10 +132,10 @@ fn json(chunk: &Chunk<'_>) -> Vec<u8> {
     serde_json::to_vec(chunk).unwrap_or_else(|_| b"{}".to_vec())
 }
 
-/// The chunks of a reply, and the last one.
+/// Returns the chunks of a reply, and the last one.
 fn documents(speech: &Speech<'_>) -> (Vec<Vec<u8>>, Vec<u8>) {
-    let early = speech.variant.usage == UsagePlace::Early;
-    let at_end = speech.variant.usage == UsagePlace::End;
+    let early = speech.variant.usage == UsagePosition::Early;
+    let at_end = speech.variant.usage == UsagePosition::End;
     let chunk = |parts: Vec<Part<'_>>, usage_metadata: Option<Counts>| {
         json(&candidate(speech, parts, None, None, usage_metadata))
     };
@@ -190,7 +190,8 @@ fn parts<'a>(speech: &'a Speech<'_>) -> Vec<Part<'a>> {
     thought.into_iter().chain(texts).chain(calls).collect()
 }
 
-/// Arguments that are not an object cannot be sent: the provider says so in its own way.
+/// Returns the finish reason. Arguments that are not an object cannot be sent: the provider reports
+/// that in its own way.
 fn finish(speech: &Speech<'_>) -> (&'static str, Option<String>) {
     match speech.calls.iter().find(|call| call.object().is_none()) {
         None => ("STOP", None),

@@ -1,4 +1,5 @@
-//! Google's own kind of schema in `parameters`: a part of JSON Schema. Every other word is refused.
+//! Checks Google's own kind of schema in `parameters`: a part of JSON Schema. Every other keyword
+//! is refused.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! The types of a request: everything that is documented, and nothing else. As with all of
+//! Defines the types of a request: everything that is documented, and nothing else. As with all of
 //! Google's JSON, names may be written in both styles.
 
 use serde::Deserialize;
@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 use crate::text::Text;
 
-/// A documented field that scripts do not look at.
-type Known = Option<IgnoredAny>;
+/// Is a documented field that scripts do not read.
+type IgnoredField = Option<IgnoredAny>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct Body<'a> {
     #[serde(default, borrow)]
     pub(super) contents: Vec<Content<'a>>,
@@ -23,70 +23,70 @@ pub(super) struct Body<'a> {
     #[serde(alias = "generation_config")]
     pub(super) generation_config: Option<GenerationConfig>,
     #[serde(alias = "tool_config")]
-    pub(super) tool_config: Known,
+    pub(super) tool_config: IgnoredField,
     #[serde(alias = "safety_settings")]
-    pub(super) safety_settings: Known,
+    pub(super) safety_settings: IgnoredField,
     #[serde(alias = "cached_content")]
-    pub(super) cached_content: Known,
+    pub(super) cached_content: IgnoredField,
     #[serde(alias = "service_tier")]
-    pub(super) service_tier: Known,
-    pub(super) store: Known,
-    pub(super) model: Known,
+    pub(super) service_tier: IgnoredField,
+    pub(super) store: IgnoredField,
+    pub(super) model: IgnoredField,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct GenerationConfig {
     pub(super) temperature: Option<f64>,
     #[serde(alias = "max_output_tokens")]
     pub(super) max_output_tokens: Option<i64>,
     #[serde(alias = "candidate_count")]
-    candidate_count: Known,
+    candidate_count: IgnoredField,
     #[serde(alias = "stop_sequences")]
-    stop_sequences: Known,
+    stop_sequences: IgnoredField,
     #[serde(alias = "top_p")]
-    top_p: Known,
+    top_p: IgnoredField,
     #[serde(alias = "top_k")]
-    top_k: Known,
-    seed: Known,
+    top_k: IgnoredField,
+    seed: IgnoredField,
     #[serde(alias = "presence_penalty")]
-    presence_penalty: Known,
+    presence_penalty: IgnoredField,
     #[serde(alias = "frequency_penalty")]
-    frequency_penalty: Known,
+    frequency_penalty: IgnoredField,
     #[serde(alias = "response_mime_type")]
-    response_mime_type: Known,
+    response_mime_type: IgnoredField,
     #[serde(alias = "response_schema")]
-    response_schema: Known,
+    response_schema: IgnoredField,
     #[serde(alias = "response_json_schema", alias = "_responseJsonSchema")]
-    response_json_schema: Known,
+    response_json_schema: IgnoredField,
     #[serde(alias = "response_modalities")]
-    response_modalities: Known,
+    response_modalities: IgnoredField,
     #[serde(alias = "response_logprobs")]
-    response_logprobs: Known,
-    logprobs: Known,
+    response_logprobs: IgnoredField,
+    logprobs: IgnoredField,
     #[serde(alias = "enable_enhanced_civic_answers")]
-    enable_enhanced_civic_answers: Known,
+    enable_enhanced_civic_answers: IgnoredField,
     #[serde(alias = "speech_config")]
-    speech_config: Known,
+    speech_config: IgnoredField,
     #[serde(alias = "thinking_config")]
     thinking_config: Option<ThinkingConfig>,
     #[serde(alias = "image_config")]
-    image_config: Known,
+    image_config: IgnoredField,
     #[serde(alias = "media_resolution")]
-    media_resolution: Known,
+    media_resolution: IgnoredField,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 struct ThinkingConfig {
     #[serde(alias = "include_thoughts")]
-    include_thoughts: Known,
+    include_thoughts: IgnoredField,
     #[serde(alias = "thinking_budget")]
-    thinking_budget: Known,
+    thinking_budget: IgnoredField,
     #[serde(alias = "thinking_level")]
-    thinking_level: Known,
+    thinking_level: IgnoredField,
 }
 
 #[derive(Debug, Deserialize)]
@@ -100,7 +100,7 @@ pub(super) struct Content<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 #[expect(clippy::struct_field_names, reason = "the wire's own names")]
 pub(super) struct Part<'a> {
     #[serde(default, borrow)]
@@ -112,25 +112,25 @@ pub(super) struct Part<'a> {
     #[serde(default, borrow, alias = "function_response")]
     pub(super) function_response: Option<FunctionResponse<'a>>,
     #[serde(alias = "file_data")]
-    pub(super) file_data: Known,
+    pub(super) file_data: IgnoredField,
     #[serde(alias = "executable_code")]
-    pub(super) executable_code: Known,
+    pub(super) executable_code: IgnoredField,
     #[serde(alias = "code_execution_result")]
-    pub(super) code_execution_result: Known,
+    pub(super) code_execution_result: IgnoredField,
     #[serde(default)]
     pub(super) thought: bool,
     #[serde(default, borrow, alias = "thought_signature")]
     pub(super) thought_signature: Option<Text<'a>>,
     #[serde(alias = "video_metadata")]
-    video_metadata: Known,
+    video_metadata: IgnoredField,
     #[serde(alias = "media_resolution")]
-    media_resolution: Known,
+    media_resolution: IgnoredField,
     #[serde(alias = "part_metadata")]
-    part_metadata: Known,
+    part_metadata: IgnoredField,
 }
 
 impl Part<'_> {
-    /// How many kinds of data it has; one is right.
+    /// Returns how many kinds of data the part has; one is right.
     pub(super) fn kinds(&self) -> usize {
         [
             self.text.is_some(),
@@ -149,19 +149,19 @@ impl Part<'_> {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct Blob<'a> {
     #[serde(borrow, alias = "mime_type")]
     pub(super) mime_type: Text<'a>,
     #[serde(borrow)]
     pub(super) data: Text<'a>,
     #[serde(alias = "display_name")]
-    display_name: Known,
+    display_name: IgnoredField,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct FunctionCall<'a> {
     #[serde(borrow)]
     pub(super) name: Text<'a>,
@@ -172,7 +172,7 @@ pub(super) struct FunctionCall<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct FunctionResponse<'a> {
     #[serde(borrow)]
     pub(super) name: Text<'a>,
@@ -180,38 +180,38 @@ pub(super) struct FunctionResponse<'a> {
     #[serde(default, borrow)]
     pub(super) id: Option<Text<'a>>,
     #[serde(alias = "will_continue")]
-    will_continue: Known,
-    scheduling: Known,
-    parts: Known,
+    will_continue: IgnoredField,
+    scheduling: IgnoredField,
+    parts: IgnoredField,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct Tool<'a> {
     #[serde(default, borrow, alias = "function_declarations")]
     pub(super) function_declarations: Vec<Declaration<'a>>,
     #[serde(alias = "google_search")]
-    google_search: Known,
+    google_search: IgnoredField,
     #[serde(alias = "google_search_retrieval")]
-    google_search_retrieval: Known,
+    google_search_retrieval: IgnoredField,
     #[serde(alias = "code_execution")]
-    code_execution: Known,
+    code_execution: IgnoredField,
     #[serde(alias = "url_context")]
-    url_context: Known,
+    url_context: IgnoredField,
     #[serde(alias = "computer_use")]
-    computer_use: Known,
+    computer_use: IgnoredField,
     #[serde(alias = "file_search")]
-    file_search: Known,
+    file_search: IgnoredField,
     #[serde(alias = "google_maps")]
-    google_maps: Known,
+    google_maps: IgnoredField,
     #[serde(alias = "mcp_servers")]
-    mcp_servers: Known,
+    mcp_servers: IgnoredField,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct Declaration<'a> {
     #[serde(borrow)]
     pub(super) name: Text<'a>,
@@ -219,8 +219,8 @@ pub(super) struct Declaration<'a> {
     pub(super) parameters: Option<Map<String, Value>>,
     #[serde(alias = "parameters_json_schema")]
     pub(super) parameters_json_schema: Option<Map<String, Value>>,
-    behavior: Known,
-    response: Known,
+    behavior: IgnoredField,
+    response: IgnoredField,
     #[serde(alias = "response_json_schema")]
-    response_json_schema: Known,
+    response_json_schema: IgnoredField,
 }

@@ -1,4 +1,4 @@
-//! Ollama's own `/api/chat`.
+//! Implements Ollama's own `/api/chat`.
 
 mod parse;
 mod refusal;
@@ -31,7 +31,7 @@ static PROFILE: WireProfile = WireProfile {
     environment: &[("OLLAMA_HOST", "{url}")],
 };
 
-/// The wire as Ollama speaks it.
+/// Implements the API of Ollama.
 pub(crate) struct Ollama;
 
 impl WireFixture for Ollama {

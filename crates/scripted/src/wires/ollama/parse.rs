@@ -1,4 +1,4 @@
-//! A request, and what Ollama refuses in one. Fields that it does not know are ignored.
+//! Parses a request, and refuses what Ollama refuses. Unknown fields are ignored.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use lango_model::Wire;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::conversation::{Conversation, Role, Spoken, join};
+use crate::conversation::{Conversation, Role, ScriptMessage, join};
 use crate::script::Script;
 use crate::text::{Text, is_base64};
 
@@ -99,7 +99,7 @@ pub(super) fn parse<'a>(body: &'a [u8], script: &Script) -> Result<Conversation<
         bytes: body.len(),
     };
     for message in request.messages {
-        // Ollama takes any; what another model thought has no business here.
+        // Ollama accepts any reasoning; this server refuses that of another model.
         if message.thinking.as_deref().is_some_and(|thought| !script.thinks(thought)) {
             return Err("thinking is not what this server said".into());
         }
@@ -108,7 +108,7 @@ pub(super) fn parse<'a>(body: &'a [u8], script: &Script) -> Result<Conversation<
     Ok(conversation)
 }
 
-/// A property must be an object with a type that is a name or a list of names.
+/// Checks that a property is an object with a type that is a name or a list of names.
 fn check_properties(parameters: &Parameters<'_>) -> Result<(), String> {
     for (name, property) in parameters.properties.iter().flatten() {
         let valid = property.as_object().is_some_and(|property| match property.get("type") {
@@ -126,7 +126,7 @@ fn check_properties(parameters: &Parameters<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// A result belongs to a call of the assistant's message before it.
+/// Checks that a result belongs to a call of the assistant message before it.
 fn check_order(messages: &[Message<'_>]) -> Result<(), String> {
     let mut open: Vec<&Call<'_>> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
@@ -169,7 +169,7 @@ fn add<'a>(conversation: &mut Conversation<'a>, message: Message<'a>) -> Result<
     if message.images.iter().any(|image| !is_base64(image)) {
         return Err("illegal base64 data at input byte 0".into());
     }
-    conversation.messages.push(Spoken {
+    conversation.messages.push(ScriptMessage {
         role,
         text: message.content.0,
         images: message.images.len(),

@@ -1,4 +1,4 @@
-//! How Ollama says no.
+//! Renders refusals as Ollama does.
 
 use serde::Serialize;
 

@@ -1,11 +1,11 @@
-//! A reply as lines.
+//! Renders a reply as lines.
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::speech::{Rendering, Speech, SpokenCall, Usage};
-use crate::variant::UsagePlace;
+use crate::speech::{Rendering, Speech, ReplyCall, Usage};
+use crate::variant::UsagePosition;
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -86,7 +86,7 @@ pub(super) fn render(speech: &Speech<'_>) -> Rendering {
     let place = speech.variant.usage;
     let mut content: Vec<Bytes> = Vec::new();
     let mut push = |message: Message<'_>| {
-        let first = place == UsagePlace::Early && content.is_empty();
+        let first = place == UsagePosition::Early && content.is_empty();
         let counts = first.then(|| speech.usage.into());
         content.push(line(&part(speech, message, None, counts)));
     };
@@ -103,7 +103,7 @@ pub(super) fn render(speech: &Speech<'_>) -> Rendering {
         };
         push(Message { tool_calls, ..saying("") });
     }
-    let due = place == UsagePlace::End || place == UsagePlace::Early && content.is_empty();
+    let due = place == UsagePosition::End || place == UsagePosition::Early && content.is_empty();
     let counts = due.then(|| speech.usage.into());
     let ending = vec![line(&part(speech, saying(""), Some("stop"), counts))];
     Rendering { half: content.len().saturating_sub(1), content, ending }
@@ -125,13 +125,13 @@ fn part<'a>(
     }
 }
 
-fn tool_calls(index: usize, call: &SpokenCall) -> Option<Vec<Call<'_>>> {
+fn tool_calls(index: usize, call: &ReplyCall) -> Option<Vec<Call<'_>>> {
     let function = Function { index, name: &call.name, arguments: call.object()? };
     Some(vec![Call { id: format!("call_{index}"), function }])
 }
 
-/// Arguments that are not an object cannot be sent: the server says so in its own way.
-fn malformed(call: &SpokenCall) -> Bytes {
+/// Renders an error for arguments that are not an object: they cannot be sent.
+fn malformed(call: &ReplyCall) -> Bytes {
     let raw = &call.arguments;
     let reason = "unexpected end of JSON input";
     line(&Failure { error: format!("error parsing tool call: raw='{raw}', err={reason}") })

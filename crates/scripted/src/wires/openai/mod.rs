@@ -1,4 +1,4 @@
-//! OpenAI chat completions.
+//! Implements OpenAI's chat completions.
 
 mod parse;
 mod refusal;
@@ -31,7 +31,7 @@ static PROFILE: WireProfile = WireProfile {
     environment: &[("OPENAI_BASE_URL", "{url}")],
 };
 
-/// The wire as OpenAI speaks it.
+/// Implements the API of OpenAI.
 pub(crate) struct OpenAi;
 
 impl WireFixture for OpenAi {

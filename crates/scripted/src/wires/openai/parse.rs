@@ -1,11 +1,11 @@
-//! A chat-completions request, and what OpenAI refuses in one.
+//! Parses a chat-completions request, and refuses what OpenAI refuses.
 
 use std::borrow::Cow;
 
 use lango_model::Wire;
 
 use super::wire::{Body, Call, Message, Part, Speaker, Tool};
-use crate::conversation::{Conversation, Role, Spoken, join};
+use crate::conversation::{Conversation, Role, ScriptMessage, join};
 use crate::script::Script;
 use crate::text::{Content, is_base64, is_plain, unknown_field};
 
@@ -67,7 +67,7 @@ fn check_tools(tools: &[Tool<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-/// The results of a message's calls follow it directly, each call once.
+/// Checks that the results of a message's calls follow it directly, each call once.
 fn check_order(messages: &[Message<'_>]) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     let missing = |open: &[&str]| {
@@ -180,7 +180,7 @@ fn check_image(url: &str) -> Result<(), &'static str> {
     match rest.split_once(";base64,") {
         Some((_, data)) if !is_base64(data) => Err("Invalid base64 image_url."),
         Some(("image/png" | "image/jpeg" | "image/jpg" | "image/gif" | "image/webp", _)) => Ok(()),
-        // The provider's own words, mistake included.
+        // The provider's own message, mistake included.
         _ => Err("You uploaded an unsupported image. Please make sure your image has of one the \
                   following formats: ['png', 'jpeg', 'gif', 'webp']."),
     }
@@ -200,10 +200,10 @@ fn add<'a>(conversation: &mut Conversation<'a>, message: Message<'a>) {
     };
     let (text, images) = texts(message.content);
     let calls = message.tool_calls.into_iter().map(|call| call.function.name.0).collect();
-    conversation.messages.push(Spoken { role, text, images, calls });
+    conversation.messages.push(ScriptMessage { role, text, images, calls });
 }
 
-/// The text and the number of images.
+/// Returns the text and the number of images.
 fn texts<'a>(content: Option<Content<'a, Part<'a>>>) -> (Cow<'a, str>, usize) {
     match content {
         None => (Cow::Borrowed(""), 0),

@@ -1,4 +1,4 @@
-//! How OpenAI says no.
+//! Renders refusals as OpenAI does.
 
 use serde::Serialize;
 

@@ -1,10 +1,10 @@
-//! A reply as chunks of a chat completion.
+//! Renders a reply as chunks of a chat completion.
 
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::speech::{Rendering, Speech, SpokenCall, Usage};
-use crate::variant::UsagePlace;
+use crate::speech::{Rendering, Speech, ReplyCall, Usage};
+use crate::variant::UsagePosition;
 
 #[derive(Serialize)]
 struct Chunk<'a> {
@@ -86,7 +86,7 @@ impl From<Usage> for WireUsage {
     }
 }
 
-/// The whole document of a server that does not stream.
+/// Is the whole document of a server that does not stream.
 #[derive(Serialize)]
 struct Completion<'a> {
     id: &'static str,
@@ -124,7 +124,7 @@ fn chunk(choices: Vec<Choice<'_>>, usage: Option<WireUsage>) -> Bytes {
 pub(super) fn render(speech: &Speech<'_>) -> Rendering {
     let usage = || chunk(Vec::new(), Some(speech.usage.into()));
     let mut content = Vec::new();
-    if speech.variant.usage == UsagePlace::Early {
+    if speech.variant.usage == UsagePosition::Early {
         content.push(usage());
     }
     if let Some(thought) = speech.thought {
@@ -139,7 +139,7 @@ pub(super) fn render(speech: &Speech<'_>) -> Rendering {
         push_call(&mut content, number, call, speech.variant.duplicate_index);
     }
     let mut ending = vec![event(Delta::default(), Some(finish_reason(speech)))];
-    if speech.variant.usage == UsagePlace::End {
+    if speech.variant.usage == UsagePosition::End {
         ending.push(usage());
     }
     ending.push(Bytes::from_static(b"data: [DONE]\n\n"));
@@ -147,7 +147,7 @@ pub(super) fn render(speech: &Speech<'_>) -> Rendering {
     Rendering { half: content.len().saturating_sub(1), content, ending }
 }
 
-fn push_call(content: &mut Vec<Bytes>, number: usize, call: &SpokenCall, same_index: bool) {
+fn push_call(content: &mut Vec<Bytes>, number: usize, call: &ReplyCall, same_index: bool) {
     let index = Some(if same_index { 0 } else { number });
     let (first, second) = call.halves();
     let begin = CallPiece {
@@ -191,7 +191,7 @@ pub(super) fn whole(speech: &Speech<'_>) -> Bytes {
         created: 1_767_225_600,
         model: speech.model,
         choices: [WholeChoice { index: 0, message, finish_reason: finish_reason(speech) }],
-        usage: (speech.variant.usage != UsagePlace::None).then(|| speech.usage.into()),
+        usage: (speech.variant.usage != UsagePosition::None).then(|| speech.usage.into()),
     };
     serde_json::to_vec(&completion).unwrap_or_default().into()
 }

@@ -6,7 +6,7 @@ use crate::fixture::WireSample;
 use crate::script::Script;
 use crate::signature::Signatures;
 use crate::speech::Speech;
-use crate::variant::{UsagePlace, WireVariant};
+use crate::variant::{UsagePosition, WireVariant};
 
 pub(super) const SAMPLE: WireSample = WireSample {
     headers: "authorization: Bearer key\r\n",
@@ -172,12 +172,12 @@ fn variants_change_numbers_and_the_place_of_figures() {
         indices(&WireVariant { duplicate_index: true, ..WireVariant::default() }),
         [0, 0, 0, 0]
     );
-    let figures = |usage: UsagePlace| {
+    let figures = |usage: UsagePosition| {
         let (chunks, whole) = events(reply, &WireVariant { usage, ..WireVariant::default() });
         let found = chunks.iter().position(|chunk| chunk.get("usage").is_some());
         (found.map(|at| at == 0), whole.get("usage").is_some())
     };
-    assert_eq!(figures(UsagePlace::End), (Some(false), true));
-    assert_eq!(figures(UsagePlace::Early), (Some(true), true));
-    assert_eq!(figures(UsagePlace::None), (None, false));
+    assert_eq!(figures(UsagePosition::End), (Some(false), true));
+    assert_eq!(figures(UsagePosition::Early), (Some(true), true));
+    assert_eq!(figures(UsagePosition::None), (None, false));
 }

@@ -1,16 +1,16 @@
-//! The types of a request: everything that is documented, and nothing else.
+//! Defines the types of a request: everything that is documented, and nothing else.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::text::{Content, Text};
 
-/// A documented parameter that scripts do not look at.
-pub(super) type Known = Option<IgnoredAny>;
+/// Is a documented parameter that scripts do not read.
+pub(super) type IgnoredField = Option<IgnoredAny>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct Body<'a> {
     #[serde(borrow)]
     pub(super) model: Text<'a>,
@@ -19,47 +19,47 @@ pub(super) struct Body<'a> {
     #[serde(default, borrow)]
     pub(super) tools: Vec<Tool<'a>>,
     pub(super) temperature: Option<f64>,
-    pub(super) audio: Known,
-    pub(super) frequency_penalty: Known,
-    pub(super) function_call: Known,
-    pub(super) functions: Known,
-    pub(super) logit_bias: Known,
-    pub(super) logprobs: Known,
-    pub(super) max_completion_tokens: Known,
-    pub(super) max_tokens: Known,
-    pub(super) metadata: Known,
-    pub(super) modalities: Known,
-    pub(super) n: Known,
-    pub(super) parallel_tool_calls: Known,
-    pub(super) prediction: Known,
-    pub(super) presence_penalty: Known,
-    pub(super) prompt_cache_key: Known,
-    pub(super) prompt_cache_retention: Known,
-    pub(super) reasoning_effort: Known,
-    pub(super) response_format: Known,
-    pub(super) safety_identifier: Known,
-    pub(super) seed: Known,
-    pub(super) service_tier: Known,
-    pub(super) stop: Known,
-    pub(super) store: Known,
-    pub(super) stream: Known,
-    pub(super) stream_options: Known,
-    pub(super) tool_choice: Known,
-    pub(super) top_logprobs: Known,
-    pub(super) top_p: Known,
-    pub(super) user: Known,
-    pub(super) verbosity: Known,
-    pub(super) web_search_options: Known,
+    pub(super) audio: IgnoredField,
+    pub(super) frequency_penalty: IgnoredField,
+    pub(super) function_call: IgnoredField,
+    pub(super) functions: IgnoredField,
+    pub(super) logit_bias: IgnoredField,
+    pub(super) logprobs: IgnoredField,
+    pub(super) max_completion_tokens: IgnoredField,
+    pub(super) max_tokens: IgnoredField,
+    pub(super) metadata: IgnoredField,
+    pub(super) modalities: IgnoredField,
+    pub(super) n: IgnoredField,
+    pub(super) parallel_tool_calls: IgnoredField,
+    pub(super) prediction: IgnoredField,
+    pub(super) presence_penalty: IgnoredField,
+    pub(super) prompt_cache_key: IgnoredField,
+    pub(super) prompt_cache_retention: IgnoredField,
+    pub(super) reasoning_effort: IgnoredField,
+    pub(super) response_format: IgnoredField,
+    pub(super) safety_identifier: IgnoredField,
+    pub(super) seed: IgnoredField,
+    pub(super) service_tier: IgnoredField,
+    pub(super) stop: IgnoredField,
+    pub(super) store: IgnoredField,
+    pub(super) stream: IgnoredField,
+    pub(super) stream_options: IgnoredField,
+    pub(super) tool_choice: IgnoredField,
+    pub(super) top_logprobs: IgnoredField,
+    pub(super) top_p: IgnoredField,
+    pub(super) user: IgnoredField,
+    pub(super) verbosity: IgnoredField,
+    pub(super) web_search_options: IgnoredField,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct Message<'a> {
     pub(super) role: Speaker,
     #[serde(default, borrow)]
     pub(super) content: Option<Content<'a, Part<'a>>>,
-    // Rare, and in a box, so that a message is cheap to move.
+    // Rare, and boxed, so that a message is cheap to move.
     #[serde(default, borrow)]
     pub(super) name: Option<Box<Text<'a>>>,
     #[serde(default, borrow)]
@@ -69,13 +69,13 @@ pub(super) struct Message<'a> {
     /// Not OpenAI's own; servers that send it take it back.
     #[serde(default, borrow)]
     pub(super) reasoning_content: Option<Box<Text<'a>>>,
-    pub(super) refusal: Known,
-    pub(super) audio: Known,
-    pub(super) annotations: Known,
-    pub(super) function_call: Known,
+    pub(super) refusal: IgnoredField,
+    pub(super) audio: IgnoredField,
+    pub(super) annotations: IgnoredField,
+    pub(super) function_call: IgnoredField,
 }
 
-/// Who speaks.
+/// Is the role of a message's author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Speaker {
@@ -88,7 +88,7 @@ pub(super) enum Speaker {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) enum Part<'a> {
     Text {
         #[serde(borrow)]
@@ -112,11 +112,11 @@ pub(super) enum Part<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct ImageUrl<'a> {
     #[serde(borrow)]
     pub(super) url: Text<'a>,
-    pub(super) detail: Known,
+    pub(super) detail: IgnoredField,
 }
 
 #[derive(Debug, Deserialize)]
@@ -150,14 +150,14 @@ pub(super) struct Tool<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is documented is known, also where nobody looks at it")]
+#[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]
 pub(super) struct Function<'a> {
     #[serde(borrow)]
     pub(super) name: Text<'a>,
-    pub(super) description: Known,
+    pub(super) description: IgnoredField,
     #[serde(default, borrow)]
     pub(super) parameters: Option<Schema<'a>>,
-    pub(super) strict: Known,
+    pub(super) strict: IgnoredField,
 }
 
 #[derive(Debug, Deserialize)]

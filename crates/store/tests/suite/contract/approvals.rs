@@ -1,4 +1,4 @@
-//! Questions that wait for an answer.
+//! Tests pending approval requests.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use lango_store::{Answer, AnswerOutcome};
 use crate::fixture::Fixture;
 use crate::samples::{append, event, session, user};
 
-const SOON: Duration = Duration::from_mins(1);
+const EXPIRY_DELAY: Duration = Duration::from_mins(1);
 
 fn question(work: &SessionId, turn: TurnId, seq: u64, call: &CallId, digest: &str) -> Event {
     let body = EventBody::ApprovalRequested {
@@ -16,7 +16,7 @@ fn question(work: &SessionId, turn: TurnId, seq: u64, call: &CallId, digest: &st
         tool: "exec_shell".into(),
         summary: "run".into(),
         digest: digest.into(),
-        expires_at: Some(Timestamp::now().plus(SOON)),
+        expires_at: Some(Timestamp::now().plus(EXPIRY_DELAY)),
         always: Vec::new(),
     };
     event(work, turn, seq, body)
@@ -119,7 +119,7 @@ pub(crate) async fn an_expired_question_takes_no_answer(fixture: Fixture) {
     let outcome = journal.answer_approval(&call, "aa", &yes).await.unwrap();
     assert_eq!(outcome, AnswerOutcome::TooLate);
     assert!(journal.pending_approvals().await.unwrap()[0].is_expired());
-    // With its session the question goes.
+    // The request is deleted with its session.
     journal.release(claim).await.unwrap();
     assert!(journal.delete_session(&work).await.unwrap());
     assert_eq!(journal.pending_approvals().await.unwrap(), []);

@@ -1,4 +1,4 @@
-//! Statements and batches.
+//! Tests statements and batches.
 
 use std::time::Duration;
 
@@ -126,9 +126,9 @@ pub(crate) async fn a_power_loss_batch_is_written(fixture: Fixture) {
     assert_eq!(database.write(insert(2, "b").into()).await.unwrap(), [1]);
 }
 
-pub(crate) async fn a_batch_is_finished_when_nobody_waits(fixture: Fixture) {
+pub(crate) async fn a_batch_is_finished_when_its_caller_stops_waiting(fixture: Fixture) {
     let database = with_table(&fixture).await;
-    // Polled once and dropped: handed over, and then abandoned.
+    // Polled once and dropped: submitted, and then abandoned.
     let write = database.write(Batch::new().with(insert(1, "a")).with(insert(2, "b")));
     let _ = tokio::time::timeout(Duration::ZERO, write).await;
     for _ in 0..100 {

@@ -1,4 +1,4 @@
-//! Who may write to a session.
+//! Tests which process may write to a session.
 
 use std::process::{Child, Command};
 
@@ -34,7 +34,7 @@ pub(crate) async fn a_claim_is_refused_while_its_owner_lives(fixture: Fixture) {
     };
     assert_eq!(owner.pid, std::process::id());
     assert!(!owner.host.is_empty() && !owner.host.contains('/'), "{owner}");
-    // Another session is free, and another process that lives is respected as well.
+    // Another session is free, and another live process is respected as well.
     journal.claim(&session("other"), "/w").await.unwrap();
     let sql = "DELETE FROM leases WHERE name = 'session:other'";
     database.write(Statement::new(sql).into()).await.unwrap();
@@ -57,7 +57,7 @@ pub(crate) async fn a_released_session_can_be_claimed_again(fixture: Fixture) {
     let last = Append { release: true, ..append(turn(&work, 4, "b")) };
     journal.append(&claim, last).await.unwrap();
     assert_eq!(journal.claim(&work, "/w").await.unwrap().head(), 6);
-    // What was released cannot be used any more.
+    // A released claim cannot be used any more.
     let error = journal.append(&claim, append(turn(&work, 7, "c"))).await.unwrap_err();
     assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
     journal.release(claim).await.unwrap();
@@ -68,7 +68,7 @@ pub(crate) async fn a_dead_owner_is_replaced_at_once(fixture: Fixture) {
     let (journal, database) = fixture.both().await;
     let work = session("work");
     journal.claim(&work, "/w").await.unwrap();
-    // Killed, and first not even noticed by its parent.
+    // Killed, and at first not reaped by its parent.
     let mut owner = child();
     give_lease_to(&database, owner.id()).await;
     owner.kill().unwrap();
@@ -109,7 +109,7 @@ pub(crate) async fn an_expired_lease_can_be_taken(fixture: Fixture) {
     let work = session("work");
     let first = journal.claim(&work, "/w").await.unwrap();
     expire(&database).await;
-    // Nobody came, so the owner may go on, and have its lease renewed.
+    // No other process came, so the owner may continue and renew its lease.
     journal.append(&first, append(turn(&work, 1, "a"))).await.unwrap();
     journal.renew(&first).await.unwrap();
     assert!(matches!(journal.claim(&work, "/w").await, Err(ClaimError::Busy(_))));
@@ -129,7 +129,7 @@ pub(crate) async fn a_stale_claim_is_fenced(fixture: Fixture) {
     let error = journal.append(&old, last).await.unwrap_err();
     assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
     assert!(matches!(journal.renew(&old).await, Err(StoreError::Conflict { .. })));
-    // Giving back what is no longer one's own changes nothing for the new owner.
+    // Releasing a lost claim changes nothing for the new owner.
     journal.release(old).await.unwrap();
     assert_eq!(journal.events(&work, 0, 10).await.unwrap(), []);
     journal.append(&new, append(turn(&work, 1, "new"))).await.unwrap();
@@ -148,7 +148,7 @@ pub(crate) async fn a_silent_claim_is_kept_by_renewing(fixture: Fixture) {
 pub(crate) async fn of_many_claims_one_wins(fixture: Fixture) {
     let (journal, database) = fixture.both().await;
     let work = session("work");
-    // First nobody holds it, then everybody sees the same expired lease.
+    // At first the session is free, then all see the same expired lease.
     for round in 0..2 {
         let claims: Vec<_> = (0..16)
             .map(|_| {
@@ -172,8 +172,8 @@ pub(crate) async fn of_many_claims_one_wins(fixture: Fixture) {
 pub(crate) async fn claims_in_turn_never_see_an_old_head(fixture: Fixture) {
     let journal = fixture.journal().await;
     let work = session("work");
-    // Each task claims, appends right after the head it was told, and gives back. A head that is
-    // out of date would show as a conflict.
+    // Each task claims, appends right after the head that it got, and releases. An outdated head
+    // would show as a conflict.
     let tasks: Vec<_> = (0..8)
         .map(|_| {
             let (journal, work) = (journal.clone(), work.clone());
@@ -213,7 +213,7 @@ pub(crate) async fn a_claim_writes_its_first_events_or_nothing(fixture: Fixture)
     let (claim, written) = journal.claim_with(&work, "/w", begin).await.unwrap();
     assert_eq!((claim.head(), written.len()), (3, 3));
     assert_eq!(journal.events(&work, 0, 10).await.unwrap(), written);
-    // Whoever does not get the session writes nothing into it.
+    // A process that does not get the session writes nothing into it.
     let refused = journal.claim_with(&work, "/w", begin).await;
     assert!(matches!(refused, Err(ClaimError::Busy(_))));
     assert_eq!(journal.events(&work, 0, 10).await.unwrap().len(), 3);

@@ -1,4 +1,4 @@
-//! Writing events and reading them back.
+//! Tests writing and reading events.
 
 use lango_protocol::{CallId, EventBody, OutcomeStatus, TurnId};
 use lango_store::{Append, Durability, StoreError, StoredOutput};
@@ -36,7 +36,7 @@ pub(crate) async fn a_taken_position_is_refused_whole(fixture: Fixture) {
     assert_eq!(journal.events(&work, 0, 10).await.unwrap().len(), 3);
     assert_eq!(journal.output(&work, "r").await.unwrap(), None);
     assert_eq!(journal.session(&work).await.unwrap().unwrap().turns, 1);
-    // The claim itself is still good.
+    // The claim itself is still valid.
     journal.append(&claim, append(turn(&work, 4, "c"))).await.unwrap();
 }
 
@@ -63,7 +63,7 @@ pub(crate) async fn a_conversation_is_what_was_said(fixture: Fixture) {
     let work = session("work");
     let claim = journal.claim(&work, "/w").await.unwrap();
     journal.append(&claim, append(turn(&work, 1, "oldest"))).await.unwrap();
-    // A turn with everything in it, a short one, and one that was interrupted.
+    // A turn with every kind of event, a short one, and one that was interrupted.
     let full = TurnId::generate();
     let mut bodies = every_body();
     bodies.retain(|body| !matches!(body, EventBody::TurnFinished(_)));
@@ -78,7 +78,7 @@ pub(crate) async fn a_conversation_is_what_was_said(fixture: Fixture) {
     let cut =
         vec![event(&work, cut, next, user("cut")), event(&work, cut, next + 1, message("half"))];
     journal.append(&claim, append(cut)).await.unwrap();
-    // Nothing begins while a turn is open.
+    // No turn begins while another is open.
     let second = journal.append(&claim, append(turn(&work, next + 2, "no"))).await;
     assert!(matches!(second, Err(StoreError::Conflict { .. })), "{second:?}");
 

@@ -1,4 +1,4 @@
-//! Reading many rows without keeping them, and leaving no traces.
+//! Tests reading many rows without keeping them, and leaving no traces.
 
 use lango_store::{Batch, DatabaseLocation, Statement, StoreError};
 
@@ -30,7 +30,7 @@ pub(crate) async fn rows_are_seen_in_order_and_not_kept(fixture: Fixture) {
         .unwrap();
     assert_eq!(seen.len(), 10);
     assert_eq!(seen[0], "491 row 491 3");
-    // Whoever looks can stop, and a wrong column is an error and not a panic.
+    // The visitor can stop, and a wrong column is an error and not a panic.
     let stopped = database
         .fold(statement(), 0, |count: &mut i32, _| {
             *count += 1;

@@ -1,4 +1,4 @@
-//! Versions of the schema.
+//! Tests versions of the schema.
 
 use lango_store::{Component, Migration, Statement, StoreError};
 
@@ -32,7 +32,7 @@ pub(crate) async fn a_newer_schema_is_refused(fixture: Fixture) {
 }
 
 pub(crate) async fn two_processes_migrate_at_once(fixture: Fixture) {
-    // One that nobody has created yet, and several handles that all try to.
+    // A component that does not exist yet, and several handles that all create it.
     let tasks: Vec<_> = (0..6)
         .map(|_| {
             let fixture = fixture.clone();

@@ -1,4 +1,4 @@
-//! What holds on every engine.
+//! Tests what holds on every engine.
 
 pub(crate) mod approvals;
 pub(crate) mod batches;

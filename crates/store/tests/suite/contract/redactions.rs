@@ -1,7 +1,7 @@
-//! Taking words out of the journal.
+//! Tests redactions of the journal.
 
 use lango_protocol::{EventBody, OutcomeStatus, TurnId};
-use lango_store::{Append, Redacted, Redaction, StoredOutput};
+use lango_store::{Append, RedactionReport, Redaction, StoredOutput};
 
 use crate::fixture::Fixture;
 use crate::samples::{append, event, every_body, finished, session, turn, user};
@@ -55,7 +55,7 @@ pub(crate) async fn words_go_from_every_text_and_events_stay(fixture: Fixture) {
         "one word: an image"
     );
     assert_eq!(journal.session(&work).await.unwrap().unwrap().title, "about a [gone]");
-    assert_eq!(journal.redact(&Word("🦀")).await.unwrap(), Redacted::default(), "it is done");
+    assert_eq!(journal.redact(&Word("🦀")).await.unwrap(), RedactionReport::default(), "it is done");
 }
 
 pub(crate) async fn a_turn_that_runs_is_left_alone_until_it_ends(fixture: Fixture) {
@@ -70,12 +70,12 @@ pub(crate) async fn a_turn_that_runs_is_left_alone_until_it_ends(fixture: Fixtur
     let first = event(&work, id, 1, user("forget the pelican"));
     journal.append(&claim, append(vec![first])).await.unwrap();
     let done = journal.redact(&Word("pelican")).await.unwrap();
-    // Titles of both sessions; the events of the one that has ended.
-    assert_eq!(done, Redacted { places: 402, open: 1 });
+    // The titles of both sessions; the events of the one that has ended.
+    assert_eq!(done, RedactionReport { places: 402, open: 1 });
     let end = event(&work, id, 2, finished(OutcomeStatus::Done));
     journal.append(&claim, append(vec![end])).await.unwrap();
     let done = journal.redact(&Word("pelican")).await.unwrap();
-    assert_eq!(done, Redacted { places: 1, open: 0 });
+    assert_eq!(done, RedactionReport { places: 1, open: 0 });
 }
 
 pub(crate) async fn what_was_said_is_read_from_a_position(fixture: Fixture) {
@@ -90,7 +90,7 @@ pub(crate) async fn what_was_said_is_read_from_a_position(fixture: Fixture) {
     let seqs = |after, limit| {
         let (journal, work) = (journal.clone(), work.clone());
         async move {
-            let events = journal.said(&work, after, limit).await.unwrap();
+            let events = journal.messages_after(&work, after, limit).await.unwrap();
             events.iter().map(|event| event.seq).collect::<Vec<u64>>()
         }
     };

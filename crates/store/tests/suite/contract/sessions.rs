@@ -1,4 +1,4 @@
-//! Lists of sessions and turns.
+//! Tests lists of sessions and turns.
 
 use lango_protocol::{FailureClass, OutcomeStatus, SessionId, Timestamp, TurnId};
 use lango_store::{Append, Journal, Statement, StoreError, StoredOutput};
@@ -147,9 +147,9 @@ pub(crate) async fn a_session_in_use_is_not_deleted(fixture: Fixture) {
     let work = session("work");
     let claim = journal.claim(&work, "/w").await.unwrap();
     let error = journal.delete_session(&work).await.unwrap_err();
-    let StoreError::Held { session, owner } = &error else { panic!("{error}") };
+    let StoreError::SessionInUse { session, owner } = &error else { panic!("{error}") };
     assert_eq!((session.as_str(), owner.pid), ("work", std::process::id()));
-    // A lease that nobody lives behind does not protect it.
+    // The lease of a dead process does not protect it.
     let sql = "UPDATE leases SET expires_at = 1";
     database.write(Statement::new(sql).into()).await.unwrap();
     assert!(journal.delete_session(&work).await.unwrap());

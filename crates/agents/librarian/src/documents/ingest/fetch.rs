@@ -1,4 +1,4 @@
-//! Pages, by the one way out to the network.
+//! Fetches pages under the outbound network policy.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ pub struct Fetch {
     client: GuardedClient,
 }
 
-/// Why there is no page.
-pub(super) enum NotFetched {
-    /// The server says that it is not there any more.
+/// Says why a page was not fetched.
+pub(super) enum FetchFailure {
+    /// The server says that the page no longer exists.
     Gone(Unreadable),
-    /// Anything else; it may come back.
+    /// Any other failure, which may be temporary.
     Other(Unreadable),
 }
 
 impl Fetch {
-    /// Goes where `guard` lets it, and takes no more than a file may have.
+    /// Creates a client that follows `guard` and accepts as many bytes as a file may have.
     pub fn new(guard: Guard, limits: ReadLimits) -> Self {
         let bytes = usize::try_from(limits.max_file_bytes).unwrap_or(usize::MAX);
         let limits =
@@ -30,24 +30,28 @@ impl Fetch {
         Self { client: GuardedClient::new(guard, limits) }
     }
 
-    pub(super) async fn get(&self, url: &Url) -> Result<Content, NotFetched> {
+    pub(super) async fn get(&self, url: &Url) -> Result<Content, FetchFailure> {
         let fetched = self.client.get(url.as_str()).await.map_err(|error| match error {
-            FetchError::TooLong { most, .. } => {
+            FetchError::TooLong { max_bytes: most, .. } => {
                 let most = most as u64;
-                NotFetched::Other(Unreadable::TooLarge { bytes: most + 1, most })
+                FetchFailure::Other(Unreadable::TooLarge { bytes: most + 1, most })
             }
-            error => NotFetched::Other(Unreadable::Unreachable { detail: error.to_string() }),
+            error => FetchFailure::Other(Unreadable::Unreachable { detail: error.to_string() }),
         })?;
         let status = fetched.status;
         if !status.is_success() {
             let reason =
                 Unreadable::Unreachable { detail: format!("the server answered {status}") };
             let is_gone = matches!(status.as_u16(), 404 | 410);
-            return Err(if is_gone { NotFetched::Gone(reason) } else { NotFetched::Other(reason) });
+            return Err(if is_gone {
+                FetchFailure::Gone(reason)
+            } else {
+                FetchFailure::Other(reason)
+            });
         }
         let content_type = fetched.headers.get("content-type");
         let content_type = content_type.and_then(|value| value.to_str().ok()).map(str::to_owned);
-        // The last part of the address tells a format where the server does not.
+        // The end of the address tells the format if the server does not.
         Ok(Content { name: url.path().to_owned(), content_type, bytes: fetched.body })
     }
 }

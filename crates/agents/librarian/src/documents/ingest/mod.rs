@@ -1,7 +1,7 @@
-//! The ingest: sources in, documents in a collection, unchanged ones left alone.
+//! Reads sources into a collection; unchanged documents are skipped.
 //!
-//! Each document is written on its own and whole, so an ingest that was stopped, by whatever means,
-//! has done what it has done, and doing it again does the rest. Nothing else is remembered.
+//! Each document is written in one transaction, so an interrupted ingest keeps what it has written,
+//! and running it again does the rest. No other progress is stored.
 
 mod fetch;
 mod prepare;
@@ -10,39 +10,41 @@ mod source;
 
 use std::path::{Path, PathBuf};
 
-use lango_retrieval::{EntryKey, Put, Retrieval, RetrievalError, Space};
+use lango_retrieval::{EntryKey, PutOutcome, Retrieval, RetrievalError, Space};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::confinement::Access;
 use super::read::Reader;
-use super::walk::{Step, walk};
-use prepare::{Prepared, Producer, Ready, Seen, room};
+use super::walk::{WalkStep, walk};
+use prepare::{PreparedDocument, Producer, SeenPaths, SourceOutcome, read_ahead};
 
 pub use fetch::Fetch;
-pub use report::{Note, Progress, Report, Skipped};
+pub use report::{IngestProgress, IngestReport, SkippedSource, SourceNote};
 pub use source::{Source, SourceError};
 
-/// The collection that is meant where none is named.
+/// Names the collection that is used if none is given.
 pub const DEFAULT_COLLECTION: &str = "documents";
 
-/// Documents that are read ahead of the one that is being written.
-const QUEUE: usize = 16;
+/// Limits how many documents are read ahead of the one being written.
+const QUEUE_CAPACITY: usize = 16;
 
-/// Keys that are looked at at once for what has gone.
-const PAGE: u32 = 500;
+/// Limits how many keys are read at once to find removed files.
+const ENTRIES_PER_PAGE: u32 = 500;
 
-/// Why an ingest ended early. What was done stays done.
+/// Says why an ingest ended early. Documents that were written stay.
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
-    /// The index.
+    /// The index failed.
     #[error(transparent)]
     Retrieval(#[from] RetrievalError),
-    /// Nobody: a part of this program broke.
-    #[error("the ingest broke down: {0}. This is a bug in lango; please report it")]
+    /// A defect of this program.
+    #[error("the ingest failed: {0}. This is a bug in lango; please report it")]
     Broken(String),
     /// The user: a collection needs a name that can be typed.
-    #[error("{0:?} is no name for a collection: use letters, digits, `-`, `_` and `.`, 64 at most")]
+    #[error(
+        "{0:?} is not a valid collection name: use letters, digits, `-`, `_` and `.`, 64 at most"
+    )]
     Collection(String),
 }
 
@@ -56,36 +58,36 @@ pub struct Ingest {
 }
 
 impl Ingest {
-    /// An ingest of any file that the user may read, and of pages where `fetch` is given.
+    /// Creates an ingest of any file that the user may read, and of pages if `fetch` is given.
     pub fn new(retrieval: Retrieval, reader: Reader, fetch: Option<Fetch>) -> Self {
         Self { retrieval, reader, fetch, access: Access::Anywhere }
     }
 
-    /// The same, of files in `root` alone. Paths are relative to it.
+    /// Limits the ingest to files in `root`. Paths are relative to it.
     pub fn within(self, root: &Path) -> std::io::Result<Self> {
         Ok(Self { access: Access::within(root)?, ..self })
     }
 
-    /// The index it writes to.
+    /// Returns the index that documents are written to.
     pub fn retrieval(&self) -> &Retrieval {
         &self.retrieval
     }
 
     /// Reads sources into a collection. With `pretend`, nothing is written.
     ///
-    /// What cannot be read is listed in the report and stops nothing. Of a directory, documents are
-    /// removed whose files have gone, or are hidden or ignored by now.
+    /// Unreadable sources are listed in the report and stop nothing. Documents below an ingested
+    /// directory are removed if their files no longer exist or are hidden or ignored now.
     pub async fn run(
         &self,
         sources: &[Source],
         collection: &str,
         pretend: bool,
-        progress: &mut (dyn FnMut(Progress<'_>) + Send),
+        progress: &mut (dyn FnMut(IngestProgress<'_>) + Send),
         cancel: &CancellationToken,
-    ) -> Result<Report, IngestError> {
+    ) -> Result<IngestReport, IngestError> {
         check_collection(collection)?;
         let total = self.count(sources, cancel).await?;
-        let (out, ready) = mpsc::channel(QUEUE);
+        let (out, ready) = mpsc::channel(QUEUE_CAPACITY);
         let producer = Producer {
             retrieval: &self.retrieval,
             reader: &self.reader,
@@ -94,7 +96,7 @@ impl Ingest {
             collection,
             cancel,
             out,
-            room: room(),
+            read_ahead: read_ahead(),
         };
         let mut writer = Writer {
             retrieval: &self.retrieval,
@@ -102,7 +104,7 @@ impl Ingest {
             pretend,
             done: 0,
             total,
-            report: Report::default(),
+            report: IngestReport::default(),
         };
         let (seen, written) =
             tokio::join!(producer.run(sources), writer.run(ready, progress, cancel));
@@ -116,7 +118,7 @@ impl Ingest {
         Ok(writer.report)
     }
 
-    /// How many files and pages there are.
+    /// Counts the files and pages.
     async fn count(
         &self,
         sources: &[Source],
@@ -137,46 +139,46 @@ impl Ingest {
         let counting = move || {
             let steps = roots.iter().flat_map(|root| walk(root));
             let steps = steps.take_while(|_| !cancel.is_cancelled());
-            steps.filter(|step| matches!(step, Step::File { .. })).count() as u64
+            steps.filter(|step| matches!(step, WalkStep::File { .. })).count() as u64
         };
         let counted = tokio::task::spawn_blocking(counting).await;
         Ok(total + counted.map_err(|error| IngestError::Broken(error.to_string()))?)
     }
 }
 
-/// Whether something can be the name of a collection.
+/// Checks that a text can be the name of a collection.
 pub fn check_collection(name: &str) -> Result<(), IngestError> {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let fits = (1..=64).contains(&name.chars().count()) && name.chars().all(is_plain);
     if fits { Ok(()) } else { Err(IngestError::Collection(name.to_owned())) }
 }
 
-/// The second half: embedding and writing, one document after another.
+/// Is the second half of an ingest: it embeds and writes one document after another.
 struct Writer<'a> {
     retrieval: &'a Retrieval,
     collection: &'a str,
     pretend: bool,
     done: u64,
     total: u64,
-    report: Report,
+    report: IngestReport,
 }
 
 impl Writer<'_> {
     async fn run(
         &mut self,
-        mut ready: mpsc::Receiver<Ready>,
-        progress: &mut (dyn FnMut(Progress<'_>) + Send),
+        mut ready: mpsc::Receiver<SourceOutcome>,
+        progress: &mut (dyn FnMut(IngestProgress<'_>) + Send),
         cancel: &CancellationToken,
     ) -> Result<(), IngestError> {
         while let Some(ready) = ready.recv().await {
             if cancel.is_cancelled() {
                 break;
             }
-            let Some(current) = self.take(ready).await? else { continue };
+            let Some(current) = self.apply(ready).await? else { continue };
             self.done += 1;
-            progress(Progress {
+            progress(IngestProgress {
                 done: self.done,
-                // Files may come while we look.
+                // Files may be created meanwhile.
                 total: self.total.max(self.done),
                 passages: self.report.passages,
                 bytes: self.report.bytes,
@@ -187,50 +189,50 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Does what is to be done with one, and says which it was if it counts as done.
-    async fn take(&mut self, ready: Ready) -> Result<Option<String>, IngestError> {
+    /// Applies one outcome. Returns the source if it counts as done.
+    async fn apply(&mut self, ready: SourceOutcome) -> Result<Option<String>, IngestError> {
         match ready {
-            Ready::LeftOut(entries) => {
+            SourceOutcome::LeftOut(entries) => {
                 self.report.left_out += entries;
                 Ok(None)
             }
-            Ready::Unchanged { key, bytes } => {
+            SourceOutcome::Unchanged { key, bytes } => {
                 self.report.unchanged += 1;
                 self.report.bytes += bytes;
                 Ok(Some(key))
             }
-            Ready::Skipped { source, reason, stale, counts } => {
+            SourceOutcome::Skipped { source, reason, stale, counts } => {
                 if let Some(key) = stale {
                     self.remove(key).await?;
                 }
-                self.report.skipped.push(Skipped { source: source.clone(), reason });
+                self.report.skipped.push(SkippedSource { source: source.clone(), reason });
                 Ok(counts.then_some(source))
             }
-            Ready::Entry(prepared) => self.put(*prepared).await.map(Some),
+            SourceOutcome::Entry(prepared) => self.put(*prepared).await.map(Some),
         }
     }
 
-    async fn put(&mut self, prepared: Prepared) -> Result<String, IngestError> {
-        let Prepared { entry, bytes, notes, permit } = prepared;
+    async fn put(&mut self, prepared: PreparedDocument) -> Result<String, IngestError> {
+        let PreparedDocument { entry, bytes, notes, permit } = prepared;
         let put = if self.pretend {
             let there = self.retrieval.entry_digest(&entry.key).await?;
-            there.map_or(Put::Added, |_| Put::Replaced)
+            there.map_or(PutOutcome::Added, |_| PutOutcome::Replaced)
         } else {
             self.retrieval.put(&entry).await?
         };
         drop(permit);
         match put {
-            Put::Added => self.report.added += 1,
-            Put::Replaced => self.report.replaced += 1,
+            PutOutcome::Added => self.report.added += 1,
+            PutOutcome::Replaced => self.report.replaced += 1,
             // The same file was named twice.
-            Put::Unchanged => self.report.unchanged += 1,
+            PutOutcome::Unchanged => self.report.unchanged += 1,
         }
         self.report.bytes += bytes;
-        if put != Put::Unchanged {
+        if put != PutOutcome::Unchanged {
             self.report.passages += entry.passages.len() as u64;
         }
         let source = entry.source;
-        let notes = notes.into_iter().map(|note| Note { source: source.clone(), note });
+        let notes = notes.into_iter().map(|note| SourceNote { source: source.clone(), note });
         self.report.notes.extend(notes);
         Ok(source)
     }
@@ -244,8 +246,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes documents below the directories that were ingested as a whole and not found there.
-    async fn remove_gone(&mut self, seen: &Seen) -> Result<(), IngestError> {
+    /// Removes the documents of ingested directories whose files were not found there.
+    async fn remove_gone(&mut self, seen: &SeenPaths) -> Result<(), IngestError> {
         let is_gone = |key: &str| {
             let path = Path::new(key);
             let below = |directory: &PathBuf| path.starts_with(directory);
@@ -256,10 +258,12 @@ impl Writer<'_> {
         let mut after: Option<EntryKey> = None;
         while !seen.roots.is_empty() {
             let collection = Some(self.collection);
-            let found =
-                self.retrieval.entries(Space::Documents, collection, after.as_ref(), PAGE).await?;
+            let found = self
+                .retrieval
+                .entries(Space::Documents, collection, after.as_ref(), ENTRIES_PER_PAGE)
+                .await?;
             for entry in found.iter().filter(|entry| is_gone(&entry.key.key)) {
-                // It may have been taken out already, because it is no document any more.
+                // It may have been removed already because it is no document any more.
                 if !self.report.removed.contains(&entry.key.key) {
                     self.remove(entry.key.key.clone()).await?;
                 }

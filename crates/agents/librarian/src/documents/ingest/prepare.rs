@@ -1,5 +1,5 @@
-//! The first half of an ingest: finding, reading and cutting. It runs ahead of the second half, which
-//! embeds and writes, by a few documents.
+//! Is the first half of an ingest: it finds, reads and cuts documents, a few ahead of the second
+//! half, which embeds and writes them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,44 +13,44 @@ use url::Url;
 use super::super::confinement::Access;
 use super::super::passages::{Passage, passages};
 use super::super::read::{Content, Document, Reader, Unreadable};
-use super::super::walk::{Step, walk};
-use super::fetch::{Fetch, NotFetched};
+use super::super::walk::{WalkStep, walk};
+use super::fetch::{Fetch, FetchFailure};
 use super::{IngestError, Source};
 
-/// Stands before the digest of the content. A new way of reading or cutting gets a new number, and
-/// what was ingested the old way is read again.
-const WAY: &str = "1";
+/// Precedes the digest of the content. A change in reading or cutting gets a new number, so that
+/// documents of the old version are read again.
+const FORMAT_VERSION: &str = "1";
 
-/// Kibibytes of files that are read but not yet written. A larger file has this to itself.
-const AHEAD: u32 = 8 * 1024;
+/// Limits how much is read but not yet written, in KiB. A larger file is read alone.
+const MAX_READ_AHEAD_KIB: u32 = 8 * 1024;
 
-/// What comes of one file or page.
-pub(super) enum Ready {
-    /// A document, to be put in.
-    Entry(Box<Prepared>),
-    /// It is there as it is.
+/// Is the outcome of one file or page.
+pub(super) enum SourceOutcome {
+    /// A document to write.
+    Entry(Box<PreparedDocument>),
+    /// The stored document is up to date.
     Unchanged { key: String, bytes: u64 },
-    /// There is nothing to put in.
+    /// The source has no document to write.
     Skipped { source: String, reason: Unreadable, stale: Option<String>, counts: bool },
-    /// Entries of a directory that are hidden or ignored.
+    /// The number of hidden or ignored entries of a directory.
     LeftOut(u64),
 }
 
-pub(super) struct Prepared {
+pub(super) struct PreparedDocument {
     pub(super) entry: NewEntry,
     pub(super) bytes: u64,
     pub(super) notes: Vec<String>,
-    /// Held until it is written, so that what is read ahead has a limit.
+    /// Held until the document is written, to limit what is read ahead.
     pub(super) permit: OwnedSemaphorePermit,
 }
 
-/// What a walk through directories has seen, to tell what has gone.
+/// Records the paths that a walk has seen, to find the removed ones.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SeenPaths {
     /// Directories that were ingested as a whole.
     pub(super) roots: Vec<PathBuf>,
     pub(super) keys: std::collections::HashSet<String>,
-    /// Directories that could not be looked into.
+    /// Directories that could not be read.
     pub(super) closed: Vec<PathBuf>,
 }
 
@@ -61,26 +61,26 @@ pub(super) struct Producer<'a> {
     pub(super) access: &'a Access,
     pub(super) collection: &'a str,
     pub(super) cancel: &'a CancellationToken,
-    pub(super) out: mpsc::Sender<Ready>,
-    pub(super) room: Arc<Semaphore>,
+    pub(super) out: mpsc::Sender<SourceOutcome>,
+    pub(super) read_ahead: Arc<Semaphore>,
 }
 
-/// As much room as there is for reading ahead.
-pub(super) fn room() -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(AHEAD as usize))
+/// Returns the permits for reading ahead, one for each KiB.
+pub(super) fn read_ahead() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(MAX_READ_AHEAD_KIB as usize))
 }
 
 impl Producer<'_> {
-    /// Goes through all sources. Ends early when it is cancelled or nobody listens any more.
-    pub(super) async fn run(self, sources: &[Source]) -> Result<Seen, IngestError> {
-        let mut seen = Seen::default();
+    /// Goes through all sources. Ends early when it is cancelled or the receiver is closed.
+    pub(super) async fn run(self, sources: &[Source]) -> Result<SeenPaths, IngestError> {
+        let mut seen = SeenPaths::default();
         for source in sources {
             match source {
                 Source::Page(url) => {
                     // Reading has no effect, so it can be dropped at any point.
                     tokio::select! {
                         () = self.cancel.cancelled() => break,
-                        ready = self.page(url) => self.give(ready?).await,
+                        ready = self.page(url) => self.send(ready?).await,
                     }
                 }
                 Source::Path(path) => self.path(path, &mut seen).await?,
@@ -96,25 +96,25 @@ impl Producer<'_> {
         self.cancel.is_cancelled() || self.out.is_closed()
     }
 
-    async fn give(&self, ready: Ready) {
-        // Nobody listens once the other half has failed; `stopped` notices.
+    async fn send(&self, ready: SourceOutcome) {
+        // The receiver is closed once the other half has failed; `stopped` notices.
         let _ = self.out.send(ready).await;
     }
 
-    async fn path(&self, path: &Path, seen: &mut Seen) -> Result<(), IngestError> {
+    async fn path(&self, path: &Path, seen: &mut SeenPaths) -> Result<(), IngestError> {
         let root = match self.access.resolve(path) {
             Ok(root) => root,
             Err(reason) => {
                 let stale = self.gone(path).await?;
                 let source = path.display().to_string();
-                self.give(Ready::Skipped { source, reason, stale, counts: true }).await;
+                self.send(SourceOutcome::Skipped { source, reason, stale, counts: true }).await;
                 return Ok(());
             }
         };
         if root.is_dir() {
             seen.roots.push(root.clone());
         }
-        // The walk touches the disk, so it has a thread, which stops when nobody takes its steps.
+        // The walk reads the disk, so it has a thread, which stops when its receiver is dropped.
         let (steps, mut found) = mpsc::channel(64);
         let walking = tokio::task::spawn_blocking(move || {
             walk(&root).all(|step| steps.blocking_send(step).is_ok());
@@ -124,26 +124,26 @@ impl Producer<'_> {
                 break;
             }
             let ready = match step {
-                Step::LeftOut { entries } => Ready::LeftOut(entries),
-                Step::Skipped { path, reason, hides_more } => {
+                WalkStep::LeftOut { entries } => SourceOutcome::LeftOut(entries),
+                WalkStep::Skipped { path, reason, hides_more } => {
                     if hides_more {
                         seen.closed.push(path.clone());
                     }
                     let source = path.display().to_string();
-                    Ready::Skipped { source, reason, stale: None, counts: false }
+                    SourceOutcome::Skipped { source, reason, stale: None, counts: false }
                 }
-                Step::File { path, bytes } => tokio::select! {
+                WalkStep::File { path, bytes } => tokio::select! {
                     () = self.cancel.cancelled() => break,
                     ready = self.file(path, bytes, seen) => ready?,
                 },
             };
-            self.give(ready).await;
+            self.send(ready).await;
         }
         drop(found);
         walking.await.map_err(|error| IngestError::Broken(error.to_string()))
     }
 
-    /// The key of a file that was named, is not there, and was ingested once.
+    /// Returns the key of a named file that does not exist but was ingested before.
     async fn gone(&self, path: &Path) -> Result<Option<String>, RetrievalError> {
         let absolute = match self.access {
             Access::Anywhere => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
@@ -158,11 +158,16 @@ impl Producer<'_> {
         EntryKey::new(Space::Documents, self.collection, key)
     }
 
-    async fn file(&self, path: PathBuf, size: u64, seen: &mut Seen) -> Result<Ready, IngestError> {
+    async fn file(
+        &self,
+        path: PathBuf,
+        size: u64,
+        seen: &mut SeenPaths,
+    ) -> Result<SourceOutcome, IngestError> {
         let Some(key) = path.to_str().map(str::to_owned) else {
             let source = path.display().to_string();
             let reason = Unreadable::Name;
-            return Ok(Ready::Skipped { source, reason, stale: None, counts: true });
+            return Ok(SourceOutcome::Skipped { source, reason, stale: None, counts: true });
         };
         seen.keys.insert(key.clone());
         let permit = self.permit(size).await?;
@@ -180,7 +185,7 @@ impl Producer<'_> {
         }
     }
 
-    async fn page(&self, url: &Url) -> Result<Ready, IngestError> {
+    async fn page(&self, url: &Url) -> Result<SourceOutcome, IngestError> {
         let key = url.to_string();
         let Some(fetch) = self.fetch else {
             let detail = "pages are not fetched here".to_owned();
@@ -192,18 +197,18 @@ impl Producer<'_> {
                 let digest = digest(&content.bytes);
                 self.document(key, content, digest, permit).await
             }
-            Err(NotFetched::Gone(reason)) => {
+            Err(FetchFailure::Gone(reason)) => {
                 let there = self.retrieval.entry_digest(&self.key(&key)).await?;
                 let stale = there.map(|_| key.clone());
-                Ok(Ready::Skipped { source: key, reason, stale, counts: true })
+                Ok(SourceOutcome::Skipped { source: key, reason, stale, counts: true })
             }
-            Err(NotFetched::Other(reason)) => self.skipped(key, reason).await,
+            Err(FetchFailure::Other(reason)) => self.skipped(key, reason).await,
         }
     }
 
     async fn permit(&self, bytes: u64) -> Result<OwnedSemaphorePermit, IngestError> {
-        let wanted = u32::try_from(bytes / 1024).unwrap_or(u32::MAX).clamp(1, AHEAD);
-        let permit = Arc::clone(&self.room).acquire_many_owned(wanted).await;
+        let wanted = u32::try_from(bytes / 1024).unwrap_or(u32::MAX).clamp(1, MAX_READ_AHEAD_KIB);
+        let permit = Arc::clone(&self.read_ahead).acquire_many_owned(wanted).await;
         permit.map_err(|error| IngestError::Broken(error.to_string()))
     }
 
@@ -213,11 +218,11 @@ impl Producer<'_> {
         content: Content,
         digest: String,
         permit: OwnedSemaphorePermit,
-    ) -> Result<Ready, IngestError> {
+    ) -> Result<SourceOutcome, IngestError> {
         let entry_key = self.key(&key);
         let bytes = content.bytes.len() as u64;
         if self.retrieval.entry_digest(&entry_key).await?.as_deref() == Some(&digest) {
-            return Ok(Ready::Unchanged { key, bytes });
+            return Ok(SourceOutcome::Unchanged { key, bytes });
         }
         let document = match self.reader.read(content).await {
             Ok(document) => document,
@@ -236,34 +241,34 @@ impl Producer<'_> {
         let title = title.unwrap_or_else(|| name(&key));
         let passages = passages.into_iter().map(|passage| below(&title, passage)).collect();
         let entry = NewEntry { key: entry_key, title, source: key, digest, passages };
-        Ok(Ready::Entry(Box::new(Prepared { entry, bytes, notes, permit })))
+        Ok(SourceOutcome::Entry(Box::new(PreparedDocument { entry, bytes, notes, permit })))
     }
 
-    /// Something that is no document. If it was one, that one does not hold any more.
-    async fn skipped(&self, key: String, reason: Unreadable) -> Result<Ready, IngestError> {
+    /// Returns the outcome for a source that is no document. The document it was before is stale.
+    async fn skipped(&self, key: String, reason: Unreadable) -> Result<SourceOutcome, IngestError> {
         let there = if reason.is_final() {
             self.retrieval.entry_digest(&self.key(&key)).await?
         } else {
             None
         };
         let stale = there.map(|_| key.clone());
-        Ok(Ready::Skipped { source: key, reason, stale, counts: true })
+        Ok(SourceOutcome::Skipped { source: key, reason, stale, counts: true })
     }
 }
 
 fn digest(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{WAY}:{hex}")
+    format!("{FORMAT_VERSION}:{hex}")
 }
 
-/// The last part of a path or an address.
+/// Returns the last part of a path or an address.
 fn name(key: &str) -> String {
     let path = key.split(['?', '#']).next().unwrap_or(key).trim_end_matches('/');
     path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(key).to_owned()
 }
 
-/// A passage with the headings below the title, which is kept with the document.
+/// Removes the title from a passage's headings, since it is stored with the document.
 fn below(title: &str, passage: Passage) -> NewPassage {
     let heading = match passage.heading.strip_prefix(title) {
         Some("") => String::new(),

@@ -1,82 +1,85 @@
-//! What an ingest says while it runs and when it has ended.
+//! Defines the progress and the report of an ingest.
 
 use serde::Serialize;
 
 use super::super::read::Unreadable;
 
-/// How far an ingest is.
+/// Says how far an ingest is.
 #[derive(Debug, Clone, Copy)]
-pub struct Progress<'a> {
-    /// Files and pages that are done, whatever came of them.
+pub struct IngestProgress<'a> {
+    /// Files and pages that are done, with any outcome.
     pub done: u64,
-    /// All of them.
+    /// All files and pages.
     pub total: u64,
     /// Passages that were written.
     pub passages: u64,
     /// Bytes that were read.
     pub bytes: u64,
-    /// How many could not be read.
+    /// The number of sources that could not be read.
     pub skipped: u64,
     /// The file or page that was done last.
     pub current: &'a str,
 }
 
-/// What came of an ingest.
+/// Is the result of an ingest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct IngestReport {
     /// Documents that are new.
     pub added: u64,
     /// Documents that had changed.
     pub replaced: u64,
-    /// Documents that were there as they are.
+    /// Documents that were up to date.
     pub unchanged: u64,
-    /// Documents that were there and have gone, by their keys.
+    /// The keys of documents that were removed.
     pub removed: Vec<String>,
     /// Passages of the documents that are new or had changed.
     pub passages: u64,
     /// Bytes that were read.
     pub bytes: u64,
-    /// What could not be read, and why.
-    pub skipped: Vec<Skipped>,
-    /// What was read in a way that should be known.
-    pub notes: Vec<Note>,
+    /// Sources that could not be read, with the reasons.
+    pub skipped: Vec<SkippedSource>,
+    /// Remarks about how documents were read.
+    pub notes: Vec<SourceNote>,
     /// Entries of directories that are hidden or ignored.
     pub left_out: u64,
-    /// Whether it was stopped before its end. Doing it again goes on from there.
+    /// True if it was stopped before its end. Running it again does the rest.
     pub cancelled: bool,
 }
 
-impl Report {
-    /// Documents that are in the collection now, of those that were looked at.
+impl IngestReport {
+    /// Returns how many of the read documents are in the collection now.
     pub fn documents(&self) -> u64 {
         self.added + self.replaced + self.unchanged
     }
 
-    /// Whether nothing came of it, though something was there.
+    /// Tells whether nothing was stored or removed although sources were found.
     pub fn failed(&self) -> bool {
         self.documents() == 0 && self.removed.is_empty() && !self.skipped.is_empty()
     }
 }
 
-/// Something that could not be read.
+/// Is a source that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Skipped {
+pub struct SkippedSource {
     /// A path or an address.
     pub source: String,
-    /// Why.
-    #[serde(serialize_with = "in_words")]
+    /// The reason.
+    #[serde(serialize_with = "serialize_as_text")]
     pub reason: Unreadable,
 }
 
-fn in_words<S: serde::Serializer>(reason: &Unreadable, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_as_text<S: serde::Serializer>(
+    reason: &Unreadable,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_str(reason)
 }
 
-/// Something about a document that was read.
+/// Is a remark about a document that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Note {
+pub struct SourceNote {
     /// A path or an address.
     pub source: String,
-    /// What should be known.
+    /// The remark.
     pub note: String,
 }

@@ -1,11 +1,11 @@
-//! What is to be ingested, as a person or a model names it.
+//! Parses the sources of an ingest as a person or a model names them.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use url::Url;
 
-/// A file, a directory or a page.
+/// Is a file, a directory or a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A file or a directory.
@@ -15,7 +15,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Reads what was typed: an address if it begins as one, a path otherwise.
+    /// Parses a source: an address if it begins with a scheme, a path otherwise.
     pub fn parse(text: &str) -> Result<Self, SourceError> {
         if text.trim().is_empty() {
             return Err(SourceError::Empty);
@@ -31,14 +31,14 @@ impl Source {
         }
     }
 
-    /// Reads an address.
+    /// Parses an address.
     pub fn page(text: &str) -> Result<Self, SourceError> {
         let wrong = |reason: String| SourceError::Address { text: text.to_owned(), reason };
         let mut url = Url::parse(text.trim()).map_err(|error| wrong(error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(wrong("only http: and https: are opened".to_owned()));
         }
-        // A place within a page is the same page.
+        // A fragment names the same page.
         url.set_fragment(None);
         Ok(Self::Page(url))
     }
@@ -53,20 +53,20 @@ impl fmt::Display for Source {
     }
 }
 
-/// Why a text names no source.
+/// Says why a text names no source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// Nothing was named.
+    /// The text is empty.
     #[error("no path or address is given. Name one, as in: lango ingest docs")]
     Empty,
-    /// It is not an address of a page.
+    /// The text is not an address of a page.
     #[error(
         "{text:?} cannot be opened: {reason}. Write a path, or an address as in https://example.org/"
     )]
     Address {
-        /// As given.
+        /// The text as given.
         text: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }

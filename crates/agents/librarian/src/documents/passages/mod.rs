@@ -1,28 +1,28 @@
-//! From blocks to passages: what is embedded, searched and shown.
+//! Cuts blocks into passages, which are embedded, searched and shown.
 //!
-//! Passages follow the structure of a document. Only what is larger than a passage is cut, along
-//! sentences, lines and words, in this order. Neighbours that were cut from one run of prose share
-//! a sentence or two. The same document always gives the same passages.
+//! Passages follow the structure of a document. Only a block that is larger than a passage is cut,
+//! along sentences, lines and words, in this order. Neighbours that were cut from one run of prose
+//! share one or two sentences. The same document always gives the same passages.
 
 mod pieces;
 mod weight;
 
 use super::read::{BlockKind, Document, Span};
-use pieces::{OVERLAP, Piece, pieces, sentence_ends};
-use weight::{MOST, weight};
+use pieces::{MAX_OVERLAP_WEIGHT, Piece, pieces, sentence_ends};
+use weight::{MAX_WEIGHT, weight};
 
-/// The most characters of one heading, and of a chain of them.
-const HEADING: usize = 100;
-const HEADINGS: usize = 240;
+/// Limit one heading, and a path of headings.
+const MAX_HEADING_CHARACTERS: usize = 100;
+const MAX_HEADING_PATH_CHARACTERS: usize = 240;
 
-/// A part of a document that is found as a whole.
+/// Is a part of a document that is found as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// The headings above it, from the highest: "Install > Linux". Empty where there are none.
     pub heading: String,
     /// Its text.
     pub text: String,
-    /// Where it stands.
+    /// Its position in the document.
     pub span: Span,
 }
 
@@ -40,7 +40,7 @@ pub fn passages(document: &Document) -> Vec<Passage> {
                 for (number, mut piece) in parts.into_iter().enumerate() {
                     let again = number == 0 && kind == BlockKind::List && cutter.after_list;
                     if again {
-                        // Items that come one by one are one list.
+                        // Consecutive items are one list.
                         piece.glue = "\n";
                     }
                     cutter.add(piece);
@@ -54,7 +54,7 @@ pub fn passages(document: &Document) -> Vec<Passage> {
     cutter.done
 }
 
-/// The head of a table, which goes along with each part of it.
+/// Returns the head of a table, which is repeated in each of its parts.
 fn table_head(table: &str) -> Option<String> {
     let mut lines = table.lines();
     let first = lines.next()?;
@@ -63,20 +63,20 @@ fn table_head(table: &str) -> Option<String> {
         Some(rule) => format!("{first}\n{rule}"),
         None => first.to_owned(),
     };
-    (weight(&head) <= OVERLAP).then_some(head)
+    (weight(&head) <= MAX_OVERLAP_WEIGHT).then_some(head)
 }
 
 #[derive(Default)]
 struct Cutter {
     done: Vec<Passage>,
-    /// The headings in force, with their levels.
+    /// The current headings, with their levels.
     chain: Vec<(u8, String)>,
-    /// A heading that nothing has followed yet.
+    /// A heading that has no text yet.
     pending: Option<(u8, String, Span)>,
     text: String,
     weight: usize,
     span: Option<Span>,
-    /// The last pieces of the passage under way, as far as they could be shared: where each begins.
+    /// The start and the span of each piece of the current passage.
     tail: Vec<(usize, Span)>,
     table_head: Option<String>,
     after_list: bool,
@@ -86,18 +86,19 @@ impl Cutter {
     fn heading(&mut self, level: u8, text: &str, span: Span) {
         let superior = self.pending.as_ref().is_some_and(|(above, _, _)| *above < level);
         if superior {
-            // It names what follows, though nothing stands between them.
+            // It is the parent of the heading that follows it directly.
             self.pending = None;
         }
         self.end_section();
         self.after_list = false;
         let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
         self.chain.retain(|(above, _)| *above < level);
-        self.chain.push((level, shortened(&text)));
-        let is_whole = text.chars().count() <= HEADING && self.joined().chars().count() <= HEADINGS;
+        self.chain.push((level, truncate_heading(&text)));
+        let is_whole = text.chars().count() <= MAX_HEADING_CHARACTERS
+            && self.join_headings().chars().count() <= MAX_HEADING_PATH_CHARACTERS;
         self.pending = Some((level, text.clone(), span));
         if !is_whole {
-            // What the chain cannot hold is not lost.
+            // A heading that does not fit into the path is kept as text.
             let block = super::read::Block { kind: BlockKind::Paragraph, text, span };
             for piece in pieces(&block) {
                 self.add(piece);
@@ -105,18 +106,18 @@ impl Cutter {
         }
     }
 
-    fn joined(&self) -> String {
+    fn join_headings(&self) -> String {
         let names: Vec<&str> = self.chain.iter().map(|(_, name)| name.as_str()).collect();
         names.join(" > ")
     }
 
-    /// The headings in force, the nearest ones if not all have room.
+    /// Returns the path of the current headings, the nearest ones if not all fit.
     fn chain(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         let mut length = 0;
         for (_, name) in self.chain.iter().rev() {
             length += name.chars().count() + 3;
-            if length > HEADINGS + 3 && !names.is_empty() {
+            if length > MAX_HEADING_PATH_CHARACTERS + 3 && !names.is_empty() {
                 break;
             }
             names.insert(0, name);
@@ -126,15 +127,15 @@ impl Cutter {
 
     fn add(&mut self, piece: Piece<'_>) {
         let heavy = weight(piece.text);
-        if self.weight > 0 && self.weight + heavy > MOST {
+        if self.weight > 0 && self.weight + heavy > MAX_WEIGHT {
             let shared = self.shared(&piece);
             self.close();
             if let Some((text, span)) = shared {
                 self.weight = weight(&text);
                 self.text = text;
                 self.span = Some(span);
-                if self.weight + heavy > MOST {
-                    // No room for both: the piece is what matters.
+                if self.weight + heavy > MAX_WEIGHT {
+                    // Both do not fit: the piece matters more.
                     (self.text, self.weight, self.span) = (String::new(), 0, None);
                 }
             }
@@ -151,7 +152,7 @@ impl Cutter {
         self.span = Some(self.span.map_or(piece.span, |span| span.with(piece.span)));
     }
 
-    /// What the passage under way hands on to the next: its last sentences, or the head of a table.
+    /// Returns the text that the next passage repeats: the last sentences, or the head of a table.
     fn shared(&self, next: &Piece<'_>) -> Option<(String, Span)> {
         if let Some(head) = &self.table_head {
             return Some((head.clone(), next.span));
@@ -161,7 +162,7 @@ impl Cutter {
         }
         let mut starts = sentence_ends(&self.text);
         starts.retain(|start| *start < self.text.len());
-        let fits = |start: &usize| weight(&self.text[*start..]) <= OVERLAP;
+        let fits = |start: &usize| weight(&self.text[*start..]) <= MAX_OVERLAP_WEIGHT;
         let mut last = starts.iter().rev().take(2).take_while(|start| fits(start));
         let first = *last.next()?;
         let start = last.next().copied().unwrap_or(first);
@@ -183,7 +184,7 @@ impl Cutter {
 
     fn end_section(&mut self) {
         if let Some((_, text, span)) = self.pending.take() {
-            // A heading with nothing under it is all there is to find of its section.
+            // A heading without text is the whole section.
             self.text = text;
             self.span = Some(span);
         }
@@ -191,12 +192,12 @@ impl Cutter {
     }
 }
 
-/// At most so many characters of a heading, cut between words.
-fn shortened(text: &str) -> String {
-    if text.chars().count() <= HEADING {
+/// Cuts a heading to its limit, between words.
+fn truncate_heading(text: &str) -> String {
+    if text.chars().count() <= MAX_HEADING_CHARACTERS {
         return text.to_owned();
     }
-    let cut: String = text.chars().take(HEADING).collect();
+    let cut: String = text.chars().take(MAX_HEADING_CHARACTERS).collect();
     let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
     format!("{words}…")
 }

@@ -1,34 +1,34 @@
-//! Cutting one block into pieces that are never divided again.
+//! Cuts one block into pieces that are never divided again.
 
 use super::super::read::document::count;
 use super::super::read::{Block, BlockKind, Span, Unit};
-use super::weight::{MOST, character, weight};
+use super::weight::{MAX_WEIGHT, character_weight, weight};
 
-/// What the sentences that two neighbours share may weigh.
-pub(crate) const OVERLAP: usize = 240;
+/// Limits the weight of the sentences that two neighbours share.
+pub(crate) const MAX_OVERLAP_WEIGHT: usize = 240;
 
-/// A part of a block with its place and what stands before it.
+/// Is a part of a block with its position and the separator before it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Piece<'a> {
     pub(crate) text: &'a str,
-    /// What separates it from the piece before.
+    /// The separator from the piece before.
     pub(crate) glue: &'static str,
     pub(crate) span: Span,
     pub(crate) kind: BlockKind,
 }
 
-/// The pieces of a block. Prose leaves room for an overlap.
+/// Returns the pieces of a block. Pieces of prose are smaller, to allow for an overlap.
 pub(crate) fn pieces(block: &Block) -> Vec<Piece<'_>> {
     let most = match block.kind {
-        BlockKind::Paragraph | BlockKind::Heading(_) => MOST - OVERLAP,
-        _ => MOST,
+        BlockKind::Paragraph | BlockKind::Heading(_) => MAX_WEIGHT - MAX_OVERLAP_WEIGHT,
+        _ => MAX_WEIGHT,
     };
     let text = block.text.as_str();
     let whole = if block.kind == BlockKind::Code { text.trim_end() } else { text.trim() };
     let start = text.len() - text.trim_start().len();
     let start = if block.kind == BlockKind::Code { 0 } else { start };
     let mut ranges = vec![(start, start + whole.len())];
-    // From what belongs together most to what can be cut if nothing else can be done.
+    // In this order: the largest units first, single words last.
     let cuts: &[fn(&str) -> Vec<usize>] = match block.kind {
         BlockKind::Paragraph | BlockKind::Heading(_) => &[sentence_ends, line_ends, word_ends],
         BlockKind::Code => &[gaps, line_ends, word_ends],
@@ -38,10 +38,10 @@ pub(crate) fn pieces(block: &Block) -> Vec<Piece<'_>> {
         ranges = divide(text, ranges, most, *cut);
     }
     ranges = divide(text, ranges, most, |part| character_ends(part, most));
-    placed(block, &ranges)
+    locate_pieces(block, &ranges)
 }
 
-/// Cuts those ranges that weigh too much.
+/// Cuts the ranges that weigh too much.
 fn divide(
     text: &str,
     ranges: Vec<(usize, usize)>,
@@ -66,8 +66,8 @@ fn divide(
     divided
 }
 
-/// Gives ranges their text, their lines and what stands between them.
-fn placed<'a>(block: &'a Block, ranges: &[(usize, usize)]) -> Vec<Piece<'a>> {
+/// Gives ranges their text, their lines and the separators between them.
+fn locate_pieces<'a>(block: &'a Block, ranges: &[(usize, usize)]) -> Vec<Piece<'a>> {
     let text = block.text.as_str();
     let (mut at, mut line) = (0, block.span.first);
     let mut pieces: Vec<Piece<'a>> = Vec::with_capacity(ranges.len());
@@ -105,7 +105,7 @@ fn placed<'a>(block: &'a Block, ranges: &[(usize, usize)]) -> Vec<Piece<'a>> {
     pieces
 }
 
-/// The length of the blank lines at the beginning.
+/// Returns the length of the blank lines at the beginning.
 fn blank_lines(part: &str) -> usize {
     let body = part.len() - part.trim_start().len();
     part[..body].rfind('\n').map_or(0, |last| last + 1)
@@ -115,7 +115,7 @@ fn breaks(text: &str) -> u32 {
     count(text.bytes().filter(|byte| *byte == b'\n').count())
 }
 
-/// After each sentence and the spaces behind it.
+/// Returns the positions after each sentence and the spaces that follow it.
 pub(crate) fn sentence_ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     for (index, character) in text.char_indices() {
@@ -142,7 +142,7 @@ fn line_ends(text: &str) -> Vec<usize> {
     text.match_indices('\n').map(|(index, _)| index + 1).collect()
 }
 
-/// After each blank line.
+/// Returns the positions after blank lines.
 fn gaps(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let (mut at, mut was_blank) = (0, false);
@@ -162,12 +162,12 @@ fn word_ends(text: &str) -> Vec<usize> {
     spaces.map(|(index, character)| index + character.len_utf8()).collect()
 }
 
-/// Inside of a word, which happens only to one that is longer than a passage.
+/// Returns positions within a word, which is needed only if a word is longer than a passage.
 fn character_ends(text: &str, most: usize) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut sum = 1;
     for (index, next) in text.char_indices() {
-        let heavy = character(next);
+        let heavy = character_weight(next);
         if sum + heavy > most {
             ends.push(index);
             sum = 1;

@@ -77,7 +77,7 @@ fn a_page_of_a_pdf_stays_on_its_page_where_a_passage_does() {
     assert_eq!(passages(&document)[0].span.to_string(), "pages 3-4");
 }
 
-/// Lines of every kind; each word is unlike all others, so that it can be looked for.
+/// Generates lines of every kind; each word is unique, so that it can be searched for.
 fn lines() -> impl Strategy<Value = Vec<(u8, usize)>> {
     proptest::collection::vec((0u8..12, 1usize..30), 1..30)
 }
@@ -120,16 +120,18 @@ fn holds(kind: DocumentKind, shapes: &[(u8, usize)]) -> Result<(), TestCaseError
     prop_assert_eq!(&found, &passages(&document));
     let last = u32::try_from(words.len()).unwrap();
     for passage in &found {
-        prop_assert!(weight(&passage.text) <= MOST + 4, "{:?}", passage);
+        prop_assert!(weight(&passage.text) <= MAX_WEIGHT + 4, "{:?}", passage);
         prop_assert!(passage.text.split_whitespace().count() <= 222);
-        prop_assert!(passage.heading.chars().count() <= HEADINGS + HEADING);
+        prop_assert!(
+            passage.heading.chars().count() <= MAX_HEADING_PATH_CHARACTERS + MAX_HEADING_CHARACTERS
+        );
         let Span { first, last: end, .. } = passage.span;
         prop_assert!(1 <= first && first <= end && end <= last, "{:?}", passage.span);
     }
     for (line, number) in words.iter().zip(1u32..) {
         for word in line {
-            // A word longer than a passage is the only thing that is ever cut.
-            let whole = weight(word) <= MOST - OVERLAP;
+            // Only a word that is longer than a passage is cut.
+            let whole = weight(word) <= MAX_WEIGHT - MAX_OVERLAP_WEIGHT;
             let is_there = |passage: &&Passage| {
                 passage.text.contains(word.as_str()) || passage.heading.contains(word.as_str())
             };
@@ -169,7 +171,7 @@ proptest! {
                 if let Ok(document) = super::super::read::read_text(kind, None, bytes) {
                     for passage in passages(&document) {
                         prop_assert!(!passage.text.trim().is_empty());
-                        prop_assert!(weight(&passage.text) <= MOST + 4);
+                        prop_assert!(weight(&passage.text) <= MAX_WEIGHT + 4);
                     }
                 }
             }

@@ -1,21 +1,23 @@
-//! How much of an encoder's window a text takes, about.
+//! Estimates how much of an encoder's window a text takes.
 
-/// What a passage may weigh. Four are about one token, so that an encoder that looks at 256 tokens
-/// sees all of a passage and its heading too. English prose of this weight has about 900 characters.
-pub(crate) const MOST: usize = 880;
+/// Limits the weight of a passage. Four units are about one token, so an encoder with a window of
+/// 256 tokens sees all of a passage and its heading. English prose of this weight has about 900
+/// characters.
+pub(crate) const MAX_WEIGHT: usize = 880;
 
-/// The weight of a text: of each word its characters and the space behind it, and never less than
+/// Returns the weight of a text: for each word its characters and the space after it, but at least
 /// one token.
 pub(crate) fn weight(text: &str) -> usize {
     text.split_whitespace().map(word).sum()
 }
 
 fn word(word: &str) -> usize {
-    (word.chars().map(character).sum::<usize>() + 1).max(4)
+    (word.chars().map(character_weight).sum::<usize>() + 1).max(4)
 }
 
-/// Encoders know words of European languages; of others, they see one character after another.
-pub(crate) fn character(character: char) -> usize {
+/// Returns the weight of a character. Encoders know words of European languages; text in other
+/// scripts takes about one token for each character.
+pub(crate) fn character_weight(character: char) -> usize {
     match character {
         'a'..='z' | 'A'..='Z' | '\u{80}'..'\u{250}' => 1,
         '0'..='9' => 2,
@@ -31,7 +33,7 @@ mod tests {
     #[test]
     fn prose_of_full_weight_has_about_900_characters_and_fewer_than_220_words() {
         let sentence = "The keeper of the lighthouse writes the time of sunset into the big book. ";
-        let text = sentence.repeat(MOST / weight(sentence));
+        let text = sentence.repeat(MAX_WEIGHT / weight(sentence));
         assert!((780..1_000).contains(&text.len()), "{}", text.len());
         assert!(text.split_whitespace().count() < 220);
         // Short words and other scripts cost what their tokens cost.

@@ -1,12 +1,12 @@
-//! Source code: pieces that begin at the left margin, as functions and types do.
+//! Reads source code into pieces that begin at the left margin, as functions and types do.
 //!
 //! No language is parsed. Blank lines and indentation carry most of the structure in all of them.
 
 use super::document::{Block, BlockKind, Span};
 use super::text::{Line, Lines};
 
-/// Pieces of code with their lines. A piece ends at a blank line if the next line stands at the
-/// left margin and does not close what came before.
+/// Returns pieces of code with their lines. A piece ends at a blank line if the next line begins at
+/// the left margin and does not close the piece.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut open: Option<(Line<'_>, Line<'_>)> = None;

@@ -1,74 +1,75 @@
-//! From bytes to text. What cannot be text is recognised; what had to be guessed is said.
+//! Decodes bytes to text. Binary data is recognised, and guesses are noted.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::unreadable::Unreadable;
 
-/// Of a thousand bytes, so many control characters are still text.
-const MOST_CONTROL: usize = 10;
+/// Limits the control characters in a thousand bytes of text.
+const MAX_CONTROL_PER_THOUSAND: usize = 10;
 
-/// Of a hundred bytes, so many may lie outside of ASCII in a text of Western Europe.
-const MOST_HIGH: usize = 30;
+/// Limits the bytes outside of ASCII in a hundred bytes of a Western European text.
+const MAX_NON_ASCII_PERCENT: usize = 30;
 
-/// A text and what should be known about it.
+/// Is a text with a remark about its decoding.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Decoded {
+pub(crate) struct DecodedText {
     pub(crate) text: String,
     pub(crate) note: Option<String>,
 }
 
-/// Whether these first bytes of a file cannot be the beginning of a text.
+/// Tells whether these first bytes of a file cannot be text.
 pub(crate) fn is_binary(start: &[u8]) -> bool {
     if Encoding::for_bom(start).is_some_and(|(encoding, _)| encoding != UTF_8) {
         return false;
     }
-    start.contains(&0) || control_characters(start) * 1_000 > start.len() * MOST_CONTROL
+    start.contains(&0) || control_characters(start) * 1_000 > start.len() * MAX_CONTROL_PER_THOUSAND
 }
 
 /// Reads bytes as text. `label` is the encoding that a server or a page claims.
-pub(crate) fn decode(bytes: Vec<u8>, label: Option<&str>) -> Result<Decoded, Unreadable> {
+pub(crate) fn decode(bytes: Vec<u8>, label: Option<&str>) -> Result<DecodedText, Unreadable> {
     if let Some((encoding, _)) = Encoding::for_bom(&bytes) {
         let (text, _, replaced) = encoding.decode(&bytes);
         if replaced && (encoding == UTF_16LE || encoding == UTF_16BE) && bytes.len() % 2 == 1 {
             return Err(Unreadable::corrupt("half a character at its end"));
         }
         let note = replaced.then(|| format!("not all of it was valid {}", encoding.name()));
-        return without_nul(text.into_owned(), note);
+        return replace_nul(text.into_owned(), note);
     }
     if is_binary(&bytes) {
         return Err(Unreadable::Binary);
     }
     let bytes = match String::from_utf8(bytes) {
-        Ok(text) => return Ok(Decoded { text, note: None }),
+        Ok(text) => return Ok(DecodedText { text, note: None }),
         Err(error) => error.into_bytes(),
     };
     let claimed = label.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
     if let Some(encoding) = claimed.filter(|encoding| *encoding != UTF_8) {
         let (text, _, replaced) = encoding.decode(&bytes);
         let note = replaced.then(|| format!("not all of it was valid {}", encoding.name()));
-        return without_nul(text.into_owned(), note);
+        return replace_nul(text.into_owned(), note);
     }
-    let Fit { multibyte, invalid } = fit(&bytes);
+    let Utf8Fit { multibyte, invalid } = utf8_fit(&bytes);
     if multibyte > invalid {
         let note = format!("{invalid} places were not valid UTF-8 and were replaced");
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        return Ok(Decoded { text, note: Some(note) });
+        return Ok(DecodedText { text, note: Some(note) });
     }
     if is_plausibly_western(&bytes) {
         let (text, _) = WINDOWS_1252.decode_without_bom_handling(&bytes);
         let note = "it is not UTF-8 and was read as Windows-1252".to_owned();
-        return Ok(Decoded { text: text.into_owned(), note: Some(note) });
+        return Ok(DecodedText { text: text.into_owned(), note: Some(note) });
     }
     Err(Unreadable::Encoding)
 }
 
-/// NUL in a text that came from UTF-16 or a multi-byte encoding: PostgreSQL would refuse it.
-fn without_nul(text: String, note: Option<String>) -> Result<Decoded, Unreadable> {
-    if control_characters(text.as_bytes()) * 1_000 > text.len() * MOST_CONTROL {
+/// Replaces NUL in a text that came from UTF-16 or a multi-byte encoding: PostgreSQL would reject
+/// it.
+fn replace_nul(text: String, note: Option<String>) -> Result<DecodedText, Unreadable> {
+    if control_characters(text.as_bytes()) * 1_000 > text.len() * MAX_CONTROL_PER_THOUSAND {
         return Err(Unreadable::Binary);
     }
     let text = if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text };
-    Ok(Decoded { text, note })
+    Ok(DecodedText { text, note })
 }
 
 fn control_characters(bytes: &[u8]) -> usize {
@@ -78,14 +79,14 @@ fn control_characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(is_odd).count()
 }
 
-/// How far bytes are UTF-8: characters of several bytes, and places that are none.
-struct Fit {
+/// Counts how far bytes are UTF-8: multi-byte characters, and invalid sequences.
+struct Utf8Fit {
     multibyte: usize,
     invalid: usize,
 }
 
-fn fit(bytes: &[u8]) -> Fit {
-    let mut fit = Fit { multibyte: 0, invalid: 0 };
+fn utf8_fit(bytes: &[u8]) -> Utf8Fit {
+    let mut fit = Utf8Fit { multibyte: 0, invalid: 0 };
     for chunk in bytes.utf8_chunks() {
         fit.multibyte += chunk.valid().chars().filter(|character| !character.is_ascii()).count();
         fit.invalid += usize::from(!chunk.invalid().is_empty());
@@ -93,10 +94,11 @@ fn fit(bytes: &[u8]) -> Fit {
     fit
 }
 
-/// Mostly ASCII, and what is not are letters within or beside words, or quotes and dashes.
+/// Tells whether bytes may be Windows-1252: mostly ASCII, and no byte that the encoding leaves
+/// unassigned.
 fn is_plausibly_western(bytes: &[u8]) -> bool {
     let high = bytes.iter().filter(|byte| !byte.is_ascii()).count();
-    if high * 100 > bytes.len() * MOST_HIGH {
+    if high * 100 > bytes.len() * MAX_NON_ASCII_PERCENT {
         return false;
     }
     // Assigned in neither Latin-1 nor Windows-1252.
@@ -107,7 +109,7 @@ fn is_plausibly_western(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn read(bytes: &[u8]) -> Result<Decoded, Unreadable> {
+    fn read(bytes: &[u8]) -> Result<DecodedText, Unreadable> {
         decode(bytes.to_vec(), None)
     }
 

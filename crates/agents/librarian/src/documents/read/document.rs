@@ -1,23 +1,24 @@
-//! What a reader makes of a file: blocks in their order, each with its kind and place.
+//! Defines the document that a reader makes of a file: blocks in order, each with its kind and
+//! position.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A file as it was understood.
+/// Is a file that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
-    /// What the document calls itself; none where it does not.
+    /// The document's own title, if it has one.
     pub title: Option<String>,
-    /// What it was read as.
+    /// The format it was read as.
     pub kind: DocumentKind,
     /// Its content, in order. Never empty.
     pub blocks: Vec<Block>,
-    /// What a person should know about how it was read, such as bytes that had to be replaced.
+    /// Remarks about how it was read, such as bytes that had to be replaced.
     pub notes: Vec<String>,
 }
 
-/// What a file was read as.
+/// Is the format that a file was read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentKind {
@@ -35,18 +36,18 @@ pub enum DocumentKind {
     Docx,
 }
 
-/// A part of a document that belongs together.
+/// Is a part of a document that belongs together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
-    /// What it is.
+    /// The kind of the block.
     pub kind: BlockKind,
-    /// Its text. Where the span counts lines, it is these lines as they stand in the file.
+    /// The text. If the span counts lines, it is these lines as they are in the file.
     pub text: String,
-    /// Where it stands.
+    /// The position in the document.
     pub span: Span,
 }
 
-/// What a block is.
+/// Is the kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockKind {
@@ -62,10 +63,10 @@ pub enum BlockKind {
     Table,
 }
 
-/// Where something stands in its document. Counted from 1, both ends included.
+/// Is a position in a document, counted from 1, with both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// What is counted.
+    /// The unit that is counted.
     pub unit: Unit,
     /// The first.
     pub first: u32,
@@ -73,7 +74,7 @@ pub struct Span {
     pub last: u32,
 }
 
-/// What the positions of a document count.
+/// Is the unit in which positions are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -81,22 +82,22 @@ pub enum Unit {
     Line,
     /// Pages.
     Page,
-    /// Paragraphs, where there are neither lines nor pages that a reader would see.
+    /// Paragraphs, if a reader sees neither lines nor pages.
     Paragraph,
 }
 
 impl Span {
-    /// One place.
+    /// Returns a span of one unit.
     pub fn at(unit: Unit, number: u32) -> Self {
         Self { unit, first: number, last: number }
     }
 
-    /// Lines.
+    /// Returns a span of lines.
     pub fn lines(first: u32, last: u32) -> Self {
         Self { unit: Unit::Line, first, last }
     }
 
-    /// Both, and what is between them.
+    /// Returns the span from the first to the last unit of both.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self {
@@ -122,7 +123,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// A number of things, which is never so large that the limit matters.
+/// Converts a count, which is never so large that the limit matters.
 pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

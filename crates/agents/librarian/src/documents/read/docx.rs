@@ -1,7 +1,7 @@
-//! DOCX: paragraphs, headings by their styles, and tables, out of the XML in the archive.
+//! Reads DOCX: paragraphs, headings by their styles, and tables, from the XML in the archive.
 //!
-//! Call this in the helper process only. The XML is read as it is unpacked, and no more of it than
-//! a document can have, so that an archive of a few bytes cannot become gigabytes here.
+//! Call this in the helper process only. The XML is parsed while it is unpacked, up to a limit, so
+//! that a small archive cannot expand to gigabytes in memory.
 
 use std::collections::HashMap;
 use std::io::{BufReader, Cursor, Read};
@@ -13,8 +13,8 @@ use zip::ZipArchive;
 use super::document::{Block, BlockKind, Document, DocumentKind, Span, Unit};
 use super::unreadable::Unreadable;
 
-/// The most bytes of XML that are unpacked from one part of the archive.
-const MOST_XML: u64 = 64 * 1024 * 1024;
+/// Limits the XML that is unpacked from one part of the archive.
+const MAX_XML_BYTES: u64 = 64 * 1024 * 1024;
 
 type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
@@ -25,20 +25,21 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
         return Err(Unreadable::Encrypted);
     }
     let levels = styles(&mut archive)?;
-    let mut reading = Reading { levels, ..Reading::default() };
-    let found = each_event(&mut archive, "word/document.xml", |event| reading.take(&event))?;
+    let mut builder = DocumentBuilder { levels, ..DocumentBuilder::default() };
+    let found = each_event(&mut archive, "word/document.xml", |event| builder.take(&event))?;
     if !found {
         let format = "an archive without a Word document in it".to_owned();
         return Err(Unreadable::Unsupported { format });
     }
-    let mut title = Title::default();
+    let mut title = TitleReader::default();
     each_event(&mut archive, "docProps/core.xml", |event| title.take(&event))?;
     let own = Some(title.text.trim().to_owned()).filter(|title| !title.is_empty());
-    let title = own.or(reading.title);
-    Ok(Document { title, kind: DocumentKind::Docx, blocks: reading.blocks, notes: Vec::new() })
+    let title = own.or(builder.title);
+    Ok(Document { title, kind: DocumentKind::Docx, blocks: builder.blocks, notes: Vec::new() })
 }
 
-/// Gives out what is in a part of the archive. False where there is no such part.
+/// Calls `take` for each XML event in a part of the archive. Returns false if there is no such
+/// part.
 fn each_event(
     archive: &mut Archive<'_>,
     part: &str,
@@ -52,8 +53,8 @@ fn each_event(
     if file.encrypted() {
         return Err(Unreadable::Encrypted);
     }
-    // One more than allowed, so that it shows when there is more.
-    let mut counted = file.take(MOST_XML + 1);
+    // One more than allowed, to notice that there is more.
+    let mut counted = file.take(MAX_XML_BYTES + 1);
     let mut reader = Reader::from_reader(BufReader::new(&mut counted));
     let mut buffer = Vec::new();
     loop {
@@ -66,12 +67,12 @@ fn each_event(
         }
     }
     if counted.limit() == 0 {
-        return Err(Unreadable::Exhausted { limit: format!("{MOST_XML} bytes unpacked") });
+        return Err(Unreadable::Exhausted { limit: format!("{MAX_XML_BYTES} bytes unpacked") });
     }
     Ok(true)
 }
 
-/// The level of each style that is a heading; 0 is the title.
+/// Returns the level of each style that is a heading; 0 is the title.
 fn styles(archive: &mut Archive<'_>) -> Result<HashMap<String, u8>, Unreadable> {
     let mut levels = HashMap::new();
     let mut current = String::new();
@@ -102,30 +103,30 @@ fn level_of_name(name: &str) -> Option<u8> {
     (1..=8).contains(&level).then_some(level)
 }
 
-/// Outline levels count from 0; 9 is body text.
+/// Converts an outline level, which counts from 0; 9 is body text.
 fn level_of_outline(level: &str) -> Option<u8> {
     level.parse().ok().filter(|level: &u8| *level < 8).map(|level| level + 1)
 }
 
 #[derive(Default)]
-struct Reading {
+struct DocumentBuilder {
     levels: HashMap<String, u8>,
     title: Option<String>,
     blocks: Vec<Block>,
-    /// Paragraphs so far, the one under way included.
+    /// The number of paragraphs so far, including the current one.
     paragraphs: u32,
     text: String,
     in_text: bool,
     level: Option<u8>,
     is_item: bool,
-    /// Rows of cells of the outermost table under way.
+    /// The rows of the current outermost table.
     table: Vec<(u32, Vec<String>)>,
     tables: usize,
-    /// How deep in a copy of what was already read, kept for older programs.
+    /// The nesting depth in fallback content, which repeats text for older programs.
     fallback: usize,
 }
 
-impl Reading {
+impl DocumentBuilder {
     fn take(&mut self, event: &Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
@@ -138,7 +139,7 @@ impl Reading {
                 self.text.push_str(&words.xml10_content());
             }
             Event::GeneralRef(reference) if self.in_text && self.fallback == 0 => {
-                self.text.push_str(&resolved(reference));
+                self.text.push_str(&resolve_reference(reference));
             }
             _ => {}
         }
@@ -156,7 +157,7 @@ impl Reading {
             "p" => {
                 self.paragraphs = self.paragraphs.saturating_add(1);
                 (self.level, self.is_item) = (None, false);
-                // A paragraph in a text box lies within another one.
+                // A paragraph in a text box is nested in another one.
                 self.finish_text();
             }
             "pStyle" => {
@@ -223,7 +224,7 @@ impl Reading {
                 if level == 0 {
                     self.title.get_or_insert_with(|| text.clone());
                 }
-                // The title stands above every heading.
+                // The title is above every heading.
                 (BlockKind::Heading(level + 1), text)
             }
             None if self.is_item => (BlockKind::List, format!("- {text}")),
@@ -246,19 +247,19 @@ impl Reading {
 }
 
 #[derive(Default)]
-struct Title {
+struct TitleReader {
     text: String,
     inside: bool,
 }
 
-impl Title {
+impl TitleReader {
     fn take(&mut self, event: &Event<'_>) {
         match event {
             Event::Start(tag) => self.inside = local(tag) == "title",
             Event::End(_) => self.inside = false,
             Event::Text(words) if self.inside => self.text.push_str(&words.xml10_content()),
             Event::GeneralRef(reference) if self.inside => {
-                self.text.push_str(&resolved(reference));
+                self.text.push_str(&resolve_reference(reference));
             }
             _ => {}
         }
@@ -275,8 +276,8 @@ fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     Some(found.value.into_owned())
 }
 
-/// What stands for a character. Documents have no entities of their own.
-fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> String {
+/// Returns the text of a character reference. Documents define no entities of their own.
+fn resolve_reference(reference: &quick_xml::events::BytesRef<'_>) -> String {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         return character.to_string();
     }

@@ -1,7 +1,7 @@
-//! The helper: this program, started again to read one file that could be hostile.
+//! Runs the helper: this program, started again to read one file that may be malicious.
 //!
-//! Parsers of PDF and archives meet files that were made to break them. Whatever happens to the
-//! helper (a panic, no end, all the memory it may have) costs that one file.
+//! Parsers of PDF and archives meet files that were made to break them. A panic, an endless loop or
+//! exhausted memory in the helper costs that one file only.
 
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
@@ -15,22 +15,23 @@ use super::document::{Document, DocumentKind};
 use super::unreadable::Unreadable;
 use super::{docx, pdf};
 
-/// The first argument that makes a program the helper.
+/// Is the first argument that makes a program the helper.
 pub const READER_ARGUMENT: &str = "__read-document";
 
-/// The address space of the helper.
-const MEMORY: u64 = 1024 * 1024 * 1024;
-/// The processor time of the helper.
-const SECONDS: u64 = 60;
-/// What the helper may answer with.
-const MOST_ANSWER: u64 = 64 * 1024 * 1024;
-/// Longer than the processor time takes on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(10);
+/// Limits the address space of the helper.
+const MAX_MEMORY_BYTES: u64 = 1024 * 1024 * 1024;
+/// Limits the processor time of the helper.
+const MAX_CPU_SECONDS: u64 = 60;
+/// Limits the helper's answer.
+const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
+/// Limits how long the helper may take: longer than its processor time needs on a busy machine.
+const HELPER_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// Does the helper's work if the arguments of this process ask for it.
+/// Does the helper's work if the arguments of this process request it.
 ///
-/// Call it early in `main`. It returns only if this is no helper, or with the code to exit with.
-pub fn reader_requested() -> Option<ExitCode> {
+/// Call it early in `main`. It returns none if this process is no helper, and the exit code
+/// otherwise.
+pub fn run_reader_if_requested() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next()? != READER_ARGUMENT {
         return None;
@@ -42,7 +43,7 @@ pub fn reader_requested() -> Option<ExitCode> {
 
 fn answer(kind: &str) -> std::io::Result<()> {
     limit()?;
-    // A panic is caught or ends the helper; its words are for nobody.
+    // A panic is caught or ends the helper; its message is not needed.
     std::panic::set_hook(Box::new(|_| {}));
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
@@ -55,14 +56,14 @@ fn answer(kind: &str) -> std::io::Result<()> {
     std::io::stdout().write_all(&text)
 }
 
-/// A stricter limit that is there stays.
+/// Sets the limits of this process. A stricter existing limit stays.
 fn limit() -> std::io::Result<()> {
-    // Nobody waits for the answer once the parent is gone.
+    // The answer is useless once the parent process has ended.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     for (resource, most) in [
-        (Resource::As, MEMORY),
-        (Resource::Cpu, SECONDS),
+        (Resource::As, MAX_MEMORY_BYTES),
+        (Resource::Cpu, MAX_CPU_SECONDS),
         (Resource::Fsize, 0),
         (Resource::Nofile, 16),
         (Resource::Core, 0),
@@ -73,7 +74,7 @@ fn limit() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Starts helpers.
+/// Starts helper processes.
 #[derive(Debug, Clone)]
 pub(crate) struct Helper {
     program: PathBuf,
@@ -93,7 +94,7 @@ impl Helper {
         let name = if kind == DocumentKind::Pdf { "pdf" } else { "docx" };
         let mut child = tokio::process::Command::new(&self.program)
             .args([READER_ARGUMENT, name])
-            // Nothing in the environment is the helper's business, keys least of all.
+            // The helper must not see the environment, which may hold keys.
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::piped())
@@ -115,24 +116,26 @@ impl Helper {
             let take = async {
                 let mut answer = Vec::new();
                 if let Some(stdout) = stdout {
-                    stdout.take(MOST_ANSWER + 1).read_to_end(&mut answer).await?;
+                    stdout.take(MAX_ANSWER_BYTES + 1).read_to_end(&mut answer).await?;
                 }
                 Ok::<_, std::io::Error>(answer)
             };
             let ((), answer) = tokio::join!(give, take);
             let answer = answer?;
-            if answer.len() as u64 > MOST_ANSWER {
+            if answer.len() as u64 > MAX_ANSWER_BYTES {
                 // It may still be writing.
                 child.start_kill()?;
             }
             Ok::<_, std::io::Error>((answer, child.wait().await?))
         };
-        let Ok(ended) = tokio::time::timeout(PATIENCE, talk).await else {
-            return Err(Unreadable::Exhausted { limit: format!("{} s", PATIENCE.as_secs()) });
+        let Ok(ended) = tokio::time::timeout(HELPER_TIMEOUT, talk).await else {
+            return Err(Unreadable::Exhausted { limit: format!("{} s", HELPER_TIMEOUT.as_secs()) });
         };
         let (answer, status) = ended?;
-        if answer.len() as u64 > MOST_ANSWER {
-            return Err(Unreadable::Exhausted { limit: format!("{MOST_ANSWER} bytes of text") });
+        if answer.len() as u64 > MAX_ANSWER_BYTES {
+            return Err(Unreadable::Exhausted {
+                limit: format!("{MAX_ANSWER_BYTES} bytes of text"),
+            });
         }
         if status.success() {
             let outcome: Result<Document, Unreadable> = serde_json::from_slice(&answer)
@@ -141,15 +144,16 @@ impl Helper {
         }
         let signal = std::os::unix::process::ExitStatusExt::signal(&status);
         Err(match signal.and_then(Signal::from_named_raw) {
-            // The processor time: the hard limit is the soft one, so it is killed at once.
+            // The processor time: the hard limit equals the soft one, so the process is killed at
+            // once.
             Some(Signal::KILL | Signal::XCPU) => {
-                Unreadable::Exhausted { limit: format!("{SECONDS} s of processor time") }
+                Unreadable::Exhausted { limit: format!("{MAX_CPU_SECONDS} s of processor time") }
             }
-            // Where memory cannot be had, a program aborts.
+            // A program aborts if it gets no memory.
             Some(Signal::ABORT) => {
-                Unreadable::Exhausted { limit: format!("{} MiB of memory", MEMORY >> 20) }
+                Unreadable::Exhausted { limit: format!("{} MiB of memory", MAX_MEMORY_BYTES >> 20) }
             }
-            _ => Unreadable::corrupt(format!("the reader broke down over it ({status})")),
+            _ => Unreadable::corrupt(format!("the reader crashed on it ({status})")),
         })
     }
 }

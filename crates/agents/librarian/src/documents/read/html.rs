@@ -1,4 +1,4 @@
-//! Web pages: the text that a person would read, without scripts, styles and ways around.
+//! Reads web pages: the text that a person would read, without scripts, styles and navigation.
 //!
 //! The page is read as a stream of tags, so that one nested a million deep costs no more than a
 //! flat one.
@@ -7,51 +7,51 @@ use html5gum::{DefaultEmitter, Token, Tokenizer};
 
 use super::document::{Block, BlockKind, Span, Unit, count};
 
-/// What is never read.
-const DROPPED: &[&str] = &[
+/// Lists elements that are never read.
+const SKIPPED_ELEMENTS: &[&str] = &[
     "script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "select",
     "button", "textarea", "dialog",
 ];
 
-/// What is around the text of a page, not in it.
-const AROUND: &[&str] = &["nav", "footer", "aside", "menu"];
+/// Lists elements around the text of a page.
+const NAVIGATION_ELEMENTS: &[&str] = &["nav", "footer", "aside", "menu"];
 
-/// What has no end.
-const VOID: &[&str] = &[
+/// Lists elements without an end tag.
+const VOID_ELEMENTS: &[&str] = &[
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track",
     "wbr",
 ];
 
-/// What stands within a line.
-const INLINE: &[&str] = &[
+/// Lists elements within a line.
+const INLINE_ELEMENTS: &[&str] = &[
     "a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img",
     "input", "ins", "kbd", "label", "mark", "q", "ruby", "rt", "rp", "s", "samp", "small", "span",
     "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
 ];
 
-/// The main part of a page stands for all of it if it has so many bytes of text.
-const ENOUGH: usize = 200;
+/// Sets how much text the main part of a page must have to stand for the whole page.
+const MIN_MAIN_BYTES: usize = 200;
 
-/// The blocks and the title of a page.
+/// Returns the title and the blocks of a page.
 pub(crate) fn read(page: &str) -> (Option<String>, Vec<Block>) {
-    let read = Reading::of(page, true);
-    // A page whose whole text lies in its navigation, perhaps because that was never closed.
-    let read = if read.blocks.is_empty() { Reading::of(page, false) } else { read };
-    let Reading { title, blocks, .. } = read;
+    let read = PageBuilder::of(page, true);
+    // The whole text may be in the navigation, perhaps because that was never closed.
+    let read = if read.blocks.is_empty() { PageBuilder::of(page, false) } else { read };
+    let PageBuilder { title, blocks, .. } = read;
     let main: usize =
         blocks.iter().filter(|(main, _)| *main).map(|(_, block)| block.text.len()).sum();
-    let chosen = blocks.into_iter().filter(|(is_main, _)| main < ENOUGH || *is_main);
+    let chosen = blocks.into_iter().filter(|(is_main, _)| main < MIN_MAIN_BYTES || *is_main);
     let mut blocks: Vec<Block> = chosen.map(|(_, block)| block).collect();
     for (block, number) in blocks.iter_mut().zip(1..) {
         block.span = Span::at(Unit::Paragraph, number);
     }
     let heading = || blocks.iter().find(|block| block.kind == BlockKind::Heading(1));
-    let title = Some(collapse(&title)).filter(|title| !title.is_empty());
+    let title = Some(collapse_whitespace(&title)).filter(|title| !title.is_empty());
     let title = title.or_else(|| heading().map(|block| block.text.clone()));
     (title, blocks)
 }
 
-/// The encoding that a page names in its first bytes.
+/// Returns the encoding that a page names in its first bytes.
 pub(crate) fn charset(page: &[u8]) -> Option<String> {
     let start = page.get(..1_024).unwrap_or(page).to_ascii_lowercase();
     let text = String::from_utf8_lossy(&start).into_owned();
@@ -62,9 +62,9 @@ pub(crate) fn charset(page: &[u8]) -> Option<String> {
 }
 
 #[derive(Default)]
-struct Reading {
+struct PageBuilder {
     title: String,
-    /// Each with whether it lies in the main part.
+    /// The blocks, each with true if it is in the main part.
     blocks: Vec<(bool, Block)>,
     text: String,
     in_title: bool,
@@ -72,16 +72,16 @@ struct Reading {
     preformatted: usize,
     items: usize,
     main: usize,
-    /// Rows of the table under way; none outside of tables.
+    /// The rows of the current table; none outside of tables.
     rows: Option<Vec<Vec<String>>>,
-    /// The element that is left out, and how many of its name are open.
+    /// The element that is skipped, and how many of its name are open.
     skipped: Option<(Vec<u8>, usize)>,
-    without_around: bool,
+    skip_navigation: bool,
 }
 
-impl Reading {
-    fn of(page: &str, without_around: bool) -> Self {
-        let mut reading = Self { without_around, ..Self::default() };
+impl PageBuilder {
+    fn of(page: &str, skip_navigation: bool) -> Self {
+        let mut page_builder = Self { skip_navigation, ..Self::default() };
         let mut emitter = DefaultEmitter::default();
         emitter.naively_switch_states(true);
         for token in Tokenizer::new_with_emitter(page, emitter) {
@@ -93,22 +93,22 @@ impl Reading {
                         match name.as_slice() {
                             b"hidden" => true,
                             b"aria-hidden" => value == b"true",
-                            b"role" => without_around && value == b"navigation",
+                            b"role" => skip_navigation && value == b"navigation",
                             _ => false,
                         }
                     });
-                    reading.start(&tag.name, leaves && !tag.self_closing);
+                    page_builder.start(&tag.name, leaves && !tag.self_closing);
                 }
-                Token::EndTag(tag) => reading.end(&tag.name),
+                Token::EndTag(tag) => page_builder.end(&tag.name),
                 Token::String(words) => {
-                    reading.words(&String::from_utf8_lossy(&words.value));
+                    page_builder.words(&String::from_utf8_lossy(&words.value));
                 }
                 _ => {}
             }
         }
-        reading.flush();
-        reading.close_table();
-        reading
+        page_builder.flush();
+        page_builder.close_table();
+        page_builder
     }
 
     fn start(&mut self, name: &[u8], hidden: bool) {
@@ -117,18 +117,19 @@ impl Reading {
             return;
         }
         let Ok(name) = str::from_utf8(name) else { return };
-        let around = self.without_around && AROUND.contains(&name);
-        // A page that hides its body until a script ran is still a page.
+        let around = self.skip_navigation && NAVIGATION_ELEMENTS.contains(&name);
+        // A page may hide its body until a script has run.
         let hidden = hidden && !matches!(name, "body" | "html" | "main");
-        if !VOID.contains(&name) && (hidden || around || DROPPED.contains(&name)) {
+        if !VOID_ELEMENTS.contains(&name) && (hidden || around || SKIPPED_ELEMENTS.contains(&name))
+        {
             self.skipped = Some((name.as_bytes().to_vec(), 1));
             return;
         }
-        if INLINE.contains(&name) {
+        if INLINE_ELEMENTS.contains(&name) {
             return;
         }
         if let Some(level) = heading_level(name) {
-            // A table with headings in it is there for its looks.
+            // A table with headings in it is only used for layout.
             self.flush();
             self.close_table();
             self.heading = Some(level);
@@ -173,7 +174,7 @@ impl Reading {
             return;
         }
         let Ok(name) = str::from_utf8(name) else { return };
-        if INLINE.contains(&name) {
+        if INLINE_ELEMENTS.contains(&name) {
             return;
         }
         if name == "title" {
@@ -214,9 +215,9 @@ impl Reading {
             return;
         }
         let lines: Vec<String> =
-            text.split('\n').map(collapse).filter(|line| !line.is_empty()).collect();
-        // A break within a paragraph of a page is one that its author wanted only where it is `br`,
-        // which cannot be told from the end of a source line here; both read well as a space.
+            text.split('\n').map(collapse_whitespace).filter(|line| !line.is_empty()).collect();
+        // A line break is meant by the author only if it is a `br`, which cannot be told from the
+        // end of a source line here; both read well as a space.
         let text = lines.join(" ");
         if text.is_empty() {
             return;
@@ -258,7 +259,7 @@ fn heading_level(name: &str) -> Option<u8> {
     }
 }
 
-fn collapse(text: &str) -> String {
+fn collapse_whitespace(text: &str) -> String {
     text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 

@@ -1,10 +1,10 @@
-//! What a file is: by what the server says, by its name, and by its first bytes.
+//! Finds the format of a file by its media type, its name and its first bytes.
 
 use super::document::DocumentKind;
 use super::unreadable::Unreadable;
 
-/// Endings of names whose lines mean something to a compiler or a program.
-const CODE: &[&str] = &[
+/// Lists the file extensions of source code and configuration.
+const CODE_EXTENSIONS: &[&str] = &[
     "asm", "awk", "bash", "bat", "bazel", "c", "cc", "cfg", "clj", "cmake", "conf", "cpp", "cs",
     "css", "cu", "cxx", "d", "dart", "el", "elm", "erl", "ex", "exs", "f90", "fish", "fs", "go",
     "gradle", "graphql", "groovy", "h", "hcl", "hpp", "hs", "hxx", "ini", "java", "jl", "js",
@@ -14,17 +14,17 @@ const CODE: &[&str] = &[
     "toml", "ts", "tsx", "v", "vb", "vim", "vue", "xml", "yaml", "yml", "zig", "zsh",
 ];
 
-/// Names without an ending that are code.
+/// Lists file names without an extension that are code.
 const CODE_NAMES: &[&str] =
     &["makefile", "dockerfile", "rakefile", "gemfile", "justfile", "cmakelists.txt"];
 
-/// What to read the bytes as.
+/// Returns the format to read the bytes as.
 pub(crate) fn kind_of(
     name: &str,
     content_type: Option<&str>,
     start: &[u8],
 ) -> Result<DocumentKind, Unreadable> {
-    // Whatever it is called, these cannot be anything else.
+    // These first bytes decide, whatever the name is.
     if start.starts_with(b"%PDF-") {
         return Ok(DocumentKind::Pdf);
     }
@@ -37,7 +37,7 @@ pub(crate) fn kind_of(
         };
     }
     if start.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
-        // What Word writes when a password is set, and what it wrote before 2007.
+        // Word writes this if a password is set, and wrote it before 2007.
         return Err(match by_name {
             Some(DocumentKind::Docx) => Unreadable::Encrypted,
             _ => Unreadable::Unsupported { format: "an old Office format".to_owned() },
@@ -48,7 +48,7 @@ pub(crate) fn kind_of(
         None => by_name.unwrap_or(DocumentKind::Text),
     };
     match kind {
-        // A header may stand a little further in.
+        // The header may be a little further in.
         DocumentKind::Pdf if !find(start, b"%PDF-") => {
             Err(Unreadable::corrupt("it does not begin as a PDF"))
         }
@@ -74,7 +74,7 @@ fn by_name(name: &str) -> Option<DocumentKind> {
         "txt" | "text" | "log" | "csv" | "tsv" | "rst" | "adoc" | "org" | "tex" => {
             Some(DocumentKind::Text)
         }
-        ending if CODE.contains(&ending) => Some(DocumentKind::Code),
+        ending if CODE_EXTENSIONS.contains(&ending) => Some(DocumentKind::Code),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Markdown: headings, and blocks as their author wrote them.
+//! Reads Markdown: headings, and blocks as their author wrote them.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
 
 use super::document::{Block, BlockKind, Span, count};
 
-/// The blocks, and the title that the front matter or the first heading gives.
+/// Returns the blocks, and the title from the front matter or the first heading.
 pub(crate) fn read(text: &str) -> (Option<String>, Vec<Block>) {
     let (front, body) = front_matter(text);
     let lines = LineStarts::new(text);
@@ -14,7 +14,7 @@ pub(crate) fn read(text: &str) -> (Option<String>, Vec<Block>) {
     let mut end = body;
     for (kind, heading, range) in top_level(&text[body..]) {
         let range = range.start + body..range.end + body;
-        // What belongs to no block, such as the target of a link, is text like any other.
+        // Text outside of blocks, such as the target of a link, becomes a paragraph.
         push(&mut blocks, &lines, text, BlockKind::Paragraph, end..range.start, None);
         end = range.end.max(end);
         push(&mut blocks, &lines, text, kind, range, heading);
@@ -40,14 +40,14 @@ fn push(
     if trimmed.trim().is_empty() {
         return;
     }
-    // Lines are kept whole: a block begins where its first line does.
+    // Lines are kept whole: a block begins at the start of its first line.
     let lead = trimmed.len() - trimmed.trim_start_matches(['\n', '\r']).len();
     let (begin, margin) = (range.start + lead, lines.start_of(range.start + lead));
     let start = if text[margin..begin].trim().is_empty() { margin } else { begin };
     let end = range.start + trimmed.len();
     let span = Span::lines(lines.number(start), lines.number(end - 1));
     match (kind, heading) {
-        // A heading without words names nothing.
+        // A heading without words is no heading.
         (BlockKind::Heading(_), Some(heading)) if heading.trim().is_empty() => {
             let text = text[start..end].to_owned();
             blocks.push(Block { kind: BlockKind::Paragraph, text, span });
@@ -59,7 +59,7 @@ fn push(
     }
 }
 
-/// Kind, words of a heading, and place of each block that lies in no other.
+/// Returns the kind, the heading's text and the range of each top-level block.
 fn top_level(body: &str) -> Vec<(BlockKind, Option<String>, Range<usize>)> {
     let mut found = Vec::new();
     let mut depth = 0usize;
@@ -117,7 +117,7 @@ fn level_of(level: HeadingLevel) -> u8 {
     }
 }
 
-/// The title in a header between `---` lines, and where the text after the header begins.
+/// Returns the title in a header between `---` lines, and where the text after the header begins.
 fn front_matter(text: &str) -> (Option<String>, usize) {
     let mut lines = text.split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else {
@@ -142,7 +142,7 @@ fn front_matter(text: &str) -> (Option<String>, usize) {
     (None, 0)
 }
 
-/// Where lines begin.
+/// Holds the positions where lines begin.
 struct LineStarts {
     starts: Vec<usize>,
 }
@@ -154,7 +154,7 @@ impl LineStarts {
         Self { starts }
     }
 
-    /// The line of a byte, from 1.
+    /// Returns the line of a byte, from 1.
     fn number(&self, offset: usize) -> u32 {
         count(self.starts.partition_point(|start| *start <= offset))
     }

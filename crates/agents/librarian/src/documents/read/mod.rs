@@ -1,6 +1,6 @@
-//! From a file or a page to a [`Document`]: what it is, its text, and where each part stands.
+//! Reads a file or a page into a [`Document`]: its format, its text, and the position of each part.
 //!
-//! Nothing is cut here and nothing is stored. What cannot be read has a reason.
+//! Nothing is cut or stored here. Failures are [`Unreadable`] with a reason.
 
 mod code;
 mod decode;
@@ -16,8 +16,8 @@ mod text;
 mod unreadable;
 
 pub use document::{Block, BlockKind, Document, DocumentKind, Span, Unit};
-pub use helper::{READER_ARGUMENT, reader_requested};
-pub use reader::{Content, ReadLimits, Reader, plain};
+pub use helper::{READER_ARGUMENT, run_reader_if_requested};
+pub use reader::{Content, ReadLimits, Reader, read_plain_text};
 pub use unreadable::Unreadable;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! PDF: the text of each page.
+//! Reads PDF: the text of each page.
 //!
 //! Call this in the helper process only: a hostile file can make the parser panic, hang or take all
 //! the memory it gets.
@@ -49,7 +49,8 @@ fn needs_password(error: &pdf_extract::Error) -> bool {
     text.contains("password") || text.contains("decrypt") || text.contains("encrypt")
 }
 
-/// None where it cannot be read: one bad page does not cost the others.
+/// Returns the text of a page. Returns none if it cannot be read: one bad page does not cost the
+/// others.
 fn page(pdf: &Pdf, number: u32) -> Option<String> {
     let read = catch_unwind(AssertUnwindSafe(|| {
         let mut text = String::new();
@@ -75,7 +76,7 @@ fn paragraphs(page: &str, number: u32) -> Vec<Block> {
     blocks
 }
 
-/// Adds a printed line. A word that was divided at the end of the one before is put together.
+/// Adds a printed line. A word that was hyphenated at the end of the line before is joined.
 fn join(text: &mut String, line: &str) {
     let divided = text.strip_suffix('-').is_some_and(|rest| rest.ends_with(char::is_lowercase))
         && line.starts_with(char::is_lowercase);

@@ -1,4 +1,4 @@
-//! Reading as a whole: size, kind, encoding, and who does the parsing.
+//! Reads a file: checks its size, finds its format and encoding, and chooses the parser.
 
 use std::fs::{File, Metadata};
 use std::io::Read as _;
@@ -12,13 +12,13 @@ use super::kind::kind_of;
 use super::unreadable::Unreadable;
 use super::{code, decode, html, markdown, text};
 
-/// Enough of a file to tell what it is.
-const START: usize = 8 * 1024;
+/// Limits how much of a file is used to find its format.
+const MAX_START_BYTES: usize = 8 * 1024;
 
-/// How much is read.
+/// Limits how much is read.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadLimits {
-    /// Bytes of a file. A larger one is not opened.
+    /// The size of a file in bytes. A larger file is not read.
     pub max_file_bytes: u64,
 }
 
@@ -28,14 +28,14 @@ impl Default for ReadLimits {
     }
 }
 
-/// The bytes of something, with what is known about them.
+/// Holds the bytes of a file or page, with its name and media type.
 #[derive(Debug, Clone)]
 pub struct Content {
     /// The name of the file, or the address of the page.
     pub name: String,
-    /// What the server says it is.
+    /// The media type that the server gives.
     pub content_type: Option<String>,
-    /// All of it.
+    /// All bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -47,34 +47,34 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader that starts `program` for formats whose parsers are better kept apart. It must call
-    /// [`super::reader_requested`].
+    /// Creates a reader that starts `program` for formats whose parsers need a process of their
+    /// own. The program must call [`super::run_reader_if_requested`].
     pub fn new(program: PathBuf, limits: ReadLimits) -> Self {
         Self { helper: Helper::new(program), limits }
     }
 
-    /// A reader that starts this very program.
+    /// Creates a reader that starts this very program.
     pub fn of_this_program(limits: ReadLimits) -> std::io::Result<Self> {
         Ok(Self::new(std::env::current_exe()?, limits))
     }
 
-    /// The bytes of a file, unless they are too many or clearly not text.
+    /// Returns the bytes of a file, unless they are too many or clearly not text.
     pub fn load(&self, path: &Path) -> Result<Content, Unreadable> {
         let file = Access::Anywhere.open(path)?;
         self.load_open(path, &file)
     }
 
-    /// The same, of a file that is open already.
+    /// Does the same for a file that is open already.
     pub fn load_open(&self, path: &Path, file: &File) -> Result<Content, Unreadable> {
         let metadata = file.metadata()?;
-        not_a_file(&metadata)?;
+        require_regular_file(&metadata)?;
         let most = self.limits.max_file_bytes;
         if metadata.len() > most {
             return Err(Unreadable::TooLarge { bytes: metadata.len(), most });
         }
         let name = path.to_string_lossy().into_owned();
         let mut bytes = Vec::new();
-        file.take(START as u64).read_to_end(&mut bytes)?;
+        file.take(MAX_START_BYTES as u64).read_to_end(&mut bytes)?;
         let kind = kind_of(&name, None, &bytes)?;
         if !is_packed(kind) && decode::is_binary(&bytes) {
             return Err(Unreadable::Binary);
@@ -95,15 +95,15 @@ impl Reader {
         if size > self.limits.max_file_bytes {
             return Err(Unreadable::TooLarge { bytes: size, most: self.limits.max_file_bytes });
         }
-        let start = bytes.get(..START).unwrap_or(&bytes);
-        if start.trim_ascii().is_empty() && size <= START as u64 {
+        let start = bytes.get(..MAX_START_BYTES).unwrap_or(&bytes);
+        if start.trim_ascii().is_empty() && size <= MAX_START_BYTES as u64 {
             return Err(Unreadable::Empty);
         }
         let kind = kind_of(&name, content_type.as_deref(), start)?;
         let document = if is_packed(kind) {
             self.helper.read(kind, bytes).await?
         } else {
-            // A large page takes a while, during which others go on.
+            // A large page takes a while and must not block other tasks.
             tokio::task::spawn_blocking(move || read_text(kind, content_type.as_deref(), bytes))
                 .await
                 .map_err(|error| Unreadable::Failed { detail: error.to_string() })??
@@ -119,7 +119,7 @@ fn is_packed(kind: DocumentKind) -> bool {
     matches!(kind, DocumentKind::Pdf | DocumentKind::Docx)
 }
 
-fn not_a_file(metadata: &Metadata) -> Result<(), Unreadable> {
+fn require_regular_file(metadata: &Metadata) -> Result<(), Unreadable> {
     let kind = metadata.file_type();
     let what = if kind.is_file() {
         return Ok(());
@@ -135,8 +135,8 @@ fn not_a_file(metadata: &Metadata) -> Result<(), Unreadable> {
     Err(Unreadable::NotAFile { what: what.to_owned() })
 }
 
-/// A document of plain text that is at hand already. Has no blocks if there is nothing in it.
-pub fn plain(text: &str) -> Document {
+/// Makes a document of plain text. It has no blocks if the text is blank.
+pub fn read_plain_text(text: &str) -> Document {
     Document {
         title: None,
         kind: DocumentKind::Text,
@@ -145,7 +145,7 @@ pub fn plain(text: &str) -> Document {
     }
 }
 
-/// Reads what is text itself.
+/// Reads the formats that are text themselves.
 pub(crate) fn read_text(
     kind: DocumentKind,
     content_type: Option<&str>,

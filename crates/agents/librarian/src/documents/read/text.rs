@@ -1,8 +1,8 @@
-//! Plain text: paragraphs between blank lines.
+//! Reads plain text: paragraphs between blank lines.
 
 use super::document::{Block, BlockKind, Span, count};
 
-/// Paragraphs with their lines.
+/// Returns the paragraphs with their lines.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<(u32, usize, usize)> = None;
@@ -30,7 +30,7 @@ pub(crate) fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// A line, where it begins, and its number from 1.
+/// Is a line with its start and its number from 1.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
     pub(crate) text: &'a str,
@@ -38,7 +38,7 @@ pub(crate) struct Line<'a> {
     pub(crate) number: u32,
 }
 
-/// The lines of a text without their ends.
+/// Iterates over the lines of a text without their ends.
 pub(crate) struct Lines<'a> {
     rest: std::str::SplitInclusive<'a, char>,
     start: usize,

@@ -1,15 +1,16 @@
-//! Why a file could not be read. None of these stops an ingest: the file is listed with its reason.
+//! Defines why a file could not be read. None of these stops an ingest: the file is listed with its
+//! reason.
 
 use serde::{Deserialize, Serialize};
 
-/// Why there is no document.
+/// Says why there is no document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "reason")]
 pub enum Unreadable {
     /// It is not text, whatever its name says.
     #[error("it is binary, not text")]
     Binary,
-    /// It was not read, because of its size.
+    /// It is larger than the limit.
     #[error("it is too large: {bytes} bytes, and at most {most} are read")]
     TooLarge {
         /// Its size, as far as it is known.
@@ -17,65 +18,65 @@ pub enum Unreadable {
         /// The limit.
         most: u64,
     },
-    /// Text in an encoding that cannot be told.
+    /// Text in an unknown encoding.
     #[error("its encoding is not known: save it as UTF-8")]
     Encoding,
     /// It is damaged, or not what its name says.
     #[error("it is damaged: {detail}")]
     Corrupt {
-        /// What is wrong with it.
+        /// The defect.
         detail: String,
     },
-    /// It wants a password.
+    /// It needs a password.
     #[error("it is encrypted: save a copy without a password")]
     Encrypted,
     /// There is no text in it.
     #[error("there is no text in it")]
     Empty,
-    /// A format that is not read.
+    /// A format that is not supported.
     #[error("{format} is not read: save it as text, Markdown, HTML, PDF or DOCX")]
     Unsupported {
-        /// Which one.
+        /// The format.
         format: String,
     },
-    /// The system does not let us.
+    /// The permissions do not allow it.
     #[error("it may not be read: check its permissions")]
     Permission,
-    /// It lies where files are not read.
+    /// It is outside of the workspace.
     #[error("it lies outside of the workspace")]
     Outside,
-    /// Its name is not text, so that it could not be called by it.
+    /// Its name is not text, so it could not be used as a key.
     #[error("its name is not valid UTF-8: rename it")]
     Name,
-    /// A server does not hand it out.
+    /// The server does not deliver it.
     #[error("{detail}")]
     Unreachable {
-        /// What the server or the network said.
+        /// The error of the server or the network.
         detail: String,
     },
     /// A pipe, a device, a socket, or a directory in place of a file.
     #[error("it is {what}, not a file")]
     NotAFile {
-        /// What it is.
+        /// The kind of file.
         what: String,
     },
-    /// It went away or changed while it was read.
+    /// It was removed or changed while it was read, or reading failed otherwise.
     #[error("it cannot be read: {detail}")]
     Failed {
-        /// What the system said.
+        /// The system's error.
         detail: String,
     },
-    /// Reading it took more time or memory than a document is worth.
+    /// Reading it exceeded a limit of time or memory.
     #[error("reading it took more than {limit}")]
     Exhausted {
-        /// What was used up.
+        /// The limit that was exceeded.
         limit: String,
     },
 }
 
 impl Unreadable {
-    /// Whether it was looked at and is not a document, so that nothing earlier of it holds any more.
-    /// Otherwise it may be what it was.
+    /// Tells whether the file was read and is no document, so that an earlier version is stale.
+    /// Otherwise it may be unchanged.
     pub fn is_final(&self) -> bool {
         match self {
             Self::Binary

@@ -1,4 +1,4 @@
-//! `rag_ingest`: a file, a directory or a page into a collection.
+//! Implements `rag_ingest`, which reads a file, a directory or a page into a collection.
 
 use std::path::PathBuf;
 
@@ -8,11 +8,13 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::{DEFAULT_COLLECTION, Ingest, Report, Source, Unreadable, check_collection};
-use super::{NAMED, number};
+use super::super::{
+    DEFAULT_COLLECTION, Ingest, IngestReport, Source, Unreadable, check_collection,
+};
+use super::{MAX_LISTED_COUNT, number};
 use crate::reporting::{MAX_REMARK_CHARACTERS, activity};
 
-/// Reads in the workspace alone.
+/// Reads files in the workspace only.
 pub(super) struct IngestDocuments {
     pub(super) ingest: Ingest,
     pub(super) workspace: PathBuf,
@@ -42,7 +44,7 @@ pub(super) struct IngestResult {
     removed: usize,
     passages: u64,
     skipped: Vec<SkippedView>,
-    /// Those that `skipped` has no room for.
+    /// The number of skipped sources that `skipped` leaves out.
     #[serde(skip_serializing_if = "is_zero")]
     more_skipped: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -61,9 +63,9 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl IngestResult {
-    fn new(collection: String, report: &Report) -> Self {
-        let more_skipped = report.skipped.len().saturating_sub(NAMED);
-        let skipped = report.skipped.iter().take(NAMED);
+    fn new(collection: String, report: &IngestReport) -> Self {
+        let more_skipped = report.skipped.len().saturating_sub(MAX_LISTED_COUNT);
+        let skipped = report.skipped.iter().take(MAX_LISTED_COUNT);
         Self {
             collection,
             documents: report.documents(),
@@ -79,7 +81,7 @@ impl IngestResult {
             notes: report
                 .notes
                 .iter()
-                .take(NAMED)
+                .take(MAX_LISTED_COUNT)
                 .map(|one| format!("{}: {}", one.source, one.note))
                 .collect(),
         }
@@ -150,7 +152,7 @@ impl Tool for IngestDocuments {
     }
 }
 
-/// Returns what became of the documents, in one sentence.
+/// Returns the counts of an ingest, in one sentence.
 fn summary(result: &IngestResult) -> String {
     let IngestResult { added, replaced, unchanged, removed, .. } = result;
     let counts = [

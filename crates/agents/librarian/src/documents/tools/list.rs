@@ -1,4 +1,4 @@
-//! `rag_list`: what is there.
+//! Implements `rag_list`, which lists collections and documents.
 
 use lango_protocol::CallReport;
 use lango_retrieval::{RetrievalError, Space};
@@ -7,11 +7,11 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{NAMED, number};
+use super::{MAX_LISTED_COUNT, number};
 use crate::documents::Ingest;
 use crate::reporting::{MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS};
 
-/// Collections and the first documents.
+/// Lists the collections and the first documents.
 pub(super) struct ListDocuments {
     pub(super) ingest: Ingest,
 }
@@ -25,7 +25,7 @@ pub(super) struct ListResult {
     collections: Vec<CollectionView>,
     /// The first documents of all collections.
     documents: Vec<DocumentView>,
-    /// Whether there are more documents than that.
+    /// True if there are more documents.
     more: bool,
 }
 
@@ -57,10 +57,10 @@ impl Tool for ListDocuments {
         let failed = |error: RetrievalError| ToolError::Failed(error.to_string());
         let retrieval = self.ingest.retrieval();
         let collections = retrieval.collections(Space::Documents).await.map_err(failed)?;
-        let most = u32::try_from(NAMED).unwrap_or(u32::MAX);
+        let most = u32::try_from(MAX_LISTED_COUNT).unwrap_or(u32::MAX);
         let found =
             retrieval.entries(Space::Documents, None, None, most + 1).await.map_err(failed)?;
-        let more = found.len() > NAMED;
+        let more = found.len() > MAX_LISTED_COUNT;
         Ok(ListResult {
             collections: collections
                 .into_iter()
@@ -72,7 +72,7 @@ impl Tool for ListDocuments {
                 .collect(),
             documents: found
                 .into_iter()
-                .take(NAMED)
+                .take(MAX_LISTED_COUNT)
                 .map(|entry| DocumentView {
                     collection: entry.key.collection,
                     source: entry.source,

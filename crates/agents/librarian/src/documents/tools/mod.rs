@@ -1,4 +1,4 @@
-//! The tools that put documents in and list them.
+//! Defines the tools that ingest and list documents.
 
 mod ingest;
 mod list;
@@ -12,15 +12,15 @@ use super::Ingest;
 use ingest::IngestDocuments;
 use list::ListDocuments;
 
-/// Skipped files, notes and documents that a result names.
-const NAMED: usize = 20;
+/// Limits the skipped files, notes and documents in one result.
+const MAX_LISTED_COUNT: usize = 20;
 
 /// Returns a number with its noun.
 fn number(number: u64, one: &str, several: &str) -> String {
     plural(usize::try_from(number).unwrap_or(usize::MAX), one, several)
 }
 
-/// Returns the tools that put documents in and list them. Files are read in `workspace` alone.
+/// Returns the tools that ingest and list documents. Files are read in `workspace` only.
 pub fn document_tools(ingest: &Ingest, workspace: PathBuf) -> Vec<RegisteredTool> {
     vec![
         RegisteredTool::new(IngestDocuments { ingest: ingest.clone(), workspace }),

@@ -1,4 +1,4 @@
-//! `graph_add`: records a relation.
+//! Implements `graph_add`, which records a relation.
 
 use lango_protocol::CallReport;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use lango_retrieval::{EntryKey, Retrieval, Space};
 
 use super::relation::relation;
-use crate::graph::{Added, Name, NewTriple};
+use crate::graph::{AddOutcome, Name, NewTriple};
 use crate::reporting::activity;
 use crate::{Holdings, LibrarianError, Provenance};
 
@@ -31,7 +31,7 @@ pub(crate) struct AddArguments {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct AddOutput {
-    outcome: Added,
+    outcome: AddOutcome,
     subject: String,
     predicate: String,
     object: String,
@@ -85,15 +85,15 @@ impl Tool for AddRelation {
     fn report(&self, _: &AddArguments, output: &AddOutput) -> Option<CallReport> {
         let relation = relation([&output.subject, &output.predicate, &output.object]);
         let summary = match output.outcome {
-            Added::Stored => format!("Recorded: {relation}"),
-            Added::AlreadyThere => format!("Already on record: {relation}"),
+            AddOutcome::Stored => format!("Recorded: {relation}"),
+            AddOutcome::AlreadyThere => format!("Already on record: {relation}"),
         };
         Some(CallReport::new(summary).data(output))
     }
 }
 
-/// The ingested documents that a source names: by their key, with or without a place in them after
-/// it, such as `notes.md, lines 3-9`.
+/// Returns the ingested documents that a source names by their key, with or without a position
+/// after it, such as `notes.md, lines 3-9`.
 async fn documents(retrieval: &Retrieval, source: &str) -> Result<Vec<EntryKey>, LibrarianError> {
     let source = source.trim();
     let end = source.find([',', '#', '(']).unwrap_or(source.len());

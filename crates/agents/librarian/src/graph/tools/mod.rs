@@ -1,4 +1,4 @@
-//! The graph as tools.
+//! Defines the tools of the graph.
 
 mod add;
 mod query;

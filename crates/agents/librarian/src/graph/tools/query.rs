@@ -1,4 +1,4 @@
-//! `graph_query`: which relations are on record.
+//! Implements `graph_query`, which finds relations.
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, one_line, plural};
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::relation::relation;
 use crate::Holdings;
-use crate::graph::{Name, Question, Triple};
+use crate::graph::{Name, RelationQuery, Triple};
 use crate::reporting::{MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, with_remark};
 
-/// Relations in one result.
-const MOST: u32 = 100;
+/// Limits the relations in one result.
+const MAX_RELATION_COUNT: u32 = 100;
 
 pub(crate) struct QueryRelations {
     holdings: Holdings,
@@ -55,16 +55,18 @@ impl Tool for QueryRelations {
         let name = |what, text: &Option<String>| {
             text.as_deref().map(|text| Name::new(what, text)).transpose()
         };
-        let question = Question {
+        let question = RelationQuery {
             subject: name("subject", &given.subject)?,
             predicate: name("predicate", &given.predicate)?,
             object: name("object", &given.object)?,
-            limit: MOST,
-            ..Question::default()
+            limit: MAX_RELATION_COUNT,
+            ..RelationQuery::default()
         };
         let found = self.holdings.graph().query(&question).await?;
         let note = if found.more {
-            Some(format!("there are more than these {MOST}; name more of the relation"))
+            Some(format!(
+                "there are more than these {MAX_RELATION_COUNT}; name more of the relation"
+            ))
         } else if found.triples.is_empty() {
             Some("no such relation is on record".to_owned())
         } else {
@@ -97,7 +99,7 @@ impl Tool for QueryRelations {
     }
 }
 
-/// Returns one entry of a list: the relation and what supports it.
+/// Returns one entry of a list: the relation and its source.
 fn line(triple: &Triple) -> String {
     let relation = relation([&triple.subject, &triple.predicate, &triple.object]);
     match triple.provenance.source.as_deref() {

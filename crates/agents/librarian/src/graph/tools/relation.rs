@@ -1,4 +1,4 @@
-//! A relation as one line of a report.
+//! Formats a relation as one line of a report.
 
 use lango_text::one_line;
 

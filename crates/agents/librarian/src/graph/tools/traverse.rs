@@ -1,4 +1,4 @@
-//! `graph_traverse`: what is around a node.
+//! Implements `graph_traverse`, which follows relations from a node.
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, plural};
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::relation::relation;
 use crate::Holdings;
-use crate::graph::{Direction, Limits, Name, Reach, Traversal};
+use crate::graph::{Direction, Limits, Name, Traversal, TraversalRequest};
 use crate::reporting::{activity, with_remark};
 
 const LIMITS: Limits = Limits { nodes: 200, edges: 400 };
-/// Predicates that one call may name.
-const MOST_PREDICATES: usize = 100;
+/// Limits the predicates of one call.
+const MAX_PREDICATE_COUNT: usize = 100;
 
 pub(crate) struct FollowRelations {
     holdings: Holdings,
@@ -39,7 +39,7 @@ fn default_depth() -> u32 {
     2
 }
 
-/// Nodes by distance, and the relations between them.
+/// Holds the nodes by distance, and the relations between them.
 #[derive(Debug, Serialize)]
 pub(crate) struct TraverseOutput {
     nodes: Vec<NodeView>,
@@ -78,13 +78,13 @@ impl Tool for FollowRelations {
         if given.max_depth == 0 {
             return Err(ToolError::Arguments("max_depth must be at least 1".to_owned()));
         }
-        if given.predicates.len() > MOST_PREDICATES {
+        if given.predicates.len() > MAX_PREDICATE_COUNT {
             return Err(ToolError::Arguments(format!(
-                "at most {MOST_PREDICATES} predicates can be named; leave them out to follow all"
+                "at most {MAX_PREDICATE_COUNT} predicates can be named; leave them out to follow all"
             )));
         }
         let predicate = |text: &String| Name::new("predicate", text);
-        let reach = Reach {
+        let request = TraversalRequest {
             start: Name::new("start_node", &given.start_node)?,
             depth: given.max_depth,
             predicates: given.predicates.iter().map(predicate).collect::<Result<_, _>>()?,
@@ -93,7 +93,7 @@ impl Tool for FollowRelations {
             limits: LIMITS,
             mark_open: false,
         };
-        Ok(output(graph.traverse(&reach, &context.cancel).await?))
+        Ok(output(graph.traverse(&request, &context.cancel).await?))
     }
 
     fn describe(&self, given: &TraverseArguments) -> Option<String> {

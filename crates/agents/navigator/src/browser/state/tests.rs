@@ -1,4 +1,4 @@
-//! Events in, state and reactions out.
+//! Tests events in, state and reactions out.
 
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -25,7 +25,7 @@ fn navigate(state: &mut State, target: &str, url: &str) -> Option<Reaction> {
 #[test]
 fn a_new_tab_is_followed_up_to_a_number_and_its_end_leads_back() {
     let mut state = State::default();
-    for number in 0..MOST_TABS {
+    for number in 0..MAX_TAB_COUNT {
         let reaction = attach(&mut state, "page", &format!("t{number}"));
         assert!(matches!(reaction, Some(Reaction::SetUpTab { .. })));
     }

@@ -1,4 +1,4 @@
-//! Trees in, lines out.
+//! Tests trees in, lines out.
 
 use serde_json::json;
 
@@ -60,6 +60,6 @@ fn a_tree_that_is_too_deep_or_too_large_is_bounded() {
             "role": {"value": "button"}, "name": {"value": "x"}, "backendDOMNodeId": n, "childIds": [(n + 1).to_string()]}))
         .collect();
     let lines = outline(&Value::Array(nodes));
-    assert_eq!(lines.len(), MOST_LINES);
+    assert_eq!(lines.len(), MAX_LINE_COUNT);
     assert!(lines.iter().all(|line| line.len() < 60));
 }

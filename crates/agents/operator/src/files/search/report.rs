@@ -1,4 +1,4 @@
-//! What a search tells a person.
+//! Reports a search to users.
 
 use lango_protocol::CallReport;
 use lango_text::plural;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{FoundLine, SearchResult};
 use crate::sentence::code;
 
-/// Says for programs where the matching lines are.
+/// Reports to programs where the matching lines are.
 #[derive(Serialize)]
 struct Matches<'a> {
     files_searched: usize,

@@ -1,13 +1,13 @@
-//! What is told to people about commands in the background.
+//! Reports commands in the background to users.
 
 use lango_protocol::CallReport;
 use lango_text::code_span;
 use serde::Serialize;
 
-use super::{Standing, Started, State};
+use super::{ProcessSnapshot, StartedProcess, State};
 use crate::sentence::code;
 
-/// Tells programs about a command in the background.
+/// Reports a command in the background to programs.
 #[derive(Serialize)]
 struct ProcessFacts<'a> {
     id: &'a str,
@@ -16,15 +16,15 @@ struct ProcessFacts<'a> {
     seconds: u64,
 }
 
-impl Started {
+impl StartedProcess {
     pub(super) fn report(&self, command: &str) -> CallReport {
         let (command, id) = (code(command), code_span(&self.id));
         CallReport::new(format!("Started {command} in the background, as {id}.")).data(self)
     }
 }
 
-impl Standing {
-    /// Reports how the command stands. The call was unsuccessful where the command failed.
+impl ProcessSnapshot {
+    /// Reports the state of the command. The call was unsuccessful if the command failed.
     pub(super) fn status_report(&self) -> CallReport {
         let report = self.report();
         match self.state {
@@ -33,7 +33,7 @@ impl Standing {
         }
     }
 
-    /// Reports the end of the command. The call was unsuccessful where it could not be ended.
+    /// Reports the end of the command. The call was unsuccessful if it could not be ended.
     pub(super) fn stop_report(&self) -> CallReport {
         let report = self.report();
         match self.state {
@@ -70,13 +70,13 @@ mod tests {
 
     use super::*;
 
-    fn standing(state: State, output: &str) -> Standing {
-        Standing { id: "p1".to_owned(), state, seconds: 1, output: output.to_owned() }
+    fn snapshot(state: State, output: &str) -> ProcessSnapshot {
+        ProcessSnapshot { id: "p1".to_owned(), state, seconds: 1, output: output.to_owned() }
     }
 
     #[test]
     fn a_command_in_the_background_says_how_it_stands() {
-        let running = standing(State::Running, "up\n").status_report();
+        let running = snapshot(State::Running, "up\n").status_report();
         assert_eq!(running.summary, "`p1` has been running for 1 s. The last of what it printed:");
         assert_eq!(running.details, Some(Details::Verbatim("up\n".to_owned())));
         let facts = json!({"id": "p1", "state": "running", "exit_code": null, "seconds": 1});
@@ -87,7 +87,7 @@ mod tests {
             (State::Stopped, "`p1` was stopped. It printed nothing."),
             (State::Failed("no pipe".to_owned()), "`p1` failed: no pipe. It printed nothing."),
         ] {
-            let report = standing(state, "").status_report();
+            let report = snapshot(state, "").status_report();
             assert_eq!((report.summary.as_str(), report.details), (summary, None));
         }
     }
@@ -102,15 +102,15 @@ mod tests {
             (State::Exited(None), true, false),
             (State::Failed("no pipe".to_owned()), true, true),
         ] {
-            let standing = standing(state, "");
-            assert_eq!(standing.status_report().unsuccessful, status, "{standing:?}");
-            assert_eq!(standing.stop_report().unsuccessful, stop, "{standing:?}");
+            let snapshot = snapshot(state, "");
+            assert_eq!(snapshot.status_report().unsuccessful, status, "{snapshot:?}");
+            assert_eq!(snapshot.stop_report().unsuccessful, stop, "{snapshot:?}");
         }
     }
 
     #[test]
     fn a_command_that_was_started_is_named_with_its_id() {
-        let report = Started { id: "p1".to_owned() }.report("make\nmake test");
+        let report = StartedProcess { id: "p1".to_owned() }.report("make\nmake test");
         assert_eq!(report.summary, "Started `make …` in the background, as `p1`.");
         assert_eq!(report.data, Some(json!({"id": "p1"})));
     }

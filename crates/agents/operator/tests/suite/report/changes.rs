@@ -1,4 +1,4 @@
-//! Files that were changed.
+//! Tests the reports of changed files.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Commands that were run.
+//! Tests the reports of commands.
 
 use lango_protocol::Details;
 use lango_sandbox::Level;
@@ -72,7 +72,7 @@ async fn a_command_in_the_background_is_followed_by_its_id() {
     assert_eq!(report.data, Some(json!({"id": "p1"})));
     let report = bench.report("exec_status", json!({"id": "p1"})).await;
     assert!(report.summary.starts_with("`p1` has been running for "), "{}", report.summary);
-    // Its output comes when it comes.
+    // The output may arrive late.
     while bench.call("exec_status", json!({"id": "p1"})).await.unwrap().ends_with("(no output)") {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }

@@ -1,4 +1,4 @@
-//! Files that were looked at.
+//! Tests the reports of files that were read.
 
 use lango_operator::OperatorSettings;
 use lango_protocol::Details;
@@ -34,7 +34,7 @@ async fn a_listing_is_a_list_of_names() {
     let report = bench.report("fs_list", json!({"path": "empty"})).await;
     assert_eq!(parts(&report), ("There is nothing in `empty`.", None, vec![]));
 
-    let settings = OperatorSettings { list_entries: 1, ..OperatorSettings::default() };
+    let settings = OperatorSettings { max_list_entries: 1, ..OperatorSettings::default() };
     let bench = Bench::with(settings).await;
     bench.put("a/b", "1");
     bench.put("a/c", "1");
@@ -81,7 +81,7 @@ async fn a_file_is_shown_to_the_letter() {
 #[tokio::test]
 async fn a_large_file_is_shown_as_far_as_it_goes() {
     let settings =
-        OperatorSettings { largest_file: 10, returned_bytes: 4, ..OperatorSettings::default() };
+        OperatorSettings { max_file_bytes: 10, max_returned_bytes: 4, ..Default::default() };
     let bench = Bench::with(settings).await;
     bench.put("large", "0123456789\nnext\n");
     let report = bench.report("fs_read", json!({"path": "large", "limit": 1})).await;
@@ -117,8 +117,8 @@ async fn a_search_says_how_many_lines_match() {
 #[tokio::test]
 async fn a_search_says_what_it_left_out() {
     let bench = Bench::with(OperatorSettings {
-        largest_file: 10,
-        search_matches: 1,
+        max_file_bytes: 10,
+        max_search_matches: 1,
         ..OperatorSettings::default()
     })
     .await;

@@ -1,4 +1,4 @@
-//! What people are told about calls.
+//! Tests what users are told about calls.
 
 mod changes;
 mod commands;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::support::Bench;
 
-/// The sentence, what stands below it, and the notes.
+/// Returns the sentence, the details below it, and the notes.
 fn parts(report: &CallReport) -> (&str, Option<&Details>, Vec<&str>) {
     let notes = report.notes.iter().map(String::as_str).collect();
     (report.summary.as_str(), report.details.as_ref(), notes)
@@ -41,7 +41,7 @@ async fn every_tool_says_what_a_call_is_about() {
     ] {
         assert_eq!(bench.description(tool, &arguments).as_deref(), Some(description));
     }
-    // Where there is nothing to name, the name of the tool has to do.
+    // Without an object to name, the name of the tool is shown.
     assert_eq!(bench.description("fs_read", &json!({"path": ""})), None);
     let hostile = json!({"command": "echo \u{202e}\u{1b}[2K\nrm x"});
     let described = bench.description("exec_shell", &hostile);

@@ -1,4 +1,4 @@
-//! Skills that were used.
+//! Tests the reports of skills.
 
 use lango_operator::{OperatorSettings, Skills};
 use lango_protocol::Details;

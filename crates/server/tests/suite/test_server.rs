@@ -1,4 +1,4 @@
-//! A server with a team of one, and a model that says the same to everybody.
+//! Starts a server with a single agent and a model that always gives the same answer.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
 use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
-use lango_runtime::{AgentModel, NobodyToAsk, RuleBook, Runtime, RuntimeParts, Scrubber, Settings};
+use lango_runtime::{
+    AgentModel, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, UnattendedApprover,
+};
 use lango_scripted::{Script, ScriptedServer};
 use lango_server::{
-    Access, AccessParts, Callers, Doors, Gate, Listener, OpenAiDoor, OpenAiParts, routes,
+    Access, AccessParts, Callers, Endpoints, Gate, Listener, OpenAiEndpoint, OpenAiParts, routes,
 };
 use lango_store::testing::open;
 use lango_store::{DatabaseLocation, Journal};
@@ -20,7 +22,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) struct Served {
+pub(crate) struct TestServer {
     pub(crate) callers: Callers,
     pub(crate) journal: Journal,
     pub(crate) owner: String,
@@ -29,19 +31,19 @@ pub(crate) struct Served {
     stop: CancellationToken,
 }
 
-impl Drop for Served {
+impl Drop for TestServer {
     fn drop(&mut self) {
         self.stop.cancel();
     }
 }
 
-impl Served {
+impl TestServer {
     pub(crate) async fn start(location: &DatabaseLocation) -> Self {
         let script = Script::parse("test", "[[reply]]\nsay = \"Yes.\"\n").unwrap();
         let model = ScriptedServer::start(script).await.unwrap();
         let id = ModelId::new("script", "scripted");
         let endpoint = Endpoint::new(id, Wire::OpenAi, model.base_url());
-        let asked = Arc::new(RemoteModel::new(endpoint).unwrap());
+        let remote_model = Arc::new(RemoteModel::new(endpoint).unwrap());
         let topology = Topology::standard().unwrap();
         let tree = build_agent_tree(Config {
             multi_agent: true,
@@ -57,10 +59,10 @@ impl Served {
         let journal = Journal::open(database.clone()).await.unwrap();
         let runtime = Runtime::new(RuntimeParts {
             tree,
-            model: AgentModel { model: asked, options: Options::default() },
+            model: AgentModel { model: remote_model, options: Options::default() },
             agent_models: BTreeMap::new(),
             journal: journal.clone(),
-            approver: Arc::new(NobodyToAsk),
+            approver: Arc::new(UnattendedApprover),
             rules: RuleBook::default(),
             context: Vec::new(),
             observers: Vec::new(),
@@ -80,13 +82,13 @@ impl Served {
             notice: Arc::new(|_| ()),
         });
         let closing = CancellationToken::new();
-        let openai = OpenAiDoor::open(OpenAiParts {
+        let openai = OpenAiEndpoint::open(OpenAiParts {
             teams: Arc::new(runtime),
             database: database.clone(),
             journal: journal.clone(),
             closing: closing.clone(),
         });
-        let doors = Doors {
+        let endpoints = Endpoints {
             openai: Some(openai.await.unwrap()),
             others: Vec::new(),
             database,
@@ -97,12 +99,12 @@ impl Served {
         let address = listener.address();
         let stop = CancellationToken::new();
         let stopped = stop.clone().cancelled_owned();
-        let routes = routes(Arc::new(access.unwrap()), doors);
+        let routes = routes(Arc::new(access.unwrap()), endpoints);
         tokio::spawn(listener.serve(routes, stopped, closing, Duration::ZERO, || false));
         Self { callers, journal, owner, model, address, stop }
     }
 
-    /// Sends a request; gives the status, the session and the body.
+    /// Sends a request. Returns the status, the session and the body.
     pub(crate) async fn send(
         &self,
         token: &str,
@@ -128,7 +130,7 @@ impl Served {
         (status, session.unwrap_or_default().to_owned(), json)
     }
 
-    /// A chat completion.
+    /// Requests a chat completion.
     pub(crate) async fn chat(
         &self,
         token: &str,

@@ -1,4 +1,4 @@
-//! What was said in a session and has not been observed yet.
+//! Reads the part of a session that has not been observed yet.
 
 use lango_model::estimate_tokens;
 use lango_protocol::{Event, EventBody, SessionId, Timestamp, TurnId};
@@ -8,27 +8,27 @@ use crate::ChroniclerError;
 use crate::memory::Stores;
 use crate::record::SourceMessage;
 use crate::remember::source;
-use crate::shelf::position;
-use crate::text::cut;
+use crate::rows::position;
+use crate::text::truncate;
 
-/// Events read at a time.
-const PAGE: u32 = 200;
+/// Limits the events that are read at a time.
+const EVENTS_PER_PAGE: u32 = 200;
 
-/// The longest message that is observed, in characters; of a longer one, the beginning.
-const LONGEST_MESSAGE: usize = 8_000;
+/// Limits the message that is observed; a longer one is cut.
+const MAX_MESSAGE_CHARACTERS: usize = 8_000;
 
-/// Up to where a session was worked on.
+/// Says how far a session was processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Watermark {
-    /// Statements of the user up to here were noted.
+    /// The position up to which the user's statements were noted.
     pub(crate) noted: u64,
-    /// The conversation up to here was observed.
+    /// The position up to which the conversation was observed.
     pub(crate) observed: u64,
 }
 
-/// A message.
+/// Is a message of a conversation.
 #[derive(Debug, Clone)]
-pub(crate) struct Said {
+pub(crate) struct ConversationMessage {
     pub(crate) source: SourceMessage,
     pub(crate) turn: TurnId,
     pub(crate) at: Timestamp,
@@ -36,12 +36,12 @@ pub(crate) struct Said {
     pub(crate) text: String,
 }
 
-/// Whole turns, in order.
+/// Holds the messages of whole turns, in order.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Heard {
-    pub(crate) messages: Vec<Said>,
+pub(crate) struct ConversationPart {
+    pub(crate) messages: Vec<ConversationMessage>,
     pub(crate) tokens: u64,
-    /// Where the last turn ended.
+    /// The position and the turn at the end.
     pub(crate) end: Option<(u64, TurnId)>,
 }
 
@@ -59,7 +59,7 @@ impl Stores {
         }
     }
 
-    /// Makes the row of a session, so that moving its mark changes one row.
+    /// Creates the row of a session, so that moving its watermark changes one row.
     pub(crate) async fn ensure_watermark(
         &self,
         session: &SessionId,
@@ -72,57 +72,58 @@ impl Stores {
         Ok(())
     }
 
-    /// Whole finished turns after a position, until they have `most` tokens. At least one turn, if
+    /// Returns whole finished turns after a position, up to `most` tokens, but at least one turn if
     /// there is one.
-    pub(crate) async fn heard(
+    pub(crate) async fn read_turns(
         &self,
         session: &SessionId,
         after: u64,
         most: u64,
-    ) -> Result<Heard, ChroniclerError> {
-        let mut heard = Heard::default();
-        let mut turn = Heard::default();
+    ) -> Result<ConversationPart, ChroniclerError> {
+        let mut part = ConversationPart::default();
+        let mut turn = ConversationPart::default();
         let mut from = after;
         loop {
-            let events = self.journal.said(session, from, PAGE).await?;
-            let Some(last) = events.last() else { return Ok(heard) };
+            let events = self.journal.messages_after(session, from, EVENTS_PER_PAGE).await?;
+            let Some(last) = events.last() else { return Ok(part) };
             from = last.seq;
             for event in &events {
-                if let Some(said) = said(event) {
-                    turn.tokens += estimate_tokens(&said.text);
-                    turn.messages.push(said);
+                if let Some(message) = message_of(event) {
+                    turn.tokens += estimate_tokens(&message.text);
+                    turn.messages.push(message);
                 } else if matches!(event.body, EventBody::TurnFinished(_)) {
-                    if heard.end.is_some() && heard.tokens + turn.tokens > most {
-                        return Ok(heard);
+                    if part.end.is_some() && part.tokens + turn.tokens > most {
+                        return Ok(part);
                     }
-                    heard.tokens += turn.tokens;
-                    heard.messages.append(&mut turn.messages);
-                    heard.end = Some((event.seq, event.turn));
-                    turn = Heard::default();
+                    part.tokens += turn.tokens;
+                    part.messages.append(&mut turn.messages);
+                    part.end = Some((event.seq, event.turn));
+                    turn = ConversationPart::default();
                 }
             }
         }
     }
 }
 
-/// What an event says; nothing for remarks on the way.
-fn said(event: &Event) -> Option<Said> {
+/// Returns the message of an event; none for intermediate messages.
+fn message_of(event: &Event) -> Option<ConversationMessage> {
     let (by_user, text) = match &event.body {
         EventBody::UserMessage { text, sender, .. } => (sender.is_none(), text),
         EventBody::Message { text, answer: true } => (false, text),
         _ => return None,
     };
-    Some(Said {
+    Some(ConversationMessage {
         source: source(event),
         turn: event.turn,
         at: event.at,
         by_user,
-        text: cut(text, LONGEST_MESSAGE),
+        text: truncate(text, MAX_MESSAGE_CHARACTERS),
     })
 }
 
-/// Moves one of the two marks of a session, if it is still where it was.
-pub(crate) fn move_mark(
+/// Returns the statement that moves one of the two watermarks of a session, if it is still at
+/// `from`.
+pub(crate) fn move_watermark(
     session: &SessionId,
     noted: bool,
     from: u64,
@@ -142,15 +143,15 @@ pub(crate) fn move_mark(
         .expect_rows(1)
 }
 
-/// A date at noon UTC, as observations have it.
+/// Parses a date as noon UTC, as observations have it.
 pub(crate) fn noon(date: &str) -> Option<Timestamp> {
     let date: jiff::civil::Date = date.parse().ok()?;
     let noon = date.at(12, 0, 0, 0).to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(Timestamp::from_microseconds(noon.timestamp().as_microsecond()))
 }
 
-/// Reads a date or a time as a tool takes it.
-pub(crate) fn time(given: &str) -> Result<Timestamp, String> {
+/// Parses a date or a time of a tool's arguments.
+pub(crate) fn parse_time(given: &str) -> Result<Timestamp, String> {
     if let Some(time) = noon(given.trim()) {
         return Ok(time);
     }

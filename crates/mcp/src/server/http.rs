@@ -1,4 +1,4 @@
-//! MCP over streamable HTTP: connections that belong to a caller.
+//! Serves MCP over streamable HTTP. Every connection belongs to a caller.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,104 +21,103 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use super::team_server::Endings;
-use super::{Offers, TeamServer};
+use super::team_server::StopSignals;
+use super::{OfferedTools, TeamServer};
 
-/// Connections of one caller. One more closes the one that was used least lately.
-const CONNECTIONS: usize = 64;
-/// A connection that nothing happens on for so long is closed. Longer than a question for the owner
-/// waits.
-const IDLE: Duration = Duration::from_hours(2);
-/// What connections are known by.
+/// Limits the connections of one caller. A further one closes the least recently used one.
+const MAX_CONNECTION_COUNT: usize = 64;
+/// Limits how long a connection may be idle. This is longer than a question to the owner may wait.
+const IDLE_TIMEOUT: Duration = Duration::from_hours(2);
+/// Is the header that identifies a connection.
 const SESSION: &str = "mcp-session-id";
 
-/// What the door is made of.
+/// Holds the parts of the endpoint.
 pub struct McpParts {
-    /// Whom each caller talks to.
+    /// The team of each caller.
     pub teams: Arc<dyn Teams>,
-    /// Which tools it may call itself.
-    pub offers: Arc<dyn Offers>,
-    /// The server ends: so do connections.
+    /// The tools that each caller may call directly.
+    pub offers: Arc<dyn OfferedTools>,
+    /// Is cancelled when the server shuts down; connections then end.
     pub closing: CancellationToken,
 }
 
-/// MCP over HTTP, at `/mcp`.
-pub struct McpDoor {
+/// Serves MCP over HTTP, at `/mcp`.
+pub struct McpEndpoint {
     router: Router,
 }
 
-impl McpDoor {
-    /// Puts the parts together.
+impl McpEndpoint {
+    /// Creates the endpoint from its parts.
     pub fn new(parts: McpParts) -> Self {
         let McpParts { teams, offers, closing } = parts;
-        let endings = Endings { closing: closing.clone(), ..Endings::default() };
-        let router = door_for(closing, move |caller| {
+        let signals = StopSignals { closing: closing.clone(), ..StopSignals::default() };
+        let router = endpoint_for(closing, move |caller| {
             TeamServer::new(caller.clone(), Arc::clone(&teams), Arc::clone(&offers))
-                .ending(endings.clone())
+                .with_signals(signals.clone())
         });
         Self { router }
     }
 
-    /// Its routes. Every request must carry the `Caller` as an extension.
+    /// Returns its routes. Every request must carry the `Caller` as an extension.
     pub fn router(&self) -> Router {
         self.router.clone()
     }
 }
 
-/// Makes what serves a connection of a caller.
-pub trait ServesCaller<H>: Fn(&Caller) -> H + Send + Sync + 'static {}
+/// Creates the handler of a connection of a caller.
+pub trait HandlerFactory<H>: Fn(&Caller) -> H + Send + Sync + 'static {}
 
-impl<H, F: Fn(&Caller) -> H + Send + Sync + 'static> ServesCaller<H> for F {}
+impl<H, F: Fn(&Caller) -> H + Send + Sync + 'static> HandlerFactory<H> for F {}
 
-/// The routes of a door whose connections are served by what `serves` makes.
-pub fn door_for<H: ServerHandler>(
+/// Returns the routes of an endpoint whose connections are handled by what `serves` creates.
+pub fn endpoint_for<H: ServerHandler>(
     closing: CancellationToken,
-    serves: impl ServesCaller<H>,
+    serves: impl HandlerFactory<H>,
 ) -> Router {
-    let door = Arc::new(Door { serves: Arc::new(serves), closing, desks: Mutex::default() });
-    Router::new().route("/mcp", any(handle::<H>)).with_state(door)
+    let state = Arc::new(HttpState { serves: Arc::new(serves), closing, services: Mutex::default() });
+    Router::new().route("/mcp", any(handle::<H>)).with_state(state)
 }
 
-struct Door<H> {
-    serves: Arc<dyn ServesCaller<H>>,
+struct HttpState<H> {
+    serves: Arc<dyn HandlerFactory<H>>,
     closing: CancellationToken,
-    /// What serves each caller. Connections of one are not known to the others, whatever id they
-    /// say. A lock that is held to look one up, or to make it.
-    desks: Mutex<HashMap<Caller, Arc<Desk<H>>>>,
+    /// The service of each caller. A caller cannot use the connections of another, whatever id it
+    /// sends. The lock is held only to find or create a service.
+    services: Mutex<HashMap<Caller, Arc<CallerService<H>>>>,
 }
 
-/// What serves one caller.
-struct Desk<H> {
+/// Serves one caller.
+struct CallerService<H> {
     service: StreamableHttpService<H, LocalSessionManager>,
     connections: Arc<LocalSessionManager>,
-    /// When each connection was last used. A lock that is held for one look-up.
+    /// The time at which each connection was last used. The lock is held for one lookup.
     used: Mutex<HashMap<String, Instant>>,
 }
 
-impl<H: ServerHandler> Door<H> {
-    fn desk(&self, caller: &Caller) -> Arc<Desk<H>> {
-        let mut desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(desk) = desks.get(caller) {
-            return Arc::clone(desk);
+impl<H: ServerHandler> HttpState<H> {
+    fn caller_service(&self, caller: &Caller) -> Arc<CallerService<H>> {
+        let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(caller_service) = services.get(caller) {
+            return Arc::clone(caller_service);
         }
         let mut connections = LocalSessionManager::default();
-        connections.session_config.keep_alive = Some(IDLE);
+        connections.session_config.keep_alive = Some(IDLE_TIMEOUT);
         let connections = Arc::new(connections);
         let (serves, who) = (Arc::clone(&self.serves), caller.clone());
-        // Who may ask was checked before, for all doors alike.
+        // Hosts and origins were checked before, for all endpoints.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .disable_allowed_origins()
             .with_cancellation_token(self.closing.child_token());
         let service =
             StreamableHttpService::new(move || Ok(serves(&who)), Arc::clone(&connections), config);
-        let desk = Arc::new(Desk { service, connections, used: Mutex::default() });
-        desks.insert(caller.clone(), Arc::clone(&desk));
-        desk
+        let caller_service = Arc::new(CallerService { service, connections, used: Mutex::default() });
+        services.insert(caller.clone(), Arc::clone(&caller_service));
+        caller_service
     }
 }
 
-impl<H> Desk<H> {
+impl<H> CallerService<H> {
     fn touch(&self, connection: &str) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = used.get_mut(connection) {
@@ -126,11 +125,11 @@ impl<H> Desk<H> {
         }
     }
 
-    /// Notes a new connection; the one that has to go for it, if any.
+    /// Records a new connection. Returns the one that has to be closed for it, if any.
     fn begin(&self, connection: &str) -> Option<String> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.retain(|_, at| at.elapsed() < IDLE);
-        let oldest = (used.len() >= CONNECTIONS)
+        used.retain(|_, at| at.elapsed() < IDLE_TIMEOUT);
+        let oldest = (used.len() >= MAX_CONNECTION_COUNT)
             .then(|| used.iter().min_by_key(|(_, at)| **at).map(|(id, _)| id.clone()))
             .flatten();
         if let Some(oldest) = &oldest {
@@ -146,34 +145,34 @@ impl<H> Desk<H> {
 }
 
 async fn handle<H: ServerHandler>(
-    State(door): State<Arc<Door<H>>>,
+    State(state): State<Arc<HttpState<H>>>,
     caller: Option<Extension<Caller>>,
     request: Request,
 ) -> Response {
     let Some(Extension(caller)) = caller else {
         let body = json!({ "jsonrpc": "2.0", "id": null,
-            "error": { "code": -32600, "message": "this server wants to know who asks" } });
+            "error": { "code": -32600, "message": "this server requires a token" } });
         return (StatusCode::UNAUTHORIZED, Json(body)).into_response();
     };
-    let desk = door.desk(&caller);
+    let caller_service = state.caller_service(&caller);
     let header = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
     let named = header.map(str::to_owned);
     let is_end = request.method() == Method::DELETE;
     if let Some(connection) = &named {
-        desk.touch(connection);
+        caller_service.touch(connection);
     }
-    let response = match desk.service.clone().oneshot(request).await {
+    let response = match caller_service.service.clone().oneshot(request).await {
         Ok(response) => response.map(Body::new),
         Err(never) => match never {},
     };
     match (&named, response.headers().get(SESSION).and_then(|id| id.to_str().ok())) {
         (None, Some(new)) => {
-            if let Some(oldest) = desk.begin(new) {
+            if let Some(oldest) = caller_service.begin(new) {
                 // It may have ended by itself.
-                let _ = desk.connections.close_session(&oldest.into()).await;
+                let _ = caller_service.connections.close_session(&oldest.into()).await;
             }
         }
-        (Some(connection), _) if is_end && response.status().is_success() => desk.end(connection),
+        (Some(connection), _) if is_end && response.status().is_success() => caller_service.end(connection),
         _ => {}
     }
     response

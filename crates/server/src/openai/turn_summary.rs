@@ -1,4 +1,4 @@
-//! A turn as a client of this wire is told it: a fold over its events.
+//! Summarizes a turn for a client of the OpenAI API, as a fold over its events.
 
 use std::collections::HashMap;
 
@@ -8,16 +8,18 @@ use lango_protocol::{
 };
 use serde::Serialize;
 
-/// The most steps that are told. A turn has limits of its own; these keep the response small.
-const MAX_STEPS: usize = 256;
+/// Limits the steps that are reported. A turn has its own limits; this one keeps the response
+/// small.
+const MAX_STEP_COUNT: usize = 256;
 
-/// One thing that the team did. What exactly a call was about is not told: it may show what is on
-/// this machine.
+/// Describes one action of the team. The arguments of a call are not reported, because they may
+/// reveal data of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Step {
-    /// A task was handed to an agent.
-    Handover {
+    /// A task was transferred to an agent.
+    #[serde(rename = "handover")]
+    Transfer {
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<String>,
         agent: String,
@@ -32,32 +34,32 @@ pub(super) enum Step {
     },
 }
 
-/// Something that a client can be told at once.
+/// Is a change that is reported to a client at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Update {
-    /// A step began, changed or ended.
+    /// A step started, changed or ended.
     Step(Step),
-    /// The answer, which stands.
+    /// The final answer.
     Answer(String),
 }
 
-/// What is known of a turn so far.
+/// Holds the state of a turn so far.
 #[derive(Debug, Clone)]
-pub(super) struct Telling {
+pub(super) struct TurnSummary {
     pub(super) session: SessionId,
     pub(super) turn: TurnId,
     pub(super) created: Timestamp,
-    /// Who gave the answer.
+    /// The agent that answered.
     pub(super) agent: Option<String>,
     pub(super) answer: Option<String>,
     pub(super) steps: Vec<Step>,
     pub(super) usage: Usage,
     pub(super) outcome: Option<Outcome>,
-    /// Where each call is among the steps.
-    places: HashMap<CallId, usize>,
+    /// The position of each call among the steps.
+    positions: HashMap<CallId, usize>,
 }
 
-impl Telling {
+impl TurnSummary {
     pub(super) fn new(session: SessionId, turn: TurnId) -> Self {
         Self {
             session,
@@ -68,15 +70,15 @@ impl Telling {
             steps: Vec::new(),
             usage: Usage::default(),
             outcome: None,
-            places: HashMap::new(),
+            positions: HashMap::new(),
         }
     }
 
-    /// Takes the next event.
+    /// Applies the next event.
     ///
-    /// Pieces of text are not told as they come. Until a model call has ended well nobody knows
-    /// whether its words stand: it may break off and begin anew, or turn out to be a remark before a
-    /// call. On this wire nothing can be taken back, so an answer is told once it is one.
+    /// Pieces of text are not forwarded as they stream. Until a model call has ended, its text is
+    /// not final: the call may fail and start again, or the text may be a remark before a tool
+    /// call. This API cannot retract text, so an answer is sent when it is final.
     pub(super) fn take(&mut self, event: &Event) -> Option<Update> {
         match &event.body {
             EventBody::UserMessage { .. } => {
@@ -95,9 +97,9 @@ impl Telling {
             EventBody::Transfer { call, to, .. } => {
                 let from = event.author.clone();
                 let agent = to.to_string();
-                self.begin(call, Step::Handover { from, agent, status: "started" })
+                self.begin(call, Step::Transfer { from, agent, status: "started" })
             }
-            EventBody::TransferFinished { call, status, .. } => self.change(call, word_of(*status)),
+            EventBody::TransferFinished { call, status, .. } => self.change(call, delegation_status_name(*status)),
             EventBody::ToolCall { call, tool, .. } => {
                 let (agent, tool) = (event.author.clone(), tool.clone());
                 self.begin(call, Step::Tool { agent, tool, status: "started" })
@@ -106,7 +108,7 @@ impl Telling {
             EventBody::ApprovalResolved { call, decision: ApprovalDecision::Approved, .. } => {
                 self.change(call, "approved")
             }
-            EventBody::ToolResult { call, status, .. } => self.change(call, status_of(*status)),
+            EventBody::ToolResult { call, status, .. } => self.change(call, call_status_name(*status)),
             EventBody::TurnFinished(outcome) => {
                 self.outcome = Some(outcome.clone());
                 None
@@ -116,24 +118,24 @@ impl Telling {
     }
 
     fn begin(&mut self, call: &CallId, step: Step) -> Option<Update> {
-        if self.steps.len() >= MAX_STEPS {
+        if self.steps.len() >= MAX_STEP_COUNT {
             return None;
         }
-        self.places.insert(call.clone(), self.steps.len());
+        self.positions.insert(call.clone(), self.steps.len());
         self.steps.push(step.clone());
         Some(Update::Step(step))
     }
 
     fn change(&mut self, call: &CallId, now: &'static str) -> Option<Update> {
-        let step = self.places.get(call).and_then(|place| self.steps.get_mut(*place))?;
+        let step = self.positions.get(call).and_then(|position| self.steps.get_mut(*position))?;
         match step {
-            Step::Handover { status, .. } | Step::Tool { status, .. } => *status = now,
+            Step::Transfer { status, .. } | Step::Tool { status, .. } => *status = now,
         }
         Some(Update::Step(step.clone()))
     }
 }
 
-fn word_of(status: DelegationStatus) -> &'static str {
+fn delegation_status_name(status: DelegationStatus) -> &'static str {
     match status {
         DelegationStatus::Answered => "answered",
         DelegationStatus::Rejected => "rejected",
@@ -143,7 +145,7 @@ fn word_of(status: DelegationStatus) -> &'static str {
     }
 }
 
-fn status_of(status: CallStatus) -> &'static str {
+fn call_status_name(status: CallStatus) -> &'static str {
     match status {
         CallStatus::Ok => "ok",
         CallStatus::Error => "error",

@@ -1,4 +1,4 @@
-//! Rows of memories, observations and reflections, read and written.
+//! Reads and writes the rows of memories, observations and reflections.
 
 use lango_protocol::{SessionId, Timestamp};
 use lango_retrieval::{EntryKey, NewEntry, NewPassage, Space};
@@ -8,39 +8,39 @@ use crate::ChroniclerError;
 use crate::memory::{Memory, Stores};
 use crate::record::{Observation, Reflection, StoredMemory};
 
-/// The collection of memories in the index.
-pub(crate) const COLLECTION: &str = "user";
+/// Names the collection of memories in the index.
+pub(crate) const MEMORY_COLLECTION: &str = "user";
 
-/// The collection of observations.
-pub(crate) const OBSERVED: &str = "observations";
+/// Names the collection of observations in the index.
+pub(crate) const OBSERVATION_COLLECTION: &str = "observations";
 
-const MEMORY: &str =
+const MEMORY_COLUMNS: &str =
     "id, kind, content, about, origin, superseded_by, at, created_at, session, turn, sources";
-const OBSERVATION: &str = "id, session, content, priority, at, created_at, extractive, first_seq, last_seq, sources, condensed_by";
-const REFLECTION: &str = "id, session, content, about, generation, extractive, created_at, sources";
+const OBSERVATION_COLUMNS: &str = "id, session, content, priority, at, created_at, extractive, first_seq, last_seq, sources, condensed_by";
+const REFLECTION_COLUMNS: &str = "id, session, content, about, generation, extractive, created_at, sources";
 
 impl Memory {
-    /// Memories that hold, or with `all` those that were superseded too; the latest first.
+    /// Returns the current memories, with `all` also the superseded ones, the latest first.
     pub async fn memories(&self, all: bool) -> Result<Vec<StoredMemory>, ChroniclerError> {
         let only = if all { "" } else { "WHERE superseded_by IS NULL " };
-        let sql = format!("SELECT {MEMORY} FROM memories {only}ORDER BY created_at DESC, id");
+        let sql = format!("SELECT {MEMORY_COLUMNS} FROM memories {only}ORDER BY created_at DESC, id");
         let rows = self.stores().database.query(Statement::new(sql)).await?;
-        Ok(rows.iter().map(memory).collect::<Result<_, _>>()?)
+        Ok(rows.iter().map(read_memory).collect::<Result<_, _>>()?)
     }
 
-    /// One memory.
+    /// Returns a memory by its id.
     pub async fn memory(&self, id: &str) -> Result<Option<StoredMemory>, ChroniclerError> {
         self.stores().memory(id).await
     }
 
-    /// The observations of a session, or of all, the latest first.
+    /// Returns the observations of a session, or of all, the latest first.
     pub async fn observations(
         &self,
         session: Option<&SessionId>,
         limit: u32,
     ) -> Result<Vec<Observation>, ChroniclerError> {
         let sql = format!(
-            "SELECT {OBSERVATION} FROM observations WHERE session = $1 OR $2 = 1 \
+            "SELECT {OBSERVATION_COLUMNS} FROM observations WHERE session = $1 OR $2 = 1 \
              ORDER BY created_at DESC, last_seq DESC, id LIMIT $3"
         );
         let statement = Statement::new(sql)
@@ -48,17 +48,17 @@ impl Memory {
             .bind(i64::from(session.is_none()))
             .bind(limit);
         let rows = self.stores().database.query(statement).await?;
-        Ok(rows.iter().map(observation).collect::<Result<_, _>>()?)
+        Ok(rows.iter().map(read_observation).collect::<Result<_, _>>()?)
     }
 
-    /// The reflections of a session, or of all, the latest first.
+    /// Returns the reflections of a session, or of all, the latest first.
     pub async fn reflections(
         &self,
         session: Option<&SessionId>,
         limit: u32,
     ) -> Result<Vec<Reflection>, ChroniclerError> {
         let sql = format!(
-            "SELECT {REFLECTION} FROM reflections WHERE session = $1 OR $2 = 1 \
+            "SELECT {REFLECTION_COLUMNS} FROM reflections WHERE session = $1 OR $2 = 1 \
              ORDER BY created_at DESC, id LIMIT $3"
         );
         let statement = Statement::new(sql)
@@ -66,40 +66,40 @@ impl Memory {
             .bind(i64::from(session.is_none()))
             .bind(limit);
         let rows = self.stores().database.query(statement).await?;
-        Ok(rows.iter().map(reflection).collect::<Result<_, _>>()?)
+        Ok(rows.iter().map(read_reflection).collect::<Result<_, _>>()?)
     }
 }
 
 impl Stores {
     pub(crate) async fn memory(&self, id: &str) -> Result<Option<StoredMemory>, ChroniclerError> {
-        let sql = format!("SELECT {MEMORY} FROM memories WHERE id = $1");
+        let sql = format!("SELECT {MEMORY_COLUMNS} FROM memories WHERE id = $1");
         let rows = self.database.query(Statement::new(sql).bind(id).brief()).await?;
-        Ok(rows.first().map(memory).transpose()?)
+        Ok(rows.first().map(read_memory).transpose()?)
     }
 
     pub(crate) async fn observation(
         &self,
         id: &str,
     ) -> Result<Option<Observation>, ChroniclerError> {
-        let sql = format!("SELECT {OBSERVATION} FROM observations WHERE id = $1");
+        let sql = format!("SELECT {OBSERVATION_COLUMNS} FROM observations WHERE id = $1");
         let rows = self.database.query(Statement::new(sql).bind(id).brief()).await?;
-        Ok(rows.first().map(observation).transpose()?)
+        Ok(rows.first().map(read_observation).transpose()?)
     }
 
-    /// Observations that went into no reflection, the oldest first.
+    /// Returns the observations that are in no reflection, the oldest first.
     pub(crate) async fn uncondensed(
         &self,
         session: &SessionId,
     ) -> Result<Vec<Observation>, ChroniclerError> {
         let sql = format!(
-            "SELECT {OBSERVATION} FROM observations \
+            "SELECT {OBSERVATION_COLUMNS} FROM observations \
              WHERE session = $1 AND condensed_by IS NULL ORDER BY last_seq, created_at, id"
         );
         let rows = self.database.query(Statement::new(sql).bind(session.as_str())).await?;
-        Ok(rows.iter().map(observation).collect::<Result<_, _>>()?)
+        Ok(rows.iter().map(read_observation).collect::<Result<_, _>>()?)
     }
 
-    /// The statements that write a memory and its place in the index.
+    /// Returns the statements that write a memory and its index entry.
     pub(crate) async fn insertion(
         &self,
         memory: &StoredMemory,
@@ -125,10 +125,10 @@ impl Stores {
         Ok(statements)
     }
 
-    /// The statements that let one memory take the place of another: the old one stays, and is found
-    /// no more.
+    /// Returns the statements that let one memory supersede another: the old one stays but is not
+    /// found any more.
     pub(crate) fn supersession(&self, old: &str, new: &str) -> Vec<Statement> {
-        let mut statements = self.retrieval.removal(&key(old));
+        let mut statements = self.retrieval.removal(&memory_key(old));
         statements.push(
             Statement::new(
                 "UPDATE memories SET superseded_by = $2 WHERE id = $1 AND superseded_by IS NULL",
@@ -141,19 +141,19 @@ impl Stores {
     }
 }
 
-/// A memory in the index.
-pub(crate) fn key(id: &str) -> EntryKey {
-    EntryKey::new(Space::Memories, COLLECTION, id)
+/// Returns the index key of a memory.
+pub(crate) fn memory_key(id: &str) -> EntryKey {
+    EntryKey::new(Space::Memories, MEMORY_COLLECTION, id)
 }
 
-/// An observation in the index.
+/// Returns the index key of an observation.
 pub(crate) fn observation_key(id: &str) -> EntryKey {
-    EntryKey::new(Space::Memories, OBSERVED, id)
+    EntryKey::new(Space::Memories, OBSERVATION_COLLECTION, id)
 }
 
 impl Stores {
-    /// The statements that write an observation, so that it is found.
-    pub(crate) async fn observed(
+    /// Returns the statements that write an observation and its index entry.
+    pub(crate) async fn observation_insertion(
         &self,
         observation: &Observation,
     ) -> Result<Vec<Statement>, ChroniclerError> {
@@ -182,7 +182,7 @@ fn entry(memory: &StoredMemory) -> NewEntry {
         position: String::new(),
     };
     NewEntry {
-        key: key(&memory.id),
+        key: memory_key(&memory.id),
         title: memory.about.clone(),
         source: memory.id.clone(),
         digest: memory.created_at.as_microseconds().to_string(),
@@ -223,7 +223,7 @@ pub(crate) fn insert_reflection(reflection: &Reflection) -> Result<Statement, St
     .bind(json(&reflection.sources)?))
 }
 
-/// PostgreSQL has no text with NUL in it.
+/// Replaces NUL, which PostgreSQL does not accept in text.
 pub(crate) fn without_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
@@ -236,7 +236,7 @@ pub(crate) fn json<T: serde::Serialize>(value: &T) -> Result<String, StoreError>
     serde_json::to_string(value).map_err(|error| StoreError::Query { reason: error.to_string() })
 }
 
-/// A column that this program cannot have written.
+/// Returns the error for a value that this program cannot have written.
 pub(crate) fn corrupt(reason: impl std::fmt::Display) -> StoreError {
     StoreError::Corrupt {
         location: "the chronicler's tables".to_owned(),
@@ -248,7 +248,7 @@ fn list<T: serde::de::DeserializeOwned>(text: &str) -> Result<Vec<T>, StoreError
     serde_json::from_str(text).map_err(corrupt)
 }
 
-fn memory(row: &Row) -> Result<StoredMemory, StoreError> {
+fn read_memory(row: &Row) -> Result<StoredMemory, StoreError> {
     Ok(StoredMemory {
         id: row.text(0)?.to_owned(),
         kind: row.text(1)?.parse().map_err(corrupt)?,
@@ -264,7 +264,7 @@ fn memory(row: &Row) -> Result<StoredMemory, StoreError> {
     })
 }
 
-fn observation(row: &Row) -> Result<Observation, StoreError> {
+fn read_observation(row: &Row) -> Result<Observation, StoreError> {
     Ok(Observation {
         id: row.text(0)?.to_owned(),
         session: row.text(1)?.parse().map_err(corrupt)?,
@@ -279,7 +279,7 @@ fn observation(row: &Row) -> Result<Observation, StoreError> {
     })
 }
 
-fn reflection(row: &Row) -> Result<Reflection, StoreError> {
+fn read_reflection(row: &Row) -> Result<Reflection, StoreError> {
     Ok(Reflection {
         id: row.text(0)?.to_owned(),
         session: row.text(1)?.parse().map_err(corrupt)?,

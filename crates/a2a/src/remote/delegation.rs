@@ -1,4 +1,4 @@
-//! One hand-over, from the message to what came of it.
+//! Runs one delegation to a remote agent, from the message to the reply.
 
 use std::time::Duration;
 
@@ -6,46 +6,47 @@ use lango_runtime::{RemoteReply, RemoteRequest};
 use lango_store::StoreError;
 
 use super::agent::A2aRemote;
-use super::answer::{Results, in_words};
-use super::error::Trouble;
-use super::peer::Heard;
-use super::tasks::{Known, Place, Stage};
+use super::answer::{Results, render_parts};
+use super::error::ExchangeError;
+use super::peer::UpdateStream;
+use super::tasks::{DelegationKey, RemoteTask, Stage};
 use super::trace::traceparent;
-use super::wire::{Names, Outgoing, Part, Picture, State, Status, Task, Update, Version};
+use super::wire::{OutgoingMessage, Part, Picture, State, Status, Task, TaskIds, Update, Version};
 
-const FIRST_WAIT: Duration = Duration::from_millis(200);
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// Questions about a task that may go unanswered in a row.
-const LOST_POLLS: u32 = 3;
+const MIN_RETRY_INTERVAL: Duration = Duration::from_millis(200);
+const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(5);
+/// Limits how many consecutive status requests may go unanswered.
+const MAX_LOST_POLL_COUNT: u32 = 3;
 
-/// A hand-over under way.
-pub(crate) struct Talk<'a> {
+/// A delegation in progress.
+pub(crate) struct Delegation<'a> {
     pub(crate) remote: &'a A2aRemote,
     request: &'a RemoteRequest,
-    place: Place<'a>,
+    key: DelegationKey<'a>,
     pub(crate) trace: String,
-    pub(crate) names: Names,
+    pub(crate) ids: TaskIds,
     results: Results,
-    /// What the agent said on the way.
+    /// The latest progress message of the agent.
     progress: String,
     events: usize,
-    /// A stream broke off: what came meanwhile may be missing.
+    /// True if a stream broke, so that updates may be missing.
     was_cut: bool,
-    /// A stream begins that answers a question.
+    /// True if the message answers a question of the agent.
     answers: bool,
 }
 
-impl<'a> Talk<'a> {
+impl<'a> Delegation<'a> {
     pub(crate) fn new(remote: &'a A2aRemote, request: &'a RemoteRequest) -> Self {
-        let place = Place { session: &request.session, agent: &remote.name, call: &request.call };
+        let key =
+            DelegationKey { session: &request.session, agent: &remote.name, call: &request.call };
         let trace = traceparent(request.turn, &request.call, request.trace.as_deref());
-        let (names, results) = (Names::default(), Results::default());
+        let (ids, results) = (TaskIds::default(), Results::default());
         Self {
             remote,
             request,
-            place,
+            key,
             trace,
-            names,
+            ids,
             results,
             progress: String::new(),
             events: 0,
@@ -54,33 +55,37 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Hands the task over, or takes it up again, and listens until nothing more comes.
-    pub(crate) async fn hold(&mut self) -> Result<RemoteReply, Trouble> {
-        let Place { session, agent, call } = self.place;
+    /// Sends the task, or resumes it, and follows it to its end.
+    pub(crate) async fn run(&mut self) -> Result<RemoteReply, ExchangeError> {
+        let DelegationKey { session, agent, call } = self.key;
         match self.remote.tasks.of_call(session, agent, call).await? {
             Some(known) => self.take_up(known).await,
             None => self.begin().await,
         }
     }
 
-    async fn begin(&mut self) -> Result<RemoteReply, Trouble> {
-        let Place { session, agent, .. } = self.place;
+    async fn begin(&mut self) -> Result<RemoteReply, ExchangeError> {
+        let DelegationKey { session, agent, .. } = self.key;
         let newest = self.remote.tasks.newest(session, agent).await?;
         let mut waiting = self.remote.tasks.waiting(session).await?;
         waiting.retain(|(name, _)| name == agent.as_str());
         let waiting = waiting.last().map(|(_, known)| known);
         if let Some(known) = waiting.filter(|known| known.turn == self.request.turn.to_string()) {
-            // The user has not seen the question yet: nobody else answers it.
+            // The user has not seen the question yet, and only the user answers it.
             return Ok(self.question(known.stage, &known.question));
         }
         let message = self.message(newest.as_ref(), waiting);
         let (context, task) = (message.context.as_deref(), message.task.as_deref());
-        self.remote.tasks.begin(&self.place, self.request.turn, context, task).await?;
+        self.remote.tasks.begin(&self.key, self.request.turn, context, task).await?;
         self.send(&message).await
     }
 
-    /// The message: the task, or the user's own words where the agent waits for them.
-    fn message(&self, newest: Option<&Known>, waiting: Option<&Known>) -> Outgoing {
+    /// Returns the message: the task, or the user's own words if the agent waits for them.
+    fn message(
+        &self,
+        newest: Option<&RemoteTask>,
+        waiting: Option<&RemoteTask>,
+    ) -> OutgoingMessage {
         let user_text = Some(&self.request.user_text).filter(|text| !text.trim().is_empty());
         let answer = waiting.and(user_text);
         let takes = |media_type: &str| {
@@ -90,7 +95,7 @@ impl<'a> Talk<'a> {
             modes.iter().any(|mode| mode == media_type || *mode == group || mode == "*/*")
         };
         let images = self.request.images.iter().filter(|image| takes(&image.media_type));
-        Outgoing {
+        OutgoingMessage {
             id: format!("lango-{}-{}", self.request.turn, self.request.call),
             text: answer.unwrap_or(&self.request.task).clone(),
             pictures: images
@@ -104,27 +109,27 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Goes on with a hand-over that this program was interrupted in.
-    async fn take_up(&mut self, known: Known) -> Result<RemoteReply, Trouble> {
+    /// Resumes a delegation after this program was interrupted.
+    async fn take_up(&mut self, known: RemoteTask) -> Result<RemoteReply, ExchangeError> {
         match known.stage {
-            Stage::Asked | Stage::AskedForProof => {
+            Stage::InputRequired | Stage::AuthRequired => {
                 return Ok(self.question(known.stage, &known.question));
             }
-            Stage::Sent | Stage::Under | Stage::Over => {}
+            Stage::Sent | Stage::InProgress | Stage::Ended => {}
         }
-        self.names = Names { task: known.task.clone(), context: known.context.clone() };
+        self.ids = TaskIds { task: known.task.clone(), context: known.context.clone() };
         let Some(task) = known.task.clone() else {
-            if known.stage == Stage::Over {
+            if known.stage == Stage::Ended {
                 let lost = "its answer was lost when this program was interrupted";
-                return Err(Trouble::Broken(lost.to_owned()));
+                return Err(ExchangeError::Broken(lost.to_owned()));
             }
-            // The same message again: whoever got it knows it by its id.
+            // The same message again: an agent that received it recognizes its id.
             let message = self.message(Some(&known), None);
             return self.send(&message).await;
         };
         let now = self.remote.peer.get(&task, &self.trace).await?;
         if waits(&now) && known.stage == Stage::Sent {
-            // The answer was about to go out, and it did not arrive.
+            // The answer was about to be sent, and did not arrive.
             let message = self.message(Some(&known), Some(&known));
             return self.send(&message).await;
         }
@@ -134,11 +139,11 @@ impl<'a> Talk<'a> {
         if self.remote.streaming { self.listen(None).await } else { self.poll().await }
     }
 
-    async fn send(&mut self, message: &Outgoing) -> Result<RemoteReply, Trouble> {
+    async fn send(&mut self, message: &OutgoingMessage) -> Result<RemoteReply, ExchangeError> {
         if self.remote.streaming {
             self.answers = message.task.is_some();
-            let heard = self.remote.peer.stream(message, &self.trace).await?;
-            return self.listen(Some(heard)).await;
+            let updates = self.remote.peer.stream(message, &self.trace).await?;
+            return self.listen(Some(updates)).await;
         }
         let update = self.remote.peer.send(message, &self.trace).await?;
         match self.take(update).await? {
@@ -147,49 +152,52 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Listens to the stream. One that breaks off is taken up again, a few times.
-    async fn listen(&mut self, first: Option<Heard>) -> Result<RemoteReply, Trouble> {
-        let mut heard = first;
-        let mut wait = FIRST_WAIT;
+    /// Follows the stream. A broken stream is resumed a few times.
+    async fn listen(&mut self, first: Option<UpdateStream>) -> Result<RemoteReply, ExchangeError> {
+        let mut updates = first;
+        let mut wait = MIN_RETRY_INTERVAL;
         for _ in 0..=self.remote.peer.limits.resubscriptions {
-            if let Some(stream) = &mut heard {
-                match self.hear(stream).await {
+            if let Some(stream) = &mut updates {
+                match self.read_stream(stream).await {
                     Ok(Some(reply)) => return Ok(reply),
-                    Ok(None) | Err(Trouble::Broken(_)) => {}
-                    // Said in a stream, but it says the same as below.
-                    Err(Trouble::Refused { .. }) if self.was_cut => break,
-                    Err(trouble) => return Err(trouble),
+                    Ok(None) | Err(ExchangeError::Broken(_)) => {}
+                    // The same refusal as below, sent inside a stream.
+                    Err(ExchangeError::Refused { .. }) if self.was_cut => break,
+                    Err(error) => return Err(error),
                 }
                 tokio::time::sleep(wait).await;
-                wait = (wait * 3).min(LONGEST_WAIT);
+                wait = (wait * 3).min(MAX_RETRY_INTERVAL);
             }
-            let Some(task) = self.names.task.clone() else {
+            let Some(task) = self.ids.task.clone() else {
                 let unknown =
                     "before it said that it has the task; whether it does it is not known";
-                return Err(Trouble::Broken(unknown.to_owned()));
+                return Err(ExchangeError::Broken(unknown.to_owned()));
             };
             self.was_cut = true;
             if self.remote.peer.interface.version == Version::ZeroThree {
-                // The Python kit of 0.3 writes every piece twice once there is a second listener.
+                // The Python SDK of 0.3 writes every piece twice once there is a second listener.
                 break;
             }
-            heard = match self.remote.peer.subscribe(&task, &self.trace).await {
+            updates = match self.remote.peer.subscribe(&task, &self.trace).await {
                 Ok(stream) => Some(stream),
-                Err(Trouble::Unreachable(_) | Trouble::Broken(_)) => {
+                Err(ExchangeError::Unreachable(_) | ExchangeError::Broken(_)) => {
                     tokio::time::sleep(wait).await;
-                    wait = (wait * 3).min(LONGEST_WAIT);
+                    wait = (wait * 3).min(MAX_RETRY_INTERVAL);
                     None
                 }
-                // It is over already, or cannot be listened to: then it can be asked about.
-                Err(Trouble::Refused { .. } | Trouble::Status { .. }) => break,
-                Err(trouble) => return Err(trouble),
+                // The task is over, or does not support subscriptions: its status can be requested.
+                Err(ExchangeError::Refused { .. } | ExchangeError::Status { .. }) => break,
+                Err(error) => return Err(error),
             };
         }
         self.poll().await
     }
 
-    async fn hear(&mut self, heard: &mut Heard) -> Result<Option<RemoteReply>, Trouble> {
-        while let Some(update) = self.remote.peer.next(heard).await? {
+    async fn read_stream(
+        &mut self,
+        updates: &mut UpdateStream,
+    ) -> Result<Option<RemoteReply>, ExchangeError> {
+        while let Some(update) = self.remote.peer.next(updates).await? {
             if let Some(reply) = self.take(update).await? {
                 return Ok(Some(reply));
             }
@@ -197,13 +205,13 @@ impl<'a> Talk<'a> {
         Ok(None)
     }
 
-    /// Asks about the task until it is settled.
-    async fn poll(&mut self) -> Result<RemoteReply, Trouble> {
-        let mut wait = FIRST_WAIT;
+    /// Requests the status of the task until it is settled.
+    async fn poll(&mut self) -> Result<RemoteReply, ExchangeError> {
+        let mut wait = MIN_RETRY_INTERVAL;
         let mut lost = 0;
         loop {
-            let Some(task) = self.names.task.clone() else {
-                return Err(Trouble::Garbage("an answer that names no task".to_owned()));
+            let Some(task) = self.ids.task.clone() else {
+                return Err(ExchangeError::Malformed("an answer that names no task".to_owned()));
             };
             match self.remote.peer.get(&task, &self.trace).await {
                 Ok(task) => {
@@ -212,26 +220,30 @@ impl<'a> Talk<'a> {
                         return Ok(reply);
                     }
                 }
-                Err(Trouble::Unreachable(_) | Trouble::Broken(_)) if lost < LOST_POLLS => lost += 1,
-                Err(trouble) => return Err(trouble),
+                Err(ExchangeError::Unreachable(_) | ExchangeError::Broken(_))
+                    if lost < MAX_LOST_POLL_COUNT =>
+                {
+                    lost += 1
+                }
+                Err(error) => return Err(error),
             }
             tokio::time::sleep(wait).await;
-            wait = (wait * 2).min(LONGEST_WAIT);
+            wait = (wait * 2).min(MAX_RETRY_INTERVAL);
         }
     }
 
-    /// Takes in one thing that was said; the reply, where it was the last.
-    async fn take(&mut self, update: Update) -> Result<Option<RemoteReply>, Trouble> {
+    /// Processes one update. Returns the reply if it was the last.
+    async fn take(&mut self, update: Update) -> Result<Option<RemoteReply>, ExchangeError> {
         self.events += 1;
-        let most = self.remote.peer.limits.events;
-        if self.events > most {
-            return Err(Trouble::TooMuch(format!("more than {most} events")));
+        let limit = self.remote.peer.limits.events;
+        if self.events > limit {
+            return Err(ExchangeError::TooMuch(format!("more than {limit} events")));
         }
-        self.learn(update.names().clone()).await?;
+        self.record_ids(update.ids().clone()).await?;
         match update {
             Update::Message { parts, .. } => {
-                self.note(Stage::Over, "").await?;
-                Ok(Some(RemoteReply::Answered { text: in_words(&parts) }))
+                self.record_stage(Stage::Ended, "").await?;
+                Ok(Some(RemoteReply::Answered { text: render_parts(&parts) }))
             }
             Update::Artifact { artifact, append, .. } => {
                 let new = self.results.add(artifact, append);
@@ -239,9 +251,10 @@ impl<'a> Talk<'a> {
                 Ok(None)
             }
             Update::Status { status, .. } if self.was_cut && status.state.is_settled() => {
-                // Some agents begin a second stream with what comes next: the whole has everything.
+                // Some agents begin a second stream with the next update only: the whole task has
+                // everything.
                 self.was_cut = false;
-                let task = match self.names.task.clone() {
+                let task = match self.ids.task.clone() {
                     Some(task) => self.remote.peer.get(&task, &self.trace).await?,
                     None => return self.conclude(&status, &[]).await,
                 };
@@ -249,7 +262,7 @@ impl<'a> Talk<'a> {
             }
             Update::Status { status, .. } => self.conclude(&status, &[]).await,
             Update::Task(task) if self.events == 1 && self.answers && waits(&task) => {
-                // The task as it was before the answer: what comes of that comes next.
+                // This is the task before the answer; the updates after the answer follow.
                 self.results.take(&task);
                 Ok(None)
             }
@@ -257,40 +270,43 @@ impl<'a> Talk<'a> {
         }
     }
 
-    async fn take_task(&mut self, task: &Task) -> Result<Option<RemoteReply>, Trouble> {
+    async fn take_task(&mut self, task: &Task) -> Result<Option<RemoteReply>, ExchangeError> {
         let new = self.results.take(task);
         self.show(new);
-        self.conclude(&task.status, &task.said).await
+        self.conclude(&task.status, &task.last_message).await
     }
 
-    /// Notes the names of task and conversation as soon as they are known: after a crash, the task is
-    /// found by them.
-    async fn learn(&mut self, names: Names) -> Result<(), Trouble> {
+    /// Stores the ids of the task and the conversation as soon as they are known, so that the task
+    /// is found after a crash.
+    async fn record_ids(&mut self, ids: TaskIds) -> Result<(), ExchangeError> {
         let first = self.events == 1;
-        if !first
-            && names.task.is_some()
-            && names.task != self.names.task
-            && self.names.task.is_some()
-        {
-            return Err(Trouble::Garbage("an answer that is about another task".to_owned()));
+        if !first && ids.task.is_some() && ids.task != self.ids.task && self.ids.task.is_some() {
+            return Err(ExchangeError::Malformed(
+                "an answer that is about another task".to_owned(),
+            ));
         }
-        let learnt = Names {
-            task: names.task.or_else(|| self.names.task.clone()),
-            context: names.context.or_else(|| self.names.context.clone()),
+        let learnt = TaskIds {
+            task: ids.task.or_else(|| self.ids.task.clone()),
+            context: ids.context.or_else(|| self.ids.context.clone()),
         };
-        if learnt != self.names || first {
-            self.names = learnt;
-            self.note(Stage::Under, "").await?;
+        if learnt != self.ids || first {
+            self.ids = learnt;
+            self.record_stage(Stage::InProgress, "").await?;
         }
         Ok(())
     }
 
-    pub(crate) async fn note(&self, stage: Stage, question: &str) -> Result<(), StoreError> {
-        let (context, task) = (self.names.context.as_deref(), self.names.task.as_deref());
-        self.remote.tasks.note(&self.place, context, task, stage, question).await
+    pub(crate) async fn record_stage(
+        &self,
+        stage: Stage,
+        question: &str,
+    ) -> Result<(), StoreError> {
+        let (context, task) = (self.ids.context.as_deref(), self.ids.task.as_deref());
+        self.remote.tasks.record_stage(&self.key, context, task, stage, question).await
     }
 
-    /// Words go out as they come. Whoever does not take them gets the whole at the end.
+    /// Forwards text as it arrives. A receiver that does not take it gets the whole text at the
+    /// end.
     fn show(&self, words: String) {
         if !words.is_empty() {
             let _ = self.request.words.try_send(words);
@@ -300,9 +316,9 @@ impl<'a> Talk<'a> {
     async fn conclude(
         &mut self,
         status: &Status,
-        said: &[Part],
-    ) -> Result<Option<RemoteReply>, Trouble> {
-        let message = in_words(&status.message);
+        last_message: &[Part],
+    ) -> Result<Option<RemoteReply>, ExchangeError> {
+        let message = render_parts(&status.message);
         if !status.state.is_settled() {
             if !message.is_empty() {
                 self.progress = message;
@@ -313,21 +329,28 @@ impl<'a> Talk<'a> {
         let nothing = String::new;
         let (stage, words) = match status.state {
             State::InputRequired | State::AuthRequired => {
-                let words = first([message, in_words(said), self.results.text(), nothing()]);
+                let words =
+                    first([message, render_parts(last_message), self.results.text(), nothing()]);
                 let stage = match status.state {
-                    State::AuthRequired => Stage::AskedForProof,
-                    _ => Stage::Asked,
+                    State::AuthRequired => Stage::AuthRequired,
+                    _ => Stage::InputRequired,
                 };
                 (stage, words)
             }
             State::Completed => {
                 let progress = std::mem::take(&mut self.progress);
-                (Stage::Over, first([self.results.text(), message, in_words(said), progress]))
+                (
+                    Stage::Ended,
+                    first([self.results.text(), message, render_parts(last_message), progress]),
+                )
             }
-            _ => (Stage::Over, first([message, in_words(said), self.results.text(), nothing()])),
+            _ => (
+                Stage::Ended,
+                first([message, render_parts(last_message), self.results.text(), nothing()]),
+            ),
         };
         let words = words.unwrap_or_default();
-        self.note(stage, &words).await?;
+        self.record_stage(stage, &words).await?;
         let reason = |without: &str| match words.as_str() {
             "" => format!("{} {without}", self.remote.name),
             words => words.to_owned(),
@@ -341,15 +364,16 @@ impl<'a> Talk<'a> {
         }))
     }
 
-    /// What the user is asked. Only the user answers it: what is kept here is not looked at.
+    /// Returns the question for the user. Only the user answers it; stored credentials are not
+    /// used.
     fn question(&self, stage: Stage, words: &str) -> RemoteReply {
         let name = &self.remote.name;
         let question = match (stage, words) {
-            (Stage::AskedForProof, words) => {
+            (Stage::AuthRequired, words) => {
                 let quoted =
                     if words.is_empty() { String::new() } else { format!(" It says: {words}\n") };
                 format!(
-                    "{name} wants to be shown who you are before it goes on.{quoted}\n\
+                    "{name} requires authentication before it continues.{quoted}\n\
                      Nothing was sent to it. What you answer is passed on to {name} as you write it, so \
                      write no password or key unless {name} should have it."
                 )
@@ -361,7 +385,7 @@ impl<'a> Talk<'a> {
     }
 }
 
-/// Whether a task waits for the user.
+/// Tells whether a task waits for the user.
 fn waits(task: &Task) -> bool {
     matches!(task.status.state, State::InputRequired | State::AuthRequired)
 }

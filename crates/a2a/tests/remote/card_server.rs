@@ -1,4 +1,4 @@
-//! A place that has a card, and an agent that is real.
+//! Starts a server with one card, and a real agent.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -18,9 +18,9 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
-/// What a place says, and how often it was asked.
+/// The card and headers that the server sends, and its request counts.
 #[derive(Default)]
-pub(crate) struct Says {
+pub(crate) struct CardServerState {
     pub(crate) card: Value,
     pub(crate) cache_control: Option<&'static str>,
     pub(crate) etag: Option<&'static str>,
@@ -28,25 +28,25 @@ pub(crate) struct Says {
     pub(crate) unchanged: usize,
 }
 
-/// A server of one card, with caching headers, which the kits do not send.
-pub(crate) struct Place {
+/// A server of one card, with caching headers, which the SDKs do not send.
+pub(crate) struct CardServer {
     pub(crate) url: String,
-    /// Held to change what is said, and to count.
-    pub(crate) says: Arc<Mutex<Says>>,
+    /// Locked to change the response, and to count.
+    pub(crate) state: Arc<Mutex<CardServerState>>,
     server: JoinHandle<()>,
 }
 
-impl Place {
+impl CardServer {
     pub(crate) async fn open() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let says = Arc::new(Mutex::new(Says { card: card(&url, "as it was"), ..Says::default() }));
+        let state = Arc::new(Mutex::new(CardServerState { card: card(&url, "as it was"), ..CardServerState::default() }));
         let app = Router::new()
             .route("/.well-known/agent-card.json", get(answer))
             .route("/other.json", get(answer))
-            .with_state(Arc::clone(&says));
+            .with_state(Arc::clone(&state));
         let server = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-        Self { url, says, server }
+        Self { url, state, server }
     }
 
     pub(crate) fn close(&self) {
@@ -54,12 +54,12 @@ impl Place {
     }
 
     pub(crate) fn counts(&self) -> (usize, usize) {
-        let says = self.says.lock().unwrap();
-        (says.whole, says.unchanged)
+        let state = self.state.lock().unwrap();
+        (state.whole, state.unchanged)
     }
 }
 
-/// A card of an agent at this place.
+/// Returns the card of an agent at this address.
 pub(crate) fn card(url: &str, description: &str) -> Value {
     json!({
         "name": "Somebody", "description": description, "version": "1",
@@ -70,17 +70,17 @@ pub(crate) fn card(url: &str, description: &str) -> Value {
     })
 }
 
-async fn answer(State(says): State<Arc<Mutex<Says>>>, headers: HeaderMap) -> Response {
-    let mut says = says.lock().unwrap();
+async fn answer(State(state): State<Arc<Mutex<CardServerState>>>, headers: HeaderMap) -> Response {
+    let mut state = state.lock().unwrap();
     let asked = headers.get("if-none-match").and_then(|value| value.to_str().ok());
-    let mut response = if asked.is_some() && asked == says.etag {
-        says.unchanged += 1;
+    let mut response = if asked.is_some() && asked == state.etag {
+        state.unchanged += 1;
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        says.whole += 1;
-        axum::Json(says.card.clone()).into_response()
+        state.whole += 1;
+        axum::Json(state.card.clone()).into_response()
     };
-    let marks = [("cache-control", says.cache_control), ("etag", says.etag)];
+    let marks = [("cache-control", state.cache_control), ("etag", state.etag)];
     for (name, value) in marks.into_iter().filter_map(|(name, value)| Some((name, value?))) {
         response.headers_mut().insert(name, value.parse().unwrap());
     }
@@ -101,14 +101,14 @@ pub(crate) fn config(url: &str) -> RemoteConfig {
     }
 }
 
-/// A directory as a program that begins has it.
+/// Opens a directory as a program does at its start.
 pub(crate) async fn directory(location: &DatabaseLocation, config: RemoteConfig) -> Directory {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let database = lango_store::testing::open(location).await;
     Directory::open(database, vec![config], Duration::from_secs(5)).await.unwrap()
 }
 
-/// An agent made with the Python kit. Killed when dropped.
+/// An agent built with the Python SDK. Killed when dropped.
 pub(crate) struct Agent {
     _child: Child,
     pub(crate) url: String,

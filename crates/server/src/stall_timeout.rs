@@ -1,6 +1,6 @@
-//! A connection whose client has to take what it asked for.
+//! Closes a connection whose client does not read its response.
 //!
-//! A client that stops reading would keep its place among the connections for ever.
+//! A client that stops reading would occupy a connection forever.
 
 use std::io;
 use std::pin::Pin;
@@ -10,20 +10,20 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// Gives up when nothing could be written for a while.
-pub(crate) struct Patient<S> {
+/// Fails when nothing could be written for a while.
+pub(crate) struct StallTimeout<S> {
     stream: S,
     limit: Duration,
-    /// Runs while the client takes nothing.
+    /// Runs while the client does not read.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
+impl<S> StallTimeout<S> {
     pub(crate) fn new(stream: S, limit: Duration) -> Self {
         Self { stream, limit, stalled: None }
     }
 
-    /// What a write came to; one that has to wait does not wait for ever.
+    /// Limits how long a pending write may wait.
     fn progress<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -40,7 +40,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for StallTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -50,7 +50,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for StallTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -93,19 +93,19 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn who_takes_nothing_loses_the_connection_and_who_is_slow_does_not() {
         let (ours, theirs) = tokio::io::duplex(64);
-        let mut patient = Patient::new(ours, Duration::from_millis(50));
-        let stalled = patient.write_all(&[0; 1000]).await.unwrap_err();
+        let mut connection = StallTimeout::new(ours, Duration::from_millis(50));
+        let stalled = connection.write_all(&[0; 1000]).await.unwrap_err();
         assert_eq!(stalled.kind(), io::ErrorKind::TimedOut);
         drop(theirs);
 
         let (ours, mut theirs) = tokio::io::duplex(64);
-        let mut patient = Patient::new(ours, Duration::from_secs(10));
+        let mut connection = StallTimeout::new(ours, Duration::from_secs(10));
         let reading = tokio::spawn(async move {
             let mut taken = Vec::new();
             theirs.read_to_end(&mut taken).await.map(|_| taken.len())
         });
-        patient.write_all(&[0; 1000]).await.unwrap();
-        drop(patient);
+        connection.write_all(&[0; 1000]).await.unwrap();
+        drop(connection);
         assert_eq!(reading.await.unwrap().unwrap(), 1000);
     }
 }

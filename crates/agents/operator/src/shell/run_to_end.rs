@@ -1,4 +1,4 @@
-//! Staying with a command until it has ended, its time is up, or the turn is stopped.
+//! Follows a command until it has ended, its timeout expires, or the turn is stopped.
 
 use std::fmt;
 use std::pin::pin;
@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use lango_protocol::CallReport;
-use lango_sandbox::{Confined, SandboxError};
+use lango_sandbox::{ConfinedProcess, SandboxError};
 use lango_tool::{ToolContext, ToolError};
 use serde::Serialize;
 use tokio::time::{sleep, timeout};
@@ -16,21 +16,21 @@ use super::launch::Launcher;
 use crate::OperatorSettings;
 use crate::sentence::{count, sentence};
 
-/// How long a process that outlives the shell may keep the pipes open.
-const GRACE: Duration = Duration::from_millis(500);
-/// Bytes of each stream that an error about a timeout carries.
-const PARTIAL: usize = 16 * 1024;
+/// Limits how long a process that outlives the shell may keep the pipes open.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
+/// Limits how many bytes of each stream an error about a timeout carries.
+const MAX_PARTIAL_BYTES: usize = 16 * 1024;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct ShellResult {
-    /// 128 and the number of the signal where one ended it; none where the sandbox was killed.
+    /// 128 plus the signal number if a signal ended it; none if the sandbox was killed.
     exit_code: Option<i32>,
     stdout: String,
     stdout_dropped: u64,
     stderr: String,
     stderr_dropped: u64,
     duration_ms: u64,
-    /// Where the sandbox may be why it failed.
+    /// A note, if the sandbox may be why the command failed.
     note: Option<&'static str>,
 }
 
@@ -41,8 +41,8 @@ enum Ending {
 }
 
 /// Runs a command to its end.
-pub(super) async fn attend(
-    mut confined: Confined,
+pub(super) async fn run_to_end(
+    mut confined: ConfinedProcess,
     launcher: &Launcher,
     settings: &OperatorSettings,
     context: &ToolContext,
@@ -52,10 +52,10 @@ pub(super) async fn attend(
     let (Some(stdout), Some(stderr)) = (confined.stdout.take(), confined.stderr.take()) else {
         return Err(ToolError::Failed("the pipes of the command are missing".to_owned()));
     };
-    let mut out = Capture::new(settings.output_bytes);
-    let mut err = Capture::new(settings.output_bytes);
+    let mut out = Capture::new(settings.max_output_bytes);
+    let mut err = Capture::new(settings.max_output_bytes);
     let ending = tokio::select! {
-        // A command that floods its output must not keep the others from being looked at.
+        // A command that floods its output must not starve the other branches.
         biased;
         () = context.cancel.cancelled() => Ending::Cancelled,
         () = sleep(Duration::from_secs(timeout_seconds)) => Ending::TimedOut,
@@ -63,14 +63,14 @@ pub(super) async fn attend(
             Ending::Exited(status)
         }
     };
-    let ended = confined.end().await.map_err(refused);
+    let ended = confined.end().await.map_err(tool_error);
     match ending {
-        // What the caller wants to know is that it was stopped.
+        // The caller only needs to know that it was stopped.
         Ending::Cancelled => Err(ToolError::Cancelled),
         Ending::TimedOut => {
             Err(ToolError::TimedOut { seconds: timeout_seconds, partial: partial(&out, &err) })
         }
-        Ending::Exited(Err(error)) => Err(refused(error)),
+        Ending::Exited(Err(error)) => Err(tool_error(error)),
         Ending::Exited(Ok(status)) => {
             ended?;
             let stderr = err.text();
@@ -88,7 +88,7 @@ pub(super) async fn attend(
     }
 }
 
-/// Tells programs how a command ended.
+/// Reports to programs how a command ended.
 #[derive(Serialize)]
 struct CommandEnd {
     exit_code: Option<i32>,
@@ -96,7 +96,7 @@ struct CommandEnd {
 }
 
 impl ShellResult {
-    /// Tells a person how `program`, the subject of the sentence, ended and what it printed.
+    /// Reports to users how `program`, the subject of the sentence, ended and what it printed.
     pub(crate) fn report(&self, program: &str) -> CallReport {
         let how = if self.exit_code.is_some() { "with" } else { "because" };
         let ending = format!("{program} ended {how} {}", self.ending());
@@ -167,9 +167,9 @@ impl fmt::Display for ShellResult {
     }
 }
 
-/// A command that did not run, in words for the model and for a person.
-#[expect(clippy::needless_pass_by_value, reason = "it is the end of the error's way")]
-pub(super) fn refused(error: SandboxError) -> ToolError {
+/// Converts the error of a command that did not run, in words for the model and for users.
+#[expect(clippy::needless_pass_by_value, reason = "it is used as a function for map_err")]
+pub(super) fn tool_error(error: SandboxError) -> ToolError {
     match error {
         SandboxError::Program { .. } | SandboxError::Setup { .. } => {
             ToolError::Failed(error.to_string())
@@ -180,10 +180,10 @@ pub(super) fn refused(error: SandboxError) -> ToolError {
 
 /// Waits for the shell and for the end of its output.
 ///
-/// The output ends with the shell, because all that it started ends then. Should a pipe be open
-/// all the same, it gets a moment and is then not waited for.
+/// The output ends with the shell, because all that it started ends then. A pipe that is open all
+/// the same gets a short timeout.
 async fn finish(
-    confined: &mut Confined,
+    confined: &mut ConfinedProcess,
     out: impl Future<Output = ()>,
     err: impl Future<Output = ()>,
 ) -> Result<ExitStatus, SandboxError> {
@@ -196,8 +196,8 @@ async fn finish(
         }
     };
     if !is_drained {
-        // Running out of patience is no error: what came by now is the output.
-        let _ = timeout(GRACE, &mut drained).await;
+        // A timeout is no error: what was read by now is the output.
+        let _ = timeout(DRAIN_TIMEOUT, &mut drained).await;
     }
     status
 }
@@ -205,7 +205,7 @@ async fn finish(
 fn partial(out: &Capture, err: &Capture) -> String {
     let mut text = String::new();
     for (name, capture) in [("stdout", out), ("stderr", err)] {
-        let tail = capture.tail(PARTIAL);
+        let tail = capture.tail(MAX_PARTIAL_BYTES);
         if !tail.is_empty() {
             let tail = tail.strip_suffix('\n').unwrap_or(&tail);
             text.push_str(&format!("\n{name} so far:\n{tail}"));

@@ -1,19 +1,20 @@
-//! What surrounds a command and goes over to what it wraps.
+//! Holds what surrounds a command and applies to the command that it wraps.
 
-/// Assignments before a command and redirections behind it, its own and those of its wrappers.
+/// Holds the assignments before a command and the redirections after it, its own and those of its
+/// wrappers.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Carried {
+pub(super) struct CommandContext {
     /// `NAME=value`, as the program gets them.
     pub(super) assignments: Vec<String>,
-    /// An operator and its target, again and again.
+    /// An operator and its target, repeated.
     pub(super) redirections: Vec<String>,
     /// Whether one of them is input.
     pub(super) input: bool,
-    /// What these mean for rules.
+    /// The reason why only an exact rule may allow it.
     pub(super) exact_only: Option<String>,
 }
 
-impl Carried {
+impl CommandContext {
     pub(super) fn is_empty(&self) -> bool {
         self.assignments.is_empty() && self.redirections.is_empty()
     }
@@ -23,7 +24,7 @@ impl Carried {
         self.limit(|| "sets a variable that changes what commands do".to_owned());
     }
 
-    /// The first reason stays.
+    /// Restricts the command to exact rules. The first reason is kept.
     pub(super) fn limit(&mut self, reason: impl FnOnce() -> String) {
         self.exact_only.get_or_insert_with(reason);
     }

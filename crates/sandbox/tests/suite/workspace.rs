@@ -1,37 +1,37 @@
-//! A workspace with an outside next to it, and commands that run in it.
+//! Creates a workspace with a directory outside of it, and runs commands in it.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use lango_sandbox::{
-    Bounds, Confined, Job, Level, Part, Protected, Requirement, Sandbox, SandboxError,
+    Bounds, ConfinedProcess, Job, Level, Part, ProtectedPath, Requirement, Sandbox, SandboxError,
 };
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// The levels that confine, both of which must be there where the tests run.
+/// The levels that confine; both must be available where the tests run.
 pub(crate) const LEVELS: [Level; 2] = [Level::Bubblewrap, Level::Landlock];
 
-pub(crate) struct Room {
+pub(crate) struct TestWorkspace {
     directory: TempDir,
     pub(crate) sandbox: Sandbox,
     pub(crate) bounds: Bounds,
 }
 
-/// How a command ended, and what it said.
+/// The exit code and the output of a command.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct CommandResult {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-impl Room {
+impl TestWorkspace {
     pub(crate) fn at(level: Level) -> Self {
         Self::within(level, &std::env::temp_dir())
     }
 
-    /// A room somewhere else than in the directory for temporary files.
+    /// Creates a workspace in another directory than the temporary one.
     pub(crate) fn within(level: Level, place: &Path) -> Self {
         let directory = tempfile::tempdir_in(place.canonicalize().unwrap()).unwrap();
         let workspace = directory.path().join("workspace");
@@ -39,8 +39,8 @@ impl Room {
         std::fs::create_dir(directory.path().join("outside")).unwrap();
         std::fs::write(directory.path().join("outside/secret"), "canary\n").unwrap();
         let names =
-            [".git", ".lango", ".agents"].map(|name| Protected::directory(workspace.join(name)));
-        let files = [".mcp.json", "AGENTS.md"].map(|name| Protected::file(workspace.join(name)));
+            [".git", ".lango", ".agents"].map(|name| ProtectedPath::directory(workspace.join(name)));
+        let files = [".mcp.json", "AGENTS.md"].map(|name| ProtectedPath::file(workspace.join(name)));
         Self {
             sandbox: Sandbox {
                 requirement: Requirement::Exactly(level),
@@ -79,7 +79,7 @@ impl Room {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The names in the workspace.
+    /// Returns the names in the workspace.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path("")).unwrap();
         let mut names: Vec<String> =
@@ -99,37 +99,37 @@ impl Room {
         }
     }
 
-    pub(crate) async fn start(&self, command: &str) -> Result<Confined, SandboxError> {
+    pub(crate) async fn start(&self, command: &str) -> Result<ConfinedProcess, SandboxError> {
         self.sandbox.spawn(self.job(command)).await
     }
 
-    pub(crate) async fn try_run(&self, command: &str) -> Result<Said, SandboxError> {
+    pub(crate) async fn try_run(&self, command: &str) -> Result<CommandResult, SandboxError> {
         finish(self.start(command).await?).await
     }
 
-    pub(crate) async fn run(&self, command: &str) -> Said {
+    pub(crate) async fn run(&self, command: &str) -> CommandResult {
         self.try_run(command).await.unwrap()
     }
 
     /// Runs a command that must fail.
-    pub(crate) async fn refuses(&self, command: &str) -> Said {
-        let said = self.run(command).await;
-        assert_ne!(said.code, Some(0), "{:?}: {command}: {said:?}", self.sandbox.requirement);
-        said
+    pub(crate) async fn refuses(&self, command: &str) -> CommandResult {
+        let result = self.run(command).await;
+        assert_ne!(result.code, Some(0), "{:?}: {command}: {result:?}", self.sandbox.requirement);
+        result
     }
 
-    /// Runs a command that must succeed, for what it prints.
+    /// Runs a command that must succeed, and returns its output.
     pub(crate) async fn prints(&self, command: &str) -> String {
-        let said = self.run(command).await;
-        assert_eq!(said.code, Some(0), "{:?}: {command}: {said:?}", self.sandbox.requirement);
-        said.out
+        let result = self.run(command).await;
+        assert_eq!(result.code, Some(0), "{:?}: {command}: {result:?}", self.sandbox.requirement);
+        result.out
     }
 }
 
-pub(crate) async fn finish(mut confined: Confined) -> Result<Said, SandboxError> {
+pub(crate) async fn finish(mut confined: ConfinedProcess) -> Result<CommandResult, SandboxError> {
     let (out, err) = (text(confined.stdout.take()), text(confined.stderr.take()));
     let (status, out, err) = tokio::join!(confined.wait(), out, err);
-    status.map(|status| Said { code: status.code(), out, err })
+    status.map(|status| CommandResult { code: status.code(), out, err })
 }
 
 async fn text(stream: Option<impl AsyncRead + Unpin>) -> String {
