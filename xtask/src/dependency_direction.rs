@@ -168,6 +168,11 @@ fn violation(
     }
 }
 
+/// Returns whether a crate is no part of the product.
+pub(crate) fn is_outside(member: &Member) -> bool {
+    place_of(member) == Some(Place::Outside)
+}
+
 fn place_of(member: &Member) -> Option<Place> {
     if member.folder.starts_with(AGENTS_FOLDER) {
         return Some(Place::Agent);
