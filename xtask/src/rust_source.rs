@@ -8,7 +8,9 @@ pub(crate) fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let opaque = opaque_length(rest);
+        // Asked first, because it is quick and nearly always false.
+        let may_be_opaque = matches!(first, '/' | '"' | '\'' | 'b' | 'c' | 'r');
+        let opaque = if may_be_opaque { opaque_length(rest) } else { 0 };
         if opaque > 0 {
             let (gone, after) = rest.split_at(opaque);
             code.extend(gone.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
@@ -87,7 +89,8 @@ pub(crate) fn is_test_file(path: &Path) -> bool {
 
 /// Returns the length of the identifier or number that a text begins with.
 fn identifier_length(text: &str) -> usize {
-    text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    text.bytes().take_while(is_part).count()
 }
 
 /// Returns the length of the comment, string or character that a text begins with; 0 where it begins

@@ -47,6 +47,7 @@ fn all(options: &Options, steps: &mut Steps) -> Result<()> {
         cargo_step(steps, "lints", &clippy)?;
     }
     steps.take("dependencies", "cargo xtask check-dependencies", crate::check_dependencies)?;
+    steps.take("documents", "cargo xtask check-documents", crate::check_documents)?;
     tests(options, steps)?;
     if !options.fast {
         steps.take(
