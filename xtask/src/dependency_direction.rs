@@ -51,10 +51,10 @@ const PLACES: &[(&str, Place)] = &[
     ("lango-server", Place::In(Layer::Surfaces)),
     ("lango-app", Place::In(Layer::Assembly)),
     ("lango-eval", Place::In(Layer::Assembly)),
-    ("lango-tui", Place::In(Layer::Clients)),
     ("lango", Place::In(Layer::Clients)),
     ("lango-conformance", Place::Outside),
     ("lango-bench", Place::Outside),
+    ("lango-recipes", Place::Outside),
     ("xtask", Place::Outside),
 ];
 

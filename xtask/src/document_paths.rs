@@ -41,7 +41,7 @@ pub(crate) fn check_or_explain(root: &Path) -> Result<()> {
 }
 
 /// Returns the documents, from the root.
-fn documents(root: &Path) -> Result<Vec<String>> {
+pub(crate) fn documents(root: &Path) -> Result<Vec<String>> {
     let mut documents = Vec::new();
     for name in names_in(root)? {
         if Path::new(&name).extension().is_some_and(|one| one == "md") {

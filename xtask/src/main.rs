@@ -175,3 +175,27 @@ fn no_more(arguments: &[String]) -> Result<()> {
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tasks_that_documents_name_exist() {
+        let root = cargo::root().unwrap();
+        let tasks: Vec<&str> = HELP
+            .lines()
+            .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+            .filter(|task| !task.is_empty() && *task != "cargo")
+            .collect();
+        assert!(tasks.contains(&"test") && tasks.contains(&"bench"), "{tasks:?}");
+        let is_part = |c: char| c.is_ascii_lowercase() || c == '-';
+        for document in document_paths::documents(&root).unwrap() {
+            let text = repository_files::read(&root.join(&document)).unwrap();
+            for rest in text.split("cargo xtask ").skip(1) {
+                let task = rest.split(|c: char| !is_part(c)).next().unwrap();
+                assert!(tasks.contains(&task), "{document} names the task {task:?}");
+            }
+        }
+    }
+}

@@ -85,14 +85,19 @@ impl NamedCrates {
                 named.in_product.extend(crate_names(&without_test_modules(&all)));
                 named.in_tests.extend(crate_names(&all));
             }
-            for document in included_documents(&text) {
-                let examples = rust_blocks(&read(&file.with_file_name(document))?);
-                named.in_tests.extend(crate_names(&tokens(&code_only(&examples))));
-            }
         }
         let build = folder.join("build.rs");
         if build.is_file() {
-            named.in_product.extend(crate_names(&tokens(&code_only(&read(&build)?))));
+            let text = read(&build)?;
+            named.in_product.extend(crate_names(&tokens(&code_only(&text))));
+            // Code that a build script takes out of a document becomes part of the crate.
+            for document in included_documents(&text) {
+                let code = rust_blocks(&read(&folder.join(document))?);
+                let code = code_only(&code);
+                let all = tokens(&code);
+                named.in_product.extend(crate_names(&without_test_modules(&all)));
+                named.in_tests.extend(crate_names(&all));
+            }
         }
         for tests in TEST_FOLDERS {
             for file in files_below(&folder.join(tests), &["rs"])? {
@@ -124,7 +129,7 @@ fn crate_names(tokens: &[&str]) -> BTreeSet<String> {
     names.map(|(_, token)| (*token).to_owned()).collect()
 }
 
-/// Returns the Markdown files that a source file includes, so that their code is tested with its own.
+/// Returns the Markdown files that a source file includes.
 fn included_documents(text: &str) -> Vec<&str> {
     let included = text.split("include_str!(\"").skip(1).filter_map(|rest| rest.split_once('"'));
     included
@@ -135,11 +140,17 @@ fn included_documents(text: &str) -> Vec<&str> {
 
 /// Returns the code of the blocks of a Markdown file that are marked as Rust.
 fn rust_blocks(markdown: &str) -> String {
-    let blocks = markdown.split("\n```").skip(1).step_by(2);
-    let rust = blocks.filter_map(|block| block.split_once('\n')).filter_map(|(mark, code)| {
-        (mark.split(',').next() == Some("rust")).then(|| format!("{code}\n"))
-    });
-    rust.collect()
+    let mut code = String::new();
+    let mut language = None;
+    for line in markdown.lines() {
+        match (language, line.strip_prefix("```")) {
+            (None, Some(mark)) => language = Some(mark),
+            (Some(_), Some(_)) => language = None,
+            (Some("rust"), None) => code += &format!("{line}\n"),
+            _ => {}
+        }
+    }
+    code
 }
 
 #[cfg(test)]
@@ -173,12 +184,12 @@ mod tests {
     }
 
     #[test]
-    fn code_in_an_included_document_counts_as_a_test() {
+    fn code_in_an_included_document_is_found() {
         let text =
             "#![doc = include_str!(\"../GUIDE.md\")]\nconst A: &str = include_str!(\"a.txt\");";
         assert_eq!(included_documents(text), ["../GUIDE.md"]);
         let markdown =
-            "text\n```sh\nb::c\n```\n```rust,no_run\nuse serde::D;\n```\ne::f\n```rust\ng::h\n```";
+            "text\n```sh\nb::c\n```\n```rust\nuse serde::D;\n```\ne::f\n```rust\ng::h\n```";
         assert_eq!(names(&rust_blocks(markdown)), ["g", "serde"]);
     }
 
