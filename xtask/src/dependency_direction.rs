@@ -52,10 +52,10 @@ const PLACES: &[(&str, Place)] = &[
     ("lango-server", Place::In(Layer::Surfaces)),
     ("lango-app", Place::In(Layer::Assembly)),
     ("lango-eval", Place::In(Layer::Assembly)),
-    ("lango-tui", Place::In(Layer::Clients)),
     ("lango", Place::In(Layer::Clients)),
     ("lango-conformance", Place::Outside),
     ("lango-bench", Place::Outside),
+    ("lango-recipes", Place::Outside),
     ("xtask", Place::Outside),
 ];
 
@@ -167,6 +167,11 @@ fn violation(
         _ if WITHIN_A_LAYER.contains(&(&from, &to)) || layer(on) < layer(place) => None,
         _ => Some(Violation::NotDownwards { from, to }),
     }
+}
+
+/// Returns whether a crate is no part of the product.
+pub(crate) fn is_outside(member: &Member) -> bool {
+    place_of(member) == Some(Place::Outside)
 }
 
 fn place_of(member: &Member) -> Option<Place> {

@@ -1,14 +1,17 @@
 //! Every dependency has a reason: `docs/dependencies.md` lists what the manifests use, and nothing
-//! else.
+//! else. What the product uses and what tests alone use are two lists.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::dependency_direction::is_outside;
 use crate::manifests::Workspace;
 
 const LIST: &str = "docs/dependencies.md";
+/// The heading of what is no part of the product.
+const TESTS_HEADING: &str = "## In tests and benchmarks only";
 
 /// Fails with what is missing in the list, and what is there for no reason.
 pub(crate) fn check_or_explain(root: &Path, workspace: &Workspace) -> Result<()> {
@@ -22,18 +25,41 @@ pub(crate) fn check_or_explain(root: &Path, workspace: &Workspace) -> Result<()>
 }
 
 fn problems(workspace: &Workspace, list: &str) -> Vec<String> {
+    let (product, tests) = list.split_once(TESTS_HEADING).unwrap_or((list, ""));
+    let (in_product, all) = (product_dependencies(workspace), all_dependencies(workspace));
+    let only_in_tests: BTreeSet<&str> = all.difference(&in_product).copied().collect();
+    let mut problems = Vec::new();
+    for (list, used, name) in
+        [(product, &in_product, "product"), (tests, &only_in_tests, "tests and benchmarks")]
+    {
+        let listed: BTreeSet<&str> = list.lines().filter_map(listed_name).collect();
+        problems.extend(used.difference(&listed).map(|missing| {
+            format!(
+                "{missing} is used and not listed under {name}. Add a line with its reason and its \
+                 licence"
+            )
+        }));
+        problems.extend(listed.difference(used).map(|surplus| {
+            format!("{surplus} is listed under {name} and not used there. Remove its line")
+        }));
+    }
+    problems
+}
+
+/// Returns the external dependencies of every member.
+fn all_dependencies(workspace: &Workspace) -> BTreeSet<&str> {
     let own: BTreeSet<&str> = workspace.members.iter().map(|member| &*member.name).collect();
     let dependencies = workspace.members.iter().flat_map(|member| &member.dependencies);
-    let used: BTreeSet<&str> =
-        dependencies.map(|one| &*one.name).filter(|name| !own.contains(name)).collect();
-    let listed: BTreeSet<&str> = list.lines().filter_map(listed_name).collect();
-    let missing = used.difference(&listed).map(|name| {
-        format!("{name} is used and not listed. Add a line with its reason and its licence")
-    });
-    let surplus = listed
-        .difference(&used)
-        .map(|name| format!("{name} is listed and not used. Remove its line"));
-    missing.chain(surplus).collect()
+    dependencies.map(|one| &*one.name).filter(|name| !own.contains(name)).collect()
+}
+
+/// Returns the external dependencies that code of the product uses.
+fn product_dependencies(workspace: &Workspace) -> BTreeSet<&str> {
+    let all = all_dependencies(workspace);
+    let members = workspace.members.iter().filter(|member| !is_outside(member));
+    let dependencies = members.flat_map(|member| &member.dependencies);
+    let product = dependencies.filter(|one| !one.only_in_tests).map(|one| &*one.name);
+    product.filter(|name| all.contains(name)).collect()
 }
 
 /// The name in a line such as "| `serde` | …".
@@ -56,11 +82,20 @@ mod tests {
     fn what_is_missing_and_what_is_surplus_is_found() {
         let manifest = "[package]\nname = \"a\"\n[dependencies]\nb = \"1\"\nserde = \"1\"";
         let other = "[package]\nname = \"b\"\n[dev-dependencies]\ninsta = \"1\"";
-        let manifests = [("a", manifest), ("b", other)];
+        let outside = "[package]\nname = \"xtask\"\n[dependencies]\nzip = \"1\"\nserde = \"1\"";
+        let manifests = [("a", manifest), ("b", other), ("xtask", outside)];
         let workspace = Workspace::parse("[workspace]", &manifests).unwrap();
-        let problems = problems(&workspace, "| library |\n| `serde` | x |\n| `toml` | `y` |");
-        assert_eq!(problems.len(), 2, "{problems:?}");
-        assert!(problems[0].starts_with("insta is used"), "{problems:?}");
-        assert!(problems[1].starts_with("toml is listed"), "{problems:?}");
+        let good = format!("| `serde` | x |\n{TESTS_HEADING}\n| `insta` | x |\n| `zip` | x |");
+        assert!(problems(&workspace, &good).is_empty());
+        let bad = format!("| `zip` | x |\n{TESTS_HEADING}\n| `serde` | x |\n| `zip` | x |");
+        let found = problems(&workspace, &bad).join("\n");
+        assert_eq!(
+            found,
+            "serde is used and not listed under product. Add a line with its reason and its licence\n\
+             zip is listed under product and not used there. Remove its line\n\
+             insta is used and not listed under tests and benchmarks. Add a line with its reason \
+             and its licence\n\
+             serde is listed under tests and benchmarks and not used there. Remove its line"
+        );
     }
 }

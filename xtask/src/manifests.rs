@@ -10,6 +10,8 @@ use toml::{Table, Value};
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Workspace {
     pub(crate) members: Vec<Member>,
+    /// The dependencies that members share, under their names in code.
+    pub(crate) shared_dependencies: Vec<String>,
 }
 
 /// A crate of the workspace.
@@ -28,6 +30,8 @@ pub(crate) struct Member {
 pub(crate) struct Dependency {
     /// Its package name.
     pub(crate) name: String,
+    /// Its name in code.
+    pub(crate) code_name: String,
     /// Whether the crate's tests alone use it.
     pub(crate) only_in_tests: bool,
 }
@@ -62,6 +66,8 @@ impl Workspace {
             .flatten()
             .filter_map(|(key, value)| Some((key.as_str(), value.get("package")?.as_str()?)))
             .collect();
+        let shared_dependencies =
+            shared.into_iter().flatten().map(|(key, _)| key.replace('-', "_")).collect();
         let mut members = Vec::new();
         for (folder, text) in manifests {
             let manifest: Table =
@@ -75,7 +81,7 @@ impl Workspace {
                 dependencies: dependencies(&manifest, &renamed),
             });
         }
-        Ok(Self { members })
+        Ok(Self { members, shared_dependencies })
     }
 }
 
@@ -121,10 +127,14 @@ fn dependencies(manifest: &Table, renamed: &BTreeMap<&str, &str>) -> Vec<Depende
     for (kind, entries) in tables {
         for (key, value) in entries {
             let name = package_name(key, value, renamed).to_owned();
-            *found.entry(name).or_insert(true) &= kind == TESTS;
+            let (_, only_in_tests) =
+                found.entry(name).or_insert_with(|| (key.replace('-', "_"), true));
+            *only_in_tests &= kind == TESTS;
         }
     }
-    found.into_iter().map(|(name, only_in_tests)| Dependency { name, only_in_tests }).collect()
+    let dependency =
+        |(name, (code_name, only_in_tests))| Dependency { name, code_name, only_in_tests };
+    found.into_iter().map(dependency).collect()
 }
 
 /// The package behind a key, which may be another name for it.
@@ -150,13 +160,13 @@ mod tests {
             [target.'cfg(unix)'.build-dependencies]\nlango-unix = \"1\"";
         let workspace = Workspace::parse(workspace, &[("crates/a", manifest)]).unwrap();
         let found = workspace.members[0].dependencies.iter();
-        let found: Vec<(&str, bool)> =
-            found.map(|dependency| (&*dependency.name, dependency.only_in_tests)).collect();
+        let found: Vec<(&str, &str, bool)> =
+            found.map(|one| (&*one.name, &*one.code_name, one.only_in_tests)).collect();
         let expected = [
-            ("lango-local", true),
-            ("lango-shared", false),
-            ("lango-unix", false),
-            ("plain", false),
+            ("lango-local", "local", true),
+            ("lango-shared", "other", false),
+            ("lango-unix", "lango_unix", false),
+            ("plain", "plain", false),
         ];
         assert_eq!(found, expected);
     }

@@ -45,8 +45,13 @@ fn all(options: &Options, steps: &mut Steps) -> Result<()> {
         cargo_step(steps, "format", &["fmt", "--all", "--check"])?;
         let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
         cargo_step(steps, "lints", &clippy)?;
+        // Uses what the lints compiled of other libraries: some 10 s of CPU time after a change of
+        // the crates that an agent uses, 1 s otherwise.
+        let template = "cargo xtask check-agent-template";
+        steps.take("agent template", template, crate::new_agent::check)?;
     }
     steps.take("dependencies", "cargo xtask check-dependencies", crate::check_dependencies)?;
+    steps.take("documents", "cargo xtask check-documents", crate::check_documents)?;
     tests(options, steps)?;
     if !options.fast {
         steps.take(

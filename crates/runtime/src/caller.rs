@@ -7,7 +7,7 @@ use lango_store::{Journal, StoreError};
 
 use crate::Runtime;
 
-/// The name of the user as a caller. The user's own sessions have no other sender.
+/// Names the user as a caller. The user's own sessions have no other sender.
 pub const OWNER: &str = "owner";
 
 /// Tells whether a caller started the session. Sessions that the user started belong to the owner.

@@ -27,11 +27,12 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 /// Limits the CPU time of a program, which runs as long as Lango does.
 const MAX_CPU_SECONDS: u64 = 30 * 24 * 3600;
 
-/// The environment variables that every program gets. No other variable of Lango is passed on.
+/// Lists the environment variables that every program gets. No other variable of Lango is passed
+/// on.
 const PASSED_VARIABLES: [&str; 5] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ"];
 
-/// The cache directories below the home directory, writable so that launchers such as `npx` and
-/// `uvx` work.
+/// Lists the cache directories below the home directory, writable so that launchers such as `npx`
+/// and `uvx` work.
 const CACHE_DIRECTORIES: [&str; 4] = [".cache", ".npm", ".local/share/uv", ".local/state"];
 
 /// Describes where programs run and how they are confined.

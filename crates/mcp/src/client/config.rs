@@ -20,7 +20,8 @@ pub struct ServerConfig {
     pub name: ServerName,
     /// The origin of the entry.
     pub source: Source,
-    /// [`JsonEntry::digest`](super::JsonEntry::digest) of a project's entry; empty for the user's own.
+    /// The [`JsonEntry::digest`](super::JsonEntry::digest) of a project's entry; empty for the
+    /// user's own.
     pub written: String,
     /// The transport.
     pub transport: TransportConfig,

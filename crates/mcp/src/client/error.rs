@@ -55,7 +55,7 @@ pub enum ClientError {
         server: String,
         /// The tool; empty for the server itself.
         tool: String,
-        /// What changed.
+        /// The changed part.
         what: String,
     },
     /// The server could not be started, or did not answer.

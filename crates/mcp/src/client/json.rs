@@ -39,7 +39,7 @@ impl JsonEntry {
     }
 }
 
-/// The keys of an entry that are supported.
+/// Lists the supported keys of an entry.
 const KEYS: [&str; 8] = ["type", "command", "args", "env", "cwd", "url", "headers", "disabled"];
 
 /// Holds an entry with its unsupported keys.

@@ -69,7 +69,7 @@ fn history(messages: Vec<Value>) -> Result<History, ApiError> {
     let said: Vec<ChatMessage> = messages
         .into_iter()
         .enumerate()
-        .map(|(number, message)| said(message, number))
+        .map(|(number, message)| parse_message(message, number))
         .collect::<Result<_, _>>()?;
     let history = History::of(said).ok_or_else(|| {
         let words = "the last message must be the user's: there is nothing to answer otherwise";
@@ -90,7 +90,7 @@ fn history(messages: Vec<Value>) -> Result<History, ApiError> {
     Ok(history)
 }
 
-fn said(message: Value, number: usize) -> Result<ChatMessage, ApiError> {
+fn parse_message(message: Value, number: usize) -> Result<ChatMessage, ApiError> {
     let mut message = Parameters::of_value(message, format!("messages[{number}]"))?;
     let role = match message.required_text("role")?.as_str() {
         "system" | "developer" => Role::Client,
