@@ -21,7 +21,9 @@ use crate::wire::canonical::{canonical, without_empty};
 #[derive(Debug, thiserror::Error)]
 pub enum SignatureError {
     /// The user: the key cannot be read or written.
-    #[error("cannot use the key {path}: {reason}. Name another file, or let a new one be generated")]
+    #[error(
+        "cannot use the key {path}: {reason}. Name another file, or let a new one be generated"
+    )]
     Key {
         /// The file.
         path: String,

@@ -1,5 +1,5 @@
-//! Access: which agents each API client of the server reaches. There is a runtime for every set of
-//! them.
+//! Decides which agents each API client of the server reaches. Every set of agents has its own
+//! runtime.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use crate::runtime::RuntimeFactory;
 use crate::team::{RemoteTeam, Roster, TeamListener};
 use crate::{AppError, Notice};
 
-/// A set of agents; none is everybody.
+/// A set of agents; `None` stands for all agents.
 type Reach = Option<BTreeSet<AgentName>>;
 
 /// The teams of a server.
@@ -28,22 +28,22 @@ pub struct ServedTeams {
     exposed: Reach,
     /// Agents whose tools are offered directly.
     offering: BTreeSet<AgentName>,
-    /// What there is now. A lock that is held to look something up, or to make it: making a runtime
-    /// is some copying, and waits for nothing.
+    /// The current teams. The lock is held to look up or make a runtime; making one only copies,
+    /// and never blocks.
     state: Mutex<State>,
 }
 
 struct State {
     /// The whole team, of which each caller has its part.
     roster: Roster,
-    /// The remote agents that are there.
+    /// The remote agents that are available.
     remote_team: RemoteTeam,
-    /// The runtimes so far, one for each set of agents. They share the journal and everything else
-    /// that is kept.
+    /// The runtimes so far, one for each set of agents. They share the journal and all other
+    /// stores.
     runtimes: BTreeMap<Reach, Runtime>,
 }
 
-/// What teams are made of.
+/// Holds what teams are made of.
 pub(crate) struct ServedTeamsParts {
     pub(crate) roster: Roster,
     pub(crate) factory: RuntimeFactory,
@@ -55,7 +55,7 @@ pub(crate) struct ServedTeamsParts {
 }
 
 impl ServedTeams {
-    /// Checks that every agent that is to be reached exists, and makes the owner's team.
+    /// Checks that every exposed agent exists, and makes the owner's team.
     pub(crate) fn new(parts: ServedTeamsParts) -> Result<Self, AppError> {
         check_agents(&parts.roster, &parts.expose)?;
         check_agents(&parts.roster, &parts.tools)?;
@@ -87,7 +87,7 @@ impl ServedTeams {
         self.state().roster.clone()
     }
 
-    /// What the card of the team says to a caller, or to everybody.
+    /// Returns the agents that the team's card describes to a caller, or to the public.
     fn described(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
         let reach = match caller {
             None => Some(self.exposed.clone()),
@@ -102,13 +102,13 @@ impl ServedTeams {
         agents
     }
 
-    /// The turns under way in all teams.
+    /// Returns the number of running turns in all teams.
     pub fn turns_under_way(&self) -> usize {
         let state = self.state();
         state.runtimes.values().map(Runtime::turns_under_way).sum()
     }
 
-    /// Waits for what follows from the turns so far, and says what could not be done.
+    /// Waits for the work that follows the turns so far, and returns what could not be done.
     pub async fn settled(&self) -> Vec<String> {
         let runtimes: Vec<Runtime> = self.state().runtimes.values().cloned().collect();
         let mut errors = Vec::new();
@@ -118,7 +118,7 @@ impl ServedTeams {
         errors
     }
 
-    /// The agents that a caller reaches. The outer none: it is not let in.
+    /// Returns the agents that a caller reaches. The outer `None` means that it has no access.
     fn reach(&self, caller: &Caller) -> Option<Reach> {
         if caller.as_str() == OWNER {
             return Some(self.exposed.clone());
@@ -131,7 +131,7 @@ impl ServedTeams {
         })
     }
 
-    /// A runtime for a set of agents, as they are now.
+    /// Makes a runtime for a set of agents, as they are now.
     fn make(&self, state: &State, reach: &Reach) -> Result<Runtime, AppError> {
         let roster = match reach {
             None => state.roster.clone(),
@@ -143,7 +143,7 @@ impl ServedTeams {
         Ok(runtime)
     }
 
-    /// Whether a caller may call tools of this agent directly.
+    /// Tells whether a caller may call tools of this agent directly.
     fn offers(&self, caller: &Caller, agent: &AgentName) -> bool {
         let reached = match self.reach(caller) {
             None => false,
@@ -161,7 +161,7 @@ impl Teams for ServedTeams {
         if let Some(runtime) = state.runtimes.get(&reach) {
             return Some(runtime.clone());
         }
-        // An empty set, or agents that are gone: there is no agent to talk to.
+        // The set is empty, or its agents are gone: there is no agent to talk to.
         let runtime = self.make(&state, &reach).ok()?;
         state.runtimes.insert(reach, runtime.clone());
         Some(runtime)
@@ -189,7 +189,7 @@ impl TeamListener for ServedTeams {
     }
 
     fn tell_absence(&self, warning: String) {
-        // For the owner's eyes: callers need not know whom the owner works with.
+        // Only the owner is told: callers need not know which agents the owner works with.
         (self.notice)(&warning);
     }
 }

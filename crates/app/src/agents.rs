@@ -1,5 +1,5 @@
-//! The agents with a crate of their own, opened alike. A new agent crate is added here, and nowhere
-//! else in this crate but in the configuration.
+//! Opens the agents that have a crate of their own, all in the same way. A new agent crate is added
+//! here, and nowhere else in this crate but in the configuration.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::config::Config;
 use crate::definition::is_trusted;
 use crate::{AppError, Home, Stores, confinement, knowledge, web};
 
-/// What the configuration says about each agent. Nothing is opened yet.
+/// Holds the settings of each agent from the configuration. Nothing is opened yet.
 pub(crate) struct AgentSettings {
     workspace: Workspace,
     operator: OperatorSettings,
@@ -35,7 +35,7 @@ pub(crate) struct AgentSettings {
 /// The agents, with everything that they contribute.
 pub(crate) struct OpenAgents {
     pub(crate) parts: Vec<AgentParts>,
-    /// What the operator runs in the background.
+    /// The commands that the operator runs in the background.
     pub(crate) processes: Processes,
 }
 
@@ -92,7 +92,7 @@ pub fn find_skills(config: &Config, workspace: &Path) -> Skills {
     Skills::discover(&skill_directories(home, project))
 }
 
-/// Returns the settings of memory; none where it is not enabled.
+/// Returns the settings of memory, or `None` if it is not enabled.
 pub fn memory_settings(config: &Config) -> Option<MemorySettings> {
     let given = &config.observational_memory;
     given.enabled.then(|| MemorySettings {

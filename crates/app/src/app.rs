@@ -1,4 +1,4 @@
-//! Where every client begins: the directories and the configuration, resolved once.
+//! The start of every client: resolves the directories and the configuration once.
 
 use std::env;
 use std::path::PathBuf;
@@ -8,17 +8,17 @@ use lango_store::{Database, DatabaseLocation, Journal};
 use crate::config::{Config, Loaded, load};
 use crate::{AppError, Home};
 
-/// What a client says before anything is read.
+/// Holds what a client chooses before anything is read.
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
-    /// The configuration file; the usual one where it is not given.
+    /// The configuration file; the default one if absent.
     pub config_file: Option<PathBuf>,
 }
 
-/// The configuration and where files are: what everything else starts from.
+/// Holds the configuration and the directories, from which everything else starts.
 #[derive(Debug)]
 pub struct App {
-    /// Where files are.
+    /// The directories of Lango's files.
     pub home: Home,
     /// The configuration, with the origin of each value.
     pub loaded: Loaded,
@@ -41,7 +41,7 @@ impl App {
         if let Some(path) = explicit.filter(|path| !path.exists()) {
             return Err(AppError::usage(format!("there is no file {}", path.display())));
         }
-        // A variable that is not text is some other program's, or will not fit its key.
+        // A variable that is not UTF-8 belongs to another program, or does not fit its key.
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
         let variables = env::vars_os().map(|(name, value)| (text(name), text(value)));
         let loaded = load(&home.config_file, variables)?;
@@ -53,7 +53,7 @@ impl App {
         &self.loaded.config
     }
 
-    /// Returns where the database is.
+    /// Returns the location of the database.
     pub fn database_location(&self) -> Result<DatabaseLocation, AppError> {
         match &self.config().database.url {
             Some(url) => Ok(url.parse()?),
@@ -61,7 +61,7 @@ impl App {
         }
     }
 
-    /// Opens the database and the journal in it, for those who need no agents.
+    /// Opens the database and the journal in it, for commands that need no agents.
     pub async fn open_stores(&self) -> Result<Stores, AppError> {
         let location = self.database_location()?;
         let database = Database::open(&location).await.map_err(AppError::Database)?;

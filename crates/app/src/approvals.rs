@@ -1,4 +1,4 @@
-//! From the configuration to the rules of approvals.
+//! Builds the approval rules from the configuration.
 
 use lango_protocol::InvalidName;
 use lango_runtime::{ApprovalPolicy, Effect, Rule, RuleBook, StepPattern};
@@ -7,7 +7,7 @@ use lango_store::Database;
 use crate::config::{Config, EffectName, PolicyName, RuleConfig};
 use crate::{AppError, home};
 
-/// What happens to calls that no rule decides.
+/// Returns the policy for calls that no rule decides.
 pub fn approval_policy(config: &Config) -> ApprovalPolicy {
     match config.approvals.policy {
         PolicyName::AskDangerous => ApprovalPolicy::AskDangerous,
@@ -16,7 +16,7 @@ pub fn approval_policy(config: &Config) -> ApprovalPolicy {
     }
 }
 
-/// The rules of the configuration and those that people stored.
+/// Returns the rules of the configuration and those that users stored.
 pub async fn rule_book(config: &Config, database: Database) -> Result<RuleBook, AppError> {
     let numbered = config.approvals.rules.iter().zip(1..);
     let rules: Result<Vec<Rule>, AppError> =

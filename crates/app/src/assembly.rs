@@ -1,4 +1,4 @@
-//! Opening everything: the database first, then every agent with its handle, then the team.
+//! Opens everything: the database first, then every agent with its handle, then the team.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,37 +18,37 @@ use crate::runtime::{RuntimeFactory, context_sources};
 use crate::team::Roster;
 use crate::{App, AppError, Stores, secrets};
 
-/// What a client wants opened.
+/// Holds what a client wants to open.
 pub struct OpenOptions {
     /// The team.
     pub team: TeamOptions,
-    /// The model that works.
+    /// The choice of the models.
     pub models: ModelOptions,
-    /// Answers what MCP servers ask a person.
+    /// Answers the questions that MCP servers ask the user.
     pub person: Arc<dyn Person>,
     /// Leaves out approval rules, MCP servers and remote agents, as a demonstration does.
     pub isolated: bool,
 }
 
 impl OpenOptions {
-    /// Returns options for a client without a person at it.
+    /// Returns options for a client that cannot ask a user.
     pub fn new(team: TeamOptions, models: ModelOptions) -> Self {
         Self { team, models, person: Arc::new(NoPerson), isolated: false }
     }
 }
 
-/// What a client that only looks wants to see. No model is asked, and no MCP server is started.
+/// Holds what a client wants to inspect. No model is asked, and no MCP server is started.
 #[derive(Debug, Clone, Default)]
 pub struct InspectOptions {
     /// The team.
     pub team: TeamOptions,
-    /// Whether the tools of MCP servers that were seen before are in the team.
+    /// Includes the tools of MCP servers that were connected before.
     pub mcp_tools: bool,
-    /// Whether remote agents are looked for.
+    /// Checks which remote agents are available.
     pub remote_agents: bool,
 }
 
-/// Everything that turns run on.
+/// Holds everything that turns run on.
 pub struct Assembly {
     /// The agents and tools.
     pub roster: Roster,
@@ -56,11 +56,11 @@ pub struct Assembly {
     pub(crate) stores: Stores,
     pub(crate) processes: Processes,
     pub(crate) servers: Option<Servers>,
-    /// What to say about MCP servers that are not used, or not whole.
+    /// Messages about MCP servers that are not used, or only partly.
     pub(crate) notices: Vec<String>,
 }
 
-/// The agents and tools, for those who only look.
+/// Holds the agents and tools, for clients that only inspect them.
 pub struct Inspection {
     /// The agents and tools.
     pub roster: Roster,
@@ -72,8 +72,8 @@ pub struct Inspection {
 }
 
 impl App {
-    /// Opens everything that turns run on. Mistakes in the configuration and a model that cannot be
-    /// had are found before the database is opened.
+    /// Opens everything that turns run on. Mistakes in the configuration and an unavailable model
+    /// are found before the database is opened.
     pub async fn open(&self, options: OpenOptions) -> Result<Assembly, AppError> {
         let OpenOptions { team, models, person, isolated } = options;
         let config = self.config();
@@ -107,7 +107,7 @@ impl App {
         Ok(Assembly { roster, factory, stores, processes, servers, notices })
     }
 
-    /// Opens the agents and tools for those who only look.
+    /// Opens the agents and tools for clients that only inspect them.
     pub async fn inspect(&self, options: InspectOptions) -> Result<Inspection, AppError> {
         let config = self.config();
         let definition = TeamDefinition::load(config, &options.team)?;
@@ -132,20 +132,20 @@ impl App {
 }
 
 impl Assembly {
-    /// Returns the models that work.
+    /// Returns the models of the agents.
     pub fn models(&self) -> &Arc<ReadyModels> {
         &self.factory.models
     }
 }
 
 impl Inspection {
-    /// Returns what agents are told beside their instructions.
+    /// Returns the sources of what agents are told besides their instructions.
     pub fn context_sources(&self) -> Vec<Box<dyn ContextSource>> {
         context_sources(&self.agents, &self.roster, &self.workspace)
     }
 }
 
-/// What the user added to the program: rules, remote agents and MCP servers.
+/// Holds what the user added to the program: rules, remote agents and MCP servers.
 #[derive(Default)]
 struct Extras {
     remotes: Option<Remotes>,
@@ -169,7 +169,7 @@ impl Extras {
     }
 }
 
-/// Takes the tools out of the parts: a registry has them from now on.
+/// Takes the tools out of the parts: a registry holds them from now on.
 fn take_tools(agents: &mut [AgentParts]) -> Vec<RegisteredTool> {
     agents.iter_mut().flat_map(|agent| std::mem::take(&mut agent.tools)).collect()
 }

@@ -1,4 +1,4 @@
-//! From the configuration to the sandbox of commands.
+//! Builds the sandbox of commands from the configuration.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::AppError;
 use crate::config::{Config, LevelName, PartName};
 use crate::home::{self, Home};
 
-/// What confines commands.
+/// Returns the sandbox that confines commands.
 pub fn sandbox(config: &Config) -> Sandbox {
     let requirement = match config.sandbox.level {
         LevelName::Auto => Requirement::Auto,
@@ -27,7 +27,7 @@ pub fn sandbox(config: &Config) -> Sandbox {
     Sandbox { requirement, without, helper: None }
 }
 
-/// What commands may touch.
+/// Returns the policy that says what commands may access.
 pub fn policy(config: &Config, home: &Home) -> Result<Policy, AppError> {
     let given = &config.sandbox;
     let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
@@ -54,20 +54,20 @@ fn expanded(key: &str, given: &[String]) -> Result<Vec<PathBuf>, AppError> {
     given.iter().map(one).collect()
 }
 
-/// Directories that say what agents do.
+/// Returns the directories with instructions for agents.
 fn instructions(config: &Config) -> Vec<PathBuf> {
     let agent = &config.agent;
     let topology = Some(PathBuf::from(&agent.topology)).filter(|path| path.is_dir());
     let places = [topology, agent.agents_dir.clone(), agent.prompts_dir.clone()];
-    // A path that cannot be made absolute is one of a directory that is gone.
+    // A path cannot be made absolute only if the current directory is gone.
     places.into_iter().flatten().filter_map(|path| std::path::absolute(path).ok()).collect()
 }
 
-/// Lango's own files: configuration, journal, keys.
+/// Returns the paths of Lango's own files: configuration, journal, keys.
 fn own(config: &Config, home: &Home, user: Option<&Path>) -> Vec<PathBuf> {
     let mut places =
         vec![home.config_directory.clone(), home.data.clone(), home.config_file.clone()];
-    // Those of a run without LANGO_HOME, too.
+    // The paths of a run without LANGO_HOME are included, too.
     places.extend(user.iter().flat_map(|user| {
         [".config/lango", ".local/share/lango", ".local/state/lango", ".cache/lango"]
             .map(|name| user.join(name))

@@ -1,4 +1,4 @@
-//! What a team is defined by: a workspace, a topology, prompts and limits. Nothing is opened here.
+//! Reads what defines a team: a workspace, a topology, prompts and limits. Nothing is opened here.
 
 use std::path::{Path, PathBuf};
 
@@ -8,18 +8,18 @@ use lango_protocol::{ORCHESTRATOR, SINGLE_AGENT};
 use crate::AppError;
 use crate::config::Config;
 
-/// What a client may say about the team; the configuration decides where it does not.
+/// Holds a client's choices about the team; the configuration decides the others.
 #[derive(Debug, Clone, Default)]
 pub struct TeamOptions {
     /// `standard`, `compact`, or a directory of agent files.
     pub topology: Option<String>,
-    /// The directory to work in; the current one where it is not given.
+    /// The directory to work in; the current one if absent.
     pub workspace: Option<PathBuf>,
-    /// How often an orchestrator may delegate in a turn.
+    /// The number of delegations that an orchestrator may make in a turn.
     pub max_rounds: Option<u32>,
 }
 
-/// What a team is defined by.
+/// Holds what defines a team.
 #[derive(Clone)]
 pub(crate) struct TeamDefinition {
     pub(crate) workspace: PathBuf,
@@ -61,7 +61,7 @@ impl TeamDefinition {
     }
 }
 
-/// Returns the directory to work in, without links.
+/// Returns the directory to work in, with symbolic links resolved.
 pub fn find_workspace(given: Option<&Path>) -> Result<PathBuf, AppError> {
     let workspace = match given {
         Some(directory) => directory.to_owned(),
@@ -73,7 +73,7 @@ pub fn find_workspace(given: Option<&Path>) -> Result<PathBuf, AppError> {
     })
 }
 
-/// Returns whether this very directory may bring skills and MCP servers of its own.
+/// Tells whether exactly this directory may bring skills and MCP servers of its own.
 pub fn is_trusted(config: &Config, workspace: &Path) -> bool {
     config.trust.directories.iter().any(|directory| Path::new(directory) == workspace)
 }
@@ -101,7 +101,7 @@ fn load_topology(config: &Config, name: &str) -> Result<Topology, AppError> {
     Ok(topology.with_agents(specs?)?)
 }
 
-/// Where a file is, for messages.
+/// Returns the path of a file, for messages.
 fn at(directory: &Path, name: &str) -> String {
     directory.join(name).display().to_string()
 }
@@ -126,7 +126,7 @@ fn load_prompts(config: &Config) -> Result<PromptSections, AppError> {
     Ok(prompts.with_files(&borrowed(&files))?)
 }
 
-/// The `*.md` files of a directory, by name.
+/// Returns the `*.md` files of a directory, sorted by name.
 fn markdown_files(directory: &Path) -> std::io::Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory)? {

@@ -1,4 +1,4 @@
-//! Why Lango could not be put together or asked, by who can act on it.
+//! The errors of the application, grouped by who can act on them.
 
 use std::io;
 
@@ -21,7 +21,7 @@ use crate::config::ConfigError;
 /// A failure of the application. [`AppError::kind`] says who can act on it.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// The user: something was asked for, or configured, that cannot be.
+    /// The user: something impossible was asked for or configured.
     #[error("{0}")]
     Usage(String),
     /// The user: the configuration cannot be used.
@@ -69,7 +69,7 @@ pub enum AppError {
     /// The user: the server cannot listen at the address.
     #[error(transparent)]
     Listener(#[from] ListenerError),
-    /// The user: a name that cannot be one.
+    /// The user: a name is invalid.
     #[error(transparent)]
     Name(#[from] InvalidName),
     /// A turn that could not be run.
@@ -83,7 +83,7 @@ pub enum AppError {
     Io(#[from] io::Error),
 }
 
-/// Who can act on an error.
+/// Says who can act on an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The user, by asking for something else or by changing the configuration.

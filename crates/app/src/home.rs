@@ -1,4 +1,4 @@
-//! Where Lango keeps its files: the XDG directories, or all of it under `LANGO_HOME`.
+//! Finds the directories of Lango's files: the XDG directories, or `LANGO_HOME` for all of them.
 
 use std::env;
 use std::io::{self, Write as _};
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 
 use crate::AppError;
 
-/// The directories.
+/// Holds the directories of Lango's files.
 #[derive(Debug, Clone)]
 pub struct Home {
     /// The configuration file.
     pub config_file: PathBuf,
-    /// Where the file is unless another is named.
+    /// The directory of the default configuration file.
     pub config_directory: PathBuf,
-    /// Where everything that is kept lies.
+    /// The directory of all stored data.
     pub data: PathBuf,
-    /// Where logs lie.
+    /// The directory of the logs.
     pub state: PathBuf,
 }
 
 impl Home {
-    /// From the environment and `--config`.
+    /// Finds the directories from the environment and `--config`.
     pub fn find(config: Option<PathBuf>) -> Result<Self, AppError> {
         let own = env::var_os("LANGO_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
         let user = || {
@@ -51,14 +51,14 @@ impl Home {
         self.state.join("logs/serve.log")
     }
 
-    /// The database, where no other is configured.
+    /// Returns the path of the default database.
     pub fn database(&self) -> PathBuf {
         self.data.join("lango.db")
     }
 }
 
-/// A path as people write it in a configuration: `~` is the home directory, and nothing is relative
-/// to wherever the program happens to run.
+/// Resolves a path as users write it in a configuration: `~` is the home directory, and relative
+/// paths are refused, because the program may run in any directory.
 pub fn expand_path(given: &str) -> Result<PathBuf, String> {
     let path = match given.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
@@ -71,11 +71,11 @@ pub fn expand_path(given: &str) -> Result<PathBuf, String> {
     if !path.is_absolute() {
         return Err(format!("{given} is not an absolute path"));
     }
-    // Where it exists, links are resolved, because the workspace's are.
+    // Links of an existing path are resolved, because the workspace's are.
     Ok(path.canonicalize().unwrap_or(path))
 }
 
-/// Writes a file that only its owner can read, all of it or nothing.
+/// Writes a file atomically, readable only by its owner.
 pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;

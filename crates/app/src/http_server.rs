@@ -1,4 +1,4 @@
-//! The HTTP server: where it listens, who is let in, and its endpoints.
+//! The HTTP server: its address, its access control and its endpoints.
 
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
@@ -20,10 +20,10 @@ use crate::home::expand_path;
 use crate::owner::OwnerToken;
 use crate::{App, AppError, Notice, ServeOptions, Serving, web};
 
-/// Limits how long turns have to end when the server is told to.
+/// Limits how long running turns may take to end when the server stops.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
-/// What a client says about the server; the configuration decides where it does not.
+/// Holds a client's choices about the server; the configuration decides the others.
 #[derive(Debug, Clone, Default)]
 pub struct HttpServerOptions {
     /// The address to listen on.
@@ -34,22 +34,22 @@ pub struct HttpServerOptions {
     pub expose: Vec<AgentName>,
     /// Agents whose tools may be called directly.
     pub tools: Vec<AgentName>,
-    /// How the owner is known.
+    /// The options for the owner's token.
     pub owner: OwnerOptions,
     /// The version that cards and health reports name.
     pub version: &'static str,
 }
 
-/// How the owner of a server is known.
+/// Holds how the owner of a server is authenticated.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OwnerOptions {
-    /// Lets every program on this machine in, as the owner.
+    /// Accepts every program on this machine as the owner.
     pub open: bool,
-    /// Makes a new token; the one before it is worth nothing any more.
+    /// Makes a new token and revokes the previous one.
     pub new_token: bool,
 }
 
-/// A server that was checked, and that does not listen yet.
+/// A server whose options were checked, and that does not listen yet.
 pub struct HttpServer {
     address: SocketAddr,
     configured_token: Option<Token>,
@@ -67,7 +67,7 @@ impl HttpServer {
         Ok(Self { address, configured_token, options })
     }
 
-    /// Returns what API clients reach.
+    /// Returns the options for what API clients reach.
     pub fn serve_options(&self, notice: Notice) -> ServeOptions {
         let token = self.configured_token.iter();
         ServeOptions {

@@ -1,8 +1,8 @@
-//! What the program says about itself: nothing, unless it is asked to.
+//! Sets up logging, which is silent by default.
 //!
 //! Spans and events come from `tracing` calls in every crate. They carry names, ids, counts and
-//! times. What a user, a model or a tool said is logged at `debug` at the earliest, and a secret
-//! never. Exporters for metrics and traces are further layers of the same registry.
+//! times. The words of a user, a model or a tool are logged at `debug` or below, and secrets never.
+//! Exporters for metrics and traces are further layers of the same registry.
 
 use std::env;
 use std::fs::{self, File};
@@ -25,12 +25,12 @@ const MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
 /// Limits the log files that are kept beside the current one.
 const MAX_OLD_FILES: u32 = 4;
 
-/// Says what is logged, and where.
+/// Selects what is logged, and where.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LogOptions {
     /// How often `-v` was given: 0 for silence, 1 for `info`, 2 for `debug`, more for `trace`.
     pub verbosity: u8,
-    /// Whether to log to a rotating file in the state directory, too.
+    /// Also logs to a rotating file in the state directory.
     pub to_file: bool,
 }
 
@@ -72,7 +72,7 @@ pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
     } else {
         None
     };
-    // A second start in one process, as in tests, finds the first.
+    // A second start in one process, as in tests, keeps the first subscriber.
     let _ = tracing_subscriber::registry().with(shown).with(kept).try_init();
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! How the owner of a server is known: the token, and where it comes from.
+//! Authenticates the owner of a server: the token, and its origin.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -9,15 +9,15 @@ use crate::config::ServerConfig;
 use crate::home::expand_path;
 use crate::{AppError, OwnerOptions};
 
-/// How the owner is known.
+/// Says how the owner is authenticated.
 pub enum OwnerToken {
-    /// By a token that was made just now: this is the one time that it is shown.
+    /// By a token that was made just now, which is shown only this once.
     New(Token),
     /// By the token that was printed at an earlier start.
     Before,
     /// By the token of the configuration.
     Configured(Token),
-    /// Not at all: every program on this machine is let in as the owner.
+    /// Not at all: every program on this machine is accepted as the owner.
     Open,
 }
 
@@ -44,7 +44,7 @@ impl OwnerToken {
         Ok(Some(token.map_err(|error| AppError::usage(format!("{from}: {error}")))?))
     }
 
-    /// Returns how the owner is known; a token is made where there is none.
+    /// Returns how the owner is authenticated. Makes a token if there is none.
     pub(crate) async fn find(
         configured: Option<Token>,
         options: OwnerOptions,
@@ -60,7 +60,7 @@ impl OwnerToken {
         Ok(token.map_or(Self::Before, Self::New))
     }
 
-    /// Returns the token of the configuration, where it is one.
+    /// Returns the token if it comes from the configuration.
     pub(crate) fn chosen(&self) -> Option<&Token> {
         match self {
             Self::Configured(token) => Some(token),

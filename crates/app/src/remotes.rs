@@ -1,4 +1,4 @@
-//! From the configuration to the remote agents.
+//! Builds the remote agents from the configuration.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,20 +19,20 @@ use crate::team::{RemoteTeam, TeamWatcher};
 
 /// Limits the remote agents of a team.
 const MAX_REMOTE_AGENT_COUNT: usize = 64;
-/// TurnUpdate that may wait to be shown.
+/// Limits the number of messages that may wait to be shown.
 const NEWS: usize = 16;
 
-/// The remote agents, and how they were found.
+/// Holds the remote agents and their status.
 #[derive(Clone)]
 pub struct Remotes {
-    /// Where they are looked for.
+    /// The directory that checks them.
     pub(crate) directory: Arc<Directory>,
-    /// How each of them was found.
+    /// The status of each of them.
     pub statuses: Vec<RemoteStatus>,
 }
 
 impl Remotes {
-    /// Looks for them, where there are any.
+    /// Checks the remote agents, if any are configured.
     pub async fn find(config: &Config, database: &Database) -> Result<Option<Self>, AppError> {
         let is_used = config.a2a.enabled && config.agent.multi_agent;
         if !is_used || config.a2a.remote_agents.is_empty() {
@@ -43,12 +43,12 @@ impl Remotes {
         Ok(Some(Self { directory, statuses }))
     }
 
-    /// Returns those that are there.
+    /// Returns the agents that are available.
     pub(crate) fn team(&self) -> RemoteTeam {
         RemoteTeam::of(&self.statuses)
     }
 
-    /// One line for each that is not there.
+    /// Returns one line for each agent that is not available.
     pub fn warnings(&self) -> Vec<String> {
         self.statuses.iter().filter_map(RemoteStatus::warning).collect()
     }
@@ -57,8 +57,8 @@ impl Remotes {
         Box::new(OpenQuestions::of(&self.directory))
     }
 
-    /// Looks again as long as the program runs: the team has the agents that are there. Who comes is told
-    /// through the channel, who goes with the next turn.
+    /// Checks the agents again as long as the program runs, so that the team has those that are
+    /// available. The channel reports an agent that comes; the next turn reports one that goes.
     pub(crate) fn watch(self, watcher: TeamWatcher) -> mpsc::Receiver<String> {
         let (news, told) = mpsc::channel(NEWS);
         let changed = move |statuses: &[RemoteStatus], changes: &[RemoteStatus]| {
@@ -68,7 +68,7 @@ impl Remotes {
             for change in changes {
                 match change.warning() {
                     Some(warning) => watcher.tell_absence(warning),
-                    // The receiver is gone, and with it the need to tell.
+                    // If the receiver is gone, there is no client to tell.
                     None => _ = news.try_send(format!("{} is in the team now", change.name)),
                 }
             }
@@ -78,7 +78,7 @@ impl Remotes {
     }
 }
 
-/// Everybody who is configured.
+/// Opens the directory of all configured remote agents.
 pub async fn open_directory(config: &Config, database: &Database) -> Result<Directory, AppError> {
     let given = &config.a2a.remote_agents;
     if given.len() > MAX_REMOTE_AGENT_COUNT {
@@ -93,7 +93,7 @@ pub async fn open_directory(config: &Config, database: &Database) -> Result<Dire
     Ok(Directory::open(database.clone(), configs?, timeout).await?)
 }
 
-/// One agent, as the protocol's room wants it.
+/// Converts the configuration of one agent to that of the protocol crate.
 pub fn remote_config(config: &Config, agent: &RemoteAgentConfig) -> Result<RemoteConfig, AppError> {
     let wrong = |key: &str, why: String| {
         AppError::usage(format!("a2a.remoteAgents, {}: {key}: {why}", agent.name))
@@ -136,7 +136,7 @@ pub fn remote_config(config: &Config, agent: &RemoteAgentConfig) -> Result<Remot
     })
 }
 
-/// The keys in the files, each of which holds one or a set.
+/// Reads the keys from the files, each of which holds one or a set.
 fn card_keys(agent: &RemoteAgentConfig) -> Result<Vec<TrustedKey>, String> {
     let mut keys = Vec::new();
     for path in &agent.card_keys {
@@ -164,7 +164,7 @@ fn token(agent: &RemoteAgentConfig) -> Option<String> {
     std::env::var(variable).ok().map(|token| token.trim().to_owned()).filter(|t| !t.is_empty())
 }
 
-/// The tokens, which must not be shown or recorded.
+/// Returns the tokens, which must not be shown or recorded.
 pub(crate) fn secrets(config: &Config) -> impl Iterator<Item = String> {
     config.a2a.remote_agents.iter().filter_map(token)
 }

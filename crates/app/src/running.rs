@@ -1,4 +1,4 @@
-//! A team at work for one client: its runtime, and what lives beside it.
+//! A running team for one client: its runtime and its background services.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use crate::remotes::Remotes;
 use crate::team::TeamWatcher;
 use crate::{AppError, Assembly};
 
-/// Limits how long the work after a turn may keep a program that is done.
+/// Limits how long the work after a turn may delay the program's exit.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A team at work for one client.
+/// A running team for one client.
 pub struct RunningTeam {
     /// Runs turns.
     pub runtime: Runtime,
-    /// The models that work.
+    /// The models of the agents.
     pub models: Arc<ReadyModels>,
     processes: Processes,
     unmatched_tools: Vec<String>,
@@ -29,7 +29,7 @@ pub struct RunningTeam {
 }
 
 impl Assembly {
-    /// Starts the team for one client. `approver` asks a person before something dangerous.
+    /// Starts the team for one client. `approver` asks the user before dangerous calls.
     pub fn runtime(self, approver: Arc<dyn Approver>) -> RunningTeam {
         let Self { roster, factory, processes, servers, notices, .. } = self;
         let runtime = factory.runtime(&roster, approver);
@@ -50,8 +50,8 @@ impl Assembly {
 }
 
 impl RunningTeam {
-    /// Returns what a user should know before anything else: what was interrupted, and what is out
-    /// of reach.
+    /// Returns what a user should know first: which turns were interrupted, and what is
+    /// unavailable.
     pub async fn notices(&self) -> Result<Vec<String>, AppError> {
         let mut notices = Vec::new();
         let turns = self.runtime.journal().unfinished_turns(None).await?;
@@ -68,13 +68,13 @@ impl RunningTeam {
         Ok(notices)
     }
 
-    /// Takes in what was approved of MCP servers' tools in another process.
+    /// Loads approvals of MCP servers' tools that were given in another process.
     pub async fn look_again(&self) -> Result<(), AppError> {
         self.watcher.look_again().await
     }
 
-    /// Starts to look for remote agents that come back, and to take them into the team. Returns what
-    /// changes; none where there are no remote agents.
+    /// Starts to watch for remote agents that come back, and to add them to the team. Returns a
+    /// channel of changes, or `None` if there are no remote agents.
     pub fn watch_remotes(&mut self) -> Option<mpsc::Receiver<String>> {
         let remotes = self.remotes.take()?;
         Some(remotes.watch(self.watcher.clone()))
@@ -85,14 +85,14 @@ impl RunningTeam {
         self.processes.running()
     }
 
-    /// Waits for what follows from the turns, now that they are answered, and returns what could not
-    /// be done. Work that takes too long is not waited for.
+    /// Waits for the work that follows answered turns, and returns what could not be done. Work
+    /// that takes too long is not waited for.
     pub async fn settle(&self) -> Vec<String> {
         let settled = tokio::time::timeout(SETTLE_TIMEOUT, self.runtime.settled()).await;
         settled.unwrap_or_default()
     }
 
-    /// ConnectionEnds the programs of the MCP servers.
+    /// Ends the programs of the MCP servers.
     pub async fn stop_servers(&self) {
         if let Some(servers) = self.watcher.servers() {
             servers.stop().await;

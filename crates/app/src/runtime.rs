@@ -1,4 +1,4 @@
-//! Making runtimes: one for a client at a terminal, several for the clients of a server.
+//! Makes runtimes: one for a client at a terminal, several for the clients of a server.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) struct RuntimeFactory {
     pub(crate) rules: RuleBook,
     pub(crate) agents: Vec<AgentParts>,
     pub(crate) workspace: PathBuf,
-    /// What must not be recorded or shown.
+    /// Values that must not be recorded or shown.
     pub(crate) secrets: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ impl RuntimeFactory {
     }
 }
 
-/// Returns what agents are told beside their instructions.
+/// Returns the sources of what agents are told besides their instructions.
 pub(crate) fn context_sources(
     agents: &[AgentParts],
     roster: &Roster,
@@ -94,7 +94,7 @@ fn settings(config: &Config) -> Settings {
     }
 }
 
-/// What every agent should know: where it is, and which day it is.
+/// Tells every agent its workspace and the date.
 struct Surroundings {
     workspace: String,
 }

@@ -1,4 +1,4 @@
-//! Which values must not be recorded or shown.
+//! Collects the values that must not be recorded or shown.
 
 use crate::config::Config;
 use crate::provider::ReadyModels;
@@ -10,7 +10,7 @@ pub(crate) fn collect(config: &Config, models: &ReadyModels) -> Vec<String> {
     secrets.chain(knowledge::secrets(config)).chain(remotes::secrets(config)).collect()
 }
 
-/// A database URL with a password in it is a secret as a whole.
+/// Returns the database URL if it contains a password: then all of it is a secret.
 fn database_password(config: &Config) -> Option<String> {
     config.database.url.clone().filter(|url| url.contains('@'))
 }

@@ -13,15 +13,15 @@ use crate::access::{ServedTeams, ServedTeamsParts};
 use crate::team::{TeamListener, TeamWatcher};
 use crate::{AppError, Assembly};
 
-/// Limits how long the work after turns may keep a program that is done.
+/// Limits how long the work after turns may delay the program's exit.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often approvals of tools are looked for.
+/// Sets how often approvals of tools are looked for.
 const APPROVAL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Shows a line to the operator of the machine, beside what is served.
+/// Shows a line to the operator of the machine, outside of what is served.
 pub type Notice = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Everything that is served.
+/// Holds everything that is served.
 pub struct Serving {
     /// The teams of the API clients.
     pub teams: Arc<ServedTeams>,
@@ -35,20 +35,20 @@ pub struct Serving {
     pub(crate) notice: Notice,
 }
 
-/// What API clients reach.
+/// Selects what API clients reach.
 pub struct ServeOptions {
     /// The agents; all when empty.
     pub expose: Vec<AgentName>,
-    /// Those whose tools may be called directly.
+    /// The agents whose tools may be called directly.
     pub tools: Vec<AgentName>,
-    /// What must not be recorded or shown, beside the secrets of the configuration.
+    /// Values that must not be recorded or shown, besides the secrets of the configuration.
     pub secrets: Vec<String>,
     /// Shows lines to the operator of the machine.
     pub notice: Notice,
 }
 
 impl Assembly {
-    /// Puts together the teams of a server. Fails before anything is listened to.
+    /// Builds the teams of a server. Fails before the server listens.
     pub async fn serve(self, options: ServeOptions) -> Result<Serving, AppError> {
         let Self { roster, mut factory, stores, servers, notices, .. } = self;
         let ServeOptions { expose, tools, secrets, notice } = options;
@@ -84,7 +84,8 @@ impl Assembly {
 }
 
 impl Serving {
-    /// Waits for what follows from turns, says what was left, and stops the MCP servers.
+    /// Waits for the work that follows turns, reports what was not finished, and stops the MCP
+    /// servers.
     pub async fn end(&self) {
         let left = self.teams.turns_under_way();
         if left > 0 {
@@ -101,7 +102,7 @@ impl Serving {
     }
 }
 
-/// Takes in what the owner approved of MCP servers' tools in another process, as long as this one
+/// Loads the owner's approvals of MCP servers' tools from other processes, as long as this one
 /// runs.
 fn look_again(watcher: TeamWatcher, notice: Notice) {
     tokio::spawn(async move {
@@ -114,7 +115,7 @@ fn look_again(watcher: TeamWatcher, notice: Notice) {
     });
 }
 
-/// Says what changes among the remote agents, as long as the program runs.
+/// Reports changes of the remote agents, as long as the program runs.
 fn tell(mut news: mpsc::Receiver<String>, notice: Notice) {
     tokio::spawn(async move {
         while let Some(line) = news.recv().await {

@@ -1,4 +1,4 @@
-//! Who is in the team, while tools and remote agents come and go.
+//! Holds the members of the team, while tools and remote agents come and go.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::AppError;
 use crate::definition::TeamDefinition;
 use crate::remotes::Remotes;
 
-/// What trees are made of, beside what comes and goes.
+/// Holds the constant parts of a team, without the tools and agents that come and go.
 #[derive(Clone)]
 pub(crate) struct TeamParts {
     pub(crate) own: ToolRegistry,
@@ -22,7 +22,7 @@ pub(crate) struct TeamParts {
 }
 
 impl TeamParts {
-    /// Returns all tools with these, and the agents that have them, with these remote agents.
+    /// Builds the registry with these tools added, and the agent tree with these remote agents.
     pub(crate) fn build(
         &self,
         others: Vec<RegisteredTool>,
@@ -52,14 +52,14 @@ pub struct Roster {
     pub tools: ToolRegistry,
     /// The agents that have them.
     pub tree: AgentTree,
-    /// What trees are made of, for when tools or agents come or go.
+    /// The parts for rebuilding the tree when tools or agents come or go.
     pub(crate) parts: TeamParts,
-    /// The remote agents, where there are any.
+    /// The remote agents, if any are configured.
     pub remotes: Option<Remotes>,
 }
 
 impl Roster {
-    /// Builds the team of its own tools, those of MCP servers, and the remote agents that are there.
+    /// Builds the team of its own tools, those of MCP servers, and the available remote agents.
     pub(crate) fn build(
         definition: TeamDefinition,
         own: Vec<RegisteredTool>,
@@ -76,7 +76,7 @@ impl Roster {
         Ok(Self { tools, tree, parts, remotes })
     }
 
-    /// Returns what the team's agents are defined by.
+    /// Returns the topology that defines the team's agents.
     pub fn topology(&self) -> &Topology {
         &self.parts.definition.topology
     }
@@ -96,7 +96,7 @@ impl Roster {
         self.parts.build(Vec::new(), vec![spec]).map(drop)
     }
 
-    /// Returns the remote agents that are there.
+    /// Returns the remote agents that are available.
     pub(crate) fn remote_team(&self) -> RemoteTeam {
         self.remotes.as_ref().map(Remotes::team).unwrap_or_default()
     }
@@ -117,14 +117,14 @@ impl Roster {
         let topology = self.topology().clone().only(agents)?;
         let definition = TeamDefinition { topology, ..self.parts.definition.clone() };
         let parts = TeamParts { own, definition };
-        // What remote agents asked is told to those who reach them.
+        // Questions of remote agents are shown only to callers that reach them.
         let remotes = self.remotes.clone().filter(|_| !specs.is_empty());
         let (tools, tree) = parts.build(Vec::new(), specs)?;
         Ok(Self { tools, tree, parts, remotes })
     }
 }
 
-/// The remote agents that are there now.
+/// Holds the remote agents that are available now.
 #[derive(Clone, Default)]
 pub(crate) struct RemoteTeam {
     pub(crate) specs: Vec<RemoteAgentSpec>,
@@ -140,7 +140,7 @@ impl RemoteTeam {
 
 /// Is told when tools or agents come or go. Implemented by a runtime, and by the teams of a server.
 pub(crate) trait TeamListener: Send + Sync {
-    /// From the next turn on, this is the team.
+    /// Replaces the team from the next turn on.
     fn renew(
         &self,
         tools: ToolRegistry,
@@ -148,7 +148,7 @@ pub(crate) trait TeamListener: Send + Sync {
         remote_team: RemoteTeam,
     ) -> Result<(), AppError>;
 
-    /// An agent is not there; said with the next turn.
+    /// Reports with the next turn that an agent is not available.
     fn tell_absence(&self, warning: String);
 }
 
@@ -168,18 +168,18 @@ impl TeamListener for Runtime {
     }
 }
 
-/// Watches a team, and rebuilds it when tools or agents come or go. Clones share what is known.
+/// Watches a team, and rebuilds it when tools or agents come or go. Clones share their state.
 #[derive(Clone)]
 pub(crate) struct TeamWatcher {
     parts: TeamParts,
     listener: Arc<dyn TeamListener>,
     servers: Option<Servers>,
-    /// A lock that is held to copy or replace it.
+    /// The available remote agents. The lock is held to copy or replace them.
     remote_team: Arc<Mutex<RemoteTeam>>,
 }
 
 impl TeamWatcher {
-    /// Starts to watch: from now on the agents have what the servers offer, whenever that changes.
+    /// Starts to watch: from now on the agents get what the servers offer, whenever that changes.
     pub(crate) fn start(
         roster: &Roster,
         listener: Arc<dyn TeamListener>,
@@ -191,8 +191,8 @@ impl TeamWatcher {
             let (mut changes, watcher) = (servers.changes(), watcher.clone());
             tokio::spawn(async move {
                 while changes.changed().await.is_ok() {
-                    // What cannot be built stays as it was: a name that is taken is reported at the
-                    // start.
+                    // A team that cannot be built stays as it was: a name conflict is reported at
+                    // the start.
                     let _ = watcher.renew();
                 }
             });
@@ -200,18 +200,18 @@ impl TeamWatcher {
         watcher
     }
 
-    /// Says that an agent is not there, and why.
+    /// Reports that an agent is not available, and why.
     pub(crate) fn tell_absence(&self, warning: String) {
         self.listener.tell_absence(warning);
     }
 
-    /// Takes over which remote agents are there.
+    /// Replaces the available remote agents.
     pub(crate) fn meet(&self, remote_team: RemoteTeam) -> Result<(), AppError> {
         *self.remote_team.lock().unwrap_or_else(PoisonError::into_inner) = remote_team;
         self.renew()
     }
 
-    /// Builds the team anew, from what is offered now.
+    /// Rebuilds the team from what is offered now.
     pub(crate) fn renew(&self) -> Result<(), AppError> {
         let remote_team = self.remote_team.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let tools = self.servers.as_ref().map(|servers| servers.offer().tools).unwrap_or_default();
@@ -219,7 +219,7 @@ impl TeamWatcher {
         self.listener.renew(tools, tree, remote_team)
     }
 
-    /// Takes in what was approved of MCP servers' tools in another process.
+    /// Loads approvals of MCP servers' tools that were given in another process.
     pub(crate) async fn look_again(&self) -> Result<(), AppError> {
         match &self.servers {
             Some(servers) if servers.look_again().await? => self.renew(),
@@ -227,7 +227,7 @@ impl TeamWatcher {
         }
     }
 
-    /// Returns the MCP servers, where there are any.
+    /// Returns the MCP servers, if any are configured.
     pub(crate) fn servers(&self) -> Option<&Servers> {
         self.servers.as_ref()
     }

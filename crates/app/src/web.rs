@@ -1,4 +1,4 @@
-//! From the configuration to the outbound network policy and the browser.
+//! Builds the outbound network policy and the browser's settings from the configuration.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use crate::AppError;
 use crate::config::Config;
 use crate::home::{self, Home};
 
-/// The agent whose browser it is.
+/// Names the agent that owns the browser.
 const NAVIGATOR: &str = "navigator";
 
-/// Where an agent may go.
+/// Returns the guard of the addresses that an agent may reach.
 pub fn guard(config: &Config, agent: &str) -> Result<Guard, AppError> {
     let hosts = config.agents.get(agent).map(|agent| agent.hosts.as_slice()).unwrap_or_default();
     Ok(Guard::new(Rules {
@@ -32,7 +32,7 @@ pub fn rules(config: &Config) -> Result<Rules, AppError> {
     })
 }
 
-/// The same, and a server that the user named: it may be reached wherever it is.
+/// Returns the same guard, plus a server that the user named, which may be reached at any address.
 pub fn guard_with(config: &Config, agent: &str, server: &str) -> Result<Guard, AppError> {
     let hosts = config.agents.get(agent).map(|agent| agent.hosts.as_slice()).unwrap_or_default();
     let place = Url::parse(server).ok().and_then(|url| {
@@ -58,7 +58,7 @@ fn patterns(key: &str, texts: &[String]) -> Result<Vec<Pattern>, AppError> {
     texts.iter().map(read).collect()
 }
 
-/// The browser of the navigator.
+/// Returns the settings of the navigator's browser.
 pub fn navigator(config: &Config, home: &Home) -> Result<NavigatorSettings, AppError> {
     let given = &config.navigator;
     let profile = match &given.profile {
@@ -79,7 +79,7 @@ pub fn navigator(config: &Config, home: &Home) -> Result<NavigatorSettings, AppE
     })
 }
 
-/// The Chromium that is configured.
+/// Returns the configured path of Chromium.
 pub fn chromium(config: &Config) -> Result<Option<PathBuf>, AppError> {
     let Some(given) = &config.navigator.chromium else { return Ok(None) };
     // A bare name is looked for in PATH.

@@ -30,7 +30,8 @@ pub async fn serve_a2a_kit(port: u16) -> Result<()> {
     let directory = tempfile::tempdir()?;
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
     let database = Database::open(&location).await?;
-    let model = ScriptedServer::start_without_history(Script::parse("a2a_kit.toml", SCRIPT)?).await?;
+    let model =
+        ScriptedServer::start_without_history(Script::parse("a2a_kit.toml", SCRIPT)?).await?;
     let (runtime, agents) = team(&database, &model).await?;
     let listener = listen(port).await?;
     let endpoint = A2aEndpoint::open(A2aEndpointParts {

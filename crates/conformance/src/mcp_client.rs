@@ -10,8 +10,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use lango_egress::{ClientLimits, Guard, GuardedClient, Rules, Url};
 use lango_mcp::client::{
-    AnswerFuture, Catalogue, ClientError, FormAnswers, Form, HttpConfig, Login, OauthConfig, ClientEnvironment,
-    Person, Server, ServerConfig, Servers, ProcessEnvironment, TransportConfig,
+    AnswerFuture, Catalogue, ClientEnvironment, ClientError, Form, FormAnswers, HttpConfig, Login,
+    OauthConfig, Person, ProcessEnvironment, Server, ServerConfig, Servers, TransportConfig,
 };
 use lango_sandbox::{Policy, Sandbox};
 use lango_store::{Database, DatabaseLocation};

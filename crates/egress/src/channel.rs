@@ -104,10 +104,16 @@ impl Channel {
             .map_err(|error| FetchError::Broken { url: url.clone(), reason: chain(&error) })?;
         let (status, headers) = (response.status(), response.headers().clone());
         if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
-            let reason = "and is not followed: what is sent here is for this origin only".to_owned();
+            let reason =
+                "and is not followed: what is sent here is for this origin only".to_owned();
             return Err(FetchError::Redirect { from: url.clone(), reason });
         }
-        Ok(StreamedResponse { status, headers, url: url.clone(), body: response.bytes_stream().boxed() })
+        Ok(StreamedResponse {
+            status,
+            headers,
+            url: url.clone(),
+            body: response.bytes_stream().boxed(),
+        })
     }
 }
 

@@ -197,7 +197,11 @@ impl GuardedClient {
         request.headers(headers.clone()).body(body).send().await.map_err(broken)
     }
 
-    async fn collect(&self, url: Url, response: reqwest::Response) -> Result<FetchedResponse, FetchError> {
+    async fn collect(
+        &self,
+        url: Url,
+        response: reqwest::Response,
+    ) -> Result<FetchedResponse, FetchError> {
         let (status, headers) = (response.status(), response.headers().clone());
         let mut body = Vec::new();
         let mut pieces = response.bytes_stream();

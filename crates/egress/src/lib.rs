@@ -21,7 +21,7 @@ mod resolve;
 mod rules;
 
 pub use address::{AddressKind, kind_of};
-pub use channel::{StreamedResponse, Channel};
+pub use channel::{Channel, StreamedResponse};
 pub use client::{ClientLimits, FetchError, FetchedResponse, GuardedClient};
 pub use destination::{Destination, Scheme};
 pub use error::{EgressError, Refusal};

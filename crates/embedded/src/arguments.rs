@@ -8,7 +8,7 @@ use lango_tool::ToolDeclaration;
 use serde_json::{Map, Value};
 
 use super::amounts::{Amount, amounts};
-use super::question::{Question, question_name, as_words};
+use super::question::{Question, as_words, question_name};
 use super::reading::{Answer, Reader};
 use super::schema::{Kind, Parameter, parameters};
 pub(crate) use place::clean_span;
@@ -56,7 +56,9 @@ pub(crate) fn fill(
             Some((_, text)) if parameter.kind == Kind::Text => {
                 ParameterValue::of(extract_text(reader, &question(&parameter), text))
             }
-            Some((_, text)) => ParameterValue::of(value(&parameter, &Answer::Span(0..text.len()), text)),
+            Some((_, text)) => {
+                ParameterValue::of(value(&parameter, &Answer::Span(0..text.len()), text))
+            }
             None => said.find_value(&parameter, &answer),
         };
         match found {

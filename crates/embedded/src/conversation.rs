@@ -80,7 +80,11 @@ impl<'a> Conversation<'a> {
 }
 
 /// Returns the text of the original request, and the answers since.
-fn resolve_request(messages: &[Message], at: usize, judge: &dyn Judge) -> (String, Vec<UserAnswer>) {
+fn resolve_request(
+    messages: &[Message],
+    at: usize,
+    judge: &dyn Judge,
+) -> (String, Vec<UserAnswer>) {
     let Some(Message::User(message)) = messages.get(at) else {
         return (String::new(), Vec::new());
     };
@@ -138,7 +142,8 @@ pub(crate) fn ask_reading(first: &ToolDeclaration, second: &ToolDeclaration) -> 
 
 /// Asks for a parameter. [`interpret_answer`] understands it later.
 pub(crate) fn ask_value(tool: &ToolDeclaration, parameter: &Parameter) -> String {
-    let mut about = one_line(parameter.description.trim_end_matches('.'), MAX_DESCRIPTION_CHARACTERS);
+    let mut about =
+        one_line(parameter.description.trim_end_matches('.'), MAX_DESCRIPTION_CHARACTERS);
     if let Kind::Choice(values) = &parameter.kind {
         about = one_line(&format!("one of {}", values.join(", ")), MAX_DESCRIPTION_CHARACTERS);
     }

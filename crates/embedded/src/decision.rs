@@ -4,7 +4,7 @@ use lango_model::Colleague;
 use lango_tool::{SafetyLevel, ToolDeclaration};
 
 use super::catalogue::{KnownTool, PLAN_CARD, SMALL_TALK_CARD};
-use super::question::{card, as_words};
+use super::question::{as_words, card};
 use super::reading::{Gist, Reader};
 use super::schema::can_be_filled;
 use super::unknown::UnknownMeanings;

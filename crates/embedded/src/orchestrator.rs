@@ -100,7 +100,9 @@ impl<'a> Orchestrator<'a> {
             Structure::OtherList | Structure::One => {}
         }
         match self.next(words) {
-            NextAction::Talk if self.has_images() => Reply::Text(talk::needs_bigger_model().to_owned()),
+            NextAction::Talk if self.has_images() => {
+                Reply::Text(talk::needs_bigger_model().to_owned())
+            }
             NextAction::Talk => {
                 let agents: Vec<(&str, &str)> = self
                     .colleagues()
@@ -244,11 +246,15 @@ impl<'a> Orchestrator<'a> {
         match steps.get(made.len()) {
             Some(step) if self.can_transfer() => match self.agent_for(step) {
                 Some(agent) => transfer(agent, step, true),
-                None => Reply::Text(format!("{}\n\n{}", report_results(made), talk::unclear_step(step))),
+                None => {
+                    Reply::Text(format!("{}\n\n{}", report_results(made), talk::unclear_step(step)))
+                }
             },
-            Some(_) => {
-                Reply::Text(format!("{}\n\n{}", report_results(made), talk::not_allowed(&steps[made.len()..])))
-            }
+            Some(_) => Reply::Text(format!(
+                "{}\n\n{}",
+                report_results(made),
+                talk::not_allowed(&steps[made.len()..])
+            )),
             None => Reply::Text(report_results(made)),
         }
     }

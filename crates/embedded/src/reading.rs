@@ -291,7 +291,11 @@ impl Pair {
         match best.1 {
             Some((first, last)) => {
                 let place = words[first].start..words[last].end;
-                if last - first < MAX_ANSWER_TOKENS { Answer::Span(place) } else { Answer::Cut(place) }
+                if last - first < MAX_ANSWER_TOKENS {
+                    Answer::Span(place)
+                } else {
+                    Answer::Cut(place)
+                }
             }
             None => Answer::Nothing,
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use lango_model::{Model, ModelId, ModelRequest, ModelStream};
 
-use super::model::{embedded_id, events, clear_transfer};
+use super::model::{clear_transfer, embedded_id, events};
 
 /// Puts the encoder in front of the model of an orchestrator.
 pub struct RoutedModel {
@@ -31,7 +31,8 @@ impl Model for RoutedModel {
             let asked = Arc::clone(&request);
             // Some milliseconds of computation must not block an async thread. If it fails,
             // the model is asked.
-            let transfer = tokio::task::spawn_blocking(move || clear_transfer(&asked)).await.ok().flatten();
+            let transfer =
+                tokio::task::spawn_blocking(move || clear_transfer(&asked)).await.ok().flatten();
             match transfer {
                 Some(reply) => events(embedded_id(), reply),
                 None => model.stream(request),

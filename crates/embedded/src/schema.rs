@@ -156,7 +156,11 @@ impl<'a> Part<'a> {
     fn alternatives(self) -> Vec<Self> {
         let several = ["anyOf", "oneOf", "allOf"].into_iter();
         let several = several.filter_map(|name| self.schema.get(name)?.as_array());
-        several.flatten().filter_map(|schema| self.within(schema)).map(Self::resolve_reference).collect()
+        several
+            .flatten()
+            .filter_map(|schema| self.within(schema))
+            .map(Self::resolve_reference)
+            .collect()
     }
 
     fn choices(self, alternatives: &[Self]) -> Vec<String> {

@@ -28,7 +28,8 @@ impl Specialist<'_> {
             return Reply::Text(talk::cancelled().to_owned());
         }
         if !conversation.done.is_empty() {
-            let parts: Vec<String> = conversation.done.iter().map(|c| wording::render_result(c)).collect();
+            let parts: Vec<String> =
+                conversation.done.iter().map(|c| wording::render_result(c)).collect();
             return Reply::Text(parts.join("\n\n"));
         }
         if let Some(chosen) = conversation.chosen_tool()
@@ -54,7 +55,8 @@ impl Specialist<'_> {
         // Compared among its own tools: the request has already been transferred to this agent.
         let among: f32 = own.iter().map(|reading| reading.probability).sum();
         let sure = if first.meaning.is_dangerous() {
-            first.probability >= self.required_probability(tool) && !is_reported(&conversation.words)
+            first.probability >= self.required_probability(tool)
+                && !is_reported(&conversation.words)
         } else {
             first.probability / among.max(f32::MIN_POSITIVE) >= CALL
         };

@@ -38,7 +38,8 @@ pub(crate) enum Structure<'a> {
 impl<'a> Structure<'a> {
     /// Returns the structure of a text. Every step is a part of it.
     pub(crate) fn of(words: &'a str) -> Self {
-        let items = words.lines().filter_map(item).map(strip_ordinal).filter(|step| !step.is_empty());
+        let items =
+            words.lines().filter_map(item).map(strip_ordinal).filter(|step| !step.is_empty());
         let items: Vec<&str> = items.collect();
         if items.len() > 1 {
             let plain = is_only_a_list(words) && items.len() <= MAX_STEP_COUNT;
@@ -130,7 +131,8 @@ fn split_sentence(words: &str) -> Vec<&str> {
         at += c.len_utf8();
     }
     found.push(&words[start..]);
-    let steps: Vec<&str> = found.into_iter().map(strip_ordinal).filter(|step| !step.is_empty()).collect();
+    let steps: Vec<&str> =
+        found.into_iter().map(strip_ordinal).filter(|step| !step.is_empty()).collect();
     let told = steps.iter().skip(1).any(|step| is_narrative(step));
     if steps.len() > 1 && !told { steps } else { Vec::new() }
 }

@@ -87,7 +87,10 @@ fn abilities(agents: &[(&str, &str)]) -> String {
         text.push_str(&format!("\n- {name}: {}", shorten(description)));
     }
     if agents.len() > MAX_LISTED_AGENT_COUNT {
-        text.push_str(&format!("\n(… {} more: lango agents list)", agents.len() - MAX_LISTED_AGENT_COUNT));
+        text.push_str(&format!(
+            "\n(… {} more: lango agents list)",
+            agents.len() - MAX_LISTED_AGENT_COUNT
+        ));
     }
     text
 }

@@ -103,7 +103,13 @@ impl Attention {
 
     /// Sums the values of all tokens, each with its share.
     #[inline(always)]
-    fn sum_values<K: Kernel>(&self, kernel: K, head: usize, block: Range<usize>, output: &mut [f32]) {
+    fn sum_values<K: Kernel>(
+        &self,
+        kernel: K,
+        head: usize,
+        block: Range<usize>,
+        output: &mut [f32],
+    ) {
         let mut seen = [[kernel.splat(0.0); HEAD_SIZE / LANES]; BLOCK_ROWS];
         let tokens = self.values.len();
         let [first, second, third, fourth] = &self.scores;

@@ -25,4 +25,6 @@ pub use embed::{
 pub use entry::{EntryKey, EntrySummary, NewEntry, NewPassage, PutOutcome, Space};
 pub use error::RetrievalError;
 pub use evaluation::{Collection, CollectionError, CorpusDocument, Measures, Question, measure};
-pub use index::{SearchHits, SearchHit, Mode, PreparedEntry, Problem, Retrieval, Search, SpaceSize};
+pub use index::{
+    Mode, PreparedEntry, Problem, Retrieval, Search, SearchHit, SearchHits, SpaceSize,
+};

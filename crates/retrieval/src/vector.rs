@@ -88,7 +88,12 @@ struct Candidate {
 
 impl Nearest {
     pub(crate) fn new(query: Query, capacity: usize) -> Self {
-        Self { query, arch: pulp::Arch::new(), capacity, candidates: BinaryHeap::with_capacity(capacity + 1) }
+        Self {
+            query,
+            arch: pulp::Arch::new(),
+            capacity,
+            candidates: BinaryHeap::with_capacity(capacity + 1),
+        }
     }
 
     /// Looks at one more.

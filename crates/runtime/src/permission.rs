@@ -154,7 +154,7 @@ impl Turn {
             always: question.always.iter().map(ToString::to_string).collect(),
         };
         self.recorder.record(vec![Draft::without_step(speaker, requested)]).await?;
-        let asked = self.shared.approver.ask(ApprovalRequest {
+        let approver_answer = self.shared.approver.ask(ApprovalRequest {
             session: self.recorder.session().clone(),
             call: call.call.clone(),
             agent: speaker.agent.clone(),
@@ -171,7 +171,7 @@ impl Turn {
         let answer = tokio::select! {
             biased;
             () = self.cancel.cancelled() => denied("the turn was stopped"),
-            answer = asked => match answer {
+            answer = approver_answer => match answer {
                 ApprovalAnswer::Approved { by, always } => {
                     Answer { decision: ApprovalDecision::Approved, always, by }
                 }

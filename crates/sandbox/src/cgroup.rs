@@ -97,12 +97,14 @@ fn unified(own: &str, mounts: &str) -> Option<(PathBuf, Controller)> {
     let path = own.lines().find_map(|line| line.strip_prefix("0::"))?;
     let mount = mounts.lines().filter_map(Mount::parse).find(|mount| mount.kind == "cgroup2")?;
     let directory = mount.directory(path)?;
-    directory.ancestors().take_while(|directory| directory.starts_with(mount.point)).find_map(|directory| {
-        let given = fs::read_to_string(directory.join("cgroup.subtree_control")).ok()?;
-        let has = |controller: &str| given.split_whitespace().any(|given| given == controller);
-        (has("pids") && accepts_groups(directory))
-            .then(|| (directory.to_owned(), Controller::Unified { memory: has("memory") }))
-    })
+    directory.ancestors().take_while(|directory| directory.starts_with(mount.point)).find_map(
+        |directory| {
+            let given = fs::read_to_string(directory.join("cgroup.subtree_control")).ok()?;
+            let has = |controller: &str| given.split_whitespace().any(|given| given == controller);
+            (has("pids") && accepts_groups(directory))
+                .then(|| (directory.to_owned(), Controller::Unified { memory: has("memory") }))
+        },
+    )
 }
 
 fn version_one(own: &str, mounts: &str, controller: &str) -> Option<PathBuf> {

@@ -22,6 +22,6 @@ mod wires;
 
 pub use fixture::{Framing, WireProfile, profile};
 pub use replay::RecordedServer;
-pub use script::{ErrorCase, Fault, ScriptedUsage, Reply, Script, ScriptError, ScriptedCall};
+pub use script::{ErrorCase, Fault, Reply, Script, ScriptError, ScriptedCall, ScriptedUsage};
 pub use server::{ReceivedRequest, ScriptedServer};
 pub use variant::{UsagePosition, WireVariant};

@@ -75,7 +75,8 @@ impl RecordedServer {
             if endpoints.iter().all(|(known, _)| *known != id) {
                 let at = self.state.models.iter().position(|(known, _)| *known == id);
                 let base_url = format!("http://{}/{}", self.address, at.unwrap_or(0));
-                endpoints.push((id.clone(), Endpoint::new(replayed_id(&id), exchange.wire, base_url)));
+                endpoints
+                    .push((id.clone(), Endpoint::new(replayed_id(&id), exchange.wire, base_url)));
             }
         }
         endpoints

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use lango_model::estimate_tokens;
 
 use super::conversation::Conversation;
-use super::script::{ScriptedUsage, Reply};
+use super::script::{Reply, ScriptedUsage};
 use super::signature::Signatures;
 use super::variant::WireVariant;
 
@@ -75,7 +75,11 @@ impl<'a> Speech<'a> {
             if rest.is_empty() {
                 return None;
             }
-            let wanted = if rest.len() > MAX_PIECE_BYTES { MAX_PIECE_BYTES } else { rest.len().div_ceil(2).max(8) };
+            let wanted = if rest.len() > MAX_PIECE_BYTES {
+                MAX_PIECE_BYTES
+            } else {
+                rest.len().div_ceil(2).max(8)
+            };
             let (piece, later) = rest.split_at(rest.ceil_char_boundary(wanted));
             rest = later;
             Some(piece)

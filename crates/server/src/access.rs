@@ -18,9 +18,9 @@ use lango_runtime::OWNER;
 use crate::EndpointKind;
 use crate::callers::Callers;
 use crate::gate::{ConnectionEnds, Gate};
-use crate::token_throttle::TokenThrottle;
 use crate::refusal::Refusal;
 use crate::token::{Token, TokenDigest};
+use crate::token_throttle::TokenThrottle;
 
 /// Limits how long a body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -100,7 +100,11 @@ impl Access {
     }
 
     /// Returns the caller that a token belongs to, with its endpoints.
-    async fn authenticate(&self, token: &str, from: IpAddr) -> Result<(Caller, BTreeSet<EndpointKind>), Refusal> {
+    async fn authenticate(
+        &self,
+        token: &str,
+        from: IpAddr,
+    ) -> Result<(Caller, BTreeSet<EndpointKind>), Refusal> {
         let digest = TokenDigest::of(token);
         self.throttle.check(from, &digest).map_err(|wait| Refusal {
             retry_after: Some(wait),
@@ -124,7 +128,9 @@ impl Access {
         } else {
             // A configured token replaces one that was printed.
             let outdated = |name: &Caller| self.owner_digest.is_some() && *name == self.owner;
-            found.filter(|record| !outdated(&record.name)).map(|record| (record.name, record.endpoints))
+            found
+                .filter(|record| !outdated(&record.name))
+                .map(|record| (record.name, record.endpoints))
         };
         let Some(holder) = holder else {
             if self.throttle.record_failure(from) {
@@ -221,10 +227,11 @@ impl Access {
             return Err(too_large());
         }
         // Read here for all endpoints, so that a slow client occupies nothing but its connection.
-        let bytes = tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, limit)).await.map_err(|_| {
-            let words = "the body did not arrive in time";
-            Refusal::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", words)
-        })?;
+        let bytes =
+            tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, limit)).await.map_err(|_| {
+                let words = "the body did not arrive in time";
+                Refusal::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", words)
+            })?;
         let bytes = bytes.map_err(|_| too_large())?;
         if let Some(caller) = caller {
             parts.extensions.insert(caller);

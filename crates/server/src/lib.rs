@@ -8,15 +8,15 @@ mod access;
 mod callers;
 mod endpoint_kind;
 mod gate;
-mod token_throttle;
 mod health;
 mod listener;
 mod openai;
-mod stall_timeout;
 mod refusal;
-mod turn_quota;
 mod routes;
+mod stall_timeout;
 mod token;
+mod token_throttle;
+mod turn_quota;
 
 pub use access::{Access, AccessParts};
 pub use callers::{CallerRecord, Callers, CallersError};

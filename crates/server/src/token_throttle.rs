@@ -40,7 +40,9 @@ impl TokenThrottle {
         let Some(wrong) = state.failures.get_mut(&from) else { return Ok(()) };
         wrong.retain(|at| now.duration_since(*at) < WINDOW);
         match wrong.first() {
-            Some(first) if wrong.len() >= MAX_FAILURE_COUNT => Err(WINDOW.saturating_sub(now - *first)),
+            Some(first) if wrong.len() >= MAX_FAILURE_COUNT => {
+                Err(WINDOW.saturating_sub(now - *first))
+            }
             _ => Ok(()),
         }
     }

@@ -54,7 +54,8 @@ mod tests {
     fn a_caller_that_takes_all_its_places_leaves_those_of_others() {
         let quota = TurnQuota::default();
         let (one, other): (Caller, Caller) = ("one".parse().unwrap(), "other".parse().unwrap());
-        let mut permits: Vec<TurnPermit> = (0..MAX_TURNS_PER_CALLER).map(|_| quota.enter(&one).unwrap()).collect();
+        let mut permits: Vec<TurnPermit> =
+            (0..MAX_TURNS_PER_CALLER).map(|_| quota.enter(&one).unwrap()).collect();
         assert!(quota.enter(&one).is_none());
         assert!(quota.enter(&other).is_some());
         permits.pop();

@@ -22,7 +22,7 @@ pub use database::{Database, Dialect};
 pub use error::StoreError;
 pub use journal::{
     Answer, AnswerOutcome, Append, Claim, ClaimError, Journal, Owner, PendingApproval,
-    ProcessIdentity, RedactionReport, Redaction, SessionSummary, StoredOutput, UnfinishedTurn,
+    ProcessIdentity, Redaction, RedactionReport, SessionSummary, StoredOutput, UnfinishedTurn,
 };
 pub use location::DatabaseLocation;
 pub use migration::{Component, Migration};

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use lango_egress::{
-    ClientLimits, FetchedResponse, GuardedClient, HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
+    ClientLimits, FetchedResponse, GuardedClient, HeaderMap, HeaderName, HeaderValue, Method,
+    StatusCode,
 };
 use lango_protocol::Timestamp;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lango_egress::{StreamedResponse, Channel, HeaderMap, HeaderName, HeaderValue};
+use lango_egress::{Channel, HeaderMap, HeaderName, HeaderValue, StreamedResponse};
 
 use super::card::Interface;
 use super::error::ExchangeError;

@@ -125,8 +125,7 @@ fn media_type(part: &Part, modes: &[String]) -> Result<Option<String>, ProtocolE
     if is_text || modes.contains(&essence) {
         return Ok(Some(essence));
     }
-    let message =
-        format!("parts of {given:?} are not accepted; see defaultInputModes of the card");
+    let message = format!("parts of {given:?} are not accepted; see defaultInputModes of the card");
     Err(ProtocolError::ContentTypeNotSupported(message))
 }
 

@@ -331,7 +331,8 @@ impl Tasks {
         let from = least(&mut open.iter());
         let whole = least(&mut open.iter().filter(|open| open.version == VERSION_03));
         let updates = self.updates_of(&row, from, whole).await?;
-        let deliveries = open.iter().map(|notification| self.deliver_one(task, notification, &updates));
+        let deliveries =
+            open.iter().map(|notification| self.deliver_one(task, notification, &updates));
         join_all(deliveries).await.into_iter().collect::<Result<Vec<()>, _>>()?;
         // A configuration that was added meanwhile is served too.
         let left = self.tables.notifications(task).await?;

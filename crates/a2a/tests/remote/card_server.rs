@@ -40,7 +40,10 @@ impl CardServer {
     pub(crate) async fn open() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let state = Arc::new(Mutex::new(CardServerState { card: card(&url, "as it was"), ..CardServerState::default() }));
+        let state = Arc::new(Mutex::new(CardServerState {
+            card: card(&url, "as it was"),
+            ..CardServerState::default()
+        }));
         let app = Router::new()
             .route("/.well-known/agent-card.json", get(answer))
             .route("/other.json", get(answer))

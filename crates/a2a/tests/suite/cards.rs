@@ -66,7 +66,8 @@ async fn callers_get_more_where_they_have_to_prove_themselves() {
     let (open, _directory) = Server::new().await;
     assert_eq!(card(&open).await["capabilities"]["extendedAgentCard"], false);
     assert_eq!(open.rpc_error("GetExtendedAgentCard", json!({})).await, -32004);
-    let (server, _directory) = Server::with_options(ServerOptions { bearer: true, ..ServerOptions::default() }).await;
+    let (server, _directory) =
+        Server::with_options(ServerOptions { bearer: true, ..ServerOptions::default() }).await;
     let public = card(&server).await;
     assert_eq!(public["capabilities"]["extendedAgentCard"], true);
     assert_eq!(public["securitySchemes"]["bearer"]["httpAuthSecurityScheme"]["scheme"], "Bearer");

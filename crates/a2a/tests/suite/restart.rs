@@ -100,7 +100,8 @@ pub(crate) async fn a_killed_process_is_made_up_for(location: DatabaseLocation) 
     // The same script, without the delay.
     let script =
         SCRIPT.replace("delay_ms = 60000\nsay = \"Never heard.\"", "say = \"Heard after all.\"");
-    let server = serve(&location, ServerOptions { script: Some(script), ..ServerOptions::default() }).await;
+    let server =
+        serve(&location, ServerOptions { script: Some(script), ..ServerOptions::default() }).await;
     let done = server.task_in(&id, "TASK_STATE_COMPLETED").await;
     assert_eq!(done["artifacts"][0]["parts"][0]["text"], "Heard after all.");
     let second = server.task_in(waiting["id"].as_str().unwrap(), "TASK_STATE_COMPLETED").await;
@@ -144,7 +145,8 @@ pub(crate) async fn an_answer_that_waited_does_not_push_out_what_ran(location: D
 
     let script =
         SCRIPT.replace("delay_ms = 60000\nsay = \"Never heard.\"", "say = \"Heard after all.\"");
-    let server = serve(&location, ServerOptions { script: Some(script), ..ServerOptions::default() }).await;
+    let server =
+        serve(&location, ServerOptions { script: Some(script), ..ServerOptions::default() }).await;
     let slow = server.task_in(slow.as_str().unwrap(), "TASK_STATE_COMPLETED").await;
     assert_eq!(slow["artifacts"][0]["parts"][0]["text"], "Heard after all.");
     let asked = server.task_in(asked["id"].as_str().unwrap(), "TASK_STATE_COMPLETED").await;

@@ -57,12 +57,17 @@ impl Memory {
     }
 }
 
-async fn read_reply(model: &Arc<dyn Model>, request: ModelRequest) -> Option<(String, Option<Usage>)> {
+async fn read_reply(
+    model: &Arc<dyn Model>,
+    request: ModelRequest,
+) -> Option<(String, Option<Usage>)> {
     let mut stream = model.stream(Arc::new(request));
     let (mut reply_text, mut used) = (String::new(), None);
     while let Some(event) = stream.next().await {
         match event.ok()? {
-            ModelEvent::Text(piece) if reply_text.len() < MAX_REPLY_BYTES => reply_text.push_str(&piece),
+            ModelEvent::Text(piece) if reply_text.len() < MAX_REPLY_BYTES => {
+                reply_text.push_str(&piece)
+            }
             ModelEvent::Setback(_) => reply_text.clear(),
             ModelEvent::Usage(usage) => used = Some(usage),
             _ => {}

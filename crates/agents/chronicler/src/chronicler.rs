@@ -79,7 +79,10 @@ impl Chronicler {
     }
 
     /// Does the same for all recent sessions.
-    pub async fn work_all(&self, cancel: &CancellationToken) -> Result<ChroniclerReport, ChroniclerError> {
+    pub async fn work_all(
+        &self,
+        cancel: &CancellationToken,
+    ) -> Result<ChroniclerReport, ChroniclerError> {
         let _working = self.memory.working.lock().await;
         let (redacted, _) = self.memory.apply_redactions().await?;
         let mut report = ChroniclerReport { redacted, ..ChroniclerReport::default() };
@@ -97,7 +100,10 @@ impl Chronicler {
         session: &SessionId,
         cancel: &CancellationToken,
     ) -> Result<ChroniclerReport, ChroniclerError> {
-        let mut report = ChroniclerReport { memories: self.memory.note(session).await?, ..ChroniclerReport::default() };
+        let mut report = ChroniclerReport {
+            memories: self.memory.note(session).await?,
+            ..ChroniclerReport::default()
+        };
         for _ in 0..MAX_RUN_COUNT {
             if cancel.is_cancelled() || !self.memory.observation_due(session).await? {
                 break;
@@ -122,7 +128,10 @@ impl Chronicler {
         cancel: &CancellationToken,
     ) -> Result<ChroniclerReport, ChroniclerError> {
         let _working = self.memory.working.lock().await;
-        let mut report = ChroniclerReport { memories: self.memory.note(session).await?, ..ChroniclerReport::default() };
+        let mut report = ChroniclerReport {
+            memories: self.memory.note(session).await?,
+            ..ChroniclerReport::default()
+        };
         for _ in 0..MAX_RUN_COUNT {
             let run = self.memory.observe(session, cancel).await?;
             report.memories += run.memories;

@@ -117,7 +117,8 @@ impl MemoryContext {
             blocks.push(ContextBlock { source: "memory", text });
         }
         let mut rest = budget.saturating_sub(used);
-        let recalled = self.memory.relevant_observations(session, message, &known, rest / 2).await?;
+        let recalled =
+            self.memory.relevant_observations(session, message, &known, rest / 2).await?;
         if !recalled.is_empty() {
             rest -= recalled.iter().map(|line| estimate_tokens(line)).sum::<u64>().min(rest);
             let text = format!(
@@ -142,14 +143,20 @@ impl MemoryContext {
 impl Memory {
     /// Returns the memories for a message within `budget` tokens: the relevant ones, then standing
     /// preferences.
-    async fn relevant_memories(&self, message: &str, budget: u64) -> Result<Vec<String>, ChroniclerError> {
+    async fn relevant_memories(
+        &self,
+        message: &str,
+        budget: u64,
+    ) -> Result<Vec<String>, ChroniclerError> {
         let stores = self.stores();
         let Some(preferences) = stores.standing_preferences().await? else {
             // There are no memories, so the message need not be embedded.
             return Ok(Vec::new());
         };
-        let search =
-            Search { min_similarity: MIN_MEMORY_SIMILARITY, ..memories_like(message, 2 * MAX_MEMORY_COUNT) };
+        let search = Search {
+            min_similarity: MIN_MEMORY_SIMILARITY,
+            ..memories_like(message, 2 * MAX_MEMORY_COUNT)
+        };
         let found = stores.retrieval.search(&search).await?;
         let asked = significant_words(message);
         let mut chosen: Vec<StoredMemory> = Vec::new();
@@ -208,7 +215,9 @@ impl Memory {
         let mut lines: Vec<String> = Vec::new();
         let mut used = 0;
         for hit in found.hits {
-            if lines.len() == MAX_OBSERVATION_COUNT || hit.similarity.is_none_or(|value| value < MIN_OBSERVATION_SIMILARITY) {
+            if lines.len() == MAX_OBSERVATION_COUNT
+                || hit.similarity.is_none_or(|value| value < MIN_OBSERVATION_SIMILARITY)
+            {
                 continue;
             }
             let Some(observation) = stores.observation(&hit.entry.key).await? else { continue };
@@ -278,7 +287,8 @@ impl OutdatedMemory {
     fn is_in(&self, observation: &Observation) -> bool {
         let from_there = || observation.sources.iter().any(|s| self.sources.contains(&s.event));
         normalise(&observation.content) == self.text
-            || (from_there() && coverage(&self.words, &significant_words(&observation.content)) >= 0.5)
+            || (from_there()
+                && coverage(&self.words, &significant_words(&observation.content)) >= 0.5)
     }
 }
 

@@ -55,7 +55,11 @@ pub(crate) fn extract_mentions(message: &str) -> Vec<ExtractedStatement> {
         if let Ok(text) = gate::check_statement(sentence)
             && !found.iter().any(|before| before.text == text)
         {
-            found.push(ExtractedStatement { text, kind: MemoryKind::Fact, priority: Priority::Low });
+            found.push(ExtractedStatement {
+                text,
+                kind: MemoryKind::Fact,
+                priority: Priority::Low,
+            });
         }
     }
     found
@@ -325,7 +329,8 @@ mod tests {
 
     #[test]
     fn what_is_asked_to_be_remembered_is_kept_without_the_asking() {
-        let found = extract_statements("Please remember that the launch code word is PELICAN-7741.");
+        let found =
+            extract_statements("Please remember that the launch code word is PELICAN-7741.");
         assert_eq!(found[0].text, "the launch code word is PELICAN-7741.");
         assert!(extract_statements("remember to call mum").is_empty());
         assert!(extract_statements("do you remember where I live?").is_empty());

@@ -230,7 +230,9 @@ impl Stores {
             let Some(text) = self.user_message(session, source).await? else { continue };
             let best = sentences(&text)
                 .into_iter()
-                .map(|(from, to)| (coverage(&wanted, &significant_words(&text[from..to])), &text[from..to]))
+                .map(|(from, to)| {
+                    (coverage(&wanted, &significant_words(&text[from..to])), &text[from..to])
+                })
                 .max_by(|one, other| one.0.total_cmp(&other.0));
             if let Some((share, sentence)) = best
                 && share >= 0.3

@@ -5,8 +5,8 @@ use lango_protocol::SessionId;
 use lango_store::{Batch, StoreError};
 
 use crate::ChroniclerError;
-use crate::extract::extract_statements;
 use crate::conversation::move_watermark;
+use crate::extract::extract_statements;
 use crate::memory::Memory;
 use crate::record::{MemoryOrigin, Priority};
 use crate::remember::{AdmittedMemory, Candidate};

@@ -10,9 +10,9 @@ use regex::Regex;
 use tokio_util::sync::CancellationToken;
 
 use crate::ChroniclerError;
-use crate::extract::{is_passing, kind_of_observation, extract_mentions, extract_statements};
+use crate::conversation::{ConversationMessage, ConversationPart, move_watermark, noon};
+use crate::extract::{extract_mentions, extract_statements, is_passing, kind_of_observation};
 use crate::gate::{self, Evidence, is_duplicate};
-use crate::conversation::{ConversationPart, ConversationMessage, move_watermark, noon};
 use crate::memory::Memory;
 use crate::record::{MemoryOrigin, Observation, Priority, SourceMessage, day, generate_id};
 use crate::remember::{AdmittedMemory, Candidate};
@@ -81,7 +81,8 @@ impl Memory {
         let Some(end) = part.end else { return Ok(ObservationRun::default()) };
         let mut observations = Vec::new();
         if part.messages.iter().any(|message| message.by_user)
-            && let Some(reply) = self.ask_observer(INSTRUCTION, number_messages(&part), cancel).await?
+            && let Some(reply) =
+                self.ask_observer(INSTRUCTION, number_messages(&part), cancel).await?
         {
             observations = parse_reply(&reply, &part, session);
         }
@@ -230,7 +231,9 @@ fn is_about_user(content: &str) -> bool {
 fn extract_observations(part: &ConversationPart, session: &SessionId) -> Vec<Observation> {
     let mut observations: Vec<Observation> = Vec::new();
     for message in part.messages.iter().filter(|message| message.by_user) {
-        for stated in extract_statements(&message.text).into_iter().chain(extract_mentions(&message.text)) {
+        for stated in
+            extract_statements(&message.text).into_iter().chain(extract_mentions(&message.text))
+        {
             let known = observations.iter().any(|o| is_duplicate(&o.content, &stated.text, None));
             if known {
                 continue;
@@ -254,7 +257,11 @@ fn extract_observations(part: &ConversationPart, session: &SessionId) -> Vec<Obs
 
 /// Returns the memory that an observation makes, if the user said it and it is meant to last. The
 /// user's own sentences were noted already.
-fn memory_candidate(observation: &Observation, part: &ConversationPart, evidence: &Evidence) -> Option<Candidate> {
+fn memory_candidate(
+    observation: &Observation,
+    part: &ConversationPart,
+    evidence: &Evidence,
+) -> Option<Candidate> {
     let lasting = observation.priority != Priority::Low && is_about_user(&observation.content);
     if observation.extractive || !lasting || evidence.supports(&observation.content).is_err() {
         return None;
@@ -262,7 +269,8 @@ fn memory_candidate(observation: &Observation, part: &ConversationPart, evidence
     let by_user = |source: &SourceMessage| {
         part.messages.iter().find(|message| message.by_user && message.source == *source)
     };
-    let sources: Vec<&ConversationMessage> = observation.sources.iter().filter_map(by_user).collect();
+    let sources: Vec<&ConversationMessage> =
+        observation.sources.iter().filter_map(by_user).collect();
     let last = sources.last()?;
     Some(Candidate {
         kind: kind_of_observation(&observation.content),

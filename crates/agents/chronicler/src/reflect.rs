@@ -15,7 +15,7 @@ use crate::memory::Memory;
 use crate::record::{Observation, Priority, Reflection, day, generate_id};
 use crate::rows::insert_reflection;
 use crate::subject::supersedes;
-use crate::text::{coverage, truncate, one_line, significant_words};
+use crate::text::{coverage, one_line, significant_words, truncate};
 
 /// Limits a reflection.
 const MAX_REFLECTION_TOKENS: u64 = 500;
@@ -76,8 +76,9 @@ impl Memory {
         let before = if about.is_empty() { self.latest_reflection(session).await? } else { None };
         let notes = collect_notes(before.as_ref(), &observations);
         let mut lines = Vec::new();
-        if let Some(reply) =
-            self.ask_observer(INSTRUCTION, number_notes(&notes, self.settings().input_tokens), cancel).await?
+        if let Some(reply) = self
+            .ask_observer(INSTRUCTION, number_notes(&notes, self.settings().input_tokens), cancel)
+            .await?
         {
             lines = parse_reply(&reply, &notes);
         }
@@ -190,7 +191,9 @@ fn parse_reply(reply: &str, notes: &[Note]) -> Vec<String> {
             .collect();
         let said_words = referred.iter().flat_map(|note| significant_words(&note.text)).collect();
         let text = truncate(&one_line(&parts[2]), 400);
-        if coverage(&significant_words(&text), &said_words) < MIN_REFERENCE_COVERAGE || is_secret(&text) {
+        if coverage(&significant_words(&text), &said_words) < MIN_REFERENCE_COVERAGE
+            || is_secret(&text)
+        {
             continue;
         }
         let newest = referred.iter().map(|note| note.date.clone()).max().unwrap_or_default();

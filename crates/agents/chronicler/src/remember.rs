@@ -232,7 +232,10 @@ impl Memory {
 
 /// Returns a search among memories only.
 pub(crate) fn memories_like(text: &str, limit: usize) -> Search {
-    Search { collections: vec![MEMORY_COLLECTION.to_owned()], ..Search::new(Space::Memories, text, limit) }
+    Search {
+        collections: vec![MEMORY_COLLECTION.to_owned()],
+        ..Search::new(Space::Memories, text, limit)
+    }
 }
 
 /// Returns the event of a message as a source.

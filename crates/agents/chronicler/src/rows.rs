@@ -17,13 +17,15 @@ pub(crate) const OBSERVATION_COLLECTION: &str = "observations";
 const MEMORY_COLUMNS: &str =
     "id, kind, content, about, origin, superseded_by, at, created_at, session, turn, sources";
 const OBSERVATION_COLUMNS: &str = "id, session, content, priority, at, created_at, extractive, first_seq, last_seq, sources, condensed_by";
-const REFLECTION_COLUMNS: &str = "id, session, content, about, generation, extractive, created_at, sources";
+const REFLECTION_COLUMNS: &str =
+    "id, session, content, about, generation, extractive, created_at, sources";
 
 impl Memory {
     /// Returns the current memories, with `all` also the superseded ones, the latest first.
     pub async fn memories(&self, all: bool) -> Result<Vec<StoredMemory>, ChroniclerError> {
         let only = if all { "" } else { "WHERE superseded_by IS NULL " };
-        let sql = format!("SELECT {MEMORY_COLUMNS} FROM memories {only}ORDER BY created_at DESC, id");
+        let sql =
+            format!("SELECT {MEMORY_COLUMNS} FROM memories {only}ORDER BY created_at DESC, id");
         let rows = self.stores().database.query(Statement::new(sql)).await?;
         Ok(rows.iter().map(read_memory).collect::<Result<_, _>>()?)
     }

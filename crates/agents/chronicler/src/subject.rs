@@ -202,7 +202,10 @@ fn parse_claim(text: &str) -> Option<Claim> {
     }
     if let Some(parts) = groups(&PREFERS, &line) {
         let (value, topic) = split_topic(&parts[0]);
-        return Some(Claim { subject: significant_words(&topic), ..only(Relation::Prefers, &value) });
+        return Some(Claim {
+            subject: significant_words(&topic),
+            ..only(Relation::Prefers, &value)
+        });
     }
     let with_subject = |relation, parts: &[String]| {
         let (value, topic) = if relation == Relation::Uses {
@@ -308,7 +311,8 @@ fn compare(
             if is_negative(new) != is_negative(old) {
                 return Some(true);
             }
-            let single = later.subject.iter().any(|word| SINGLE_VALUED_SUBJECTS.contains(&word.as_str()));
+            let single =
+                later.subject.iter().any(|word| SINGLE_VALUED_SUBJECTS.contains(&word.as_str()));
             let figures =
                 |text: &str| words(text).any(|word| word.chars().any(|c| c.is_ascii_digit()));
             let same_shape = (figures(new) && figures(old))
@@ -333,7 +337,8 @@ fn replaces_by_name(line: &str, new: &str, old: &str) -> bool {
         }
         _ => false,
     };
-    let shared = significant_words(new).intersection(&before).filter(|word| !gone.contains(*word)).count();
+    let shared =
+        significant_words(new).intersection(&before).filter(|word| !gone.contains(*word)).count();
     same_relation || shared >= 1
 }
 

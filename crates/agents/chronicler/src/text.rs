@@ -212,7 +212,10 @@ mod tests {
 
     #[test]
     fn telling_words_are_the_same_in_another_form() {
-        assert_eq!(significant_words("The user prefers tabs"), significant_words("I prefer the tab"));
+        assert_eq!(
+            significant_words("The user prefers tabs"),
+            significant_words("I prefer the tab")
+        );
         assert_eq!(significant_words("deploys on Fridays"), significant_words("deploy on friday"));
         assert!(significant_words("I am what I am").is_empty());
     }

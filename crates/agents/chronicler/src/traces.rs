@@ -32,7 +32,8 @@ pub(crate) struct Traces {
 impl Traces {
     /// Returns the traces of texts to remove, while the memories of `others` stay.
     pub(crate) fn new(texts: &[String], others: &[StoredMemory]) -> Self {
-        let sets: Vec<BTreeSet<String>> = texts.iter().map(|text| significant_words(text)).collect();
+        let sets: Vec<BTreeSet<String>> =
+            texts.iter().map(|text| significant_words(text)).collect();
         let all: BTreeSet<String> = sets.iter().flatten().cloned().collect();
         let other_words: BTreeSet<String> = others
             .iter()

@@ -110,7 +110,10 @@ mod tests {
             assert_eq!(safe_name(given), safe, "{given:?}");
         }
         let long = safe_name(&format!("{}.tar", "ä".repeat(500)));
-        assert!(long.len() <= MAX_NAME_BYTES && long.rsplit_once('.').unwrap().1 == "tar", "{long}");
+        assert!(
+            long.len() <= MAX_NAME_BYTES && long.rsplit_once('.').unwrap().1 == "tar",
+            "{long}"
+        );
     }
 
     #[test]

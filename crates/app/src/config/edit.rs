@@ -1,4 +1,4 @@
-//! Changing the file without losing what a person wrote in it.
+//! Changes the file without losing what the user wrote in it.
 
 use std::path::Path;
 
@@ -58,7 +58,7 @@ pub fn add_to_list(path: &Path, key: &str, entry: &toml_edit::Table) -> Result<(
         }
         _ => return Err(not_toml(path, format!("{key} is not a list"))),
     }
-    // What is written must be what is read.
+    // The file must read back as what is written.
     let text = document.to_string();
     let parsed = text.parse::<Table>().map_err(|error| not_toml(path, error.to_string()))?;
     Config::deserialize(parsed).map_err(|error| ConfigError::BadValue {
@@ -69,7 +69,7 @@ pub fn add_to_list(path: &Path, key: &str, entry: &toml_edit::Table) -> Result<(
     write(path, &document)
 }
 
-/// Removes the tables of a list whose `name` is this one. Whether there was any.
+/// Removes the tables of a list whose `name` is this one. Tells whether there was any.
 pub fn remove_from_list(path: &Path, key: &str, wanted: &str) -> Result<bool, ConfigError> {
     let mut document = read(path)?;
     let parts = split_key(key);
@@ -123,7 +123,7 @@ fn write(path: &Path, document: &DocumentMut) -> Result<(), ConfigError> {
     })
 }
 
-/// The table of these sections, made where it is not there yet.
+/// Returns the table of these sections, and makes it if it does not exist.
 fn section<'a>(
     path: &Path,
     document: &'a mut DocumentMut,
@@ -144,7 +144,7 @@ fn section<'a>(
     Ok(table)
 }
 
-/// Removes a key, or a section with all that is in it. False where it was not there.
+/// Removes a key, or a section with its content. Returns false if it was not there.
 pub fn unset(path: &Path, key: &str) -> Result<bool, ConfigError> {
     let current = match std::fs::read_to_string(path) {
         Ok(text) => text,

@@ -1,4 +1,4 @@
-//! The keys there are, read off the types themselves.
+//! Lists the configuration's keys, derived from its types.
 
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
@@ -10,20 +10,21 @@ use super::Config;
 pub struct Key {
     /// Such as `agent.multiAgent`; `*` stands for a name of the user's choice.
     pub path: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
     /// Whether it takes several values.
     pub is_list: bool,
 }
 
 impl Key {
-    /// The variable that overrides it, such as `LANGO_AGENT_MULTIAGENT`; none below free names.
+    /// Returns the variable that overrides it, such as `LANGO_AGENT_MULTIAGENT`; none below free
+    /// names.
     pub fn variable(&self) -> Option<String> {
         (!self.path.contains('*'))
             .then(|| format!("LANGO_{}", self.path.replace('.', "_").to_uppercase()))
     }
 
-    /// Whether `path` names this key.
+    /// Tells whether `path` names this key.
     pub fn matches(&self, path: &[&str]) -> bool {
         let own: Vec<&str> = self.path.split('.').collect();
         own.len() == path.len()
@@ -31,21 +32,21 @@ impl Key {
     }
 }
 
-/// The JSON schema of the configuration file.
+/// Returns the JSON schema of the configuration file.
 pub fn schema() -> Schema {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<Config>()
 }
 
-/// Every key that can be set, in the order of the schema.
+/// Returns every key that can be set, in the order of the schema.
 pub fn known_keys() -> Vec<Key> {
     let mut keys = Vec::new();
     collect(schema().as_value(), String::new(), "", &mut keys);
     keys
 }
 
-/// What has no description of its own has that of what it is in.
+/// Collects the keys of a schema. A key without a description gets that of its section.
 fn collect(schema: &serde_json::Value, path: String, above: &str, keys: &mut Vec<Key>) {
     let description = schema.get("description").and_then(|text| text.as_str()).unwrap_or(above);
     let below =
@@ -63,7 +64,7 @@ fn collect(schema: &serde_json::Value, path: String, above: &str, keys: &mut Vec
     }
 }
 
-/// The known key that looks most like `given`.
+/// Returns the known key that is most similar to `given`.
 pub(super) fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let score = |known: &str| strsim::jaro_winkler(&given.to_lowercase(), &known.to_lowercase());
     known

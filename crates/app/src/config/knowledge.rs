@@ -1,5 +1,5 @@
-//! What is known and remembered: the keys of `[embedding]`, `[graph]`, `[librarian]`, `[search]`
-//! and `[observationalMemory]`.
+//! Knowledge and memory: the keys of `[embedding]`, `[graph]`, `[librarian]`, `[search]` and
+//! `[observationalMemory]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Reading the configuration: file, then environment, each value with its origin.
+//! Reads the configuration: file, then environment, each value with its origin.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
     /// The file is not TOML.
@@ -25,17 +25,17 @@ pub enum ConfigError {
     NotToml {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// The position and the reason.
         reason: String,
     },
     /// A key that does not exist.
     #[error("unknown key {key:?} in {origin}{}. `lango config schema` lists all keys", suggest(.nearest.as_deref()))]
     UnknownKey {
-        /// As written.
+        /// The key as written.
         key: String,
-        /// Where.
+        /// The origin of the key or value.
         origin: Origin,
-        /// What was probably meant.
+        /// The most similar key.
         nearest: Option<String>,
     },
     /// A value that does not fit.
@@ -43,9 +43,9 @@ pub enum ConfigError {
     BadValue {
         /// The key.
         key: String,
-        /// Where.
+        /// The origin of the key or value.
         origin: Origin,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The file cannot be written.
@@ -53,7 +53,7 @@ pub enum ConfigError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
 }
@@ -62,7 +62,7 @@ fn suggest(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |key| format!("; did you mean {key:?}?"))
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -84,7 +84,7 @@ impl std::fmt::Display for Origin {
     }
 }
 
-/// A configuration and where its values come from.
+/// Holds a configuration and the origins of its values.
 #[derive(Debug)]
 pub struct Loaded {
     /// The configuration.
@@ -98,7 +98,7 @@ const OTHER_VARIABLES: &[&str] = &[
     "LANGO_HOME",
     "LANGO_CONFIG",
     "LANGO_LOG",
-    // A secret, which is not kept in a file that people show to each other.
+    // It is a secret, and users share their configuration files.
     "LANGO_SERVER_TOKEN",
     "LANGO_TEST_POSTGRES",
     "LANGO_PEERS",
@@ -164,7 +164,7 @@ pub(super) fn check_known(
     Err(ConfigError::UnknownKey { key: given, origin: origin.clone(), nearest })
 }
 
-/// The paths of all values that are not tables.
+/// Returns the paths of all values that are not tables.
 fn leaves(table: &Table) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for (name, value) in table {
@@ -182,7 +182,7 @@ fn leaves(table: &Table) -> Vec<Vec<String>> {
     found
 }
 
-/// A value as typed on a command line or in a variable: TOML where it is, text otherwise.
+/// Parses a value from a command line or a variable: as TOML if it is valid, else as text.
 pub(super) fn value_of(text: &str) -> Value {
     format!("value = {text}")
         .parse::<Table>()
@@ -191,7 +191,7 @@ pub(super) fn value_of(text: &str) -> Value {
         .unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-/// A list as typed in a variable: TOML where it is, otherwise names with commas between.
+/// Parses a list from a variable: as TOML if it is valid, else as names separated by commas.
 pub(super) fn list_of(text: &str) -> Value {
     if let list @ Value::Array(_) = value_of(text) {
         return list;
@@ -200,7 +200,7 @@ pub(super) fn list_of(text: &str) -> Value {
     Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
 }
 
-/// The parts of a key. A name that has a dot in it is quoted: `models."gpt-4.1".maxOutput`.
+/// Returns the parts of a key. A name that has a dot in it is quoted: `models."gpt-4.1".maxOutput`.
 pub(super) fn split_key(key: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut quote = None;

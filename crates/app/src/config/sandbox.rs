@@ -1,4 +1,4 @@
-//! What commands may touch: the keys of `[sandbox]`.
+//! The sandbox of commands: the keys of `[sandbox]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

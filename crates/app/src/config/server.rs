@@ -1,4 +1,4 @@
-//! What `lango serve` listens to and lets in: the keys of `[server]`.
+//! The server of `lango serve`: the keys of `[server]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

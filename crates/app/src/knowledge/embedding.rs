@@ -1,4 +1,4 @@
-//! Who turns texts into vectors.
+//! Selects the embedder, which turns texts into vectors.
 
 use std::env;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use crate::config::{Config, EmbeddingProvider};
 
 /// Says what turns texts into vectors, or why nothing does.
 pub enum Embedding {
-    /// It can be asked.
+    /// The embedder is set up.
     Ready(Arc<dyn Embedder>),
-    /// Texts are found by their words alone.
+    /// Texts are found by their words alone, for this reason.
     Absent(String),
 }
 
 impl Embedding {
-    /// Returns the embedder, where there is one.
+    /// Returns the embedder, if there is one.
     pub fn ready(&self) -> Option<Arc<dyn Embedder>> {
         match self {
             Self::Ready(embedder) => Some(Arc::clone(embedder)),
@@ -25,7 +25,7 @@ impl Embedding {
     }
 }
 
-/// A provider of embeddings as users usually have it.
+/// Holds the defaults of an embedding provider.
 struct Usual {
     provider: &'static str,
     wire: RemoteWire,
@@ -58,7 +58,7 @@ const OLLAMA: Usual = Usual {
     keys: &[],
 };
 
-/// The embedder that the configuration asks for. Nothing is sent.
+/// Returns the embedder that the configuration asks for. Sends no request.
 pub fn embedding(config: &Config) -> Embedding {
     let usual = match config.embedding.provider {
         EmbeddingProvider::Local => return Embedding::Ready(Arc::new(LocalEmbedder::new())),
@@ -94,7 +94,7 @@ pub fn embedding(config: &Config) -> Embedding {
     }
 }
 
-/// The key of the embedding provider, which must not be recorded or shown.
+/// Returns the key of the embedding provider, which must not be recorded or shown.
 pub(crate) fn secrets(config: &Config) -> Vec<String> {
     let variable = config.embedding.api_key_env.as_ref();
     variable.and_then(|variable| env::var(variable).ok()).into_iter().collect()

@@ -1,4 +1,4 @@
-//! From the configuration to what is known: the index, its embedder, and how documents are read.
+//! Builds the index, its embedder and the document reader from the configuration.
 
 mod embedding;
 
@@ -23,20 +23,20 @@ pub async fn open(config: &Config, database: Database) -> Result<Retrieval, AppE
     Ok(Retrieval::open(database, embedding(config).ready()).await?)
 }
 
-/// Returns what reads files and pages into the index.
+/// Returns the ingester of files and pages into the index.
 pub fn ingest(config: &Config, retrieval: Retrieval) -> Result<Ingest, AppError> {
     let (reader, fetch) = reader(config)?;
     Ok(Ingest::new(retrieval, reader, Some(fetch)))
 }
 
-/// Returns what reads files, and what fetches pages.
+/// Returns the reader of files and the fetcher of pages.
 pub(crate) fn reader(config: &Config) -> Result<(Reader, Fetch), AppError> {
     let limits = ReadLimits { max_file_bytes: config.librarian.max_file_bytes };
     let reader = Reader::of_this_program(limits)?;
     Ok((reader, Fetch::new(web::guard(config, LIBRARIAN)?, limits)))
 }
 
-/// Returns where the librarian's drafts wait, and where the user's own skills are.
+/// Returns the directories of the librarian's drafts and of the user's own skills.
 pub fn drafts(home: &Home) -> Result<Drafts, AppError> {
     let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let own = skill_directories(user, None)
@@ -46,10 +46,10 @@ pub fn drafts(home: &Home) -> Result<Drafts, AppError> {
     Ok(Drafts { pending: home.data.join("skill-drafts"), own })
 }
 
-/// Returns the server that searches the web, where one is configured.
+/// Returns the web search server, if one is configured.
 pub(crate) fn web_search(config: &Config) -> Result<Option<WebSearch>, AppError> {
     let Some(url) = &config.search.url else { return Ok(None) };
-    // A server that is named here is to be reached, wherever it is.
+    // The user named this server, so it may be reached at any address.
     let guard = web::guard_with(config, LIBRARIAN, url)?;
     let client = GuardedClient::new(guard, ClientLimits::default());
     let search = WebSearch::new(url, client).map_err(|error| AppError::usage(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! From the configuration, or a project's file, to a server.
+//! Converts entries of the configuration or of a project's file to servers.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,10 +12,10 @@ use lango_mcp::client::{
 use crate::config::McpServerConfig;
 use crate::home;
 
-/// The longest limit that makes sense.
+/// Limits the timeouts that a user may set.
 const MAX_TIMEOUT_SECONDS: u64 = 24 * 3600;
 
-/// One entry of the user's configuration. The error says what is wrong with it.
+/// Converts one entry of the user's configuration. The error says what is wrong with it.
 pub fn configured(name: &str, given: &McpServerConfig) -> Result<ServerConfig, String> {
     let name: ServerName = name.parse().map_err(|error| format!("{error}"))?;
     let transport = match (&given.command, &given.url) {
@@ -70,7 +70,7 @@ pub fn configured(name: &str, given: &McpServerConfig) -> Result<ServerConfig, S
     })
 }
 
-/// One entry of another program's file, as one of the configuration.
+/// Converts one entry of another program's file to one of the configuration.
 pub fn adopted(entry: &JsonEntry) -> Result<McpServerConfig, String> {
     if let Some(kind @ "sse") = entry.r#type.as_deref() {
         return Err(format!(
@@ -90,7 +90,7 @@ pub fn adopted(entry: &JsonEntry) -> Result<McpServerConfig, String> {
     })
 }
 
-/// One entry of a project's file. Paths in it may be relative to the project.
+/// Converts one entry of a project's file. Paths in it may be relative to the project.
 pub(super) fn of_project(
     name: &str,
     entry: &JsonEntry,
@@ -105,7 +105,8 @@ pub(super) fn of_project(
         given.cwd = Some(project.join(whole(cwd)?).display().to_string());
     }
     let config = configured(name, &given)?;
-    // All of it counts when it is compared with what was agreed to, also values of variables.
+    // The digest covers the whole entry, so that a change after the user's consent is noticed, also
+    // of a variable's value.
     let written = entry.digest()?;
     Ok(ServerConfig { source: Source::Project(project.to_owned()), written, ..config })
 }
@@ -122,7 +123,7 @@ fn address(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// A path that may be relative to the workspace.
+/// Expands a path that may be relative to the workspace.
 fn place(text: &str) -> Result<PathBuf, String> {
     if text.starts_with(['/', '~']) { home::expand_path(text) } else { Ok(PathBuf::from(text)) }
 }

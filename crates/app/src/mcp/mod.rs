@@ -1,4 +1,4 @@
-//! From the configuration to the MCP servers, and from them to the agents' tools.
+//! Builds the MCP servers from the configuration, and the agents' tools from the servers.
 
 mod entry;
 
@@ -21,15 +21,15 @@ use crate::{App, AppError, Home, confinement, web};
 
 pub use entry::{adopted, configured};
 
-/// The file of a project.
+/// Names the file with a project's servers.
 pub const PROJECT_FILE: &str = ".mcp.json";
 
-/// The servers that are configured, and what there is to say about the others.
+/// Holds the usable servers, and messages about the others.
 #[derive(Debug, Default)]
 pub struct Configured {
     /// The servers.
     pub servers: Vec<ServerConfig>,
-    /// What to say about the others.
+    /// Messages about entries that are not used.
     pub notices: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ pub fn servers(config: &Config, workspace: &Path) -> Configured {
     for (name, given) in &config.mcp_servers {
         match configured(name, given) {
             Ok(server) => found.servers.push(server),
-            // What is switched off may lack its variables.
+            // A server that is switched off may lack its variables.
             Err(_) if !given.enabled => {}
             Err(why) => found.notices.push(format!("mcp_servers.{name} is not used: {why}")),
         }
@@ -48,7 +48,7 @@ pub fn servers(config: &Config, workspace: &Path) -> Configured {
     let file = workspace.join(PROJECT_FILE);
     match read(&file) {
         Ok(None) => {}
-        // What stands in for it while a command runs is empty.
+        // While a command runs, the sandbox may leave an empty placeholder in its place.
         Ok(Some(text)) if text.trim().is_empty() => {}
         _ if !is_trusted(config, workspace) => found.notices.push(format!(
             "{PROJECT_FILE} of this directory is not used, because the directory is not trusted. \
@@ -60,7 +60,7 @@ pub fn servers(config: &Config, workspace: &Path) -> Configured {
     found
 }
 
-/// Whether one name is the other, or goes on after it as the names of its tools do: a rule for the
+/// Tells whether the names are equal, or one continues the other as tool names do: a rule for the
 /// tools of `time` would hold for those of `time_x`.
 fn begins_like(one: &str, other: &str) -> bool {
     let goes_on = |long: &str, short: &str| {
@@ -79,7 +79,7 @@ fn project(text: &str, config: &Config, workspace: &Path, found: &mut Configured
     };
     for given in entries {
         let name = lango_tool::visible_short(&given.name);
-        // Also where that one is off, or could not be read.
+        // This also holds if that server is off, or could not be read.
         if config.mcp_servers.keys().any(|known| begins_like(known, &given.name)) {
             let why = "the configuration has a server of that name, or one that begins like it";
             found.notices.push(format!("{name} of {PROJECT_FILE} is not used: {why}"));
@@ -97,7 +97,7 @@ fn project(text: &str, config: &Config, workspace: &Path, found: &mut Configured
     }
 }
 
-/// A file as text; none where there is none.
+/// Returns the text of a file, or `None` if it does not exist.
 pub fn read(file: &Path) -> Result<Option<String>, String> {
     let opened = match std::fs::File::open(file) {
         Ok(opened) => opened,
@@ -117,12 +117,12 @@ pub fn read(file: &Path) -> Result<Option<String>, String> {
     Ok(Some(text))
 }
 
-/// Where tokens are kept.
+/// Returns the directory of the tokens.
 pub(crate) fn tokens(home: &Home) -> PathBuf {
     home.data.join("mcp")
 }
 
-/// What servers are surrounded by.
+/// Returns the environment of the servers.
 pub fn outside(
     config: &Config,
     home: &Home,
@@ -143,8 +143,8 @@ pub fn outside(
     })
 }
 
-/// The servers with what is known of them. Nothing is started. An agent's tools are folded when
-/// they take more than these bytes.
+/// Opens the servers with their stored state. Nothing is started. An agent's tools are folded when
+/// they take more than `fold_above` bytes.
 pub async fn open(
     configured: Vec<ServerConfig>,
     outside: ClientEnvironment,
@@ -155,19 +155,19 @@ pub async fn open(
     Ok(Servers::new(configured, catalogue, outside, fold_above))
 }
 
-/// What MCP servers bring to a team.
+/// Holds what MCP servers add to a team.
 #[derive(Default)]
 pub(crate) struct McpTools {
-    /// The servers; none where none is configured.
+    /// The servers, if any are configured.
     pub(crate) servers: Option<Servers>,
     pub(crate) tools: Vec<RegisteredTool>,
-    /// What to say about servers that are not used, or not whole.
+    /// Messages about servers that are not used, or only partly.
     pub(crate) notices: Vec<String>,
-    /// What must not be recorded or shown.
+    /// Values that must not be recorded or shown.
     pub(crate) secrets: Vec<String>,
 }
 
-/// Returns the tools of all servers. Servers that were never seen are asked first.
+/// Returns the tools of all servers. Servers that were never connected are asked first.
 pub(crate) async fn start(
     app: &App,
     workspace: &Path,
@@ -177,7 +177,7 @@ pub(crate) async fn start(
 ) -> Result<McpTools, AppError> {
     let config = app.config();
     let Configured { servers, mut notices } = servers(config, workspace);
-    // Nothing is opened where none is used.
+    // Nothing is opened if no server is used.
     if servers.is_empty() {
         return Ok(McpTools { notices, ..McpTools::default() });
     }
@@ -195,7 +195,7 @@ pub(crate) async fn start(
     Ok(McpTools { servers: Some(servers), tools: offer.tools, notices, secrets })
 }
 
-/// Says that a server which may borrow the model gets none.
+/// Returns a notice if a server that may use the model (sampling) gets none.
 fn not_lent(server: &ServerConfig) -> Option<String> {
     let may_ask = server.enabled && server.sampling.requests > 0;
     may_ask.then(|| {
@@ -206,8 +206,7 @@ fn not_lent(server: &ServerConfig) -> Option<String> {
     })
 }
 
-/// Returns the tools of the servers that were seen before, for those who only look. Nothing is
-/// started.
+/// Returns the tools of the servers that were connected before, for inspection. Nothing is started.
 pub(crate) async fn known_tools(
     app: &App,
     workspace: &Path,
@@ -220,7 +219,7 @@ pub(crate) async fn known_tools(
     Ok(known(app, workspace, database, servers).await?.offer().tools)
 }
 
-/// Returns these servers with what is known of them, for those who only look.
+/// Returns these servers with their stored state, for inspection.
 pub async fn known(
     app: &App,
     workspace: &Path,
@@ -232,7 +231,7 @@ pub async fn known(
     open(configured, outside, database.clone(), config.mcp.fold_bytes).await
 }
 
-/// One line about a server, and whether all is well with it.
+/// Describes a server in one line, and tells whether it is usable as it is.
 pub fn state_of(server: &Server) -> (String, bool) {
     let name = &server.config.name;
     if !server.config.enabled {

@@ -1,4 +1,4 @@
-//! Where models are put together.
+//! Builds models.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(super) struct ModelBuilder<'a> {
     secrets: Vec<String>,
     pub(super) notices: Vec<String>,
     pub(super) tape: Option<Arc<Tape>>,
-    /// Every decision is one of the model that was named: it is recorded, or played again.
+    /// Every decision is made by the named model, because it is recorded or replayed.
     pub(super) is_whole: bool,
 }
 
@@ -114,7 +114,7 @@ impl<'a> ModelBuilder<'a> {
         Ok(Chain::new(first_link, links, policy(self.config)))
     }
 
-    /// The link of what was chosen; none for what is played from a file.
+    /// Returns the link to the chosen model, or `None` if it is played from a file.
     fn choice(&mut self, choice: &Choice) -> Result<Option<Link>, AppError> {
         match &choice.source {
             Source::Server(server) => self.of(server, choice).map(Some),
@@ -129,7 +129,7 @@ impl<'a> ModelBuilder<'a> {
 
     fn of(&mut self, server: &Server, choice: &Choice) -> Result<Link, AppError> {
         let mut facts: Facts = self.facts.find(&choice.id.provider, &choice.id.model);
-        // What the server itself says counts more than a table.
+        // The server's own facts count more than the table.
         if let Some(listed) = &choice.listed {
             facts.window = listed.window.or(facts.window);
             facts.images = listed.images.or(facts.images);

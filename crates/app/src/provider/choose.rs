@@ -1,4 +1,4 @@
-//! Which model answers, and why that one.
+//! Chooses the model that answers, and says why.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::server::{Server, local, set_up};
 use crate::AppError;
 use crate::config::Config;
 
-/// Why there is nothing but the embedded model, and what to do about it.
+/// Says why only the embedded model is available, and what to do about it.
 pub fn nothing_set_up(config: &Config) -> String {
     let servers = if config.model.discover {
         "no server runs here"
@@ -21,22 +21,22 @@ pub fn nothing_set_up(config: &Config) -> String {
     format!("no key is set and {servers}; to connect a bigger one: lango models --help")
 }
 
-/// What was chosen.
+/// The chosen model.
 #[derive(Debug, Clone)]
 pub struct Choice {
     /// The provider and the model.
     pub id: ModelId,
-    /// Where the model comes from.
+    /// The source of the model.
     pub source: Source,
-    /// For the user: why this one.
+    /// The reason for the choice, for the user.
     pub why: String,
-    /// What the server said about it, where it was asked.
+    /// The server's facts about it, if the server was asked.
     pub listed: Option<ListedModel>,
-    /// It was not named and nothing is set up: it is what is left.
+    /// Says that the model was not named and nothing else is set up.
     pub is_last_resort: bool,
 }
 
-/// Where a model comes from.
+/// The source of a model.
 #[derive(Debug, Clone)]
 pub enum Source {
     /// A server.
@@ -45,31 +45,31 @@ pub enum Source {
     Script(String),
     /// A recording that is played again.
     Recording(String),
-    /// The model that is part of the program.
+    /// The embedded model.
     Embedded,
 }
 
 impl Choice {
-    /// The model that is part of the program.
+    /// The embedded model.
     fn embedded(why: impl Into<String>) -> Self {
         let id = ModelId::new(EMBEDDED, "");
         let (source, why) = (Source::Embedded, why.into());
         Self { id, source, why, listed: None, is_last_resort: false }
     }
 
-    /// The same where there is nothing else.
+    /// Chooses the embedded model because nothing else is set up.
     fn left(config: &Config) -> Self {
         let why = format!("the small embedded model, because {}", nothing_set_up(config));
         Self { is_last_resort: true, ..Self::embedded(why) }
     }
 
-    /// Returns whether it is the embedded model.
+    /// Tells whether it is the embedded model.
     pub fn is_embedded(&self) -> bool {
         matches!(self.source, Source::Embedded)
     }
 }
 
-/// Decides which model answers. Servers are asked only where no name was given.
+/// Decides which model answers. Servers are asked only if no name was given.
 pub async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, AppError> {
     let file = |prefix: &str| wanted.and_then(|wanted| wanted.strip_prefix(prefix));
     if let Some(file) = file("script:") {
@@ -108,7 +108,7 @@ pub async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, App
             _ => {}
         }
     }
-    // It has no server, so another name means a model of a provider.
+    // The embedded model has no server, so another name means a model of a provider.
     match (wanted, provider.filter(|provider| *provider != EMBEDDED)) {
         (Some(wanted), provider) => {
             let (server, name) = resolve_model(config, wanted, provider).await?;
@@ -130,7 +130,7 @@ pub async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, App
     }
 }
 
-/// A model that the configuration names under `key`: `PROVIDER/NAME` or `PROVIDER`.
+/// Chooses the model that the configuration names under `key`: `PROVIDER/NAME` or `PROVIDER`.
 pub(super) async fn named(config: &Config, wanted: &str, key: &str) -> Result<Choice, AppError> {
     if wanted == EMBEDDED {
         return Ok(Choice::embedded(key));
@@ -145,7 +145,7 @@ pub(super) async fn named(config: &Config, wanted: &str, key: &str) -> Result<Ch
     finish(config, server, Some(name.to_owned()), key.to_owned()).await
 }
 
-/// The server and the name a user means. Many models have a slash in their own name.
+/// Returns the server and the name that a user means. Many models have a slash in their own name.
 async fn resolve_model(
     config: &Config,
     wanted: &str,
@@ -236,12 +236,12 @@ fn choice(server: Server, model: ListedModel, why: String) -> Choice {
     Choice { id, source, why, listed: Some(model), is_last_resort: false }
 }
 
-/// The models of a server.
+/// Lists the models of a server.
 pub async fn list(config: &Config, server: &Server) -> Result<Vec<ListedModel>, ModelError> {
     list_models(&server.endpoint(config, "", Facts::default())).await
 }
 
-/// The first of the servers that usually run here and do.
+/// Returns the first local server that answers, with its models.
 async fn found_here(config: &Config) -> Option<(Server, Vec<ListedModel>)> {
     const LIST_TIMEOUT: Duration = Duration::from_millis(1500);
     if !config.model.discover {
@@ -255,7 +255,7 @@ async fn found_here(config: &Config) -> Option<(Server, Vec<ListedModel>)> {
     servers.into_iter().zip(answers).find_map(|(server, models)| Some((server, models?)))
 }
 
-/// The model of a list that agents can best work with.
+/// Returns the model of a list that suits agents best.
 fn best(models: Vec<ListedModel>, usual: Option<&str>) -> Option<ListedModel> {
     let talks = |model: &ListedModel| {
         let name = model.name.to_lowercase();
@@ -267,7 +267,7 @@ fn best(models: Vec<ListedModel>, usual: Option<&str>) -> Option<ListedModel> {
         None => 2,
         Some(false) => 3,
     };
-    // Of several that are as good, the first that the server names.
+    // Among equals, the first that the server lists wins.
     models.into_iter().filter(talks).min_by_key(rank)
 }
 
@@ -287,7 +287,7 @@ fn no_such_box(what: &str) -> AppError {
     ))
 }
 
-/// Says that no provider can have the model that was named.
+/// Returns the error that no provider has the named model.
 fn no_provider_for(wanted: &str) -> AppError {
     AppError::provider(format!(
         "no provider here has the model {wanted:?}: there is no key in the environment, and no server on \

@@ -2,31 +2,31 @@
 
 use lango_model::Wire;
 
-/// A provider and how users usually set it up.
+/// Holds the defaults of a provider.
 #[derive(Debug)]
 pub(super) struct KnownProvider {
     pub(super) id: &'static str,
     pub(super) wire: Wire,
     pub(super) base_url: &'static str,
-    /// Variables that hold a key, the first that is set counts.
+    /// Variables that hold a key; the first that is set counts.
     pub(super) keys: &'static [&'static str],
     /// Variables that hold another base URL.
     pub(super) urls: &'static [&'static str],
     /// The model that is used when none is named: quick, and good at calling tools. Servers on
     /// this machine are asked what they have.
     pub(super) model: Option<&'static str>,
-    /// How the names of its own models begin.
+    /// Prefixes of its own models' names.
     pub(super) names: &'static [&'static str],
 }
 
 impl KnownProvider {
-    /// Whether it is a server on this machine, which needs no key.
+    /// Tells whether it is a server on this machine, which needs no key.
     pub(super) fn is_local(&self) -> bool {
         self.keys.is_empty()
     }
 }
 
-/// In the order in which they are taken when several keys are set.
+/// Lists the providers in the order of preference when several keys are set.
 pub(super) const KNOWN: &[KnownProvider] = &[
     KnownProvider {
         id: "anthropic",
@@ -93,12 +93,12 @@ pub(super) const KNOWN: &[KnownProvider] = &[
     },
 ];
 
-/// The names of all of them.
+/// Returns the names of all of them.
 pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
     KNOWN.iter().map(|known| known.id)
 }
 
-/// A provider by its name.
+/// Returns a provider by its name.
 pub(super) fn known(id: &str) -> Option<&'static KnownProvider> {
     KNOWN.iter().find(|known| known.id == id)
 }

@@ -1,4 +1,4 @@
-//! Models, from what a user has to what the runtime needs.
+//! Builds the runtime's models from the user's keys, servers and configuration.
 
 mod builder;
 mod choose;
@@ -25,38 +25,39 @@ pub use server::Server;
 use crate::AppError;
 use crate::config::Config;
 
-/// Models that are ready, with what they need to stay so.
+/// Holds models that are ready, and what they need while they are used.
 pub struct ReadyModels {
-    /// Of every agent that has none of its own.
+    /// The model of every agent that has none of its own.
     pub model: AgentModel,
-    /// Of single agents.
+    /// The models of single agents.
     pub agents: BTreeMap<AgentName, AgentModel>,
     /// Observes conversations. Without it, sentences are kept as they are.
     pub observer: Option<Arc<dyn Model>>,
-    /// Who can write a text, for others to borrow. None: the embedded model, which cannot.
+    /// A model that can write text, for MCP servers that use sampling. `None` for the embedded
+    /// model, which cannot.
     pub writer: Option<Arc<dyn Model>>,
-    /// What was chosen.
+    /// The chosen model.
     pub choice: Choice,
-    /// What models cost.
+    /// The prices of models.
     pub prices: PriceList,
-    /// What the user should know about the models.
+    /// Messages for the user about the models.
     pub notices: Vec<String>,
     /// Values that must not be recorded or shown.
     pub secrets: Vec<String>,
-    /// Where everything is recorded.
+    /// The recording of everything.
     tape: Option<Arc<Tape>>,
-    /// The server of a model that is played, which lives as long as this.
+    /// The server of a scripted or recorded model, which lives as long as this.
     _player: Option<Player>,
 }
 
-/// A model that is played on loopback. Kept, so that it goes on.
+/// The loopback server of a scripted or recorded model, which stops when it is dropped.
 enum Player {
     Script { _server: ScriptedServer },
     Recording { _server: RecordedServer },
 }
 
 impl ReadyModels {
-    /// Says what of the recording could not be written.
+    /// Fails if the recording could not be written completely.
     pub fn check_recording(&self) -> Result<(), AppError> {
         match self.tape.as_ref().and_then(|tape| tape.take_error()) {
             Some(error) => Err(AppError::Recording(error.to_string())),
@@ -65,7 +66,7 @@ impl ReadyModels {
     }
 }
 
-/// Every configured or found server, for lists.
+/// Returns every configured or discovered server, for lists.
 pub fn servers(config: &Config) -> Vec<Server> {
     let mut servers = server::set_up(config);
     for local in server::local(config).into_iter().filter(|_| config.model.discover) {
@@ -76,11 +77,11 @@ pub fn servers(config: &Config) -> Vec<Server> {
     servers
 }
 
-/// What models cost, as far as it is known.
+/// Holds the known prices of models.
 #[derive(Debug, Clone)]
 pub struct PriceList {
     facts: FactsTable,
-    /// Providers whose models run at home.
+    /// Providers whose models run locally.
     at_home: BTreeSet<String>,
 }
 
@@ -94,23 +95,23 @@ impl PriceList {
         Ok(Self { facts: facts(config)?, at_home })
     }
 
-    /// What a call cost.
+    /// Returns the cost of a call.
     pub fn cost(&self, provider: &str, model: &str, usage: &Usage) -> Option<Cost> {
         let provider = if self.at_home.contains(provider) { "local" } else { provider };
         self.facts.find(provider, model).prices?.cost(usage)
     }
 }
 
-/// The facts about models, the user's included.
+/// Returns the facts about models, the user's included.
 pub fn facts(config: &Config) -> Result<FactsTable, AppError> {
     let own = config.models.iter().map(|(name, entry)| (name.clone(), *entry));
     FactsTable::built_in().extended(own).map_err(|error| AppError::usage(error.to_string()))
 }
 
-/// For what models are made ready.
+/// The purpose for which models are loaded.
 #[derive(Debug, Clone, Copy)]
 pub enum Purpose<'a> {
-    /// To find out about the one that was chosen, without a fallback.
+    /// To examine the chosen model, without a fallback.
     Examine,
     /// To work.
     Work {
@@ -121,7 +122,7 @@ pub enum Purpose<'a> {
     },
 }
 
-/// Makes the chosen model ready, with its stand-ins and the agents' own where they are wanted.
+/// Loads the chosen model, with its fallbacks and the agents' own models if they are wanted.
 pub async fn prepare(
     config: &Config,
     choice: Choice,
@@ -163,10 +164,10 @@ pub async fn prepare(
     }
 }
 
-/// Which model works.
+/// Says which model is used.
 #[derive(Debug, Clone)]
 pub enum ModelOptions {
-    /// The one that is named, or else chosen from the configuration, the environment and this
+    /// The model that is named, or else chosen from the configuration, the environment and this
     /// machine.
     Choose {
         /// The model that the user named for this run, also for agents that have their own.
@@ -181,17 +182,17 @@ pub enum ModelOptions {
 /// A script that is part of the program and plays the model.
 #[derive(Debug, Clone, Copy)]
 pub struct BuiltInScript {
-    /// What the model is called.
+    /// The model's name.
     pub model: &'static str,
-    /// What the script is called.
+    /// The script's name.
     pub name: &'static str,
     /// The script.
     pub text: &'static str,
-    /// For the user: why a script plays the model.
+    /// The reason for playing a script, for the user.
     pub why: &'static str,
 }
 
-/// Makes the models ready that work.
+/// Loads the models.
 pub async fn open(config: &Config, options: ModelOptions) -> Result<ReadyModels, AppError> {
     match options {
         ModelOptions::Choose { wanted, record } => {
@@ -216,7 +217,7 @@ async fn demonstrate(config: &Config, built_in: BuiltInScript) -> Result<ReadyMo
     play(ModelBuilder::new(config)?, choice, script).await
 }
 
-/// A scripted model, started on loopback.
+/// Starts a scripted model on loopback.
 async fn play(
     mut builder: ModelBuilder<'_>,
     choice: Choice,
@@ -234,7 +235,7 @@ async fn play(
     builder.ready(model, BTreeMap::new(), choice, Some(player))
 }
 
-/// A recording, played on loopback: each agent has the models that it had.
+/// Plays a recording on loopback: each agent has the models that it had.
 async fn replay(
     mut builder: ModelBuilder<'_>,
     choice: Choice,
@@ -250,7 +251,7 @@ async fn replay(
             let facts = builder.facts.find(&id.provider, &id.model);
             links.push(builder.link(Endpoint { facts, ..endpoint })?);
         }
-        // A recording is not waited for: what failed then fails again, at once.
+        // Retries of a recording do not wait: what failed then fails again, at once.
         let policy = RetryPolicy { first_wait: Duration::ZERO, ..policy(builder.config) };
         if let (Ok(agent), false) = (name.parse::<AgentName>(), links.is_empty()) {
             let chain = Chain::new(links.remove(0), links, policy);
@@ -283,7 +284,7 @@ async fn serve(
                 builder.notices.push(recorded::left_out(wanted));
             }
             Ok(fallback) => fallbacks.push(fallback),
-            // One that cannot be asked does not keep the others from working.
+            // A fallback that cannot be used does not keep the others from working.
             Err(AppError::Provider(message)) => {
                 let why = message.lines().next().unwrap_or_default().to_owned();
                 builder.notices.push(format!("{wanted} does not stand in: {why}"));
@@ -293,7 +294,7 @@ async fn serve(
     }
     let chain = builder.chain(&choice, &fallbacks)?;
     let model = builder.agent_model(chain, None);
-    // The embedded model cannot write, and so it does not stand in for those who do.
+    // The embedded model cannot write, so it is no fallback for models that do.
     let mut writers = fallbacks.clone();
     writers.retain(|fallback| !fallback.is_embedded());
     let writer = if choice.is_embedded() {

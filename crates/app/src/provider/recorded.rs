@@ -1,5 +1,5 @@
-//! What a recording cannot hold. A tape hears what goes over a wire, and the embedded model is
-//! asked over none: played again, its decisions would be missing.
+//! Refuses what a recording cannot hold. A tape records what goes over a wire, and the embedded
+//! model uses none: its decisions would be missing from the replay.
 
 use lango_embedded::EMBEDDED;
 
@@ -7,7 +7,7 @@ use super::{Choice, Purpose};
 use crate::AppError;
 use crate::config::{Config, RouterName};
 
-/// Refuses what would not be in the recording.
+/// Refuses models that would not be in the recording.
 pub(super) fn check(
     config: &Config,
     choice: &Choice,
@@ -31,7 +31,7 @@ pub(super) fn check(
     }
 }
 
-/// Says that the fast path is not taken.
+/// Returns a notice that the fast path is not taken.
 pub(super) fn router_off(config: &Config) -> Option<String> {
     (config.agent.router == RouterName::Auto).then(|| {
         "agent.router is off for this run: what the embedded model decides cannot be recorded"
@@ -39,7 +39,7 @@ pub(super) fn router_off(config: &Config) -> Option<String> {
     })
 }
 
-/// Says that the embedded model does not stand in.
+/// Returns a notice that the embedded model is not a fallback.
 pub(super) fn left_out(wanted: &str) -> String {
     format!("{wanted} does not stand in for this run: it cannot be recorded")
 }

@@ -1,4 +1,4 @@
-//! Where models can be had: the configuration, the environment, and this machine.
+//! Finds servers of models in the configuration, the environment, and on this machine.
 
 use std::env;
 
@@ -15,19 +15,19 @@ pub struct Server {
     pub id: String,
     /// The wire format it speaks.
     pub wire: Wire,
-    /// Where it is.
+    /// Its address.
     pub base_url: String,
     /// The variable that holds the key; set in the environment or not.
     pub key_variable: Option<String>,
     headers: Vec<(String, String)>,
     /// Values of headers that come from the environment.
     secrets: Vec<String>,
-    /// Why it is considered at all: the variable or the key that names it.
+    /// The variable or the key that names it.
     pub why: String,
     known: Option<&'static KnownProvider>,
 }
 
-/// Variables of the environment, set and not empty.
+/// Returns a variable of the environment that is set and not empty.
 pub(super) fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
@@ -37,7 +37,7 @@ fn first_set(names: &[&'static str]) -> Option<(&'static str, String)> {
 }
 
 impl Server {
-    /// A server by its name. No request is sent.
+    /// Returns a server by its name. No request is sent.
     pub fn named(config: &Config, id: &str) -> Result<Self, AppError> {
         let (configured, known) = (config.providers.get(id), known(id));
         if configured.is_none() && known.is_none() {
@@ -82,48 +82,50 @@ impl Server {
         Ok(Self { id: id.to_owned(), wire, base_url, key_variable, headers, secrets, why, known })
     }
 
-    /// Everything that must not be shown or recorded.
+    /// Returns everything that must not be shown or recorded.
     pub fn secrets(&self) -> impl Iterator<Item = String> {
         self.secrets.iter().cloned().chain(self.key())
     }
 
-    /// Whether it runs models at home, where a price list means nothing.
+    /// Tells whether it runs models locally, where prices do not apply.
     pub fn is_at_home(&self) -> bool {
         let host = self.base_url.split_once("://").map_or("", |(_, rest)| rest);
         let home = ["127.", "localhost", "[::1]", "0.0.0.0"];
         self.wire == Wire::Ollama || home.iter().any(|home| host.starts_with(home))
     }
 
-    /// The key itself.
+    /// Returns the key itself.
     pub fn key(&self) -> Option<String> {
         self.key_variable.as_deref().and_then(variable)
     }
 
-    /// Tells whether nothing says that it is there: it is only a usual place to look.
+    /// Tells whether neither the configuration nor the environment names it: it is only a default
+    /// address.
     pub fn is_guess(&self) -> bool {
         self.why == self.id
     }
 
-    /// Whether a key is needed and missing.
+    /// Tells whether a key is needed and missing.
     pub fn lacks_key(&self) -> bool {
         let usual = self.known.is_some_and(|known| !known.is_local() && self.is_usual());
         usual && self.key().is_none()
     }
 
-    /// Whether it is reached at the provider's own address.
+    /// Tells whether it is reached at the provider's own address.
     pub(super) fn is_usual(&self) -> bool {
         self.known.is_some_and(|known| known.base_url == self.base_url)
     }
 
-    /// The model that is used when none is named.
+    /// Returns the model that is used when none is named.
     pub(super) fn usual_model(&self) -> Option<&'static str> {
         self.known.and_then(|known| known.model)
     }
 
-    /// How one of its models is reached.
+    /// Returns the endpoint of one of its models.
     pub fn endpoint(&self, config: &Config, model: &str, mut facts: Facts) -> Endpoint {
         if self.wire == Wire::Ollama {
-            // It gives a model as much room as it is asked for, and has to find the memory.
+            // It allocates as large a context window as it is asked for, which has to fit in
+            // memory.
             facts.window = Some(facts.window.unwrap_or(16_384).min(32_768));
         }
         let seconds = |seconds: u64| std::time::Duration::from_secs(seconds.max(1));
@@ -140,7 +142,7 @@ impl Server {
     }
 }
 
-/// The servers that the environment and the configuration speak of, the preferred one first: a
+/// Returns the servers that the environment and the configuration name, the preferred one first: a
 /// base URL in the environment, then keys, then the configuration.
 pub(super) fn set_up(config: &Config) -> Vec<Server> {
     let named = |id: &str| Server::named(config, id).ok();
@@ -157,13 +159,14 @@ pub(super) fn set_up(config: &Config) -> Vec<Server> {
     servers
 }
 
-/// The servers that usually run on this machine.
+/// Returns the servers that usually run on this machine.
 pub(super) fn local(config: &Config) -> Vec<Server> {
     let local = KNOWN.iter().filter(|known| known.is_local());
     local.filter_map(|known| Server::named(config, known.id).ok()).collect()
 }
 
-/// `OLLAMA_HOST` is often `127.0.0.1:11434`, and sometimes says where the server listens.
+/// Adds a scheme to an address: `OLLAMA_HOST` is often `127.0.0.1:11434`, and sometimes says where
+/// the server listens.
 fn with_scheme(url: &str) -> String {
     let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
     url.replace("://0.0.0.0", "://127.0.0.1")

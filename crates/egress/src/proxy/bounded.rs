@@ -36,7 +36,11 @@ impl Bounded {
     fn cut(&self, reason: String) -> io::Error {
         let explanation = format!("{} was cut off: {reason}", self.target);
         let error = io::Error::other(explanation.clone());
-        self.shared.store_blocked(BlockedRequest { target: self.target.clone(), reason, explanation });
+        self.shared.store_blocked(BlockedRequest {
+            target: self.target.clone(),
+            reason,
+            explanation,
+        });
         error
     }
 }

@@ -86,7 +86,8 @@ async fn what_is_allowed_is_exactly_what_was_written() {
     ] {
         assert_eq!(resolve(&guard, url).await.is_ok(), allowed, "{url}");
     }
-    let guard = ScriptedResolver::guard(&[&["10.1.1.1"]], allowing(&["wiki.corp", "*.lab.corp:8080"]));
+    let guard =
+        ScriptedResolver::guard(&[&["10.1.1.1"]], allowing(&["wiki.corp", "*.lab.corp:8080"]));
     for (url, allowed) in [
         ("http://wiki.corp/", true),
         ("http://other.corp/", false),

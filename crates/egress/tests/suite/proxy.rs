@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::support::{TEST_TIMEOUT, Server, allowing, redirect, response};
+use crate::support::{Server, TEST_TIMEOUT, allowing, redirect, response};
 
 async fn proxy_for(rules: Rules) -> Proxy {
     Proxy::start(Guard::new(rules), ProxyLimits::default()).await.unwrap()

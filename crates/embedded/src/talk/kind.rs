@@ -97,7 +97,8 @@ impl Kind {
         }
         // A thumb or a smile is an acknowledgement, too.
         let has_no_words = words.count == 0 && !text.trim().is_empty();
-        if has_no_words || (words.count <= MAX_ACKNOWLEDGEMENT_WORDS && words.have(&phrases::NODS)) {
+        if has_no_words || (words.count <= MAX_ACKNOWLEDGEMENT_WORDS && words.have(&phrases::NODS))
+        {
             return Self::Acknowledgement;
         }
         Self::Other

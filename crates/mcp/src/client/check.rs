@@ -29,7 +29,9 @@ fn is_deep(value: &Value, depth: usize, references: &mut usize) -> bool {
             // `$dynamicRef` and `$recursiveRef` are others.
             *references += usize::from(key.starts_with('$') && key.to_lowercase().ends_with("ref"));
             let depth = depth + usize::from(matches!(key.as_str(), "allOf" | "anyOf" | "oneOf"));
-            depth > MAX_NESTING || *references > MAX_REFERENCE_COUNT || is_deep(value, depth, references)
+            depth > MAX_NESTING
+                || *references > MAX_REFERENCE_COUNT
+                || is_deep(value, depth, references)
         }),
         Value::Array(items) => items.iter().any(|item| is_deep(item, depth, references)),
         _ => false,

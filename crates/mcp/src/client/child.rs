@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use lango_sandbox::{
-    Bounds, ConfinedProcess, Job, Level, Limits, Network, Policy, Requirement, Sandbox, SandboxError,
+    Bounds, ConfinedProcess, Job, Level, Limits, Network, Policy, Requirement, Sandbox,
+    SandboxError,
 };
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
@@ -142,13 +143,18 @@ impl StderrTail {
 }
 
 fn environment(config: &StdioConfig) -> Vec<(OsString, OsString)> {
-    let passed = PASSED_VARIABLES.into_iter().filter(|name| !config.environment.contains_key(*name));
+    let passed =
+        PASSED_VARIABLES.into_iter().filter(|name| !config.environment.contains_key(*name));
     let passed = passed.filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
     let own = config.environment.iter().map(|(name, value)| (name.into(), value.into()));
     passed.chain(own).collect()
 }
 
-fn bounds(config: &StdioConfig, process_environment: &ProcessEnvironment, directory: &Path) -> Bounds {
+fn bounds(
+    config: &StdioConfig,
+    process_environment: &ProcessEnvironment,
+    directory: &Path,
+) -> Bounds {
     let mut policy = process_environment.policy.clone();
     policy.network = if config.network { Network::On } else { Network::Off };
     policy.limits = Limits { cpu_seconds: MAX_CPU_SECONDS, ..policy.limits };

@@ -70,7 +70,9 @@ impl Conduct {
         if counts.invalid_lines <= MAX_INVALID_LINE_COUNT {
             return true;
         }
-        self.close(format!("it sent more than {MAX_INVALID_LINE_COUNT} lines that are no messages"));
+        self.close(format!(
+            "it sent more than {MAX_INVALID_LINE_COUNT} lines that are no messages"
+        ));
         false
     }
 
@@ -179,7 +181,8 @@ mod tests {
         assert_eq!(conduct.admit(true, start), Admission::Take);
         assert_eq!(conduct.dropped(), 1);
         assert_eq!(conduct.admit(false, start + SECOND), Admission::Take);
-        let closed = (0..MAX_DROPPED_COUNT * 2).any(|_| conduct.admit(false, start) == Admission::Close);
+        let closed =
+            (0..MAX_DROPPED_COUNT * 2).any(|_| conduct.admit(false, start) == Admission::Close);
         assert!(closed && conduct.fault().unwrap().contains("flooded"));
     }
 }

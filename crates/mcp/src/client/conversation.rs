@@ -58,7 +58,8 @@ impl Calls {
     /// Returns false if no call is running.
     pub(crate) fn remark(&self, text: &str) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        for (_, remarks) in open.iter_mut().filter(|(_, remarks)| remarks.len() < MAX_REMARK_COUNT) {
+        for (_, remarks) in open.iter_mut().filter(|(_, remarks)| remarks.len() < MAX_REMARK_COUNT)
+        {
             remarks.push(text.to_owned());
         }
         !open.is_empty()

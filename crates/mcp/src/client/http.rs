@@ -360,7 +360,7 @@ mod tests {
         let answer = http::Response::builder().status(500).url(address).body("").unwrap();
         let error = Response::from(answer).error_for_status().unwrap_err();
         assert!(error.to_string().contains("hunter2"));
-        let told = describe_error(error);
-        assert!(!told.contains("hunter2") && told.contains("500"), "{told}");
+        let described = describe_error(error);
+        assert!(!described.contains("hunter2") && described.contains("500"), "{described}");
     }
 }

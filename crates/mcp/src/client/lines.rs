@@ -39,8 +39,10 @@ impl<R: AsyncRead + Unpin + Send, W> Lines<R, W> {
             let end = available.iter().position(|byte| *byte == b'\n');
             let take = end.map_or(available.len(), |end| end + 1);
             if self.line.len() + take > MAX_MESSAGE_BYTES {
-                self.conduct
-                    .close(format!("it sent a message of more than {} MiB", MAX_MESSAGE_BYTES >> 20));
+                self.conduct.close(format!(
+                    "it sent a message of more than {} MiB",
+                    MAX_MESSAGE_BYTES >> 20
+                ));
                 return false;
             }
             self.line.extend_from_slice(&available[..take]);

@@ -22,7 +22,7 @@ use super::conversation::{Calls, Conversation};
 use super::lines::Lines;
 use super::oauth;
 use super::pin::MAX_TOOL_COUNT;
-use super::{ClientError, ClientEnvironment};
+use super::{ClientEnvironment, ClientError};
 
 /// Limits a call that keeps reporting progress, as a multiple of its timeout.
 const MAX_TIMEOUT_FACTOR: u32 = 10;
@@ -56,7 +56,8 @@ impl Link {
             let conversation = Arc::new(conversation);
             match &config.transport {
                 TransportConfig::Stdio(program) => {
-                    Self::start(config, program, conversation, &environment.process_environment).await
+                    Self::start(config, program, conversation, &environment.process_environment)
+                        .await
                 }
                 TransportConfig::Http(address) => {
                     Self::reach(config, address, conversation, environment).await
@@ -84,8 +85,9 @@ impl Link {
     ) -> Result<Self, ClientError> {
         let failed =
             |reason: String| ClientError::Start { server: config.name.to_string(), reason };
-        let (child, output, input) =
-            Child::start(program, process_environment).await.map_err(|error| failed(error.to_string()))?;
+        let (child, output, input) = Child::start(program, process_environment)
+            .await
+            .map_err(|error| failed(error.to_string()))?;
         let conduct = Arc::new(Conduct::default());
         let inner = Lines::new(output, input, Arc::clone(&conduct));
         let transport = MonitoredTransport::new(inner, &conduct);
@@ -261,8 +263,8 @@ impl Link {
                     Some("the user stopped the turn".to_owned()),
                 );
                 // The result of the notification does not matter here.
-                let telling = peer.notify_cancelled(notice);
-                let _ = tokio::time::timeout(Duration::from_secs(1), telling).await;
+                let notification = peer.notify_cancelled(notice);
+                let _ = tokio::time::timeout(Duration::from_secs(1), notification).await;
                 return Err(ClientError::Cancelled);
             }
         };

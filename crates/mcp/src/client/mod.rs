@@ -42,14 +42,14 @@ pub use config::{
 };
 pub use error::ClientError;
 pub use expand::expand;
-pub use json::{ParsedEntry, JsonEntry, MAX_SERVER_FILE_BYTES, read_servers};
+pub use json::{JsonEntry, MAX_SERVER_FILE_BYTES, ParsedEntry, read_servers};
 pub use naming::tool_name;
 pub use oauth::{Login, is_signed_in, logout};
-pub use person::{AnswerFuture, Field, FormAnswers, Form, NoPerson, Person};
+pub use person::{AnswerFuture, Field, Form, FormAnswers, NoPerson, Person};
 pub use pin::ToolVersion;
-pub use reading::{ServerDescription, PromptView, ResourceView};
+pub use reading::{PromptView, ResourceView, ServerDescription};
 pub use server::Server;
-pub use servers::{ToolOffer, Servers};
+pub use servers::{Servers, ToolOffer};
 
 /// Holds what all servers share: the limits of programs and addresses, the tokens, and who answers
 /// questions.

@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::config::{HttpConfig, ServerConfig, TransportConfig};
 use super::http::{GuardedHttp, guard_for, scope_in};
-use super::{ClientError, ClientEnvironment};
+use super::{ClientEnvironment, ClientError};
 
 /// Limits the size of a request to the callback endpoint.
 const MAX_CALLBACK_BYTES: usize = 16 * 1024;
@@ -217,7 +217,8 @@ impl Login {
 /// Reads one request and answers it. Returns the path if it is the callback.
 async fn answer(mut stream: TcpStream) -> io::Result<Option<String>> {
     let mut request = Vec::new();
-    while !request.windows(4).any(|four| four == b"\r\n\r\n") && request.len() < MAX_CALLBACK_BYTES {
+    while !request.windows(4).any(|four| four == b"\r\n\r\n") && request.len() < MAX_CALLBACK_BYTES
+    {
         if stream.read_buf(&mut request).await? == 0 {
             break;
         }

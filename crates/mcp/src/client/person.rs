@@ -104,7 +104,9 @@ impl Form {
         });
         if let Some(field) = secret {
             let name = lango_tool::visible_short(&field.name);
-            return Err(format!("{name} looks like a secret, and secrets are never given to servers"));
+            return Err(format!(
+                "{name} looks like a secret, and secrets are never given to servers"
+            ));
         }
         if asks_for_secret(message) {
             return Err("it speaks of a secret, and secrets are never given to servers".to_owned());

@@ -94,8 +94,9 @@ pub(crate) fn read_all(tools: &[Tool]) -> (Vec<ToolVersion>, Vec<String>) {
                 problems.push(format!("{shown} is there twice; the first one counts"));
             }
             Ok(_) if versions.len() == MAX_TOOL_COUNT => {
-                problems
-                    .push(format!("it has more than {MAX_TOOL_COUNT} tools; the others are left out"));
+                problems.push(format!(
+                    "it has more than {MAX_TOOL_COUNT} tools; the others are left out"
+                ));
                 break;
             }
             Ok(version) => versions.push(version),
@@ -162,9 +163,9 @@ mod tests {
     fn complaints_are_told_up_to_a_number_and_then_counted() {
         let lines = |many: usize| (0..many).map(|n| n.to_string()).collect::<Vec<_>>();
         assert_eq!(bounded(lines(MAX_PROBLEM_COUNT)), lines(MAX_PROBLEM_COUNT));
-        let told = bounded(lines(MAX_PROBLEM_COUNT + 5));
-        assert_eq!(told.len(), MAX_PROBLEM_COUNT + 1);
-        assert_eq!(told[MAX_PROBLEM_COUNT], "and 5 more like these");
+        let shown = bounded(lines(MAX_PROBLEM_COUNT + 5));
+        assert_eq!(shown.len(), MAX_PROBLEM_COUNT + 1);
+        assert_eq!(shown[MAX_PROBLEM_COUNT], "and 5 more like these");
     }
 
     #[test]

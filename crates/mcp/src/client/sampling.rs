@@ -88,7 +88,10 @@ impl Sampling {
             messages: first.into_iter().chain(messages).collect(),
             tools: Vec::new(),
             colleagues: Vec::new(),
-            options: Options { max_output_tokens: Some(max_tokens), temperature: request.temperature },
+            options: Options {
+                max_output_tokens: Some(max_tokens),
+                temperature: request.temperature,
+            },
         };
         let (text, used) = self.ask(model_request).await?;
         // Unused tokens are returned to the budget.

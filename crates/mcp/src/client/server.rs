@@ -14,7 +14,7 @@ use super::conversation::Conversation;
 use super::link::Link;
 use super::pin;
 use super::sampling::Sampling;
-use super::{ClientError, ClientEnvironment};
+use super::{ClientEnvironment, ClientError};
 
 /// Limits the consecutive failures after which a server is not restarted.
 const MAX_FAILURE_COUNT: u32 = 5;
@@ -66,7 +66,8 @@ impl State {
         self.unanswered = 0;
         self.failures = if is_misconduct { MAX_FAILURE_COUNT } else { self.failures + 1 };
         reason.clone_into(&mut self.last_failure);
-        let doubled = FIRST_RESTART_WAIT * 2u32.saturating_pow(self.failures.saturating_sub(1).min(6));
+        let doubled =
+            FIRST_RESTART_WAIT * 2u32.saturating_pow(self.failures.saturating_sub(1).min(6));
         self.not_before = Some(Instant::now() + doubled.min(MAX_RESTART_WAIT));
     }
 }
@@ -311,7 +312,10 @@ impl Server {
                 state.unanswered += 1;
                 if state.unanswered >= MAX_UNANSWERED_COUNT {
                     link.close().await;
-                    state.fail(&format!("{MAX_UNANSWERED_COUNT} calls in a row got no answer"), false);
+                    state.fail(
+                        &format!("{MAX_UNANSWERED_COUNT} calls in a row got no answer"),
+                        false,
+                    );
                 }
                 Err(error)
             }

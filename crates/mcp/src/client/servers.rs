@@ -13,7 +13,7 @@ use super::folded;
 use super::pin::{self, ToolVersion};
 use super::server::Server;
 use super::tool::McpTool;
-use super::{ClientError, ClientEnvironment};
+use super::{ClientEnvironment, ClientError};
 
 /// Holds every configured server. Clones share them.
 #[derive(Clone)]

@@ -74,7 +74,8 @@ pub fn endpoint_for<H: ServerHandler>(
     closing: CancellationToken,
     serves: impl HandlerFactory<H>,
 ) -> Router {
-    let state = Arc::new(HttpState { serves: Arc::new(serves), closing, services: Mutex::default() });
+    let state =
+        Arc::new(HttpState { serves: Arc::new(serves), closing, services: Mutex::default() });
     Router::new().route("/mcp", any(handle::<H>)).with_state(state)
 }
 
@@ -111,7 +112,8 @@ impl<H: ServerHandler> HttpState<H> {
             .with_cancellation_token(self.closing.child_token());
         let service =
             StreamableHttpService::new(move || Ok(serves(&who)), Arc::clone(&connections), config);
-        let caller_service = Arc::new(CallerService { service, connections, used: Mutex::default() });
+        let caller_service =
+            Arc::new(CallerService { service, connections, used: Mutex::default() });
         services.insert(caller.clone(), Arc::clone(&caller_service));
         caller_service
     }
@@ -172,7 +174,9 @@ async fn handle<H: ServerHandler>(
                 let _ = caller_service.connections.close_session(&oldest.into()).await;
             }
         }
-        (Some(connection), _) if is_end && response.status().is_success() => caller_service.end(connection),
+        (Some(connection), _) if is_end && response.status().is_success() => {
+            caller_service.end(connection)
+        }
         _ => {}
     }
     response

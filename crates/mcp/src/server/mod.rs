@@ -18,7 +18,7 @@ use std::sync::Arc;
 use lango_protocol::{AgentName, Caller};
 use lango_tool::RegisteredTool;
 
-pub use http::{McpEndpoint, McpParts, HandlerFactory, endpoint_for};
+pub use http::{HandlerFactory, McpEndpoint, McpParts, endpoint_for};
 pub use stdio::{StdioError, serve_stdio};
 pub use team_server::TeamServer;
 

@@ -26,8 +26,8 @@ impl Progress {
         let Some(token) = &self.token else { return };
         let Some(words) = words(event, self.is_owner) else { return };
         self.count += 1;
-        let progress =
-            ProgressNotificationParam::new(token.clone(), f64::from(self.count)).with_message(words);
+        let progress = ProgressNotificationParam::new(token.clone(), f64::from(self.count))
+            .with_message(words);
         // A client that is gone gets no further notifications.
         if self.peer.notify_progress(progress).await.is_err() {
             self.token = None;

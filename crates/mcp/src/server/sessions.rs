@@ -33,10 +33,11 @@ pub(super) async fn list(
     let mut resources = Vec::new();
     for session in journal.sessions(MAX_LISTED_SESSIONS).await.map_err(internal)? {
         if owns_session(journal, caller, &session.id).await.map_err(internal)? {
-            let resource = Resource::new(format!("{URI_PREFIX}{}", session.id), session.id.to_string())
-                .with_title(session.title)
-                .with_description(format!("A conversation of {} turns", session.turns))
-                .with_mime_type("text/plain");
+            let resource =
+                Resource::new(format!("{URI_PREFIX}{}", session.id), session.id.to_string())
+                    .with_title(session.title)
+                    .with_description(format!("A conversation of {} turns", session.turns))
+                    .with_mime_type("text/plain");
             resources.push(resource);
         }
     }
@@ -57,16 +58,16 @@ pub(super) async fn read(
     }
     let mut text = String::new();
     for event in journal.conversation(&session, MAX_TURN_COUNT).await.map_err(internal)? {
-        let (EventBody::UserMessage { text: said, .. }
-        | EventBody::Message { text: said, answer: true }) = &event.body
+        let (EventBody::UserMessage { text: message, .. }
+        | EventBody::Message { text: message, answer: true }) = &event.body
         else {
             continue;
         };
         let who = event.author.as_deref().unwrap_or(RUNTIME);
         // Only the owner sees the runtime's text about a turn without an answer.
-        let said =
-            if who == RUNTIME && caller.as_str() != OWNER { NO_ANSWER } else { said.as_str() };
-        text.push_str(&format!("{who}: {}\n\n", said.trim()));
+        let message =
+            if who == RUNTIME && caller.as_str() != OWNER { NO_ANSWER } else { message.as_str() };
+        text.push_str(&format!("{who}: {}\n\n", message.trim()));
     }
     let contents = ResourceContents::text(text, uri).with_mime_type("text/plain");
     Ok(ReadResourceResult::new(vec![contents]))

@@ -181,7 +181,11 @@ impl Topology {
         Ok(self)
     }
 
-    fn check_known(&self, field: &'static str, names: &[AgentName]) -> Result<(), OrchestrationError> {
+    fn check_known(
+        &self,
+        field: &'static str,
+        names: &[AgentName],
+    ) -> Result<(), OrchestrationError> {
         match names.iter().find(|name| self.agent(name.as_str()).is_none()) {
             None => Ok(()),
             Some(name) => Err(OrchestrationError::UnknownAgent {

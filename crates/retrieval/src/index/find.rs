@@ -154,7 +154,10 @@ impl Retrieval {
 
     /// Loads the passages of these numbers, in this order. One that was deleted meanwhile is left
     /// out.
-    pub(super) async fn load(&self, ranked: &[(i64, f64)]) -> Result<Vec<(i64, SearchHit)>, StoreError> {
+    pub(super) async fn load(
+        &self,
+        ranked: &[(i64, f64)],
+    ) -> Result<Vec<(i64, SearchHit)>, StoreError> {
         let mut hits = Vec::with_capacity(ranked.len());
         for (passage, score) in ranked {
             let statement = Statement::new(

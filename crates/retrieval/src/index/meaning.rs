@@ -2,7 +2,7 @@
 
 use lango_store::{Dialect, RowView, Statement, StoreError};
 
-use super::{SearchHit, Retrieval};
+use super::{Retrieval, SearchHit};
 use crate::vector::{Nearest, Query};
 use crate::{EntryKey, Purpose, RetrievalError, Space, ids};
 

@@ -18,7 +18,7 @@ use lango_store::{Database, Statement, StoreError};
 use crate::{EmbedError, Embedder, RetrievalError, ids};
 
 pub use check::Problem;
-pub use find::{SearchHits, SearchHit, Mode, Search};
+pub use find::{Mode, Search, SearchHit, SearchHits};
 pub use list::SpaceSize;
 pub use write::PreparedEntry;
 

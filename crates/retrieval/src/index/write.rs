@@ -6,7 +6,9 @@ use lango_protocol::Timestamp;
 use lango_store::{Batch, Dialect, Statement, StoreError};
 
 use super::Retrieval;
-use crate::{EntryKey, NewEntry, NewPassage, Purpose, PutOutcome, RetrievalError, ids, query, vector};
+use crate::{
+    EntryKey, NewEntry, NewPassage, Purpose, PutOutcome, RetrievalError, ids, query, vector,
+};
 
 /// Is an entry with its vectors, ready to be written together with other data.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use lango_retrieval::{
-    EmbeddingModel, EntryKey, SearchHit, Mode, PutOutcome, Retrieval, RetrievalError, Search, Space,
+    EmbeddingModel, EntryKey, Mode, PutOutcome, Retrieval, RetrievalError, Search, SearchHit, Space,
 };
 use lango_store::{DatabaseLocation, Dialect, Statement};
 use tokio_util::sync::CancellationToken;

@@ -109,7 +109,7 @@ impl Transcript {
             && let Some(call) = self.find(call)
         {
             call.refused = *status == DelegationStatus::Rejected;
-            let told = match status {
+            let rendered = match status {
                 DelegationStatus::Answered => format!("{to} answered:\n{text}"),
                 DelegationStatus::Rejected => {
                     format!("{to} rejected the task: {text}. Choose another agent, or answer.")
@@ -122,7 +122,7 @@ impl Transcript {
             };
             let (status, text) = (*status, text.clone());
             let outcome = CallOutcome::Transfer { status, text, calls: CallTally::default() };
-            call.result = Some(Answer { text: told, outcome });
+            call.result = Some(Answer { text: rendered, outcome });
         }
     }
 
@@ -211,8 +211,8 @@ impl Transcript {
 
     /// Returns the transcript for a model. Every call in it has a result.
     pub(crate) fn messages(&self) -> impl Iterator<Item = Message> {
-        let said = |step: &&Step| !step.calls.is_empty() || !step.text.is_empty();
-        self.steps.iter().filter(said).map(|step| {
+        let has_content = |step: &&Step| !step.calls.is_empty() || !step.text.is_empty();
+        self.steps.iter().filter(has_content).map(|step| {
             if step.calls.is_empty() {
                 return Message::Assistant { author: None, text: step.text.clone() };
             }

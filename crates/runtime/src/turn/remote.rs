@@ -85,14 +85,14 @@ impl Turn {
         role: Role<'_>,
         step: u32,
     ) -> Result<RemoteReply, Stop> {
-        let mut asked = agent.ask(request);
+        let mut reply_future = agent.ask(request);
         let mut remaining = self.shared.settings.reply_bytes;
         loop {
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => {
                     // The turn is over, so this reply is ignored.
-                    let _ = tokio::time::timeout(STOP_TIMEOUT, asked).await;
+                    let _ = tokio::time::timeout(STOP_TIMEOUT, reply_future).await;
                     return Err(Stop::Interrupted);
                 }
                 Some(piece) = pieces.recv() => {
@@ -102,7 +102,7 @@ impl Turn {
                         self.recorder.show(speaker, step, piece, ends_turn(role)).await;
                     }
                 }
-                reply = &mut asked => return Ok(reply),
+                reply = &mut reply_future => return Ok(reply),
             }
         }
     }

@@ -126,8 +126,8 @@ impl Turn {
 
     /// Returns the context of the agent, which is collected once per turn.
     async fn context_of(&self, agent: &Agent) -> Vec<ContextBlock> {
-        let mut found = self.context.lock().await;
-        if let Some(blocks) = found.get(&agent.name) {
+        let mut contexts = self.context.lock().await;
+        if let Some(blocks) = contexts.get(&agent.name) {
             return blocks.clone();
         }
         let (message, sender) = self
@@ -145,7 +145,7 @@ impl Turn {
         blocks.extend(
             sender.map(|sender| ContextBlock { source: "sender", text: words::sender(&sender) }),
         );
-        found.insert(agent.name.clone(), blocks.clone());
+        contexts.insert(agent.name.clone(), blocks.clone());
         blocks
     }
 

@@ -36,14 +36,17 @@ pub fn helper_requested() -> Option<ExitCode> {
     if arguments.next()? != HELPER_ARGUMENT {
         return None;
     }
-    Some(match arguments.next().ok_or("no order given".to_owned()).and_then(|d| read_and_follow(&d)) {
-        Ok(code) => ExitCode::from(code),
-        Err(message) => {
-            // Without standard error there is no way to report.
-            let _ = writeln!(std::io::stderr(), "lango: the sandbox failed: {message}");
-            ExitCode::from(FAILURE_EXIT_CODE)
-        }
-    })
+    Some(
+        match arguments.next().ok_or("no order given".to_owned()).and_then(|d| read_and_follow(&d))
+        {
+            Ok(code) => ExitCode::from(code),
+            Err(message) => {
+                // Without standard error there is no way to report.
+                let _ = writeln!(std::io::stderr(), "lango: the sandbox failed: {message}");
+                ExitCode::from(FAILURE_EXIT_CODE)
+            }
+        },
+    )
 }
 
 fn read_and_follow(descriptor: &OsString) -> Result<u8, String> {

@@ -59,8 +59,10 @@ async fn ended_or_dropped_nothing_stays() {
     for is_dropped in [true, false] {
         for workspace in workspaces() {
             let marker = marker();
-            let job =
-                workspace.start(&format!("{}; exec sleep {marker}", family(&marker))).await.unwrap();
+            let job = workspace
+                .start(&format!("{}; exec sleep {marker}", family(&marker)))
+                .await
+                .unwrap();
             until("the start", || sleepers(&marker) == 5).await;
             if is_dropped {
                 drop(job);

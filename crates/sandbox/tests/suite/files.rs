@@ -14,12 +14,15 @@ async fn the_workspace_can_be_written_and_nothing_else() {
             workspace.put("sub/old", "old");
             workspace.put("top", "old");
             let outside = workspace.outside().display().to_string();
-            workspace.prints(
-                "echo new > sub/new && echo new > sub/old && echo new > top && mkdir sub/d",
-            )
-            .await;
+            workspace
+                .prints("echo new > sub/new && echo new > sub/old && echo new > top && mkdir sub/d")
+                .await;
             assert_eq!(
-                [workspace.content("sub/new"), workspace.content("sub/old"), workspace.content("top")],
+                [
+                    workspace.content("sub/new"),
+                    workspace.content("sub/old"),
+                    workspace.content("top")
+                ],
                 ["new\n"; 3]
             );
             for command in [
@@ -51,7 +54,9 @@ async fn the_workspace_can_be_written_and_nothing_else() {
 #[tokio::test]
 async fn a_new_name_at_the_top_needs_bubblewrap() {
     let workspace = TestWorkspace::at(Level::Bubblewrap);
-    workspace.prints("echo x > new && mkdir dir && mv new dir/ && rm -r dir && echo y > kept").await;
+    workspace
+        .prints("echo x > new && mkdir dir && mv new dir/ && rm -r dir && echo y > kept")
+        .await;
     assert_eq!(workspace.names(), ["kept"]);
     let workspace = TestWorkspace::at(Level::Landlock);
     workspace.refuses("echo x > new").await;
@@ -69,8 +74,12 @@ async fn hidden_places_cannot_be_read() {
             let link = workspace.outside().join("link");
             symlink(workspace.path("inside"), &link).unwrap();
             // Through a link, a file, and a missing path.
-            workspace.bounds.hidden =
-                vec![link, file.clone(), workspace.outside().join("missing"), workspace.path("later")];
+            workspace.bounds.hidden = vec![
+                link,
+                file.clone(),
+                workspace.outside().join("missing"),
+                workspace.path("later"),
+            ];
             for command in [
                 "cat inside/key".to_owned(),
                 "cat inside/*".to_owned(),
@@ -157,7 +166,10 @@ async fn a_directory_that_becomes_a_link_widens_nothing() {
     for level in LEVELS {
         let mut workspace = TestWorkspace::within(level, &std::env::current_dir().unwrap());
         workspace.put("b/.git/config", "");
-        workspace.bounds.protected.push(lango_sandbox::ProtectedPath::directory(workspace.path("b/.git")));
+        workspace
+            .bounds
+            .protected
+            .push(lango_sandbox::ProtectedPath::directory(workspace.path("b/.git")));
         symlink("../outside", workspace.path("link")).unwrap();
         std::fs::create_dir(workspace.outside().join(".git")).unwrap();
         let (directory, link) = (workspace.path("b"), workspace.path("link"));

@@ -33,12 +33,13 @@ async fn the_machine_cannot_be_reached_unless_granted() {
 #[tokio::test]
 async fn bubblewrap_gives_a_loopback_of_its_own() {
     let workspace = TestWorkspace::at(Level::Bubblewrap);
-    workspace.prints(
-        "/usr/bin/perl -MIO::Socket::INET -e '
+    workspace
+        .prints(
+            "/usr/bin/perl -MIO::Socket::INET -e '
             $l = IO::Socket::INET->new(Listen => 1, LocalAddr => \"127.0.0.1\") or die;
             IO::Socket::INET->new(\"127.0.0.1:\" . $l->sockport) or die'",
-    )
-    .await;
+        )
+        .await;
 }
 
 /// Returns a directory for service sockets in which the test may create one.

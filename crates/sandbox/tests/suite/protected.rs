@@ -92,7 +92,9 @@ async fn what_leads_to_a_protected_place_cannot_be_moved_away() {
         ] {
             workspace.refuses(command).await;
             assert_eq!(workspace.content("a/b/.git/config"), "good", "{level}: {command}");
-            assert!(!workspace.path("a/none").exists() && !workspace.path("a/b/.git/hooks").exists());
+            assert!(
+                !workspace.path("a/none").exists() && !workspace.path("a/b/.git/hooks").exists()
+            );
         }
         workspace.prints("echo x > a/file").await;
     }
@@ -129,8 +131,9 @@ async fn a_link_at_a_protected_name_cannot_be_replaced() {
 #[tokio::test]
 async fn commands_side_by_side_do_not_uncover_names() {
     let workspace = TestWorkspace::at(Level::Bubblewrap);
-    let first =
-        workspace.start("while ! test -e go; do sleep 0.02; done; mkdir .git/x || mkdir .git").await;
+    let first = workspace
+        .start("while ! test -e go; do sleep 0.02; done; mkdir .git/x || mkdir .git")
+        .await;
     let first = first.unwrap();
     workspace.prints("true").await;
     workspace.prints("true").await;

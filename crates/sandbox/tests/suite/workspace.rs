@@ -38,9 +38,10 @@ impl TestWorkspace {
         std::fs::create_dir(&workspace).unwrap();
         std::fs::create_dir(directory.path().join("outside")).unwrap();
         std::fs::write(directory.path().join("outside/secret"), "canary\n").unwrap();
-        let names =
-            [".git", ".lango", ".agents"].map(|name| ProtectedPath::directory(workspace.join(name)));
-        let files = [".mcp.json", "AGENTS.md"].map(|name| ProtectedPath::file(workspace.join(name)));
+        let names = [".git", ".lango", ".agents"]
+            .map(|name| ProtectedPath::directory(workspace.join(name)));
+        let files =
+            [".mcp.json", "AGENTS.md"].map(|name| ProtectedPath::file(workspace.join(name)));
         Self {
             sandbox: Sandbox {
                 requirement: Requirement::Exactly(level),

@@ -155,7 +155,11 @@ async fn a_body_in_small_portions_is_the_same_and_arrives_in_pieces() {
         let expected = say(&plain, wire, "u").await;
         let received = say(&chopped, wire, "u").await;
         assert_eq!(received.text(), expected.text());
-        assert!(received.whole && received.reads > received.body.len() / 28, "{} reads", received.reads);
+        assert!(
+            received.whole && received.reads > received.body.len() / 28,
+            "{} reads",
+            received.reads
+        );
     }
 }
 

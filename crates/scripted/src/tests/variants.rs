@@ -53,7 +53,8 @@ async fn receive(variant: WireVariant, wire: Wire) -> Reply {
 
 fn variant() -> impl Strategy<Value = WireVariant> {
     let chunk = prop_oneof![Just(None), (1..60_usize).prop_map(NonZeroUsize::new)];
-    let usage = prop::sample::select(vec![UsagePosition::End, UsagePosition::None, UsagePosition::Early]);
+    let usage =
+        prop::sample::select(vec![UsagePosition::End, UsagePosition::None, UsagePosition::Early]);
     (chunk, usage, any::<[bool; 7]>()).prop_map(|(chunk_bytes, usage, habits)| {
         let [crlf, comments, unknown_fields, no_end_mark, glued, duplicate_index, whole] = habits;
         WireVariant {

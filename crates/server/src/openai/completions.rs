@@ -17,8 +17,8 @@ use super::error::ApiError;
 use super::history::Mark;
 use super::keys::{KeyRecord, Keys};
 use super::request::ChatRequest;
-use super::turn_summary::TurnSummary;
 use super::turn::{ConversationSaver, Source, TurnFollower, TurnUpdate};
+use super::turn_summary::TurnSummary;
 use super::{stream, wire};
 
 pub(super) async fn complete(
@@ -45,15 +45,15 @@ async fn answer(
     let options = RequestHeaders::of(headers, &request)?;
     let (stream, include_usage) = (request.stream, request.include_usage);
     let notices = request.notices.clone();
-    let begun = begin(&shared, &runtime, &caller, request, &options, body).await?;
-    let summary = TurnSummary::new(begun.session.clone(), begun.turn);
+    let started_turn = begin(&shared, &runtime, &caller, request, &options, body).await?;
+    let summary = TurnSummary::new(started_turn.session.clone(), started_turn.turn);
     let follower = TurnFollower {
         shared: Arc::clone(&shared),
-        source: begun.source,
+        source: started_turn.source,
         summary: summary.clone(),
         // A client that sends a key intends to repeat the request when the connection breaks.
         ends_with_client: !options.detach && options.key.is_none(),
-        saver: begun.saver,
+        saver: started_turn.saver,
         for_owner: caller.as_str() == OWNER,
         permit,
     };
@@ -63,7 +63,7 @@ async fn answer(
     } else {
         respond_whole(&shared, updates, &notices).await.unwrap_or_else(ApiError::into_response)
     };
-    if let Ok(session) = HeaderValue::from_str(begun.session.as_str()) {
+    if let Ok(session) = HeaderValue::from_str(started_turn.session.as_str()) {
         response.headers_mut().insert("x-lango-session", session);
     }
     Ok(response)
@@ -146,8 +146,8 @@ async fn begin(
     body: &[u8],
 ) -> Result<StartedTurn, ApiError> {
     let Some(key) = &options.key else {
-        let found = find_session(shared, caller, &request, options).await?;
-        return Ok(start(runtime, caller, request, found, TurnId::generate()));
+        let choice = find_session(shared, caller, &request, options).await?;
+        return Ok(start(runtime, caller, request, choice, TurnId::generate()));
     };
     let digest = wire::hexadecimal(&Sha256::digest(body));
     // See `Keys`: of two requests with one key, only one may start a turn.
@@ -155,16 +155,18 @@ async fn begin(
     if let Some(key_record) = shared.keys.find(caller, key).await? {
         return resume_keyed_turn(shared, runtime, caller, request, key_record, &digest).await;
     }
-    let found = find_session(shared, caller, &request, options).await?;
+    let choice = find_session(shared, caller, &request, options).await?;
     let turn = TurnId::generate();
-    let key_record = KeyRecord { request: digest.clone(), session: found.session.clone(), turn };
+    let key_record = KeyRecord { request: digest.clone(), session: choice.session.clone(), turn };
     if shared.keys.keep(caller, key, &key_record).await? {
-        return Ok(start(runtime, caller, request, found, turn));
+        return Ok(start(runtime, caller, request, choice, turn));
     }
     // Another process was faster.
     match shared.keys.find(caller, key).await? {
-        Some(key_record) => resume_keyed_turn(shared, runtime, caller, request, key_record, &digest).await,
-        None => Ok(start(runtime, caller, request, found, turn)),
+        Some(key_record) => {
+            resume_keyed_turn(shared, runtime, caller, request, key_record, &digest).await
+        }
+        None => Ok(start(runtime, caller, request, choice, turn)),
     }
 }
 
@@ -205,7 +207,9 @@ async fn find_session(
             tell_earlier: false,
         });
     }
-    let Some(mark) = request.history.mark_before(caller) else { return Ok(SessionChoice::new_session()) };
+    let Some(mark) = request.history.mark_before(caller) else {
+        return Ok(SessionChoice::new_session());
+    };
     let Some(known) = shared.conversations.take(caller, &mark).await? else {
         return Ok(SessionChoice::new_session());
     };
@@ -225,7 +229,7 @@ fn start(
     runtime: &Runtime,
     caller: &Caller,
     request: ChatRequest,
-    found: SessionChoice,
+    choice: SessionChoice,
     turn: TurnId,
 ) -> StartedTurn {
     let history = request.history;
@@ -237,18 +241,18 @@ fn start(
     });
     let message = UserMessage {
         text: history.new.text.clone(),
-        attachment: history.attachment(found.tell_instructions, found.tell_earlier),
+        attachment: history.attachment(choice.tell_instructions, choice.tell_earlier),
         task: None,
         images: history.new.images.clone(),
     };
     let started = TurnRequest {
         turn,
         sender,
-        ..TurnRequest::new(found.session.clone(), message, Origin::Openai)
+        ..TurnRequest::new(choice.session.clone(), message, Origin::Openai)
     };
     let handle = runtime.start_turn(started);
-    let saver = ConversationSaver { caller: caller.clone(), history, taken: found.taken };
-    StartedTurn { session: found.session, turn, source: Source::Own(handle), saver: Some(saver) }
+    let saver = ConversationSaver { caller: caller.clone(), history, taken: choice.taken };
+    StartedTurn { session: choice.session, turn, source: Source::Own(handle), saver: Some(saver) }
 }
 
 /// Returns the turn that a repeated key belongs to, whatever its state.
@@ -268,9 +272,10 @@ async fn resume_keyed_turn(
     let events = shared.journal.turn_events(&session, turn).await?;
     if events.is_empty() && !running {
         // The process ended after it stored the key and before it started the turn.
-        let first = shared.journal.session(&session).await?.is_none_or(|found| found.turns == 0);
-        let found = SessionChoice { session, taken: None, tell_instructions: first, tell_earlier: first };
-        return Ok(start(runtime, caller, request, found, turn));
+        let first = shared.journal.session(&session).await?.is_none_or(|stored| stored.turns == 0);
+        let choice =
+            SessionChoice { session, taken: None, tell_instructions: first, tell_earlier: first };
+        return Ok(start(runtime, caller, request, choice, turn));
     }
     let unfinished = shared.journal.unfinished_turns(Some(&session)).await?;
     let interrupted = unfinished.iter().any(|open| open.turn == turn && open.running.is_none());
@@ -281,6 +286,6 @@ async fn resume_keyed_turn(
         let source = Source::Own(handle);
         return Ok(StartedTurn { session, turn, source, saver: Some(saver) });
     }
-    let following = runtime.follow(session.clone(), turn, 0);
-    Ok(StartedTurn { session, turn, source: Source::Other(Box::new(following)), saver: None })
+    let subscription = runtime.follow(session.clone(), turn, 0);
+    Ok(StartedTurn { session, turn, source: Source::Other(Box::new(subscription)), saver: None })
 }

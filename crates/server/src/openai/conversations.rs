@@ -76,7 +76,11 @@ impl Conversations {
         Ok(None)
     }
 
-    async fn find(&self, caller: &Caller, mark: &Mark) -> Result<Option<ConversationRecord>, StoreError> {
+    async fn find(
+        &self,
+        caller: &Caller,
+        mark: &Mark,
+    ) -> Result<Option<ConversationRecord>, StoreError> {
         let statement = Statement::new(
             "SELECT session, turns, instructions FROM openai_conversations \
              WHERE caller = $1 AND mark = $2 ORDER BY at DESC, session LIMIT 1",

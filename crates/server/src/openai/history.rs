@@ -46,30 +46,32 @@ pub(super) struct History {
 impl History {
     /// Splits the messages. Returns none if the user sent no new message.
     pub(super) fn of(messages: Vec<ChatMessage>) -> Option<Self> {
-        let (client, mut said): (Vec<ChatMessage>, Vec<ChatMessage>) =
-            messages.into_iter().partition(|said| said.role == Role::Client);
-        let texts: Vec<String> = client.into_iter().map(|said| said.content.text).collect();
-        let last_answer = said.iter().rposition(|said| said.role != Role::User);
-        let news = said.split_off(last_answer.map_or(0, |position| position + 1));
-        if news.is_empty() {
+        let (client, mut earlier): (Vec<ChatMessage>, Vec<ChatMessage>) =
+            messages.into_iter().partition(|message| message.role == Role::Client);
+        let texts: Vec<String> = client.into_iter().map(|message| message.content.text).collect();
+        let last_answer = earlier.iter().rposition(|message| message.role != Role::User);
+        let new_messages = earlier.split_off(last_answer.map_or(0, |position| position + 1));
+        if new_messages.is_empty() {
             return None;
         }
         let mut new = Content::default();
-        for said in news {
-            if !new.text.is_empty() && !said.content.text.is_empty() {
+        for message in new_messages {
+            if !new.text.is_empty() && !message.content.text.is_empty() {
                 new.text.push_str("\n\n");
             }
-            new.text.push_str(&said.content.text);
-            new.images.extend(said.content.images);
+            new.text.push_str(&message.content.text);
+            new.images.extend(message.content.images);
         }
-        Some(Self { instructions: texts.join("\n\n"), earlier: said, new })
+        Some(Self { instructions: texts.join("\n\n"), earlier, new })
     }
 
     /// Returns the mark of the earlier messages, or none at the start of a conversation.
     pub(super) fn mark_before(&self, caller: &Caller) -> Option<Mark> {
         (!self.earlier.is_empty()).then(|| {
             let mut hasher = begin(caller);
-            self.earlier.iter().for_each(|said| add(&mut hasher, said.role, &said.content));
+            self.earlier
+                .iter()
+                .for_each(|message| add(&mut hasher, message.role, &message.content));
             finish(hasher)
         })
     }
@@ -78,7 +80,7 @@ impl History {
     /// begins.
     pub(super) fn mark_after(&self, caller: &Caller, answer: &str) -> Mark {
         let mut hasher = begin(caller);
-        self.earlier.iter().for_each(|said| add(&mut hasher, said.role, &said.content));
+        self.earlier.iter().for_each(|message| add(&mut hasher, message.role, &message.content));
         add(&mut hasher, Role::User, &self.new);
         let answer = Content { text: answer.to_owned(), images: Vec::new() };
         add(&mut hasher, Role::Assistant, &answer);
@@ -115,8 +117,8 @@ impl History {
     fn render(&self) -> String {
         let mut parts = Vec::new();
         let mut bytes = 0;
-        for said in self.earlier.iter().rev() {
-            let part = render(said);
+        for message in self.earlier.iter().rev() {
+            let part = render(message);
             bytes += part.len();
             if bytes > MAX_EARLIER_BYTES {
                 parts.push("\n[older messages are left out]\n".to_owned());
@@ -129,19 +131,19 @@ impl History {
     }
 }
 
-fn render(said: &ChatMessage) -> String {
-    let who = match said.role {
+fn render(message: &ChatMessage) -> String {
+    let who = match message.role {
         Role::User => "User",
         Role::Assistant => "Assistant",
         Role::Tool => "Tool",
         Role::Client => "Client",
     };
-    let images = match said.content.images.len() {
+    let images = match message.content.images.len() {
         0 => String::new(),
         1 => "\n[with a picture]".to_owned(),
         several => format!("\n[with {several} pictures]"),
     };
-    format!("\n{who}: {}{images}\n", said.content.text.trim())
+    format!("\n{who}: {}{images}\n", message.content.text.trim())
 }
 
 /// Returns the end of a text, cut at a character boundary.
@@ -188,23 +190,24 @@ fn finish(hasher: Sha256) -> Mark {
 mod tests {
     use super::*;
 
-    fn said(role: Role, text: &str) -> ChatMessage {
+    fn message(role: Role, text: &str) -> ChatMessage {
         ChatMessage { role, content: Content { text: text.to_owned(), images: Vec::new() } }
     }
 
     #[test]
     fn the_mark_after_an_answer_is_the_one_before_the_next_message() {
         let caller: Caller = "one".parse().unwrap();
-        let first = History::of(vec![said(Role::Client, "Be brief."), said(Role::User, "Hello")]);
+        let first =
+            History::of(vec![message(Role::Client, "Be brief."), message(Role::User, "Hello")]);
         let first = first.unwrap();
         assert_eq!(first.mark_before(&caller), None);
         let after = first.mark_after(&caller, "Hi!\n");
         let again = |answer: &str, user: &str| {
             let messages = vec![
-                said(Role::Client, "Be long."),
-                said(Role::User, user),
-                said(Role::Assistant, answer),
-                said(Role::User, "And now?"),
+                message(Role::Client, "Be long."),
+                message(Role::User, user),
+                message(Role::Assistant, answer),
+                message(Role::User, "And now?"),
             ];
             History::of(messages).unwrap().mark_before(&caller).unwrap()
         };
@@ -218,11 +221,11 @@ mod tests {
     #[test]
     fn only_what_the_session_does_not_know_goes_along() {
         let history = History::of(vec![
-            said(Role::Client, "Be brief."),
-            said(Role::User, "Hello"),
-            said(Role::Assistant, "Hi!"),
-            said(Role::User, "One"),
-            said(Role::User, "Two"),
+            message(Role::Client, "Be brief."),
+            message(Role::User, "Hello"),
+            message(Role::Assistant, "Hi!"),
+            message(Role::User, "One"),
+            message(Role::User, "Two"),
         ])
         .unwrap();
         assert_eq!(history.new.text, "One\n\nTwo");
@@ -233,15 +236,17 @@ mod tests {
             "{all}"
         );
         assert!(!all.contains("One"), "{all}");
-        assert!(History::of(vec![said(Role::User, "x"), said(Role::Assistant, "y")]).is_none());
+        assert!(
+            History::of(vec![message(Role::User, "x"), message(Role::Assistant, "y")]).is_none()
+        );
     }
 
     #[test]
     fn a_long_conversation_is_told_from_its_end() {
         let mut messages: Vec<ChatMessage> = (0..100)
-            .map(|number| said(Role::Assistant, &format!("{number} {}", "x".repeat(10_000))))
+            .map(|number| message(Role::Assistant, &format!("{number} {}", "x".repeat(10_000))))
             .collect();
-        messages.push(said(Role::User, "now"));
+        messages.push(message(Role::User, "now"));
         let render = History::of(messages).unwrap().attachment(false, true).unwrap();
         assert!(render.len() < MAX_EARLIER_BYTES + 1000, "{}", render.len());
         assert!(render.contains("Assistant: 99 ") && !render.contains("Assistant: 0 "));

@@ -14,8 +14,8 @@ mod models;
 mod parameters;
 mod request;
 mod stream;
-mod turn_summary;
 mod turn;
+mod turn_summary;
 mod wire;
 
 use std::sync::Arc;

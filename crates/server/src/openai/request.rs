@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::content::Content;
 use super::error::ApiError;
-use super::history::{History, Role, ChatMessage};
+use super::history::{ChatMessage, History, Role};
 use super::parameters::{Parameters, missing, wrong};
 
 /// Is the name of the only model.
@@ -66,12 +66,12 @@ fn history(messages: Vec<Value>) -> Result<History, ApiError> {
         let words = format!("\"messages\" must have 1 to {MAX_MESSAGE_COUNT} messages");
         return Err(ApiError::invalid("messages", words));
     }
-    let said: Vec<ChatMessage> = messages
+    let chat_messages: Vec<ChatMessage> = messages
         .into_iter()
         .enumerate()
         .map(|(number, message)| parse_message(message, number))
         .collect::<Result<_, _>>()?;
-    let history = History::of(said).ok_or_else(|| {
+    let history = History::of(chat_messages).ok_or_else(|| {
         let words = "the last message must be the user's: there is nothing to answer otherwise";
         ApiError::invalid("messages", words)
     })?;

@@ -14,8 +14,8 @@ use tokio::sync::mpsc;
 
 use super::Shared;
 use super::error::ApiError;
-use super::turn_summary::{TurnSummary, Update};
 use super::turn::TurnUpdate;
+use super::turn_summary::{TurnSummary, Update};
 use super::wire::{Piece, chunk};
 
 /// Sets how often a comment is sent while nothing happens, so that no proxy closes the connection
@@ -32,7 +32,7 @@ struct Stream {
     summary: TurnSummary,
     notices: Vec<&'static str>,
     include_usage: bool,
-    begun: bool,
+    started: bool,
     ended: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn respond(
     include_usage: bool,
 ) -> Response {
     let stream =
-        Stream { shared, updates, summary, notices, include_usage, begun: false, ended: false };
+        Stream { shared, updates, summary, notices, include_usage, started: false, ended: false };
     let body = stream::unfold(stream, |mut stream| async move {
         let bytes = stream.next().await?;
         Some((Ok::<Bytes, Infallible>(bytes), stream))
@@ -61,8 +61,8 @@ impl Stream {
         if self.ended {
             return None;
         }
-        if !self.begun {
-            self.begun = true;
+        if !self.started {
+            self.started = true;
             return Some(self.piece(&Piece::Role).into());
         }
         let updates = tokio::select! {

@@ -39,7 +39,7 @@ impl Source {
     async fn next(&mut self) -> Result<Option<Event>, ApiError> {
         match self {
             Self::Own(handle) => Ok(handle.next_event().await),
-            Self::Other(following) => Ok(following.next_event().await?),
+            Self::Other(subscription) => Ok(subscription.next_event().await?),
         }
     }
 
@@ -101,8 +101,8 @@ impl TurnFollower {
                     Ok(Some(event)) => {
                         let Some(update) = self.summary.take(&event) else { continue };
                         if !gone {
-                            let told = updates.send_timeout(TurnUpdate::Update(update), CLIENT_TIMEOUT).await;
-                            gone = told.is_err();
+                            let sent = updates.send_timeout(TurnUpdate::Update(update), CLIENT_TIMEOUT).await;
+                            gone = sent.is_err();
                             if gone {
                                 self.on_client_gone();
                             }
@@ -164,7 +164,8 @@ impl ConversationSaver {
         // attachment.
         if let Ok(Some(stored)) = shared.journal.session(session).await {
             let instructions = history.mark_of_instructions();
-            let known = ConversationRecord { session: session.clone(), turns: stored.turns, instructions };
+            let known =
+                ConversationRecord { session: session.clone(), turns: stored.turns, instructions };
             let _ = shared.conversations.remember(&caller, &mark, &known).await;
         }
     }

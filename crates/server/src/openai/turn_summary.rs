@@ -99,7 +99,9 @@ impl TurnSummary {
                 let agent = to.to_string();
                 self.begin(call, Step::Transfer { from, agent, status: "started" })
             }
-            EventBody::TransferFinished { call, status, .. } => self.change(call, delegation_status_name(*status)),
+            EventBody::TransferFinished { call, status, .. } => {
+                self.change(call, delegation_status_name(*status))
+            }
             EventBody::ToolCall { call, tool, .. } => {
                 let (agent, tool) = (event.author.clone(), tool.clone());
                 self.begin(call, Step::Tool { agent, tool, status: "started" })
@@ -108,7 +110,9 @@ impl TurnSummary {
             EventBody::ApprovalResolved { call, decision: ApprovalDecision::Approved, .. } => {
                 self.change(call, "approved")
             }
-            EventBody::ToolResult { call, status, .. } => self.change(call, call_status_name(*status)),
+            EventBody::ToolResult { call, status, .. } => {
+                self.change(call, call_status_name(*status))
+            }
             EventBody::TurnFinished(outcome) => {
                 self.outcome = Some(outcome.clone());
                 None

@@ -245,11 +245,7 @@ pub(super) fn chunk<'a>(
         choices: if is_usage { Vec::new() } else { vec![choice] },
         system_fingerprint: None,
         usage: include_usage.then(|| {
-            if is_usage {
-                ChunkUsage::All(summary.usage.into())
-            } else {
-                ChunkUsage::NotYet(())
-            }
+            if is_usage { ChunkUsage::All(summary.usage.into()) } else { ChunkUsage::NotYet(()) }
         }),
         lango,
     }

@@ -64,7 +64,10 @@ impl SessionState {
 }
 
 impl Journal {
-    pub(super) async fn session_state(&self, session: &SessionId) -> Result<SessionState, StoreError> {
+    pub(super) async fn session_state(
+        &self,
+        session: &SessionId,
+    ) -> Result<SessionState, StoreError> {
         let statement = Statement::new(
             "SELECT (SELECT COUNT(*) FROM sessions WHERE id = $1), \
              (SELECT COALESCE(MAX(seq), 0) FROM events WHERE session = $1), \

@@ -22,7 +22,7 @@ pub use append::{Append, StoredOutput};
 pub use approvals::{Answer, AnswerOutcome, PendingApproval};
 pub use claim::{Claim, ClaimError};
 pub use owner::{Owner, ProcessIdentity};
-pub use redact::{RedactionReport, Redaction};
+pub use redact::{Redaction, RedactionReport};
 pub use sessions::{SessionSummary, UnfinishedTurn};
 
 /// The journal of a database. Clones are cheap and share the connections.

@@ -156,7 +156,9 @@ impl TurnScript {
 
     fn finish(&mut self, status: OutcomeStatus) {
         let text = match status {
-            OutcomeStatus::Done if !self.streamed_text.trim().is_empty() => std::mem::take(&mut self.streamed_text),
+            OutcomeStatus::Done if !self.streamed_text.trim().is_empty() => {
+                std::mem::take(&mut self.streamed_text)
+            }
             _ => "In the end.".to_owned(),
         };
         self.add(EventBody::Message { text, answer: true });

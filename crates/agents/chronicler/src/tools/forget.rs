@@ -78,7 +78,11 @@ impl Tool for Forget {
     const LEVEL: SafetyLevel = SafetyLevel::Moderate;
     const READ_ONLY: bool = false;
 
-    async fn run(&self, arguments: ForgetArguments, _: ToolContext) -> Result<ForgetOutput, ToolError> {
+    async fn run(
+        &self,
+        arguments: ForgetArguments,
+        _: ToolContext,
+    ) -> Result<ForgetOutput, ToolError> {
         let id = match (arguments.id, arguments.query) {
             (Some(id), None) => id.trim().to_owned(),
             (None, Some(query)) => {

@@ -76,7 +76,11 @@ impl Tool for ObserveEvent {
             condensed_by: None,
         };
         let mut batch = Batch::new();
-        stores.observation_insertion(&written).await?.into_iter().for_each(|statement| batch.push(statement));
+        stores
+            .observation_insertion(&written)
+            .await?
+            .into_iter()
+            .for_each(|statement| batch.push(statement));
         stores.database.write(batch).await.map_err(ChroniclerError::from)?;
         Ok(ObserveEventOutput { id: written.id })
     }
@@ -85,7 +89,11 @@ impl Tool for ObserveEvent {
         Some("Writing this down".to_owned())
     }
 
-    fn report(&self, arguments: &ObserveArguments, observed: &ObserveEventOutput) -> Option<CallReport> {
+    fn report(
+        &self,
+        arguments: &ObserveArguments,
+        observed: &ObserveEventOutput,
+    ) -> Option<CallReport> {
         let id = code_span(&observed.id);
         let content = one_line(&arguments.content, MAX_CONTENT_CHARACTERS);
         let summary = match arguments.at.as_deref() {

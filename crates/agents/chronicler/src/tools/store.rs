@@ -65,7 +65,8 @@ impl Tool for StoreMemory {
             .turn_events(&context.session, context.turn)
             .await
             .map_err(ChroniclerError::from)?;
-        let user_message = events.iter().find(|event| matches!(event.body, EventBody::UserMessage { .. }));
+        let user_message =
+            events.iter().find(|event| matches!(event.body, EventBody::UserMessage { .. }));
         let candidate = Candidate {
             kind: arguments.kind,
             content: arguments.content,

@@ -99,7 +99,10 @@ pub(crate) async fn what_others_say_stays(location: DatabaseLocation) {
     home.play(&work, &["I live in Bern.", "My brother Urs lives in Bern.", "I moved to Basel."])
         .await;
     home.work(&work).await;
-    assert_eq!(home.current_memories().await, ["My brother Urs lives in Bern.", "I moved to Basel."]);
+    assert_eq!(
+        home.current_memories().await,
+        ["My brother Urs lives in Bern.", "I moved to Basel."]
+    );
     let memories = home.memory.memories(false).await.unwrap();
     let basel = memories.iter().find(|memory| memory.content.contains("Basel")).unwrap();
     let done = home.memory.forget(&basel.id).await.unwrap();

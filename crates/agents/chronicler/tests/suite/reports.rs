@@ -61,7 +61,8 @@ pub(crate) async fn a_report_does_not_repeat_what_was_forgotten(location: Databa
     home.play(&work, &["My cat is called Mimi", "My dog is called Rex"]).await;
     home.work(&work).await;
     let mut turn = home.begin(&session("other"), "forget the name").await;
-    let several = run_and_report(&home, &mut turn, "memory_forget", r#"{"query": "is called"}"#).await;
+    let several =
+        run_and_report(&home, &mut turn, "memory_forget", r#"{"query": "is called"}"#).await;
     let line = |number: usize| {
         let part = |name: &str| datum(&several, &format!("/memories/{number}/{name}"));
         format!("- {}: {} (`{}`)", part("date"), part("content"), part("id"))
@@ -71,7 +72,8 @@ pub(crate) async fn a_report_does_not_repeat_what_was_forgotten(location: Databa
         format!("Nothing was forgotten: 2 memories fit. Which one?\n\n{}\n{}", line(0), line(1))
     );
     assert!(several.unsuccessful, "the user did not get what they asked for");
-    let rex = run_and_report(&home, &mut turn, "memory_forget", r#"{"query": "dog called Rex"}"#).await;
+    let rex =
+        run_and_report(&home, &mut turn, "memory_forget", r#"{"query": "dog called Rex"}"#).await;
     let (id, kind, date) = (datum(&rex, "/forgotten"), datum(&rex, "/kind"), datum(&rex, "/date"));
     assert_eq!(
         render_report(&rex),

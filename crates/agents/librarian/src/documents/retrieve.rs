@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use lango_retrieval::{EntryKey, SearchHits, SearchHit, Mode, Retrieval, Search, Space};
+use lango_retrieval::{EntryKey, Mode, Retrieval, Search, SearchHit, SearchHits, Space};
 use serde::Serialize;
 
 use crate::LibrarianError;

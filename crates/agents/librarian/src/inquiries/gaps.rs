@@ -59,8 +59,9 @@ pub fn gaps(events: &[Event]) -> Vec<Gap> {
         {
             continue;
         }
-        if let Some((_, gap)) =
-            gaps.iter_mut().find(|(other, _)| jaccard_similarity(other, &words) >= MIN_TOPIC_SIMILARITY)
+        if let Some((_, gap)) = gaps
+            .iter_mut()
+            .find(|(other, _)| jaccard_similarity(other, &words) >= MIN_TOPIC_SIMILARITY)
         {
             gap.priority += 1;
             continue;

@@ -62,8 +62,9 @@ impl Inquiries {
     async fn is_settled(&self, gap: &Gap) -> Result<bool, LibrarianError> {
         let words = significant_words(&gap.topic);
         let earlier = self.all(MAX_COMPARED_COUNT).await?;
-        let same =
-            |topic: &str| jaccard_similarity(&significant_words(topic), &words) >= MIN_TOPIC_SIMILARITY;
+        let same = |topic: &str| {
+            jaccard_similarity(&significant_words(topic), &words) >= MIN_TOPIC_SIMILARITY
+        };
         Ok(words.is_empty()
             || earlier.iter().any(|one| one.state != InquiryState::Expired && same(&one.topic)))
     }
@@ -72,7 +73,8 @@ impl Inquiries {
     async fn is_known(&self, gap: &Gap) -> Result<bool, LibrarianError> {
         let words = significant_words(&gap.topic);
         let found = self.knowledge.search(&gap.topic, None, MAX_HIT_COUNT).await?;
-        let says = |text: String| coverage(&words, &significant_words(&text)) >= MIN_TOPIC_SIMILARITY;
+        let says =
+            |text: String| coverage(&words, &significant_words(&text)) >= MIN_TOPIC_SIMILARITY;
         Ok(found.hits.into_iter().any(|hit| says(format!("{} {}", hit.key, hit.text))))
     }
 }

@@ -122,7 +122,8 @@ async fn an_ended_relation_is_found_at_its_time(database: Database) {
     assert_eq!(places(Some(day(-10)), false).await, ["Paris"], "an end is no longer part of it");
     assert!(places(Some(day(-40)), false).await.is_empty());
     assert_eq!(places(None, true).await, ["London", "Paris"]);
-    let then = traverse(&graph, &TraversalRequest { at: Some(day(-20)), ..request_from("Ada", 2) }).await;
+    let then =
+        traverse(&graph, &TraversalRequest { at: Some(day(-20)), ..request_from("Ada", 2) }).await;
     assert_eq!(names(&then), [("Ada".to_owned(), 0), ("London".to_owned(), 1)]);
     // An ended relation can begin again, as a new record.
     assert_eq!(graph.add(triple("Ada", "lives in", "London")).await.unwrap(), AddOutcome::Stored);
@@ -169,9 +170,12 @@ async fn traversal_goes_by_levels_and_survives_circles(database: Database) {
         assert_eq!(found.nodes[edge.object].name, node.name);
         assert_eq!(found.nodes[edge.subject].depth + 1, node.depth);
     }
-    let both = traverse(&graph, &TraversalRequest { direction: Direction::Both, ..request_from("a", 16) }).await;
+    let both =
+        traverse(&graph, &TraversalRequest { direction: Direction::Both, ..request_from("a", 16) })
+            .await;
     assert_eq!((both.nodes.len(), both.edges.len()), (5, 7), "{both:?}");
-    let near = traverse(&graph, &TraversalRequest { mark_open: true, ..request_from("a", 1) }).await;
+    let near =
+        traverse(&graph, &TraversalRequest { mark_open: true, ..request_from("a", 1) }).await;
     let open: Vec<(&str, bool)> = near.nodes.iter().map(|n| (&*n.name, n.open)).collect();
     assert_eq!(open, [("a", false), ("b", true), ("c", true)]);
     let error = graph.traverse(&request_from("z", 1), &CancellationToken::new()).await.unwrap_err();
@@ -188,12 +192,19 @@ async fn directions_and_predicates_are_kept_to(database: Database) {
     ];
     graph.add_all(&edges).await.unwrap();
     let incoming =
-        traverse(&graph, &TraversalRequest { direction: Direction::In, ..request_from("ada", 3) }).await;
+        traverse(&graph, &TraversalRequest { direction: Direction::In, ..request_from("ada", 3) })
+            .await;
     assert_eq!(names(&incoming), [("ada".to_owned(), 0), ("annabella".to_owned(), 1)]);
-    let up = traverse(&graph, &TraversalRequest { direction: Direction::In, ..request_from("engine", 3) }).await;
+    let up = traverse(
+        &graph,
+        &TraversalRequest { direction: Direction::In, ..request_from("engine", 3) },
+    )
+    .await;
     assert_eq!(names(&up).last().unwrap(), &("annabella".to_owned(), 3));
-    let only =
-        TraversalRequest { predicates: vec![name("KNEW"), name("designed")], ..request_from("ada", 5) };
+    let only = TraversalRequest {
+        predicates: vec![name("KNEW"), name("designed")],
+        ..request_from("ada", 5)
+    };
     let found = traverse(&graph, &only).await;
     assert_eq!(found.nodes.len(), 3, "{found:?}");
     let both = TraversalRequest { direction: Direction::Both, ..only.clone() };
@@ -249,8 +260,10 @@ async fn ten_thousand_predicates_are_no_burden(database: Database) {
     let found = traverse(&graph, &request_from("centre", 3)).await;
     assert_eq!(found.edges.len(), 1000);
     assert!(found.cut[0].contains("1000 relations"), "{:?}", found.cut);
-    let one =
-        TraversalRequest { predicates: vec![name("relates in way 9999 to")], ..request_from("centre", 3) };
+    let one = TraversalRequest {
+        predicates: vec![name("relates in way 9999 to")],
+        ..request_from("centre", 3)
+    };
     let found = traverse(&graph, &one).await;
     assert_eq!(names(&found)[1].0, "thing 99");
     let page = graph.query(&about("centre")).await.unwrap();
@@ -265,7 +278,9 @@ async fn a_hub_is_cut_and_not_read_whole(database: Database) {
     graph.add_all(&many).await.unwrap();
     let limits = Limits { nodes: 50, edges: 60 };
     for direction in [Direction::Out, Direction::Both] {
-        let found = traverse(&graph, &TraversalRequest { limits, direction, ..request_from("hub", 4) }).await;
+        let found =
+            traverse(&graph, &TraversalRequest { limits, direction, ..request_from("hub", 4) })
+                .await;
         assert_eq!(found.nodes.len(), 50);
         assert!(found.edges.len() <= 60 && !found.cut.is_empty());
     }

@@ -9,7 +9,7 @@ use lango_runtime::{Advisor as _, ContextRequest, ContextSource as _};
 use lango_store::Database;
 use serde_json::json;
 
-use crate::database::{Cars, call, open_holdings, holdings, on_both, tools};
+use crate::database::{Cars, call, holdings, on_both, open_holdings, tools};
 use crate::turns::TurnScript;
 
 on_both! {
@@ -26,7 +26,12 @@ pub(crate) const EMPTY: &str = r#"{"hits":[],"note":"nothing is known about this
 
 pub(crate) fn turn_with_search(session: &SessionId, query: &str, output: &str) -> TurnScript {
     let arguments = json!({ "query": query }).to_string();
-    TurnScript::new(session, "look it up").call("search_knowledge", &arguments, CallStatus::Ok, output)
+    TurnScript::new(session, "look it up").call(
+        "search_knowledge",
+        &arguments,
+        CallStatus::Ok,
+        output,
+    )
 }
 
 pub(crate) async fn notice(inquiries: &Inquiries, script: &TurnScript) -> Vec<String> {
@@ -68,7 +73,8 @@ async fn a_gap_becomes_a_question_once(database: Database) {
     let tools = tools(&holdings, None).await;
     let inquiries = holdings.inquiries();
     let session = SessionId::generate();
-    let first = notice(inquiries, &turn_with_search(&session, "staging database host", EMPTY)).await;
+    let first =
+        notice(inquiries, &turn_with_search(&session, "staging database host", EMPTY)).await;
     assert_eq!(first.len(), 1);
     let again = turn_with_search(&session, "the host of the staging databases", EMPTY);
     assert!(notice(inquiries, &again).await.is_empty(), "asked already");
@@ -147,7 +153,8 @@ async fn show_inquiry(inquiries: &Inquiries, topic: &str) -> (SessionId, String)
 }
 
 async fn an_answer_is_recognised_and_saved(database: Database) {
-    let holdings = open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
+    let holdings =
+        open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
     let inquiries = holdings.inquiries();
     let (session, id) = show_inquiry(inquiries, "colour of the company car").await;
     let script = TurnScript::new(&session, "The company car has a dark green colour.");
@@ -168,7 +175,8 @@ async fn an_answer_is_recognised_and_saved(database: Database) {
 }
 
 async fn what_is_no_answer_is_left_alone(database: Database) {
-    let holdings = open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
+    let holdings =
+        open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
     let inquiries = holdings.inquiries();
     let (session, id) = show_inquiry(inquiries, "colour of the company car").await;
     for message in [
@@ -197,8 +205,11 @@ async fn the_librarian_answers_and_dismisses(database: Database) {
     let tools = tools(&holdings, None).await;
     let inquiries = holdings.inquiries();
     let session = SessionId::generate();
-    let one = notice(inquiries, &turn_with_search(&session, "garden fence colour", EMPTY)).await.remove(0);
-    let other = notice(inquiries, &turn_with_search(&session, "boat engine", EMPTY)).await.remove(0);
+    let one = notice(inquiries, &turn_with_search(&session, "garden fence colour", EMPTY))
+        .await
+        .remove(0);
+    let other =
+        notice(inquiries, &turn_with_search(&session, "boat engine", EMPTY)).await.remove(0);
     let answer = json!({ "id": one, "answer": "It is white." });
     let learnt = call(&tools, "librarian_answer_inquiry", answer.clone()).await.unwrap();
     assert_eq!((&learnt["outcome"], &learnt["version"]), (&json!("stored"), &json!(1)));
@@ -209,7 +220,9 @@ async fn the_librarian_answers_and_dismisses(database: Database) {
     assert!(found["hits"][0]["text"].as_str().unwrap().contains("It is white."));
     let gone = call(&tools, "librarian_dismiss_inquiry", json!({ "id": other })).await.unwrap();
     assert_eq!(gone["dismissed"]["state"], "dismissed");
-    assert!(notice(inquiries, &turn_with_search(&session, "the boat's engine", EMPTY)).await.is_empty());
+    assert!(
+        notice(inquiries, &turn_with_search(&session, "the boat's engine", EMPTY)).await.is_empty()
+    );
     let nobody = call(&tools, "librarian_dismiss_inquiry", json!({ "id": "x" })).await.unwrap_err();
     assert!(nobody.to_string().contains("librarian_pending_inquiries"), "{nobody}");
     let open = call(&tools, "librarian_pending_inquiries", json!({ "limit": 5 })).await.unwrap();

@@ -7,7 +7,7 @@ use lango_store::{Database, Statement};
 use lango_tool::ToolError;
 use serde_json::{Value, json};
 
-use crate::database::{Cars, call, open_holdings, holdings, on_both, tools};
+use crate::database::{Cars, call, holdings, on_both, open_holdings, tools};
 
 on_both! {
     a_key_that_is_taken_gets_a_new_version,
@@ -102,7 +102,8 @@ async fn what_is_removed_is_gone(database: Database) {
 }
 
 async fn what_means_the_same_is_found(database: Database) {
-    let holdings = open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
+    let holdings =
+        open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
     let tools = tools(&holdings, None).await;
     call(&tools, "save_knowledge", save("garage", "The automobile is blue.")).await.unwrap();
     call(&tools, "save_knowledge", save("sky", "It rains.")).await.unwrap();

@@ -7,7 +7,7 @@ use lango_store::Database;
 use serde_json::json;
 
 use crate::database::{call, holdings, on_both, tools};
-use crate::reports::{run_and_report, render_report};
+use crate::reports::{render_report, run_and_report};
 use crate::turns::TurnScript;
 
 on_both! {
@@ -82,7 +82,8 @@ async fn advice_is_trusted_as_far_as_it_helps(database: Database) {
     let failed = format!("{MISSING}\n\n{}", advice.text);
     let session = SessionId::generate();
     let helped = |works: bool| {
-        let script = TurnScript::new(&session, "read it").call("fs_read", "{}", CallStatus::Error, &failed);
+        let script =
+            TurnScript::new(&session, "read it").call("fs_read", "{}", CallStatus::Error, &failed);
         let status = if works { CallStatus::Ok } else { CallStatus::Error };
         script.call("fs_read", r#"{"path":"x"}"#, status, MISSING)
     };

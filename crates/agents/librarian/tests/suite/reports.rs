@@ -30,7 +30,11 @@ on_both! {
 }
 
 /// Runs a call that succeeds and returns its report.
-pub(crate) async fn run_and_report(tools: &ToolRegistry, tool: &str, arguments: Value) -> CallReport {
+pub(crate) async fn run_and_report(
+    tools: &ToolRegistry,
+    tool: &str,
+    arguments: Value,
+) -> CallReport {
     let prepared = tools.get(tool).unwrap().prepare(&arguments.to_string()).unwrap();
     prepared.run(context()).await.unwrap().report.unwrap()
 }
@@ -72,7 +76,8 @@ async fn knowledge_is_saved_and_found(database: Database) {
         report_text(&tools, "save_knowledge", save("make all\nbuilds it.")).await,
         "`build command` said the same already; nothing was changed."
     );
-    let found = run_and_report(&tools, "search_knowledge", json!({ "query": "build command" })).await;
+    let found =
+        run_and_report(&tools, "search_knowledge", json!({ "query": "build command" })).await;
     let hits = found.data.as_ref().unwrap();
     assert_eq!((&hits[0]["key"], &hits[0]["version"]), (&json!("build command"), &json!(2)));
     let day = hits[0]["recorded_at"].as_str().unwrap().split('T').next().unwrap();
@@ -121,7 +126,10 @@ async fn relations_are_told_as_three_words(database: Database) {
     let ada = json!({ "subject": "Ada", "predicate": "works on", "object": "Lango" });
     let stored = report_text(&tools, "graph_add", ada.clone()).await;
     assert_eq!(stored, "Recorded: Ada – works on – Lango");
-    assert_eq!(report_text(&tools, "graph_add", ada).await, "Already on record: Ada – works on – Lango");
+    assert_eq!(
+        report_text(&tools, "graph_add", ada).await,
+        "Already on record: Ada – works on – Lango"
+    );
     let knows = json!({
         "subject": "Ada", "predicate": "knows", "object": "Bob", "source": "said by the user"
     });
@@ -157,7 +165,8 @@ async fn questions_are_listed_answered_and_closed(database: Database) {
         "There is no open question."
     );
     let (inquiries, session) = (holdings.inquiries(), SessionId::generate());
-    let fence = notice(inquiries, &turn_with_search(&session, "garden fence", EMPTY)).await.remove(0);
+    let fence =
+        notice(inquiries, &turn_with_search(&session, "garden fence", EMPTY)).await.remove(0);
     let open = run_and_report(&tools, "librarian_pending_inquiries", json!({})).await;
     let question = "What should be known about “garden fence”?";
     assert_eq!(render_report(&open), format!("1 open question:\n\n- {question} (`{fence}`)"));
@@ -177,7 +186,8 @@ async fn questions_are_listed_answered_and_closed(database: Database) {
 async fn documents_are_counted_and_passages_come_with_their_sources(database: Database) {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().canonicalize().unwrap();
-    let holdings = open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
+    let holdings =
+        open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
     let documents = Some(documents(&root));
     let settings = LibrarianSettings { documents, ..LibrarianSettings::default() };
     let tools = tools_with(&holdings, settings).await;
@@ -216,7 +226,8 @@ async fn documents_are_counted_and_passages_come_with_their_sources(database: Da
         )
     );
     let found =
-        run_and_report(&tools, "rag_retrieve", json!({ "query": "garden water", "limit": 1 })).await;
+        run_and_report(&tools, "rag_retrieve", json!({ "query": "garden water", "limit": 1 }))
+            .await;
     assert_eq!(
         render_report(&found),
         format!(
@@ -273,7 +284,10 @@ async fn pages_of_the_web_are_listed_with_their_addresses() {
     let found = run_and_report(&tools, "search_web", json!({ "query": "tomatoes" })).await;
     let list = "[1] https://a.example/\n> Tomatoes\n> Water them [2] twice.\n\n\
         [2] https://b.example/\n> Beans";
-    assert_eq!(render_report(&found), format!("2 pages found on the web for `tomatoes`:\n\n{list}"));
+    assert_eq!(
+        render_report(&found),
+        format!("2 pages found on the web for `tomatoes`:\n\n{list}")
+    );
     assert_eq!(
         found.data.unwrap(),
         json!([
@@ -304,7 +318,8 @@ async fn every_call_says_what_it_is_about() {
     };
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
     let database = lango_store::testing::open(&location).await;
-    let holdings = open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
+    let holdings =
+        open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
     let tools = tools_with(&holdings, settings).await;
     let about = |tool: &str, arguments: Value| {
         tools.get(tool).unwrap().prepare(&arguments.to_string()).unwrap().describe()

@@ -57,7 +57,8 @@ impl Tool for Click {
                 let references = self.navigator.references();
                 let choice = arguments.choice();
                 let element =
-                    page::find(browser, references, lease.id(), lease.generation(), &choice).await?;
+                    page::find(browser, references, lease.id(), lease.generation(), &choice)
+                        .await?;
                 let mark = browser.mark()?;
                 page::watch(browser, &element).await;
                 let how = page::click(browser, &element).await?;

@@ -207,8 +207,11 @@ fn a_thought_goes_back_only_as_it_was_signed() {
     let signatures = Signatures::default();
     let history = |thinking: &str, signature: &str| {
         let thought = json!({"type": "thinking", "thinking": thinking, "signature": signature});
-        let messages =
-            json!([user(), message("assistant", &[thought, call("a")]), message("user", &[result("a")])]);
+        let messages = json!([
+            user(),
+            message("assistant", &[thought, call("a")]),
+            message("user", &[result("a")])
+        ]);
         parse(request(&messages).to_string().as_bytes(), &signatures).is_ok()
     };
     let signature = signatures.sign(Wire::Anthropic, "hm");

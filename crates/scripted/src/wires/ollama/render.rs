@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::speech::{Rendering, Speech, ReplyCall, Usage};
+use crate::speech::{Rendering, ReplyCall, Speech, Usage};
 use crate::variant::UsagePosition;
 
 #[derive(Serialize)]

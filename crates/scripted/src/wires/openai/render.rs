@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::speech::{Rendering, Speech, ReplyCall, Usage};
+use crate::speech::{Rendering, ReplyCall, Speech, Usage};
 use crate::variant::UsagePosition;
 
 #[derive(Serialize)]

@@ -1,7 +1,7 @@
 //! Tests redactions of the journal.
 
 use lango_protocol::{EventBody, OutcomeStatus, TurnId};
-use lango_store::{Append, RedactionReport, Redaction, StoredOutput};
+use lango_store::{Append, Redaction, RedactionReport, StoredOutput};
 
 use crate::fixture::Fixture;
 use crate::samples::{append, event, every_body, finished, session, turn, user};
@@ -55,7 +55,11 @@ pub(crate) async fn words_go_from_every_text_and_events_stay(fixture: Fixture) {
         "one word: an image"
     );
     assert_eq!(journal.session(&work).await.unwrap().unwrap().title, "about a [gone]");
-    assert_eq!(journal.redact(&Word("🦀")).await.unwrap(), RedactionReport::default(), "it is done");
+    assert_eq!(
+        journal.redact(&Word("🦀")).await.unwrap(),
+        RedactionReport::default(),
+        "it is done"
+    );
 }
 
 pub(crate) async fn a_turn_that_runs_is_left_alone_until_it_ends(fixture: Fixture) {
