@@ -88,7 +88,7 @@ impl ServedTeams {
     }
 
     /// Returns the agents that the team's card describes to a caller, or to the public.
-    fn described(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
+    fn card_agents(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
         let reach = match caller {
             None => Some(self.exposed.clone()),
             Some(caller) => self.reach(caller),
@@ -135,7 +135,7 @@ impl ServedTeams {
     fn make(&self, state: &State, reach: &Reach) -> Result<Runtime, AppError> {
         let roster = match reach {
             None => state.roster.clone(),
-            Some(agents) => state.roster.exposing(agents, &state.remote_team)?,
+            Some(agents) => state.roster.restrict_to(agents, &state.remote_team)?,
         };
         let runtime = self.factory.runtime(&roster, Arc::clone(&self.approver));
         // Remote agents may have come or gone since the start.
@@ -181,7 +181,7 @@ impl TeamListener for ServedTeams {
         for (reach, runtime) in &state.runtimes {
             let tree = match reach {
                 None => state.roster.tree.clone(),
-                Some(agents) => state.roster.exposing(agents, &state.remote_team)?.tree,
+                Some(agents) => state.roster.restrict_to(agents, &state.remote_team)?.tree,
             };
             runtime.replace_team(&tree, &state.remote_team.agents);
         }
@@ -196,7 +196,7 @@ impl TeamListener for ServedTeams {
 
 impl ExposedAgents for ServedTeams {
     fn exposed(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
-        self.described(caller)
+        self.card_agents(caller)
     }
 }
 

@@ -71,7 +71,7 @@ impl AgentSettings {
         let resources = OperatorResources { workspace, database };
         let operator = OperatorAgent::open(operator, resources).await?;
         let navigator = NavigatorAgent::open(navigator);
-        librarian.skills = skill_shelf(config, home, &operator, skills);
+        librarian.skills = skill_sources(config, home, &operator, skills);
         let resources =
             LibrarianResources { journal: journal.clone(), retrieval: retrieval.clone() };
         let librarian = LibrarianAgent::open(librarian, resources).await?;
@@ -129,9 +129,9 @@ fn librarian(config: &Config, workspace: &Path) -> Result<LibrarianSettings, App
     Ok(settings)
 }
 
-/// Returns the skills as the librarian lists them. They belong to the operator, which agents' crates
-/// cannot know of each other.
-fn skill_shelf(
+/// Returns the skills as the librarian lists them. They belong to the operator, and the agents'
+/// crates do not know each other.
+fn skill_sources(
     config: &Config,
     home: &Home,
     operator: &OperatorAgent,

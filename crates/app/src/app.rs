@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use lango_store::{Database, DatabaseLocation, Journal};
 
-use crate::config::{Config, Loaded, load};
+use crate::config::{Config, LoadedConfig, load};
 use crate::{AppError, Home};
 
 /// Holds what a client chooses before anything is read.
@@ -21,7 +21,7 @@ pub struct App {
     /// The directories of Lango's files.
     pub home: Home,
     /// The configuration, with the origin of each value.
-    pub loaded: Loaded,
+    pub loaded: LoadedConfig,
 }
 
 /// The open database and the journal in it. Clones share the connections.

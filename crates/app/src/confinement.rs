@@ -32,9 +32,11 @@ pub fn policy(config: &Config, home: &Home) -> Result<Policy, AppError> {
     let given = &config.sandbox;
     let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     Ok(Policy {
-        writable: expanded("writable", &given.writable)?,
-        protected: [expanded("protected", &given.protected)?, instructions(config)].concat(),
-        hidden: [expanded("hidden", &given.hidden)?, own(config, home, user.as_deref())].concat(),
+        writable: expand_paths("writable", &given.writable)?,
+        protected: [expand_paths("protected", &given.protected)?, instruction_directories(config)]
+            .concat(),
+        hidden: [expand_paths("hidden", &given.hidden)?, own_files(config, home, user.as_deref())]
+            .concat(),
         home: user,
         network: if given.network { Network::On } else { Network::Off },
         limits: Limits {
@@ -47,7 +49,7 @@ pub fn policy(config: &Config, home: &Home) -> Result<Policy, AppError> {
     })
 }
 
-fn expanded(key: &str, given: &[String]) -> Result<Vec<PathBuf>, AppError> {
+fn expand_paths(key: &str, given: &[String]) -> Result<Vec<PathBuf>, AppError> {
     let one = |path: &String| {
         home::expand_path(path).map_err(|error| AppError::usage(format!("sandbox.{key}: {error}")))
     };
@@ -55,7 +57,7 @@ fn expanded(key: &str, given: &[String]) -> Result<Vec<PathBuf>, AppError> {
 }
 
 /// Returns the directories with instructions for agents.
-fn instructions(config: &Config) -> Vec<PathBuf> {
+fn instruction_directories(config: &Config) -> Vec<PathBuf> {
     let agent = &config.agent;
     let topology = Some(PathBuf::from(&agent.topology)).filter(|path| path.is_dir());
     let places = [topology, agent.agents_dir.clone(), agent.prompts_dir.clone()];
@@ -64,7 +66,7 @@ fn instructions(config: &Config) -> Vec<PathBuf> {
 }
 
 /// Returns the paths of Lango's own files: configuration, journal, keys.
-fn own(config: &Config, home: &Home, user: Option<&Path>) -> Vec<PathBuf> {
+fn own_files(config: &Config, home: &Home, user: Option<&Path>) -> Vec<PathBuf> {
     let mut places =
         vec![home.config_directory.clone(), home.data.clone(), home.config_file.clone()];
     // The paths of a run without LANGO_HOME are included, too.

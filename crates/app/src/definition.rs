@@ -96,13 +96,15 @@ fn load_topology(config: &Config, name: &str) -> Result<Topology, AppError> {
     let files = markdown_files(directory).map_err(|error| {
         AppError::usage(format!("agent.agentsDir {} cannot be read: {error}", directory.display()))
     })?;
-    let specs: Result<Vec<AgentSpec>, _> =
-        files.iter().map(|(name, text)| AgentSpec::parse(&at(directory, name), text)).collect();
+    let specs: Result<Vec<AgentSpec>, _> = files
+        .iter()
+        .map(|(name, text)| AgentSpec::parse(&display_path(directory, name), text))
+        .collect();
     Ok(topology.with_agents(specs?)?)
 }
 
 /// Returns the path of a file, for messages.
-fn at(directory: &Path, name: &str) -> String {
+fn display_path(directory: &Path, name: &str) -> String {
     directory.join(name).display().to_string()
 }
 

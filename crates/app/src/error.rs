@@ -36,7 +36,8 @@ pub enum AppError {
     /// The user: the workspace cannot be used.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// The user or the operator of the machine: the database cannot be opened, and nothing has begun.
+    /// The user or the operator of the machine: the database cannot be opened, and nothing has
+    /// begun.
     #[error(transparent)]
     Database(StoreError),
     /// The provider of a model, or the user by setting one up.

@@ -180,7 +180,8 @@ async fn a2a_endpoint(
     Ok(endpoint)
 }
 
-/// Returns what signs the card, where a key was named. The key is made if it is not there.
+/// Returns the signer of the card, if a key file is configured. The key is made if it does not
+/// exist.
 fn signer(config: &ServerConfig) -> Result<Option<CardSigner>, AppError> {
     let Some(path) = &config.card_key else { return Ok(None) };
     let wrong = |why: String| AppError::usage(format!("server.cardKey {path}: {why}"));
@@ -215,8 +216,8 @@ fn address(config: &ServerConfig, options: &HttpServerOptions) -> Result<SocketA
     let host = options.host.map_or_else(configured, Ok)?;
     if options.owner.open && !host.is_loopback() {
         return Err(AppError::usage(format!(
-            "{host} is reached by other machines, and with --no-auth everybody there would be you. \
-             Leave out --no-auth, or listen on this machine alone: lango serve --no-auth --host \
+            "{host} is reached by other machines, and with --no-auth every user of them would act as \
+             you. Leave out --no-auth, or listen on this machine alone: lango serve --no-auth --host \
              127.0.0.1"
         )));
     }

@@ -1,9 +1,9 @@
-//! One assembly for every client: configuration, choice of a model, agents, and access to them.
+//! Assembles Lango for every client: configuration, choice of a model, agents, and access to them.
 //!
-//! Use this to build a client, such as a command line, a terminal UI or a server. [`App::load`] reads
-//! the configuration; [`App::open`] opens the database and builds every agent;
-//! [`Assembly::runtime`] and [`Assembly::serve`] run them. [`App::inspect`] is for those who only
-//! look. What a client prints, and how it asks a person, does not belong here.
+//! Use this to build a client, such as a command line, a terminal UI or a server. [`App::load`]
+//! reads the configuration; [`App::open`] opens the database and builds every agent;
+//! [`Assembly::runtime`] and [`Assembly::serve`] run them. [`App::inspect`] is for clients that
+//! only inspect. Printing and asking the user belong to the client.
 
 mod access;
 mod agents;

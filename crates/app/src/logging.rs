@@ -23,7 +23,7 @@ pub const LOG_VARIABLE: &str = "LANGO_LOG";
 /// Limits a log file, in bytes.
 const MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
 /// Limits the log files that are kept beside the current one.
-const MAX_OLD_FILES: u32 = 4;
+const MAX_OLD_FILE_COUNT: u32 = 4;
 
 /// Selects what is logged, and where.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,8 +38,8 @@ pub struct LogOptions {
 /// spans and events cost next to nothing.
 pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
     let from_environment = env::var(LOG_VARIABLE).ok().filter(|filter| !filter.trim().is_empty());
-    let shows = options.verbosity > 0 || from_environment.is_some();
-    if !shows && !options.to_file {
+    let to_stderr = options.verbosity > 0 || from_environment.is_some();
+    if !to_stderr && !options.to_file {
         return Ok(());
     }
     let filter = |usual: &str| {
@@ -51,7 +51,7 @@ pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
             ))
         })
     };
-    let shown = if shows {
+    let stderr_layer = if to_stderr {
         let level = match options.verbosity {
             0 | 1 => "lango=info",
             2 => "lango=debug",
@@ -62,7 +62,7 @@ pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
     } else {
         None
     };
-    let kept = if options.to_file {
+    let file_layer = if options.to_file {
         let file = RotatingFile::open(&home.log_file(), MAX_FILE_BYTES).map_err(|error| {
             let path = home.log_file();
             AppError::usage(format!("the log file {} cannot be opened: {error}", path.display()))
@@ -73,12 +73,12 @@ pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
         None
     };
     // A second start in one process, as in tests, keeps the first subscriber.
-    let _ = tracing_subscriber::registry().with(shown).with(kept).try_init();
+    let _ = tracing_subscriber::registry().with(stderr_layer).with(file_layer).try_init();
     Ok(())
 }
 
-/// A file that is renamed when it is full. The newest lines are in the file of the given name, older
-/// ones in `NAME.1` to `NAME.4`. Only its owner can read it.
+/// A file that is renamed when it is full. The newest lines are in the file of the given name,
+/// older ones in `NAME.1` to `NAME.4`. Only its owner can read it.
 #[derive(Debug)]
 struct RotatingFile {
     path: PathBuf,
@@ -103,7 +103,7 @@ impl RotatingFile {
             name.push(format!(".{number}"));
             PathBuf::from(name)
         };
-        for number in (1..MAX_OLD_FILES).rev() {
+        for number in (1..MAX_OLD_FILE_COUNT).rev() {
             match fs::rename(old(number), old(number + 1)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}

@@ -20,7 +20,7 @@ use crate::team::{RemoteTeam, TeamWatcher};
 /// Limits the remote agents of a team.
 const MAX_REMOTE_AGENT_COUNT: usize = 64;
 /// Limits the number of messages that may wait to be shown.
-const NEWS: usize = 16;
+const MAX_PENDING_MESSAGE_COUNT: usize = 16;
 
 /// Holds the remote agents and their status.
 #[derive(Clone)]
@@ -60,9 +60,9 @@ impl Remotes {
     /// Checks the agents again as long as the program runs, so that the team has those that are
     /// available. The channel reports an agent that comes; the next turn reports one that goes.
     pub(crate) fn watch(self, watcher: TeamWatcher) -> mpsc::Receiver<String> {
-        let (news, told) = mpsc::channel(NEWS);
+        let (news, receiver) = mpsc::channel(MAX_PENDING_MESSAGE_COUNT);
         let changed = move |statuses: &[RemoteStatus], changes: &[RemoteStatus]| {
-            if let Err(error) = watcher.meet(RemoteTeam::of(statuses)) {
+            if let Err(error) = watcher.replace_remotes(RemoteTeam::of(statuses)) {
                 watcher.tell_absence(error.to_string());
             }
             for change in changes {
@@ -74,7 +74,7 @@ impl Remotes {
             }
         };
         tokio::spawn(self.directory.watch(self.statuses, changed));
-        told
+        receiver
     }
 }
 

@@ -69,8 +69,8 @@ impl RunningTeam {
     }
 
     /// Loads approvals of MCP servers' tools that were given in another process.
-    pub async fn look_again(&self) -> Result<(), AppError> {
-        self.watcher.look_again().await
+    pub async fn load_approvals(&self) -> Result<(), AppError> {
+        self.watcher.load_approvals().await
     }
 
     /// Starts to watch for remote agents that come back, and to add them to the team. Returns a

@@ -64,7 +64,7 @@ pub(crate) fn context_sources(
     workspace: &Path,
 ) -> Vec<Box<dyn ContextSource>> {
     let workspace = workspace.display().to_string();
-    let mut sources: Vec<Box<dyn ContextSource>> = vec![Box::new(Surroundings { workspace })];
+    let mut sources: Vec<Box<dyn ContextSource>> = vec![Box::new(WorkspaceContext { workspace })];
     let reaches = |prefix: &str| roster.tools.names().any(|name| name.starts_with(prefix));
     let context = agents.iter().flat_map(|agent| &agent.context);
     for context in context.filter(|context| reaches(context.tool_prefix)) {
@@ -95,11 +95,11 @@ fn settings(config: &Config) -> Settings {
 }
 
 /// Tells every agent its workspace and the date.
-struct Surroundings {
+struct WorkspaceContext {
     workspace: String,
 }
 
-impl ContextSource for Surroundings {
+impl ContextSource for WorkspaceContext {
     fn blocks<'a>(&'a self, _: ContextRequest<'a>) -> ContextFuture<'a> {
         let day = jiff::Zoned::now().strftime("%A, %Y-%m-%d");
         let system = std::env::consts::OS;

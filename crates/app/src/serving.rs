@@ -63,7 +63,7 @@ impl Assembly {
             roster,
             factory,
             notice: Arc::clone(&notice),
-            approver: Arc::new(AnsweredByOwner { notice: Arc::clone(&notice) }),
+            approver: Arc::new(OwnerApprover { notice: Arc::clone(&notice) }),
             callers: callers.clone(),
             expose,
             tools,
@@ -72,7 +72,7 @@ impl Assembly {
         let listener = Arc::clone(&teams) as Arc<dyn TeamListener>;
         let watcher = TeamWatcher::start(&roster, listener, servers);
         if watcher.servers().is_some() {
-            look_again(watcher.clone(), Arc::clone(&notice));
+            load_approvals(watcher.clone(), Arc::clone(&notice));
         }
         if let Some(remotes) = roster.remotes {
             remotes.warnings().iter().for_each(|line| notice(line));
@@ -104,11 +104,11 @@ impl Serving {
 
 /// Loads the owner's approvals of MCP servers' tools from other processes, as long as this one
 /// runs.
-fn look_again(watcher: TeamWatcher, notice: Notice) {
+fn load_approvals(watcher: TeamWatcher, notice: Notice) {
     tokio::spawn(async move {
         loop {
             tokio::time::sleep(APPROVAL_INTERVAL).await;
-            if let Err(error) = watcher.look_again().await {
+            if let Err(error) = watcher.load_approvals().await {
                 notice(&error.to_string());
             }
         }
@@ -126,11 +126,11 @@ fn tell(mut news: mpsc::Receiver<String>, notice: Notice) {
 
 /// Waits for the owner, who answers through the journal, or until the question expires. An API
 /// client never answers for itself.
-struct AnsweredByOwner {
+struct OwnerApprover {
     notice: Notice,
 }
 
-impl Approver for AnsweredByOwner {
+impl Approver for OwnerApprover {
     fn ask(&self, request: ApprovalRequest) -> ApprovalFuture {
         let ApprovalRequest { session, call, agent, tool, .. } = request;
         (self.notice)(&format!(

@@ -101,9 +101,9 @@ impl Roster {
         self.remotes.as_ref().map(Remotes::team).unwrap_or_default()
     }
 
-    /// Returns the team with these agents alone. Each keeps the tools that it has in the whole team,
+    /// Returns the team with only these agents. Each keeps the tools that it has in the whole team,
     /// and no agent gets the tools of those left out.
-    pub(crate) fn exposing(
+    pub(crate) fn restrict_to(
         &self,
         agents: &BTreeSet<AgentName>,
         remote_team: &RemoteTeam,
@@ -206,7 +206,7 @@ impl TeamWatcher {
     }
 
     /// Replaces the available remote agents.
-    pub(crate) fn meet(&self, remote_team: RemoteTeam) -> Result<(), AppError> {
+    pub(crate) fn replace_remotes(&self, remote_team: RemoteTeam) -> Result<(), AppError> {
         *self.remote_team.lock().unwrap_or_else(PoisonError::into_inner) = remote_team;
         self.renew()
     }
@@ -220,7 +220,7 @@ impl TeamWatcher {
     }
 
     /// Loads approvals of MCP servers' tools that were given in another process.
-    pub(crate) async fn look_again(&self) -> Result<(), AppError> {
+    pub(crate) async fn load_approvals(&self) -> Result<(), AppError> {
         match &self.servers {
             Some(servers) if servers.look_again().await? => self.renew(),
             _ => Ok(()),

@@ -57,8 +57,8 @@ pub(crate) struct Arguments {
     #[arg(long, global = true, value_name = "FILE", env = "LANGO_CONFIG")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Log what the program does on standard error; -vv logs more. LANGO_LOG takes a finer filter,
-    /// such as lango_runtime=debug.
+    /// Log what the program does on standard error; -vv logs more. `LANGO_LOG` takes a finer filter,
+    /// such as `lango_runtime=debug`.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 

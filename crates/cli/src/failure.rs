@@ -1,4 +1,4 @@
-//! How the program ends: what went wrong, in words, and the exit status that says it to scripts.
+//! The end of the program: an error message for the user, and an exit status for scripts.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use lango_app::{AppError, ErrorKind};
 use lango_eval::EvalError;
 use lango_protocol::{FailureClass, Outcome, OutcomeStatus};
 
-/// How a command ended, as scripts see it.
+/// The exit status of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ExitStatus {
@@ -104,7 +104,7 @@ impl From<EvalError> for Failure {
     }
 }
 
-/// Errors that the application knows, wherever they come from.
+/// Converts errors that are also errors of the application.
 macro_rules! through_app_error {
     ($($error:ty),* $(,)?) => {
         $(impl From<$error> for Failure {
@@ -132,7 +132,7 @@ through_app_error! {
     std::io::Error,
 }
 
-/// Errors that only commands meet, all of them about what the user gave.
+/// Converts errors that only commands have, all of them about the user's input.
 macro_rules! through_usage {
     ($($error:ty),* $(,)?) => {
         $(impl From<$error> for Failure {

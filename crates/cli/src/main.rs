@@ -1,4 +1,5 @@
-//! `lango`: arguments in, exit status out. What commands do is in `lango-app` and the crates below it.
+//! `lango`: arguments in, exit status out. What commands do is in `lango-app` and the crates below
+//! it.
 
 mod arguments;
 mod commands;
@@ -19,7 +20,7 @@ use commands::{CommandContext, Printer};
 use failure::{ExitStatus, Failure};
 
 fn main() -> ExitCode {
-    // Before everything else: this is paid for with every command.
+    // The helper is started with every command, so this comes before everything else.
     if let Some(code) = lango_sandbox::helper_requested() {
         return code;
     }
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
         .map_err(Failure::from)
         .and_then(|runtime| {
             let code = runtime.block_on(run(arguments));
-            // A thread that waits for a line of input must not keep the process.
+            // A thread that waits for a line of input must not keep the process running.
             runtime.shutdown_background();
             code
         });
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
-    // One TLS implementation for everything; a second call finds it installed.
+    // All crates share one TLS implementation; a second call finds it installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let log = LogOptions {
         verbosity: arguments.verbose,

@@ -1,28 +1,28 @@
-//! The person at the terminal, for what servers ask.
+//! Answers the questions of MCP servers with the user at the terminal.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
-use lango_mcp::client::{AnswerFuture, FormAnswers, Form, NoPerson, Person};
+use lango_mcp::client::{AnswerFuture, Form, FormAnswers, NoPerson, Person};
 use lango_tool::{visible, visible_lines, visible_short};
 
 use crate::arguments::Approve;
 use crate::terminal::Terminal;
 
-/// Whom servers' questions reach with this `--approve`.
+/// Returns what answers servers' questions with this `--approve`.
 pub(crate) fn person(approve: Approve, terminal: Option<Terminal>) -> Arc<dyn Person> {
     match (approve, terminal) {
-        (Approve::Ask, Some(terminal)) => Arc::new(AtTerminal { terminal }),
-        (Approve::All, terminal) => Arc::new(Agreeing { terminal }),
+        (Approve::Ask, Some(terminal)) => Arc::new(TerminalPerson { terminal }),
+        (Approve::All, terminal) => Arc::new(ConsentingPerson { terminal }),
         _ => Arc::new(NoPerson),
     }
 }
 
-struct AtTerminal {
+struct TerminalPerson {
     terminal: Terminal,
 }
 
-impl Person for AtTerminal {
+impl Person for TerminalPerson {
     fn fill(&self, form: Form) -> AnswerFuture<Option<FormAnswers>> {
         Box::pin(fill(self.terminal.clone(), form))
     }
@@ -30,18 +30,18 @@ impl Person for AtTerminal {
     fn agree(&self, question: String) -> AnswerFuture<bool> {
         let terminal = self.terminal.clone();
         Box::pin(async move {
-            let _floor = terminal.floor().await;
+            let _prompt_lock = terminal.prompt_lock().await;
             asked(&terminal, &format!("{question}\nAllow it? [y/N] ")).await
         })
     }
 }
 
-/// With `--approve all`: what only needs a yes has it. A form needs a person all the same.
-struct Agreeing {
+/// Consents to every question, for `--approve all`. A form still needs the user.
+struct ConsentingPerson {
     terminal: Option<Terminal>,
 }
 
-impl Person for Agreeing {
+impl Person for ConsentingPerson {
     fn fill(&self, form: Form) -> AnswerFuture<Option<FormAnswers>> {
         match self.terminal.clone() {
             Some(terminal) => Box::pin(fill(terminal, form)),
@@ -61,7 +61,7 @@ async fn asked(terminal: &Terminal, question: &str) -> bool {
 }
 
 async fn fill(terminal: Terminal, form: Form) -> Option<FormAnswers> {
-    let _floor = terminal.floor().await;
+    let _prompt_lock = terminal.prompt_lock().await;
     let question = format!(
         "The MCP server {} asks you (never type a password or a key here):\n{}\nAnswer it? [y/N] ",
         form.server,

@@ -1,4 +1,4 @@
-//! What commands print: results on standard output, everything else on standard error.
+//! Prints for commands: results on standard output, everything else on standard error.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 /// Prints for a command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
-    /// Whether what surrounds an answer is printed.
+    /// Tells whether the lines around an answer are printed.
     introduces: bool,
 }
 
@@ -27,7 +27,7 @@ impl Printer {
         Self { introduces: is_text && !arguments.quiet }
     }
 
-    /// Prints a result to standard output. A closed pipe is a reader that has seen enough.
+    /// Prints a result to standard output. A closed pipe is no error: the reader has seen enough.
     pub(crate) fn print(self, text: &str) -> Result<(), Failure> {
         match io::stdout().lock().write_all(text.as_bytes()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -41,13 +41,13 @@ impl Printer {
         self.print(&format!("{text}\n"))
     }
 
-    /// Says something beside the result, on standard error.
+    /// Prints a note to standard error.
     pub(crate) fn note(self, text: &str) {
         // With standard error gone there is no reader left.
         let _ = writeln!(io::stderr(), "lango: {text}");
     }
 
-    /// Says something around the answer of a turn, unless the answer alone is wanted.
+    /// Prints a line around the answer of a turn, unless only the answer is wanted.
     pub(crate) fn introduce(self, line: &str) {
         if self.introduces {
             let style = Style::of(&io::stderr());
@@ -55,7 +55,7 @@ impl Printer {
         }
     }
 
-    /// Returns whether what surrounds an answer is printed.
+    /// Tells whether the lines around an answer are printed.
     pub(crate) fn introduces(self) -> bool {
         self.introduces
     }

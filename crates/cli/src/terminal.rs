@@ -1,4 +1,4 @@
-//! The person at the terminal: asked for approvals, and for lines in a chat.
+//! Reads the user's input at the terminal: answers to approvals, and lines in a chat.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal};
@@ -16,26 +16,26 @@ use crate::display::ask;
 #[derive(Debug, Clone)]
 pub(crate) struct Terminal {
     requests: blocking::Sender<Request>,
-    /// Held by the task that has asked and waits: what is typed answers the question that was shown last,
-    /// and no other.
-    floor: Arc<Mutex<()>>,
+    /// Held by the task that has asked and waits: what is typed answers the question that was shown
+    /// last, and no other.
+    prompt_lock: Arc<Mutex<()>>,
 }
 
-/// A task that wants a line.
+/// A task's request for a line.
 #[derive(Debug)]
 struct Request {
-    /// Whether it is the answer to a question, and not a message.
+    /// True for the answer to a question, false for a message.
     is_answer: bool,
     reply: oneshot::Sender<Option<String>>,
 }
 
 impl Terminal {
-    /// Standard input.
+    /// Returns a reader of standard input.
     pub(crate) fn standard_input() -> Self {
         Self::reading(BufReader::new(io::stdin()))
     }
 
-    /// Returns the person at the terminal: none in scripts and services.
+    /// Returns the terminal, or `None` in scripts and services.
     pub(crate) fn person() -> Option<Self> {
         if !io::stderr().is_terminal() {
             return None;
@@ -52,8 +52,8 @@ impl Terminal {
             let mut left_over: Option<String> = None;
             for Request { is_answer, reply } in queue {
                 let line = match left_over.take() {
-                    // Typed for a question that another process had answered. It never answers
-                    // another one.
+                    // The line was typed for a question that another process had answered. It never
+                    // answers another one.
                     Some(line) if !is_answer => Some(line),
                     _ => {
                         let mut line = String::new();
@@ -69,20 +69,20 @@ impl Terminal {
                 }
             }
         });
-        Self { requests, floor: Arc::default() }
+        Self { requests, prompt_lock: Arc::default() }
     }
 
-    /// The next message; `None` at the end of the input.
+    /// Returns the next message, or `None` at the end of the input.
     pub(crate) async fn line(&self) -> Option<String> {
         self.next(false).await
     }
 
     /// Waits until no other task asks. None does, as long as the returned guard lives.
-    pub(crate) async fn floor(&self) -> OwnedMutexGuard<()> {
-        Arc::clone(&self.floor).lock_owned().await
+    pub(crate) async fn prompt_lock(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.prompt_lock).lock_owned().await
     }
 
-    /// The answer to a question; `None` at the end of the input.
+    /// Returns the answer to a question, or `None` at the end of the input.
     pub(crate) async fn answer(&self) -> Option<String> {
         self.next(true).await
     }
@@ -94,34 +94,34 @@ impl Terminal {
     }
 }
 
-/// Where the answer to a question comes from.
+/// The source of answers to questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answers {
-    /// A person at this terminal.
+pub(crate) enum AnswerSource {
+    /// The user at this terminal.
     Here,
     /// Another process.
     OtherProcess,
-    /// It is known already.
+    /// The answer is known already.
     Beforehand,
 }
 
-/// Asks as `--approve` says.
+/// Answers approvals as `--approve` says.
 pub(crate) struct TerminalApprover {
     mode: Approve,
     person: Option<Terminal>,
 }
 
 impl TerminalApprover {
-    /// Where answers come from.
-    pub(crate) fn answers(&self) -> Answers {
+    /// Returns the source of answers.
+    pub(crate) fn answers(&self) -> AnswerSource {
         match self.mode {
-            Approve::Ask if self.person.is_some() => Answers::Here,
-            Approve::Wait => Answers::OtherProcess,
-            _ => Answers::Beforehand,
+            Approve::Ask if self.person.is_some() => AnswerSource::Here,
+            Approve::Wait => AnswerSource::OtherProcess,
+            _ => AnswerSource::Beforehand,
         }
     }
 
-    /// `person` is whom to ask with `--approve ask`.
+    /// Returns an approver; `person` is asked with `--approve ask`.
     pub(crate) fn new(mode: Approve, person: Option<Terminal>) -> Self {
         Self { mode, person }
     }
@@ -143,19 +143,22 @@ impl Approver for TerminalApprover {
             (Approve::Ask, None) => return lango_runtime::UnattendedApprover.ask(request),
             (Approve::Ask, Some(person)) => person.clone(),
         };
-        // The display shows the question: it knows what else has to be shown first. Where another process
-        // else is asking, it is shown again when it is its turn.
+        // The display shows the question: it knows what else has to be shown first. If another task
+        // is asking, the question is shown again when it is its turn.
         let can_be_remembered = !request.always.is_empty();
         Box::pin(async move {
             let by = "the user".to_owned();
-            let _floor = if let Ok(floor) = Arc::clone(&person.floor).try_lock_owned() {
-                floor
+            let _prompt_lock = if let Ok(prompt_lock) =
+                Arc::clone(&person.prompt_lock).try_lock_owned()
+            {
+                prompt_lock
             } else {
-                let floor = person.floor().await;
-                // With standard error closed nothing can be asked, and the input will have ended too.
+                let prompt_lock = person.prompt_lock().await;
+                // With standard error closed, nothing can be asked, and the input will have ended
+                // too.
                 let _ =
                     ask(request.agent.as_str(), &request.tool, &request.summary, &request.always);
-                floor
+                prompt_lock
             };
             match person.answer().await.as_deref().map(str::trim) {
                 Some("y" | "Y" | "yes") => ApprovalAnswer::Approved { by, always: false },
@@ -180,7 +183,7 @@ mod tests {
         for (typed, message) in [("hello\n", "hello\n"), ("y\n", "next\n")] {
             let (input, mut keys) = std::io::pipe().unwrap();
             let terminal = Terminal::reading(BufReader::new(input));
-            // Asked, and answered by another process before anything was typed.
+            // The question was answered by another process before anything was typed.
             let asked = tokio::time::timeout(std::time::Duration::ZERO, terminal.answer()).await;
             assert!(asked.is_err());
             keys.write_all(typed.as_bytes()).unwrap();

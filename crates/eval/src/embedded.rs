@@ -1,4 +1,4 @@
-//! What the embedded model takes and gives on this machine.
+//! Measures the embedded model on this machine.
 
 use lango_embedded::Embedded;
 use lango_model::{Model, ModelId, Options};
@@ -10,15 +10,15 @@ use crate::calls::{
 };
 use crate::trial::{Finding, Verdict};
 
-/// Sixty requests that it was not trained on, twenty of each level.
+/// Holds sixty requests that it was not trained on, twenty of each level.
 const REQUESTS: &str = include_str!("requests.jsonl");
 
-/// What it promises on one core.
-const LOAD_MILLISECONDS: f64 = 150.0;
-const DECISION_MILLISECONDS: f64 = 40.0;
-const RESIDENT_BYTES: u64 = 80_000_000;
+/// These limits are what the model promises on one core.
+const MAX_LOAD_MILLISECONDS: f64 = 150.0;
+const MAX_DECISION_MILLISECONDS: f64 = 40.0;
+const MAX_RESIDENT_BYTES: u64 = 80_000_000;
 
-/// What the embedded model takes and gives.
+/// The figures of the embedded model.
 #[derive(Debug, Serialize)]
 pub struct EmbeddedFigures {
     /// The processor time of loading it.
@@ -27,16 +27,16 @@ pub struct EmbeddedFigures {
     pub as_orchestrator: TimeFigures,
     /// The time of a decision as a specialist.
     pub as_specialist: TimeFigures,
-    /// The memory that it takes; none where the system does not say.
+    /// The memory that it takes; `None` if the system does not report it.
     pub resident_bytes: Option<u64>,
     /// The size of its weights.
     pub weights_bytes: usize,
-    /// How well it understands requests.
+    /// The accuracy of its decisions.
     pub accuracy: Figures,
 }
 
-/// Measures the embedded model, which `model` is a chain with. It must not have been used before: the
-/// time of loading it is measured, too.
+/// Measures the embedded model; `model` is a chain that contains it. It must not have been used
+/// before: the time of loading it is measured, too.
 pub async fn measure_embedded(
     model: &dyn Model,
     options: Options,
@@ -69,7 +69,7 @@ pub async fn measure_embedded(
     })
 }
 
-/// The memory of this process that is in use now, where the system says.
+/// Returns the memory of this process that is in use now, if the system reports it.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -83,7 +83,7 @@ pub fn findings(measured: &EmbeddedFigures) -> Vec<Finding> {
     let load = measured.load_cpu_milliseconds;
     let mut findings = vec![Finding {
         what: "load",
-        verdict: within(load <= LOAD_MILLISECONDS),
+        verdict: within(load <= MAX_LOAD_MILLISECONDS),
         detail: format!("{load:.0} ms of CPU time"),
     }];
     for (what, time) in
@@ -91,12 +91,16 @@ pub fn findings(measured: &EmbeddedFigures) -> Vec<Finding> {
     {
         let median = time.median_cpu_milliseconds.unwrap_or_default();
         let detail = format!("{median:.1} ms of CPU time per decision (median)");
-        findings.push(Finding { what, verdict: within(median <= DECISION_MILLISECONDS), detail });
+        findings.push(Finding {
+            what,
+            verdict: within(median <= MAX_DECISION_MILLISECONDS),
+            detail,
+        });
     }
     let resident = measured.resident_bytes;
     findings.push(Finding {
         what: "memory",
-        verdict: within(resident.is_none_or(|bytes| bytes <= RESIDENT_BYTES)),
+        verdict: within(resident.is_none_or(|bytes| bytes <= MAX_RESIDENT_BYTES)),
         detail: match resident {
             Some(bytes) => format!("{} MB more resident", bytes / 1_000_000),
             None => "? (this system does not say)".to_owned(),
@@ -126,8 +130,8 @@ pub fn findings(measured: &EmbeddedFigures) -> Vec<Finding> {
     findings
 }
 
-/// A model that is wrong more often than right is broken; on few requests one more or less says
-/// little.
+/// Judges the accuracy. A model that is wrong more often than right is broken; with few requests,
+/// one more or less says little.
 fn accuracy(what: &'static str, share: &Share) -> Finding {
     let verdict = match share.percent.unwrap_or_default() {
         percent if percent < 50.0 => Verdict::Fails,

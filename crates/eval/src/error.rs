@@ -1,4 +1,4 @@
-//! Why something could not be measured, by who can act on it.
+//! The errors of measurements, grouped by who can act on them.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! One reply of a model, as a whole.
+//! Collects one reply of a model.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(crate) struct ModelReply {
     pub(crate) calls: Vec<RequestedCall>,
     pub(crate) usage: Option<Usage>,
     pub(crate) setbacks: usize,
-    /// Who answered, where that is said.
+    /// The model that answered, if it is known.
     pub(crate) by: Option<ModelId>,
 }
 

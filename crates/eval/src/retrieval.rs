@@ -1,4 +1,4 @@
-//! How well texts are found, measured on a collection of documents and questions.
+//! Measures how well texts are found, on a collection of documents and questions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,49 +14,49 @@ use serde::Serialize;
 
 use crate::EvalError;
 
-/// Passages that are looked at for one question, so that ten documents are among them.
-const DEPTH: usize = 100;
+/// Limits the passages that are read for one question; they include at least ten documents.
+const MAX_PASSAGE_COUNT: usize = 100;
 
 const COLLECTION: &str = "collection";
 
-/// How well the documents of a collection are found.
+/// The figures of a collection.
 #[derive(Debug, Serialize)]
 pub struct RetrievalReport {
-    /// How many documents there are.
+    /// The number of documents.
     pub documents: u64,
-    /// How many passages they were cut into.
+    /// The number of their passages.
     pub passages: u64,
-    /// How many questions were asked.
+    /// The number of questions.
     pub questions: usize,
-    /// The embedding model, where there is one.
+    /// The embedding model, if there is one.
     pub model: Option<String>,
-    /// The figures of each way to search.
+    /// The figures of each search mode.
     pub modes: Vec<ModeReport>,
 }
 
-/// The figures of one way to search.
+/// The figures of one search mode.
 #[derive(Debug, Serialize)]
 pub struct ModeReport {
-    /// What it is called.
+    /// The name of the mode.
     pub mode: &'static str,
     /// Of the documents that answer a question, the share among the first five.
     pub recall_at_5: f64,
-    /// How well the first ten are ordered.
+    /// The quality of the order of the first ten.
     pub ndcg_at_10: f64,
-    /// The time of one question.
+    /// The mean time of one question.
     pub milliseconds_per_question: f64,
 }
 
-/// Measures how well the documents of a collection are found. `progress` is given the documents that
-/// were put in so far.
+/// Measures how well the documents of a collection are found. Calls `progress` with the number of
+/// documents added so far.
 pub async fn measure_retrieval(
     directory: &Path,
     embedder: Option<Arc<dyn Embedder>>,
     progress: impl FnMut(u32),
 ) -> Result<RetrievalReport, EvalError> {
     let collection = Collection::read(directory)?;
-    let place = tempfile::tempdir()?;
-    let location = DatabaseLocation::Sqlite(place.path().join("collection.db"));
+    let temporary = tempfile::tempdir()?;
+    let location = DatabaseLocation::Sqlite(temporary.path().join("collection.db"));
     let database = Database::open(&location).await?;
     let retrieval = Retrieval::open(database, embedder).await?;
     fill(&retrieval, &collection, progress).await?;
@@ -87,7 +87,7 @@ pub async fn measure_retrieval(
     })
 }
 
-/// Puts the documents in, cut as ingested ones are.
+/// Adds the documents, split into passages as ingested ones are.
 async fn fill(
     retrieval: &Retrieval,
     collection: &Collection,
@@ -111,7 +111,7 @@ fn entry(document: CorpusDocument) -> NewEntry {
             position: passage.span.to_string(),
         })
         .collect();
-    // A document that is a title and nothing else can be found by it.
+    // A document that has only a title can be found by it.
     let only_title =
         NewPassage { heading: String::new(), text: title.clone(), position: String::new() };
     NewEntry {
@@ -131,8 +131,10 @@ async fn ask(
     let began = Instant::now();
     let mut rankings = Vec::with_capacity(collection.questions.len());
     for question in &collection.questions {
-        let search =
-            Search { mode, ..Search::new(Space::Documents, question.text.as_str(), DEPTH) };
+        let search = Search {
+            mode,
+            ..Search::new(Space::Documents, question.text.as_str(), MAX_PASSAGE_COUNT)
+        };
         let found = retrieval.search(&search).await?;
         if let Some(error) = found.words_only.filter(|_| mode == Mode::Hybrid) {
             return Err(EvalError::Embedding(error.to_string()));

@@ -1,4 +1,4 @@
-//! What works with a model: real calls, each judged.
+//! Tests what works with a model: makes real calls and judges each.
 
 use bytes::Bytes;
 use lango_model::{
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::reply::{ModelReply, collect_reply};
 
-/// What one test found out.
+/// The verdict of one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -22,25 +22,25 @@ pub enum Verdict {
     Fails,
 }
 
-/// What one test found out about one thing.
+/// The finding of one test.
 #[derive(Debug, Serialize)]
 pub struct Finding {
-    /// What was tested.
+    /// The tested feature.
     pub what: &'static str,
-    /// Whether it works.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was seen.
+    /// The observation.
     pub detail: String,
 }
 
 impl Finding {
-    /// Returns whether agents cannot work with a model of which this is true.
+    /// Tells whether agents cannot work with a model that has this finding.
     pub fn breaks_agents(&self) -> bool {
         self.verdict == Verdict::Fails && matches!(self.what, "answers" | "tools")
     }
 }
 
-/// Tests a model with real calls. Each finding is given to `found` at once; an error from it ends the
+/// Tests a model with real calls. Passes each finding to `found` at once; an error from it ends the
 /// trial.
 pub async fn try_model<E>(
     model: &dyn Model,
@@ -50,7 +50,7 @@ pub async fn try_model<E>(
     let mut findings = Vec::new();
     for test in [Test::Text, Test::Tool, Test::ParallelTools, Test::Image] {
         let reply = collect_reply(model, test.request(options)).await;
-        // What cannot be reached at all is not asked four times.
+        // A model that cannot be reached at all is not asked four times.
         let is_hopeless = reply.as_ref().is_err_and(|error| !test.is_about(error.fault));
         for finding in test.judge(reply) {
             found(&finding)?;
@@ -105,7 +105,7 @@ impl Test {
         }
     }
 
-    /// Whether such an error says something about this test only.
+    /// Tells whether such an error concerns only this test.
     fn is_about(self, fault: Fault) -> bool {
         match self {
             Self::Text => false,
@@ -193,7 +193,7 @@ fn weather() -> ToolDeclaration {
     )
 }
 
-/// A picture small enough to write down: sixteen by sixteen, all red.
+/// Returns a small test image: sixteen by sixteen pixels, all red.
 fn red_square() -> Image {
     Image {
         media_type: "image/png".to_owned(),

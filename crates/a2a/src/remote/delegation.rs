@@ -223,7 +223,7 @@ impl<'a> Delegation<'a> {
                 Err(ExchangeError::Unreachable(_) | ExchangeError::Broken(_))
                     if lost < MAX_LOST_POLL_COUNT =>
                 {
-                    lost += 1
+                    lost += 1;
                 }
                 Err(error) => return Err(error),
             }

@@ -66,7 +66,7 @@ async fn read_reply(
     while let Some(event) = stream.next().await {
         match event.ok()? {
             ModelEvent::Text(piece) if reply_text.len() < MAX_REPLY_BYTES => {
-                reply_text.push_str(&piece)
+                reply_text.push_str(&piece);
             }
             ModelEvent::Setback(_) => reply_text.clear(),
             ModelEvent::Usage(usage) => used = Some(usage),

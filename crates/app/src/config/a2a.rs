@@ -29,7 +29,8 @@ pub struct RemoteAgentConfig {
     pub name: String,
     /// The address of its card, or only its host.
     pub agent_card_url: String,
-    /// The environment variable that holds a bearer token for it. Tokens are never kept in this file.
+    /// The environment variable that holds a bearer token for it. Tokens are never kept in this
+    /// file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_env: Option<String>,
     /// Places beside the card's own host that the agent may be at, such as `api.example.org`.

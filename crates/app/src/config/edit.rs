@@ -41,8 +41,8 @@ pub fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError> {
     write(path, &document)
 }
 
-/// Adds a table to a list of tables, as a `[[section]]` of its own unless the list is written in one
-/// line.
+/// Adds a table to a list of tables, as a `[[section]]` of its own unless the list is written in
+/// one line.
 pub fn add_to_list(path: &Path, key: &str, entry: &toml_edit::Table) -> Result<(), ConfigError> {
     let mut document = read(path)?;
     let parts = split_key(key);

@@ -86,7 +86,7 @@ impl std::fmt::Display for Origin {
 
 /// Holds a configuration and the origins of its values.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// The configuration.
     pub config: Config,
     /// By key; what is not here has its default.
@@ -108,7 +108,7 @@ const OTHER_VARIABLES: &[&str] = &[
 pub fn load(
     path: &Path,
     variables: impl IntoIterator<Item = (String, String)>,
-) -> Result<Loaded, ConfigError> {
+) -> Result<LoadedConfig, ConfigError> {
     let mut table = read(path)?;
     let keys = known_keys();
     let mut origins = BTreeMap::new();
@@ -133,7 +133,7 @@ pub fn load(
         origins.insert(key.path.clone(), origin);
     }
     let config = Config::deserialize(table.clone()).map_err(|_| bad_value(&table, &origins))?;
-    Ok(Loaded { config, origins })
+    Ok(LoadedConfig { config, origins })
 }
 
 fn read(path: &Path) -> Result<Table, ConfigError> {
@@ -259,7 +259,7 @@ fn bad_value(table: &Table, origins: &BTreeMap<String, Origin>) -> ConfigError {
 mod tests {
     use super::*;
 
-    fn load_text(text: &str, variables: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
+    fn load_text(text: &str, variables: &[(&str, &str)]) -> Result<LoadedConfig, ConfigError> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("config.toml");
         std::fs::write(&path, text).unwrap();

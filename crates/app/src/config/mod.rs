@@ -24,7 +24,7 @@ pub use knowledge::{
     EmbeddingConfig, EmbeddingProvider, GraphConfig, LibrarianConfig, ObservationalMemoryConfig,
     SearchConfig,
 };
-pub use load::{ConfigError, Loaded, Origin, load};
+pub use load::{ConfigError, LoadedConfig, Origin, load};
 pub use mcp::{McpConfig, McpServerConfig};
 pub use sandbox::{LevelName, PartName, SandboxConfig};
 pub use server::ServerConfig;

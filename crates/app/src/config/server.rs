@@ -23,7 +23,8 @@ pub struct ServerConfig {
     pub name: String,
     /// What the card says about the team.
     pub description: String,
-    /// The address that others reach this server by, where it is another one, such as behind a proxy.
+    /// The address that others reach this server by, where it is another one, such as behind a
+    /// proxy.
     pub base_url: Option<String>,
     /// A file with the key that signs the card; made if it is not there. Not signed when absent.
     pub card_key: Option<String>,

@@ -26,7 +26,7 @@ impl Embedding {
 }
 
 /// Holds the defaults of an embedding provider.
-struct Usual {
+struct EmbeddingDefaults {
     provider: &'static str,
     wire: RemoteWire,
     model: &'static str,
@@ -34,7 +34,7 @@ struct Usual {
     keys: &'static [&'static str],
 }
 
-const OPENAI: Usual = Usual {
+const OPENAI: EmbeddingDefaults = EmbeddingDefaults {
     provider: "openai",
     wire: RemoteWire::OpenAi,
     model: "text-embedding-3-small",
@@ -42,7 +42,7 @@ const OPENAI: Usual = Usual {
     keys: &["OPENAI_API_KEY"],
 };
 
-const GEMINI: Usual = Usual {
+const GEMINI: EmbeddingDefaults = EmbeddingDefaults {
     provider: "gemini",
     wire: RemoteWire::Gemini,
     model: "gemini-embedding-001",
@@ -50,7 +50,7 @@ const GEMINI: Usual = Usual {
     keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
 };
 
-const OLLAMA: Usual = Usual {
+const OLLAMA: EmbeddingDefaults = EmbeddingDefaults {
     provider: "ollama",
     wire: RemoteWire::Ollama,
     model: "nomic-embed-text",
@@ -60,7 +60,7 @@ const OLLAMA: Usual = Usual {
 
 /// Returns the embedder that the configuration asks for. Sends no request.
 pub fn embedding(config: &Config) -> Embedding {
-    let usual = match config.embedding.provider {
+    let defaults = match config.embedding.provider {
         EmbeddingProvider::Local => return Embedding::Ready(Arc::new(LocalEmbedder::new())),
         EmbeddingProvider::None => {
             return Embedding::Absent(
@@ -74,7 +74,7 @@ pub fn embedding(config: &Config) -> Embedding {
     let settings = &config.embedding;
     let variables: Vec<&str> = match &settings.api_key_env {
         Some(variable) => vec![variable.as_str()],
-        None => usual.keys.to_vec(),
+        None => defaults.keys.to_vec(),
     };
     let key = variables
         .iter()
@@ -82,13 +82,13 @@ pub fn embedding(config: &Config) -> Embedding {
     if key.is_none() && !variables.is_empty() {
         return Embedding::Absent(format!(
             "embedding.provider is {}, but {} is not set, so texts are found by their words alone",
-            usual.provider,
+            defaults.provider,
             variables.join(" or ")
         ));
     }
-    let model = settings.model.as_deref().unwrap_or(usual.model);
-    let base_url = settings.base_url.as_deref().unwrap_or(usual.base_url);
-    match RemoteEmbedder::new(usual.provider, model, usual.wire, base_url, key) {
+    let model = settings.model.as_deref().unwrap_or(defaults.model);
+    let base_url = settings.base_url.as_deref().unwrap_or(defaults.base_url);
+    match RemoteEmbedder::new(defaults.provider, model, defaults.wire, base_url, key) {
         Ok(embedder) => Embedding::Ready(Arc::new(embedder)),
         Err(error) => Embedding::Absent(error.to_string()),
     }

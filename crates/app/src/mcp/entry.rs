@@ -16,30 +16,30 @@ use crate::home;
 const MAX_TIMEOUT_SECONDS: u64 = 24 * 3600;
 
 /// Converts one entry of the user's configuration. The error says what is wrong with it.
-pub fn configured(name: &str, given: &McpServerConfig) -> Result<ServerConfig, String> {
+pub fn resolve_entry(name: &str, given: &McpServerConfig) -> Result<ServerConfig, String> {
     let name: ServerName = name.parse().map_err(|error| format!("{error}"))?;
     let transport = match (&given.command, &given.url) {
         (Some(_), Some(_)) => return Err("it has a command and a url; leave one out".to_owned()),
         (None, None) => return Err("it has neither a command nor a url".to_owned()),
         (Some(command), None) => TransportConfig::Stdio(StdioConfig {
-            command: whole(command)?,
-            arguments: each(&given.args)?,
+            command: expand_variables(command)?,
+            arguments: expand_all(&given.args)?,
             environment: values(&given.env)?,
             directory: given
                 .cwd
                 .as_deref()
-                .map(|cwd| home::expand_path(&whole(cwd)?))
+                .map(|cwd| home::expand_path(&expand_variables(cwd)?))
                 .transpose()?,
             sandbox: given.sandbox,
             writable: given
                 .writable
                 .iter()
-                .map(|path| place(&whole(path)?))
+                .map(|path| workspace_path(&expand_variables(path)?))
                 .collect::<Result<_, _>>()?,
             network: given.network,
         }),
         (None, Some(url)) => TransportConfig::Http(HttpConfig {
-            url: address(&whole(url)?)?,
+            url: address(&expand_variables(url)?)?,
             headers: values(&given.headers)?,
             bearer_token: variable(given.bearer_token_env_var.as_deref())?,
             oauth: OauthConfig {
@@ -71,7 +71,7 @@ pub fn configured(name: &str, given: &McpServerConfig) -> Result<ServerConfig, S
 }
 
 /// Converts one entry of another program's file to one of the configuration.
-pub fn adopted(entry: &JsonEntry) -> Result<McpServerConfig, String> {
+pub fn import_entry(entry: &JsonEntry) -> Result<McpServerConfig, String> {
     if let Some(kind @ "sse") = entry.r#type.as_deref() {
         return Err(format!(
             "it speaks {kind:?}, which the protocol has given up; ask its makers for an address \
@@ -91,7 +91,7 @@ pub fn adopted(entry: &JsonEntry) -> Result<McpServerConfig, String> {
 }
 
 /// Converts one entry of a project's file. Paths in it may be relative to the project.
-pub(super) fn of_project(
+pub(super) fn resolve_project_entry(
     name: &str,
     entry: &JsonEntry,
     unknown: &[String],
@@ -100,11 +100,11 @@ pub(super) fn of_project(
     if let Some(key) = unknown.first() {
         return Err(format!("unknown key {key:?}"));
     }
-    let mut given = adopted(entry)?;
+    let mut given = import_entry(entry)?;
     if let Some(cwd) = &given.cwd {
-        given.cwd = Some(project.join(whole(cwd)?).display().to_string());
+        given.cwd = Some(project.join(expand_variables(cwd)?).display().to_string());
     }
-    let config = configured(name, &given)?;
+    let config = resolve_entry(name, &given)?;
     // The digest covers the whole entry, so that a change after the user's consent is noticed, also
     // of a variable's value.
     let written = entry.digest()?;
@@ -124,22 +124,22 @@ fn address(text: &str) -> Result<Url, String> {
 }
 
 /// Expands a path that may be relative to the workspace.
-fn place(text: &str) -> Result<PathBuf, String> {
+fn workspace_path(text: &str) -> Result<PathBuf, String> {
     if text.starts_with(['/', '~']) { home::expand_path(text) } else { Ok(PathBuf::from(text)) }
 }
 
-fn whole(text: &str) -> Result<String, String> {
+fn expand_variables(text: &str) -> Result<String, String> {
     expand(text, &|name| std::env::var(name).ok())
 }
 
-fn each(texts: &[String]) -> Result<Vec<String>, String> {
-    texts.iter().map(|text| whole(text)).collect()
+fn expand_all(texts: &[String]) -> Result<Vec<String>, String> {
+    texts.iter().map(|text| expand_variables(text)).collect()
 }
 
 fn values(
     given: &std::collections::BTreeMap<String, String>,
 ) -> Result<std::collections::BTreeMap<String, String>, String> {
-    given.iter().map(|(name, value)| Ok((name.clone(), whole(value)?))).collect()
+    given.iter().map(|(name, value)| Ok((name.clone(), expand_variables(value)?))).collect()
 }
 
 fn variable(name: Option<&str>) -> Result<Option<String>, String> {

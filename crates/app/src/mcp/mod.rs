@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lango_mcp::client::{
-    Catalogue, MAX_SERVER_FILE_BYTES, NoPerson, ClientEnvironment, Person, Server, ServerConfig, Servers, ProcessEnvironment,
-    ToolState, read_servers,
+    Catalogue, ClientEnvironment, MAX_SERVER_FILE_BYTES, NoPerson, Person, ProcessEnvironment,
+    Server, ServerConfig, Servers, ToolState, read_servers,
 };
 use lango_model::Model;
 use lango_store::Database;
@@ -19,14 +19,14 @@ use crate::definition::is_trusted;
 use crate::provider::ReadyModels;
 use crate::{App, AppError, Home, confinement, web};
 
-pub use entry::{adopted, configured};
+pub use entry::{import_entry, resolve_entry};
 
 /// Names the file with a project's servers.
 pub const PROJECT_FILE: &str = ".mcp.json";
 
 /// Holds the usable servers, and messages about the others.
 #[derive(Debug, Default)]
-pub struct Configured {
+pub struct ConfiguredServers {
     /// The servers.
     pub servers: Vec<ServerConfig>,
     /// Messages about entries that are not used.
@@ -35,10 +35,10 @@ pub struct Configured {
 
 /// Reads the user's servers and, where the directory is trusted, the project's. An entry that
 /// cannot be used is a notice; the others work.
-pub fn servers(config: &Config, workspace: &Path) -> Configured {
-    let mut found = Configured::default();
+pub fn servers(config: &Config, workspace: &Path) -> ConfiguredServers {
+    let mut found = ConfiguredServers::default();
     for (name, given) in &config.mcp_servers {
-        match configured(name, given) {
+        match resolve_entry(name, given) {
             Ok(server) => found.servers.push(server),
             // A server that is switched off may lack its variables.
             Err(_) if !given.enabled => {}
@@ -62,14 +62,14 @@ pub fn servers(config: &Config, workspace: &Path) -> Configured {
 
 /// Tells whether the names are equal, or one continues the other as tool names do: a rule for the
 /// tools of `time` would hold for those of `time_x`.
-fn begins_like(one: &str, other: &str) -> bool {
+fn names_overlap(one: &str, other: &str) -> bool {
     let goes_on = |long: &str, short: &str| {
         long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     };
     goes_on(one, other) || goes_on(other, one)
 }
 
-fn project(text: &str, config: &Config, workspace: &Path, found: &mut Configured) {
+fn project(text: &str, config: &Config, workspace: &Path, found: &mut ConfiguredServers) {
     let entries = match read_servers(text) {
         Ok(entries) => entries,
         Err(why) => {
@@ -80,14 +80,14 @@ fn project(text: &str, config: &Config, workspace: &Path, found: &mut Configured
     for given in entries {
         let name = lango_tool::visible_short(&given.name);
         // This also holds if that server is off, or could not be read.
-        if config.mcp_servers.keys().any(|known| begins_like(known, &given.name)) {
+        if config.mcp_servers.keys().any(|known| names_overlap(known, &given.name)) {
             let why = "the configuration has a server of that name, or one that begins like it";
             found.notices.push(format!("{name} of {PROJECT_FILE} is not used: {why}"));
             continue;
         }
-        let server = given
-            .entry
-            .and_then(|entry| entry::of_project(&given.name, &entry, &given.unknown, workspace));
+        let server = given.entry.and_then(|entry| {
+            entry::resolve_project_entry(&given.name, &entry, &given.unknown, workspace)
+        });
         match server {
             Ok(server) => found.servers.push(server),
             Err(why) => {
@@ -123,7 +123,7 @@ pub(crate) fn tokens(home: &Home) -> PathBuf {
 }
 
 /// Returns the environment of the servers.
-pub fn outside(
+pub fn client_environment(
     config: &Config,
     home: &Home,
     workspace: &Path,
@@ -147,12 +147,12 @@ pub fn outside(
 /// they take more than `fold_above` bytes.
 pub async fn open(
     configured: Vec<ServerConfig>,
-    outside: ClientEnvironment,
+    environment: ClientEnvironment,
     database: Database,
     fold_above: usize,
 ) -> Result<Servers, AppError> {
     let catalogue = Catalogue::open(database).await?;
-    Ok(Servers::new(configured, catalogue, outside, fold_above))
+    Ok(Servers::new(configured, catalogue, environment, fold_above))
 }
 
 /// Holds what MCP servers add to a team.
@@ -176,19 +176,19 @@ pub(crate) async fn start(
     models: &ReadyModels,
 ) -> Result<McpTools, AppError> {
     let config = app.config();
-    let Configured { servers, mut notices } = servers(config, workspace);
+    let ConfiguredServers { servers, mut notices } = servers(config, workspace);
     // Nothing is opened if no server is used.
     if servers.is_empty() {
         return Ok(McpTools { notices, ..McpTools::default() });
     }
     let secrets = servers.iter().flat_map(ServerConfig::secrets).collect();
     let writer = models.writer.clone();
-    notices.extend(servers.iter().filter(|_| writer.is_none()).filter_map(not_lent));
-    let outside = outside(config, &app.home, workspace, person, writer)?;
+    notices.extend(servers.iter().filter(|_| writer.is_none()).filter_map(missing_sampling_notice));
+    let environment = client_environment(config, &app.home, workspace, person, writer)?;
     // The embedded model has no prompt that could fill up, and can only call what it is offered.
     let is_embedded = models.choice.is_embedded();
     let fold_above = if is_embedded { usize::MAX } else { config.mcp.fold_bytes };
-    let servers = open(servers, outside, database.clone(), fold_above).await?;
+    let servers = open(servers, environment, database.clone(), fold_above).await?;
     notices.extend(servers.meet().await);
     let offer = servers.offer();
     notices.extend(offer.problems);
@@ -196,7 +196,7 @@ pub(crate) async fn start(
 }
 
 /// Returns a notice if a server that may use the model (sampling) gets none.
-fn not_lent(server: &ServerConfig) -> Option<String> {
+fn missing_sampling_notice(server: &ServerConfig) -> Option<String> {
     let may_ask = server.enabled && server.sampling.requests > 0;
     may_ask.then(|| {
         format!(
@@ -216,23 +216,23 @@ pub(crate) async fn known_tools(
     if servers.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(known(app, workspace, database, servers).await?.offer().tools)
+    Ok(open_known(app, workspace, database, servers).await?.offer().tools)
 }
 
 /// Returns these servers with their stored state, for inspection.
-pub async fn known(
+pub async fn open_known(
     app: &App,
     workspace: &Path,
     database: &Database,
     configured: Vec<ServerConfig>,
 ) -> Result<Servers, AppError> {
     let config = app.config();
-    let outside = outside(config, &app.home, workspace, Arc::new(NoPerson), None)?;
-    open(configured, outside, database.clone(), config.mcp.fold_bytes).await
+    let environment = client_environment(config, &app.home, workspace, Arc::new(NoPerson), None)?;
+    open(configured, environment, database.clone(), config.mcp.fold_bytes).await
 }
 
 /// Describes a server in one line, and tells whether it is usable as it is.
-pub fn state_of(server: &Server) -> (String, bool) {
+pub fn describe_state(server: &Server) -> (String, bool) {
     let name = &server.config.name;
     if !server.config.enabled {
         return (format!("{name}: off"), true);
@@ -260,10 +260,10 @@ mod tests {
     #[test]
     fn a_project_takes_no_name_that_begins_like_one_of_the_users() {
         for (one, other) in [("time", "time"), ("time", "time_x"), ("time_x", "time")] {
-            assert!(begins_like(one, other), "{one} {other}");
+            assert!(names_overlap(one, other), "{one} {other}");
         }
         for (one, other) in [("time", "times"), ("time_x", "time_y"), ("a", "b")] {
-            assert!(!begins_like(one, other), "{one} {other}");
+            assert!(!names_overlap(one, other), "{one} {other}");
         }
     }
 }

@@ -25,12 +25,12 @@ pub(super) fn options(config: &Config, agent: Option<&str>) -> Options {
         max_output_tokens: own
             .and_then(|own| own.max_output_tokens)
             .or(config.model.max_output_tokens),
-        temperature: temperature.map(narrowed),
+        temperature: temperature.map(to_f32),
     }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a temperature has a few digits")]
-fn narrowed(temperature: f64) -> f32 {
+fn to_f32(temperature: f64) -> f32 {
     temperature as f32
 }
 

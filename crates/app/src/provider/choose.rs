@@ -6,13 +6,13 @@ use futures_util::future::join_all;
 use lango_embedded::EMBEDDED;
 use lango_model::{Facts, ListedModel, ModelError, ModelId, list_models};
 
-use super::known::KNOWN;
-use super::server::{Server, local, set_up};
+use super::known::KNOWN_PROVIDERS;
+use super::server::{Server, configured_servers, local};
 use crate::AppError;
 use crate::config::Config;
 
 /// Says why only the embedded model is available, and what to do about it.
-pub fn nothing_set_up(config: &Config) -> String {
+pub fn missing_provider_message(config: &Config) -> String {
     let servers = if config.model.discover {
         "no server runs here"
     } else {
@@ -50,7 +50,7 @@ pub enum Source {
 }
 
 impl Choice {
-    /// The embedded model.
+    /// Chooses the embedded model.
     fn embedded(why: impl Into<String>) -> Self {
         let id = ModelId::new(EMBEDDED, "");
         let (source, why) = (Source::Embedded, why.into());
@@ -58,8 +58,8 @@ impl Choice {
     }
 
     /// Chooses the embedded model because nothing else is set up.
-    fn left(config: &Config) -> Self {
-        let why = format!("the small embedded model, because {}", nothing_set_up(config));
+    fn last_resort(config: &Config) -> Self {
+        let why = format!("the small embedded model, because {}", missing_provider_message(config));
         Self { is_last_resort: true, ..Self::embedded(why) }
     }
 
@@ -137,7 +137,7 @@ pub(super) async fn named(config: &Config, wanted: &str, key: &str) -> Result<Ch
     }
     let (id, name) = wanted.split_once('/').unwrap_or((wanted, ""));
     if id == EMBEDDED {
-        return Err(no_such_box(&format!("{key} is {wanted:?}")));
+        return Err(unknown_embedded_name(&format!("{key} is {wanted:?}")));
     }
     let server = Server::named(config, id).map_err(|error| {
         AppError::usage(format!("{key} is {wanted:?}, which is not PROVIDER/NAME: {error}"))
@@ -153,10 +153,10 @@ async fn resolve_model(
 ) -> Result<(Server, Option<String>), AppError> {
     let (id, name) = wanted.split_once('/').map_or((wanted, None), |(id, name)| (id, Some(name)));
     if id == EMBEDDED {
-        return Err(no_such_box(&format!("{wanted:?} was asked for")));
+        return Err(unknown_embedded_name(&format!("{wanted:?} was asked for")));
     }
     let configured = config.providers.contains_key(id) || provider == Some(id);
-    let known = KNOWN.iter().any(|known| known.id == id);
+    let known = KNOWN_PROVIDERS.iter().any(|known| known.id == id);
     // `openai/gpt-…` is also a name at OpenRouter, and there when that is the provider.
     let is_routed = name.is_some() && provider == Some("openrouter");
     if configured || (known && !is_routed) {
@@ -166,26 +166,26 @@ async fn resolve_model(
         return Ok((Server::named(config, provider)?, Some(wanted.to_owned())));
     }
     let begins = |names: &&[&str]| names.iter().any(|name| wanted.starts_with(name));
-    let own = KNOWN.iter().find(|known| begins(&known.names));
+    let own = KNOWN_PROVIDERS.iter().find(|known| begins(&known.names));
     if let Some(server) = own.and_then(|known| Server::named(config, known.id).ok())
-        && (!server.lacks_key() || set_up(config).is_empty())
+        && (!server.lacks_key() || configured_servers(config).is_empty())
     {
         return Ok((server, Some(wanted.to_owned())));
     }
-    let server = match set_up(config).into_iter().next() {
+    let server = match configured_servers(config).into_iter().next() {
         Some(server) => server,
-        None => found_here(config).await.ok_or_else(|| no_provider_for(wanted))?.0,
+        None => find_local_server(config).await.ok_or_else(|| no_provider_for(wanted))?.0,
     };
     Ok((server, Some(wanted.to_owned())))
 }
 
 async fn automatic(config: &Config) -> Result<Choice, AppError> {
-    if let Some(server) = set_up(config).into_iter().next() {
+    if let Some(server) = configured_servers(config).into_iter().next() {
         let why = server.why.clone();
         return finish(config, server, None, why).await;
     }
-    let Some((server, models)) = found_here(config).await else {
-        return Ok(Choice::left(config));
+    let Some((server, models)) = find_local_server(config).await else {
+        return Ok(Choice::last_resort(config));
     };
     let why = format!("found at {}", server.base_url);
     match best(models, None) {
@@ -194,7 +194,7 @@ async fn automatic(config: &Config) -> Result<Choice, AppError> {
     }
 }
 
-/// Fills in the model's name, and refuses what cannot work.
+/// Fills in the model's name, and refuses a choice that cannot work.
 async fn finish(
     config: &Config,
     server: Server,
@@ -242,7 +242,7 @@ pub async fn list(config: &Config, server: &Server) -> Result<Vec<ListedModel>, 
 }
 
 /// Returns the first local server that answers, with its models.
-async fn found_here(config: &Config) -> Option<(Server, Vec<ListedModel>)> {
+async fn find_local_server(config: &Config) -> Option<(Server, Vec<ListedModel>)> {
     const LIST_TIMEOUT: Duration = Duration::from_millis(1500);
     if !config.model.discover {
         return None;
@@ -280,7 +280,7 @@ fn no_models(server: &Server) -> AppError {
 }
 
 /// Refuses `embedded/…`: there is only one embedded model.
-fn no_such_box(what: &str) -> AppError {
+fn unknown_embedded_name(what: &str) -> AppError {
     AppError::usage(format!(
         "{what}, and there is only one embedded model. Its name has nothing after it: \
          --model embedded"

@@ -27,7 +27,7 @@ impl KnownProvider {
 }
 
 /// Lists the providers in the order of preference when several keys are set.
-pub(super) const KNOWN: &[KnownProvider] = &[
+pub(super) const KNOWN_PROVIDERS: &[KnownProvider] = &[
     KnownProvider {
         id: "anthropic",
         wire: Wire::Anthropic,
@@ -95,10 +95,10 @@ pub(super) const KNOWN: &[KnownProvider] = &[
 
 /// Returns the names of all of them.
 pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
-    KNOWN.iter().map(|known| known.id)
+    KNOWN_PROVIDERS.iter().map(|known| known.id)
 }
 
 /// Returns a provider by its name.
 pub(super) fn known(id: &str) -> Option<&'static KnownProvider> {
-    KNOWN.iter().find(|known| known.id == id)
+    KNOWN_PROVIDERS.iter().find(|known| known.id == id)
 }

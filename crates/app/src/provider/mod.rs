@@ -19,7 +19,7 @@ use lango_scripted::{RecordedServer, Script, ScriptedServer};
 
 use builder::{ModelBuilder, options, policy};
 use choose::named;
-pub use choose::{Choice, Source, choose, list, nothing_set_up};
+pub use choose::{Choice, Source, choose, list, missing_provider_message};
 pub use server::Server;
 
 use crate::AppError;
@@ -68,7 +68,7 @@ impl ReadyModels {
 
 /// Returns every configured or discovered server, for lists.
 pub fn servers(config: &Config) -> Vec<Server> {
-    let mut servers = server::set_up(config);
+    let mut servers = server::configured_servers(config);
     for local in server::local(config).into_iter().filter(|_| config.model.discover) {
         if servers.iter().all(|server| server.id != local.id) {
             servers.push(local);
@@ -82,7 +82,7 @@ pub fn servers(config: &Config) -> Vec<Server> {
 pub struct PriceList {
     facts: FactsTable,
     /// Providers whose models run locally.
-    at_home: BTreeSet<String>,
+    local_providers: BTreeSet<String>,
 }
 
 impl PriceList {
@@ -90,14 +90,14 @@ impl PriceList {
     pub fn new(config: &Config) -> Result<Self, AppError> {
         let names = known::names().chain(config.providers.keys().map(String::as_str));
         let servers = names.filter_map(|id| Server::named(config, id).ok());
-        let at_home = servers.filter(Server::is_at_home).map(|server| server.id);
-        let at_home = at_home.chain([EMBEDDED.to_owned()]).collect();
-        Ok(Self { facts: facts(config)?, at_home })
+        let local_providers = servers.filter(Server::runs_locally).map(|server| server.id);
+        let local_providers = local_providers.chain([EMBEDDED.to_owned()]).collect();
+        Ok(Self { facts: facts(config)?, local_providers })
     }
 
     /// Returns the cost of a call.
     pub fn cost(&self, provider: &str, model: &str, usage: &Usage) -> Option<Cost> {
-        let provider = if self.at_home.contains(provider) { "local" } else { provider };
+        let provider = if self.local_providers.contains(provider) { "local" } else { provider };
         self.facts.find(provider, model).prices?.cost(usage)
     }
 }
@@ -144,7 +144,7 @@ pub async fn prepare(
     let mut builder = ModelBuilder::new(config)?;
     builder.tape = tape.transpose()?;
     builder.is_whole = record.is_some() || matches!(choice.source, Source::Recording(_));
-    builder.notices.extend(record.and_then(|_| recorded::router_off(config)));
+    builder.notices.extend(record.and_then(|_| recorded::router_notice(config)));
     match choice.source.clone() {
         Source::Script(file) => {
             let text = std::fs::read_to_string(&file).map_err(|error| {
@@ -281,7 +281,7 @@ async fn serve(
         match named(config, wanted, "model.fallbacks").await {
             Ok(fallback) if fallback.id == choice.id => {}
             Ok(fallback) if fallback.is_embedded() && builder.tape.is_some() => {
-                builder.notices.push(recorded::left_out(wanted));
+                builder.notices.push(recorded::fallback_notice(wanted));
             }
             Ok(fallback) => fallbacks.push(fallback),
             // A fallback that cannot be used does not keep the others from working.

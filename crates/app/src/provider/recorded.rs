@@ -32,7 +32,7 @@ pub(super) fn check(
 }
 
 /// Returns a notice that the fast path is not taken.
-pub(super) fn router_off(config: &Config) -> Option<String> {
+pub(super) fn router_notice(config: &Config) -> Option<String> {
     (config.agent.router == RouterName::Auto).then(|| {
         "agent.router is off for this run: what the embedded model decides cannot be recorded"
             .to_owned()
@@ -40,6 +40,6 @@ pub(super) fn router_off(config: &Config) -> Option<String> {
 }
 
 /// Returns a notice that the embedded model is not a fallback.
-pub(super) fn left_out(wanted: &str) -> String {
+pub(super) fn fallback_notice(wanted: &str) -> String {
     format!("{wanted} does not stand in for this run: it cannot be recorded")
 }

@@ -4,7 +4,7 @@ use std::env;
 
 use lango_model::{ApiKey, Endpoint, Facts, ModelId, Wire};
 
-use super::known::{KNOWN, KnownProvider, known};
+use super::known::{KNOWN_PROVIDERS, KnownProvider, known};
 use crate::AppError;
 use crate::config::{Config, ProviderConfig};
 
@@ -88,7 +88,7 @@ impl Server {
     }
 
     /// Tells whether it runs models locally, where prices do not apply.
-    pub fn is_at_home(&self) -> bool {
+    pub fn runs_locally(&self) -> bool {
         let host = self.base_url.split_once("://").map_or("", |(_, rest)| rest);
         let home = ["127.", "localhost", "[::1]", "0.0.0.0"];
         self.wire == Wire::Ollama || home.iter().any(|home| host.starts_with(home))
@@ -144,10 +144,10 @@ impl Server {
 
 /// Returns the servers that the environment and the configuration name, the preferred one first: a
 /// base URL in the environment, then keys, then the configuration.
-pub(super) fn set_up(config: &Config) -> Vec<Server> {
+pub(super) fn configured_servers(config: &Config) -> Vec<Server> {
     let named = |id: &str| Server::named(config, id).ok();
-    let by_url = KNOWN.iter().filter(|known| first_set(known.urls).is_some());
-    let by_key = KNOWN.iter().filter(|known| first_set(known.keys).is_some());
+    let by_url = KNOWN_PROVIDERS.iter().filter(|known| first_set(known.urls).is_some());
+    let by_key = KNOWN_PROVIDERS.iter().filter(|known| first_set(known.keys).is_some());
     let configured = config.providers.keys().map(String::as_str);
     let ids = by_url.chain(by_key).map(|known| known.id).chain(configured);
     let mut servers: Vec<Server> = Vec::new();
@@ -161,7 +161,7 @@ pub(super) fn set_up(config: &Config) -> Vec<Server> {
 
 /// Returns the servers that usually run on this machine.
 pub(super) fn local(config: &Config) -> Vec<Server> {
-    let local = KNOWN.iter().filter(|known| known.is_local());
+    let local = KNOWN_PROVIDERS.iter().filter(|known| known.is_local());
     local.filter_map(|known| Server::named(config, known.id).ok()).collect()
 }
 
@@ -173,7 +173,7 @@ fn with_scheme(url: &str) -> String {
 }
 
 fn unknown(config: &Config, id: &str) -> AppError {
-    let usual = KNOWN.iter().map(|known| known.id);
+    let usual = KNOWN_PROVIDERS.iter().map(|known| known.id);
     let mut names: Vec<&str> = usual.chain(config.providers.keys().map(String::as_str)).collect();
     names.dedup();
     AppError::usage(format!(

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use lango_app::config::{Config, Loaded};
+use lango_app::config::{Config, LoadedConfig};
 use lango_app::provider::ModelOptions;
 use lango_app::{App, AppError, ErrorKind, Home, InspectOptions, OpenOptions, TeamOptions};
 use lango_protocol::{EventBody, Origin, SessionId};
@@ -19,7 +19,7 @@ fn app(directory: &Path, config: Config) -> App {
         state: directory.join("data"),
         data: directory.join("data"),
     };
-    App { home, loaded: Loaded { config, origins: BTreeMap::new() } }
+    App { home, loaded: LoadedConfig { config, origins: BTreeMap::new() } }
 }
 
 fn team(directory: &Path) -> TeamOptions {

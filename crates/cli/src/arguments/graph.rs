@@ -120,7 +120,7 @@ pub(crate) enum ExportFormat {
     JsonLd,
 }
 
-/// A day is its first moment here; a time says itself where it is.
+/// Parses a day, which means its first moment in the local time zone, or a time with its own zone.
 fn moment(text: &str) -> Result<Timestamp, String> {
     let time = text.parse::<jiff::Timestamp>().or_else(|_| {
         let day = text.parse::<jiff::civil::Date>()?;

@@ -1,4 +1,4 @@
-//! `lango agents` and `lango tools`: who can do what.
+//! `lango agents` and `lango tools`: the agents and their tools.
 
 use lango_app::{InspectOptions, Roster, TeamOptions};
 use lango_orchestration::{

@@ -1,4 +1,4 @@
-//! `lango approvals`: what waits for an answer, what is allowed without one, and why.
+//! `lango approvals`: pending questions, rules, and explanations of decisions.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ use super::{CommandContext, Printer};
 use crate::arguments::{ApprovalsCommand, RuleArguments, RuleEffect};
 use crate::failure::{ExitStatus, Failure};
 
-/// Characters of an id that a list shows.
-const SHORT: usize = 8;
+/// Limits the characters of an id that a list shows.
+const SHORT_ID_CHARACTERS: usize = 8;
 
 pub(crate) async fn approvals(
     context: &CommandContext,
@@ -44,13 +44,13 @@ pub(crate) async fn approvals(
 }
 
 #[derive(Serialize)]
-struct Listed<'a> {
-    waiting: Vec<Waiting<'a>>,
-    rules: Vec<ListedRule>,
+struct ApprovalsView<'a> {
+    waiting: Vec<PendingView<'a>>,
+    rules: Vec<RuleView>,
 }
 
 #[derive(Serialize)]
-struct Waiting<'a> {
+struct PendingView<'a> {
     id: &'a str,
     session: &'a str,
     agent: &'a str,
@@ -63,18 +63,18 @@ struct Waiting<'a> {
 }
 
 #[derive(Serialize)]
-struct ListedRule {
+struct RuleView {
     id: String,
     rule: String,
     from: String,
 }
 
-fn waiting(pending: &PendingApproval) -> Waiting<'_> {
+fn waiting(pending: &PendingApproval) -> PendingView<'_> {
     let (tool, summary) = match &pending.event.body {
         EventBody::ApprovalRequested { tool, summary, .. } => (tool.as_str(), summary.as_str()),
         _ => ("", ""),
     };
-    Waiting {
+    PendingView {
         id: pending.call.as_str(),
         session: pending.event.session.as_str(),
         agent: pending.event.author.as_deref().unwrap_or_default(),
@@ -92,7 +92,7 @@ fn waiting(pending: &PendingApproval) -> Waiting<'_> {
     }
 }
 
-async fn rules(book: &RuleBook) -> Result<Vec<ListedRule>, Failure> {
+async fn rules(book: &RuleBook) -> Result<Vec<RuleView>, Failure> {
     let stored = book.stored().await?;
     let described = |rule: &Rule| {
         let by = |stored: &&StoredRule| stored.rule.id == rule.id;
@@ -100,7 +100,7 @@ async fn rules(book: &RuleBook) -> Result<Vec<ListedRule>, Failure> {
             Some(stored) => format!("{}, {}", stored.created_by, local_time(stored.created_at)),
             None => "the configuration".to_owned(),
         };
-        ListedRule { id: rule.id.clone(), rule: rule.to_string(), from }
+        RuleView { id: rule.id.clone(), rule: rule.to_string(), from }
     };
     Ok(book.current().await?.iter().map(described).collect())
 }
@@ -112,16 +112,16 @@ async fn list(
     json: bool,
 ) -> Result<(), Failure> {
     let pending = journal.pending_approvals().await?;
-    let waiting: Vec<Waiting<'_>> = pending.iter().map(waiting).collect();
+    let waiting: Vec<PendingView<'_>> = pending.iter().map(waiting).collect();
     let rules = rules(book).await?;
     if json {
-        return printer.json(&Listed { waiting, rules });
+        return printer.json(&ApprovalsView { waiting, rules });
     }
     let mut text = String::new();
     if waiting.is_empty() {
         text.push_str("Nothing waits for an answer.\n");
     } else {
-        let row = |question: &Waiting<'_>| {
+        let row = |question: &PendingView<'_>| {
             let effect = question.summary.lines().map(str::trim).collect::<Vec<_>>().join(" ");
             vec![
                 question.id.to_owned(),
@@ -139,7 +139,7 @@ async fn list(
     if rules.is_empty() {
         text += "\nThere are no rules. Store one with: lango approvals add allow -- COMMAND\n";
     } else {
-        let row = |rule: &ListedRule| vec![rule.id.clone(), rule.from.clone(), rule.rule.clone()];
+        let row = |rule: &RuleView| vec![rule.id.clone(), rule.from.clone(), rule.rule.clone()];
         let rows: Vec<Vec<String>> = rules.iter().map(row).collect();
         text.push('\n');
         text += &table(&["RULE", "FROM", "WHAT"], &rows);
@@ -147,7 +147,7 @@ async fn list(
     printer.print(&text)
 }
 
-/// The one question whose id begins with `given`.
+/// Returns the one question whose id begins with `given`.
 async fn find(journal: &Journal, given: &str) -> Result<PendingApproval, Failure> {
     let mut found = journal.pending_approvals().await?;
     found.retain(|pending| !given.is_empty() && pending.call.as_str().starts_with(given));
@@ -185,11 +185,11 @@ async fn show(
         question.tool,
         question.state,
         local_time(question.expires_at),
-        // Made visible when it was asked; the lines are ours.
+        // The summary was escaped when it was asked; the line breaks are ours.
         question.summary.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n"),
         question.session,
         question.digest,
-        id = &question.id[..question.id.len().min(SHORT.max(given.len()))],
+        id = &question.id[..question.id.len().min(SHORT_ID_CHARACTERS.max(given.len()))],
     ))
 }
 
@@ -259,7 +259,8 @@ async fn add(printer: Printer, book: &RuleBook, arguments: RuleArguments) -> Res
             RuleEffect::Ask => Effect::Ask,
             RuleEffect::Deny => Effect::Deny,
         },
-        // Whatever runs commands: a denied one must not go round in the background.
+        // The rule covers every tool that runs commands: a denied command must not run in the
+        // background either.
         tool: Some(tool.unwrap_or_else(|| "exec_*".to_owned())),
         agent,
         directory: (directory != Path::new("/")).then_some(directory),

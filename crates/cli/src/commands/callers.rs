@@ -1,4 +1,4 @@
-//! `lango serve callers`: who else is let in.
+//! `lango serve callers`: the API clients of the server.
 
 use std::collections::BTreeSet;
 
@@ -51,18 +51,18 @@ pub(crate) async fn callers(
 }
 
 #[derive(Serialize)]
-struct Listed<'a> {
+struct CallerView<'a> {
     name: &'a str,
-    /// None: whatever the server exposes.
+    /// `None` stands for all agents that the server exposes.
     agents: Option<Vec<&'a str>>,
     endpoints: Vec<&'static str>,
     created_at: lango_protocol::Timestamp,
 }
 
 fn list(printer: Printer, records: &[CallerRecord], json: bool) -> Result<(), Failure> {
-    let listed: Vec<Listed<'_>> = records
+    let listed: Vec<CallerView<'_>> = records
         .iter()
-        .map(|record| Listed {
+        .map(|record| CallerView {
             name: record.name.as_str(),
             agents: record
                 .agents

@@ -8,7 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::CommandContext;
-use super::run::{NEWS_CHARACTERS, choose_session, finish, introduction, open, tell_notices};
+use super::run::{MAX_NOTICE_CHARACTERS, choose_session, finish, introduction, open, tell_notices};
 use super::turn::follow;
 use crate::arguments::ChatArguments;
 use crate::display::{Display, one_line};
@@ -27,7 +27,7 @@ pub(crate) async fn chat(
     arguments: ChatArguments,
 ) -> Result<ExitStatus, Failure> {
     let input = Terminal::standard_input();
-    // Approvals are asked in the same terminal the lines come from, and only in one.
+    // Approvals are asked in the terminal that the lines come from, and only if it is one.
     let person = io::stdin().is_terminal().then(|| input.clone());
     let (mut team, answers) = open(context, arguments.team, &arguments.approve, person).await?;
     let mut session = choose_session(team.runtime.journal(), &arguments.session).await?;
@@ -40,9 +40,9 @@ pub(crate) async fn chat(
     let mut status = ExitStatus::Success;
     loop {
         let line = match next_line(&input, &mut news).await? {
-            Next::Line(line) => line,
-            Next::End => break,
-            Next::Terminated => {
+            NextInput::Line(line) => line,
+            NextInput::End => break,
+            NextInput::Terminated => {
                 team.stop_servers().await;
                 return Ok(ExitStatus::Terminated);
             }
@@ -60,7 +60,7 @@ pub(crate) async fn chat(
                 printer.print(&format!("unknown command {command}; /help lists them\n"))?;
             }
             text => {
-                team.look_again().await?;
+                team.load_approvals().await?;
                 let request = TurnRequest::new(session.clone(), text, Origin::Chat);
                 let turn = team.runtime.start_turn(request);
                 let (followed, shown) = follow(turn, display).await?;
@@ -74,29 +74,29 @@ pub(crate) async fn chat(
         }
     }
     finish(printer, &team).await?;
-    // A person saw how each turn ended; a script wants to know of the last.
+    // A user saw how each turn ended; a script needs the status of the last one.
     Ok(if io::stdin().is_terminal() { ExitStatus::Success } else { status })
 }
 
-/// What comes next at the prompt.
-enum Next {
+/// The next input at the prompt.
+enum NextInput {
     Line(String),
-    /// The end of the input, or the person leaves with Ctrl-C.
+    /// The input ended, or the user left with Ctrl-C.
     End,
-    /// The process is told to go.
+    /// The process got a termination signal.
     Terminated,
 }
 
 async fn next_line(
     input: &Terminal,
     news: &mut Option<mpsc::Receiver<String>>,
-) -> Result<Next, Failure> {
+) -> Result<NextInput, Failure> {
     let is_terminal = io::stdin().is_terminal();
     let prompt = || if is_terminal { io::stderr().write_all(b"\n> ") } else { Ok(()) };
     prompt()?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    // One that is waited for is not asked for twice: a line would be lost.
+    // One future reads the line across all iterations: asking twice would lose a line.
     let mut line = std::pin::pin!(input.line());
     loop {
         let told = async {
@@ -107,12 +107,12 @@ async fn next_line(
         };
         tokio::select! {
             Some(new) = told => {
-                writeln!(io::stderr(), "lango: {}", one_line(&new, NEWS_CHARACTERS))?;
+                writeln!(io::stderr(), "lango: {}", one_line(&new, MAX_NOTICE_CHARACTERS))?;
                 prompt()?;
             }
-            line = &mut line => return Ok(line.map_or(Next::End, Next::Line)),
-            _ = interrupt.recv() => return Ok(Next::End),
-            _ = terminate.recv() => return Ok(Next::Terminated),
+            line = &mut line => return Ok(line.map_or(NextInput::End, NextInput::Line)),
+            _ = interrupt.recv() => return Ok(NextInput::End),
+            _ = terminate.recv() => return Ok(NextInput::Terminated),
         }
     }
 }

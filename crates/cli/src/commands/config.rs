@@ -1,4 +1,4 @@
-//! `lango config`: what is set, where, and how to change it.
+//! `lango config`: shows and changes the configuration.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,8 @@ struct KeyView {
     description: String,
 }
 
-/// `context` may have failed: the commands that help to repair a broken `file` must still work.
+/// Runs the command. `context` may have failed: the commands that help to repair a broken `file`
+/// must still work.
 pub(crate) fn config(
     context: Result<CommandContext, Failure>,
     file: Option<PathBuf>,
@@ -71,7 +72,7 @@ fn views(context: &CommandContext) -> Result<Vec<KeyView>, Failure> {
     Ok(views)
 }
 
-/// The values at a path; `*` stands for every name there is.
+/// Returns the values at a path; `*` stands for every name there is.
 fn values(table: &toml::Table, path: &str) -> Vec<(String, Option<toml::Value>)> {
     let Some((name, rest)) = path.split_once('.') else {
         return vec![(path.to_owned(), table.get(path).cloned())];
@@ -114,7 +115,7 @@ fn show(context: &CommandContext, json: bool, origin: bool) -> Result<(), Failur
     context.printer.print(&table(&["KEY", "VALUE", "VARIABLE", "FROM"], &rows))
 }
 
-/// A value without a password in it.
+/// Renders a value, with passwords removed.
 fn shown(value: &toml::Value) -> String {
     if let toml::Value::String(text) = value
         && let Ok(location) = text.parse::<lango_store::DatabaseLocation>()

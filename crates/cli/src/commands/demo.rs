@@ -13,7 +13,7 @@ use super::{CommandContext, Printer};
 use crate::arguments::DemoArguments;
 use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
-use crate::terminal::Answers;
+use crate::terminal::AnswerSource;
 
 const SCRIPT: BuiltInScript = BuiltInScript {
     model: "demo",
@@ -33,7 +33,8 @@ pub(crate) async fn demo(
     let team = context.app.open(options).await?.runtime(Arc::new(UnattendedApprover));
     let session = SessionId::generate();
     let printer = Printer::of_turn(&arguments.output);
-    let display = Display::new(&arguments.output, Answers::Beforehand, team.models.prices.clone());
+    let display =
+        Display::new(&arguments.output, AnswerSource::Beforehand, team.models.prices.clone());
     printer.introduce(&super::run::introduction(&team.models, &session));
     printer.introduce(&format!("you: {QUESTION}"));
     let request = TurnRequest::new(session.clone(), QUESTION, Origin::Run);

@@ -1,4 +1,4 @@
-//! `lango doctor`: what is set up, what is not, and what to type about it.
+//! `lango doctor`: checks the setup, and names the command that fixes a problem.
 
 mod deep;
 
@@ -74,7 +74,7 @@ pub(crate) async fn doctor(
     Ok(if healthy { ExitStatus::Success } else { ExitStatus::Failure })
 }
 
-/// The MCP servers: which are configured, which were seen, what is frozen.
+/// Checks the MCP servers: which are configured, which were connected, what is frozen.
 async fn servers(context: &CommandContext, inspection: &Inspection) -> Option<Check> {
     let what = "mcp servers";
     let configured = mcp::servers(context.config(), &inspection.workspace);
@@ -82,11 +82,11 @@ async fn servers(context: &CommandContext, inspection: &Inspection) -> Option<Ch
     let mut state = if lines.is_empty() { State::Good } else { State::Note };
     if !configured.servers.is_empty() {
         let (workspace, database) = (&inspection.workspace, &inspection.stores.database);
-        match mcp::known(&context.app, workspace, database, configured.servers).await {
+        match mcp::open_known(&context.app, workspace, database, configured.servers).await {
             Err(error) => return Some(check(what, Err(error.to_string()))),
             Ok(servers) => {
                 for server in servers.iter().rev() {
-                    let (line, is_fine) = mcp::state_of(server);
+                    let (line, is_fine) = mcp::describe_state(server);
                     if !is_fine {
                         state = State::Note;
                     }
@@ -115,7 +115,7 @@ async fn examine(
     examine_team(context, checks).await;
     checks.push(examine_sandbox(context));
     checks.push(examine_browser(context));
-    checks.push(examine_way_out(context));
+    checks.push(examine_egress(context));
     let policy = match config.approvals.policy {
         PolicyName::AskDangerous => "what acts on the world is asked about (ask-dangerous)",
         PolicyName::AskAll => "whatever is not read-only is asked about (ask-all)",
@@ -154,11 +154,12 @@ async fn examine_database(
     Ok(format!("{location}{unfinished}"))
 }
 
-/// The agents, their tools and the workspace, with the tools of MCP servers that were seen before.
+/// Checks the agents, their tools and the workspace, with the tools of MCP servers that were
+/// connected before.
 async fn examine_team(context: &CommandContext, checks: &mut Vec<Check>) {
     let options = InspectOptions { mcp_tools: true, ..InspectOptions::default() };
     match context.app.inspect(options).await {
-        // Said already, with the database.
+        // The check of the database reports this already.
         Err(AppError::Database(_)) => {
             let detail = "not looked at: they need the database".to_owned();
             checks.push(Check { what: "agents", state: State::Note, detail });
@@ -213,7 +214,7 @@ async fn examine_remotes(
     Some(Check { what, state, detail: lines.join("\n") })
 }
 
-/// Which level is in force, by which parts, and what is missing.
+/// Checks the sandbox: its level, its parts, and what is missing.
 fn examine_sandbox(context: &CommandContext) -> Check {
     let policy = match confinement::policy(context.config(), &context.app.home) {
         Ok(policy) => policy,
@@ -233,7 +234,7 @@ fn examine_sandbox(context: &CommandContext) -> Check {
     Check { what: "sandbox", state, detail: format!("{level}\n{}", report.parts.join("\n")) }
 }
 
-/// Whether there is a browser for the navigator. The other agents do without.
+/// Checks for a browser for the navigator. The other agents do not need it.
 fn examine_browser(context: &CommandContext) -> Check {
     let configured = match web::chromium(context.config()) {
         Ok(configured) => configured,
@@ -258,8 +259,8 @@ fn examine_browser(context: &CommandContext) -> Check {
     }
 }
 
-/// Where the agents' connections may lead.
-fn examine_way_out(context: &CommandContext) -> Check {
+/// Describes the outbound network policy.
+fn examine_egress(context: &CommandContext) -> Check {
     let config = context.config();
     if let Err(error) = web::navigator(config, &context.app.home) {
         return check("egress", Err(error.to_string()));
@@ -277,7 +278,7 @@ fn examine_way_out(context: &CommandContext) -> Check {
     check("egress", Ok(detail))
 }
 
-/// A real call, as small as it can be.
+/// Makes a real call, as small as possible.
 async fn reach(context: &CommandContext, choice: provider::Choice) -> Result<(), String> {
     let ready = provider::prepare(context.config(), choice, Purpose::Examine).await;
     let ready = ready.map_err(|error| error.to_string())?;

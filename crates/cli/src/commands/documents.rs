@@ -1,4 +1,4 @@
-//! `lango documents`: what was ingested.
+//! `lango documents`: the ingested documents.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -18,8 +18,8 @@ use crate::arguments::DocumentsCommand;
 use crate::display::{one_line, printable};
 use crate::failure::{ExitStatus, Failure};
 
-/// Documents read at a time.
-const PAGE: u32 = 500;
+/// Sets how many documents are read at a time.
+const PAGE_SIZE: u32 = 500;
 
 #[derive(Serialize)]
 struct ListView {
@@ -164,7 +164,7 @@ async fn list(
     printer.print(&text)
 }
 
-/// The keys that something typed may mean.
+/// Returns the keys that the user's input may mean.
 fn keys(given: &str) -> Vec<String> {
     let page = url_key(given);
     let path = absolute(Path::new(given));
@@ -174,7 +174,7 @@ fn keys(given: &str) -> Vec<String> {
     keys
 }
 
-/// An address in the spelling that documents are kept under.
+/// Normalizes an address to the spelling of document keys.
 fn url_key(given: &str) -> Option<String> {
     match lango_librarian::documents::Source::page(given) {
         Ok(source) => Some(source.to_string()),
@@ -239,7 +239,7 @@ fn nothing(given: &str) -> Failure {
     Failure::usage(format!("there is no document {given:?}. See: lango documents list"))
 }
 
-/// Takes out what was named, and what lies below it. An empty name means everything.
+/// Removes what was named, and what lies below it. An empty name means everything.
 async fn remove(
     printer: Printer,
     retrieval: &Retrieval,
@@ -259,7 +259,7 @@ async fn remove(
         let before = removed;
         let mut after: Option<EntryKey> = None;
         loop {
-            let found = retrieval.entries(Space::Documents, collection, after.as_ref(), PAGE);
+            let found = retrieval.entries(Space::Documents, collection, after.as_ref(), PAGE_SIZE);
             let found = found.await?;
             for entry in found.iter().filter(|entry| is_meant(&entry.key.key)) {
                 removed += u64::from(retrieval.remove(&entry.key).await?);

@@ -1,4 +1,4 @@
-//! `lango documents search`: what an agent would find.
+//! `lango documents search`: shows what an agent would find.
 
 use std::io::{self, Write as _};
 
@@ -12,11 +12,11 @@ use crate::arguments::{SearchArguments, SearchMode};
 use crate::display::printable;
 use crate::failure::Failure;
 
-/// Passages that are related through the graph, in addition.
-const RELATED: usize = 3;
+/// Limits the additional passages that are related through the graph.
+const MAX_RELATED_COUNT: usize = 3;
 
-/// Characters of a passage that are shown.
-const SHOWN: usize = 600;
+/// Limits the characters of a passage that are shown.
+const MAX_SHOWN_CHARACTERS: usize = 600;
 
 pub(super) async fn search(
     printer: Printer,
@@ -40,7 +40,7 @@ pub(super) async fn search(
         collections,
         limit: usize::from(limit),
         mode,
-        related: RELATED,
+        related: MAX_RELATED_COUNT,
     };
     let found = retrieve(retrieval, graph.as_ref(), &search).await?;
     if json {
@@ -67,7 +67,7 @@ pub(super) async fn search(
         if !passage.heading.is_empty() {
             text.push_str(&format!("   {}\n", printable(&passage.heading)));
         }
-        let cut: String = passage.text.chars().take(SHOWN).collect();
+        let cut: String = passage.text.chars().take(MAX_SHOWN_CHARACTERS).collect();
         for line in cut.lines() {
             text.push_str(&format!("   | {}\n", printable(line)));
         }

@@ -1,4 +1,4 @@
-//! `lango graph`: relations, for a person.
+//! `lango graph`: shows and edits relations.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -21,11 +21,11 @@ use super::{CommandContext, Printer};
 use crate::arguments::{ExportFormat, GraphCommand, GraphQueryArguments, Relation};
 use crate::failure::{ExitStatus, Failure};
 
-/// What is drawn at most.
-const DRAWN: Limits = Limits { nodes: 500, edges: 1_000 };
-/// Relations that are read at a time for an export.
-const PAGE: u32 = 1_000;
-/// Who records what is typed here.
+/// Limits what is drawn.
+const DRAW_LIMITS: Limits = Limits { nodes: 500, edges: 1_000 };
+/// Sets how many relations an export reads at a time.
+const PAGE_SIZE: u32 = 1_000;
+/// Names the source of relations that the user types.
 const USER: &str = "user";
 
 pub(crate) async fn graph(
@@ -52,7 +52,7 @@ pub(crate) async fn graph(
     Ok(ExitStatus::Success)
 }
 
-/// Says how a node comes into the graph, where there is none of that name.
+/// Adds advice on how to add a node, if there is none of that name.
 fn with_advice(error: LibrarianError) -> Failure {
     match error {
         LibrarianError::NoNode { .. } => Failure::usage(format!(
@@ -111,7 +111,7 @@ async fn show(
         predicates: Vec::new(),
         direction: Direction::Both,
         at,
-        limits: DRAWN,
+        limits: DRAW_LIMITS,
         mark_open: true,
     };
     let found = graph.traverse(&reach, &CancellationToken::new()).await.map_err(with_advice)?;
@@ -207,7 +207,8 @@ async fn query(
     printer.print(&format!("{}{more}", table(&header, &rows)))
 }
 
-/// Relations are written as they are read, so that a large graph needs no room.
+/// Exports the graph. Relations are written as they are read, so that a large graph needs little
+/// memory.
 async fn export(
     printer: Printer,
     graph: &Graph,
@@ -237,7 +238,7 @@ async fn pieces(
         ExportFormat::Dot => dot.begin(),
         ExportFormat::JsonLd => linked.begin(),
     })?;
-    let mut question = RelationQuery { history, limit: PAGE, ..RelationQuery::default() };
+    let mut question = RelationQuery { history, limit: PAGE_SIZE, ..RelationQuery::default() };
     loop {
         let found = graph.page(&question).await?;
         let text: String = found

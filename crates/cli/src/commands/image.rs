@@ -1,4 +1,4 @@
-//! Pictures that go along with a message.
+//! Images that are sent with a message.
 
 use std::path::Path;
 
@@ -6,19 +6,19 @@ use lango_model::Image;
 
 use crate::failure::Failure;
 
-/// The largest file; providers take about as much.
-const MAX_BYTES: u64 = 10 * 1024 * 1024;
+/// Limits the size of a file; providers accept about as much.
+const MAX_IMAGE_BYTES: u64 = 10 * 1024 * 1024;
 
-/// Reads a picture. What it is, its first bytes say.
+/// Reads an image. Its first bytes tell its type.
 pub(super) fn read(path: &Path) -> Result<Image, Failure> {
     let shown = path.display();
     let unreadable =
         |error: std::io::Error| Failure::usage(format!("cannot read the image {shown}: {error}"));
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
-    if size > MAX_BYTES {
+    if size > MAX_IMAGE_BYTES {
         return Err(Failure::usage(format!(
-            "the image {shown} has {size} bytes, and at most {MAX_BYTES} can be sent. Make it \
-             smaller first"
+            "the image {shown} has {size} bytes, and at most {MAX_IMAGE_BYTES} can be sent. \
+             Make it smaller first"
         )));
     }
     let data = std::fs::read(path).map_err(unreadable)?;

@@ -1,4 +1,4 @@
-//! `lango ingest`: files, directories and pages into a collection of documents.
+//! `lango ingest`: reads files, directories and pages into a collection of documents.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -17,8 +17,8 @@ use crate::arguments::IngestArguments;
 use crate::display::printable;
 use crate::failure::{ExitStatus, Failure};
 
-/// Files that are named one by one in the summary.
-const NAMED: usize = 50;
+/// Limits the files that the summary names one by one.
+const MAX_NAMED_FILE_COUNT: usize = 50;
 
 #[derive(Serialize)]
 struct IngestView<'a> {
@@ -26,7 +26,7 @@ struct IngestView<'a> {
     dry_run: bool,
     #[serde(flatten)]
     report: &'a IngestReport,
-    /// Whether they are found by their meaning too.
+    /// True if they are found by their meaning, too.
     embedded: bool,
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn ingest(
                 report = &mut running => break report,
                 code = signals.next() => {
                     stopped = Some(code);
-                    // The document that is being written is finished.
+                    // The document that is being written is still finished.
                     cancel.cancel();
                 }
             }
@@ -98,7 +98,7 @@ pub(super) async fn open(context: &CommandContext) -> Result<Retrieval, Failure>
     Ok(knowledge::open(context.config(), database).await?)
 }
 
-/// A path that leads nowhere is a mistake, unless its document is to be taken out.
+/// Refuses a path that does not exist, unless its document is to be removed.
 async fn check_source(
     retrieval: &Retrieval,
     collection: &str,
@@ -123,7 +123,7 @@ async fn check_source(
     )))
 }
 
-/// A path as documents are called by it.
+/// Returns the path that names a document.
 pub(super) fn absolute(path: &Path) -> Option<String> {
     let absolute = path.canonicalize().or_else(|_| std::path::absolute(path)).ok()?;
     absolute.to_str().map(str::to_owned)
@@ -164,13 +164,13 @@ fn list(text: &mut String, title: &str, lines: impl ExactSizeIterator<Item = Str
         return;
     }
     *text += &format!("{title}\n");
-    lines.take(NAMED).for_each(|line| text.push_str(&line));
-    if count > NAMED {
-        *text += &format!("  … and {} more; --json lists all\n", count - NAMED);
+    lines.take(MAX_NAMED_FILE_COUNT).for_each(|line| text.push_str(&line));
+    if count > MAX_NAMED_FILE_COUNT {
+        *text += &format!("  … and {} more; --json lists all\n", count - MAX_NAMED_FILE_COUNT);
     }
 }
 
-/// A number with what it counts.
+/// Renders a number with its noun.
 pub(super) fn counted(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

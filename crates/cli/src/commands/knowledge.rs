@@ -1,4 +1,4 @@
-//! `lango knowledge`: what the librarian saved, for a person.
+//! `lango knowledge`: shows what the librarian saved.
 
 use lango_app::Stores;
 use lango_librarian::knowledge::{Category, Knowledge, KnowledgeSummary, KnowledgeVersion};
@@ -11,15 +11,15 @@ use super::{CommandContext, Printer, confirmed};
 use crate::arguments::{CategoryName, KnowledgeCommand};
 use crate::failure::{ExitStatus, Failure};
 
-/// Characters of a text in a list.
-const SHOWN: usize = 80;
+/// Limits the characters of a text in a list.
+const MAX_SHOWN_CHARACTERS: usize = 80;
 
 pub(crate) async fn knowledge(
     context: &CommandContext,
     command: KnowledgeCommand,
 ) -> Result<ExitStatus, Failure> {
     let Stores { database, .. } = context.app.open_stores().await?;
-    // Nothing is looked for by meaning here, so no model is needed.
+    // Nothing is searched by meaning here, so no embedding model is needed.
     let retrieval = Retrieval::open(database, None).await?;
     let knowledge = Knowledge::open(retrieval).await?;
     match command {
@@ -69,7 +69,7 @@ async fn list(
             .print("Nothing was saved yet. The librarian saves what you ask it to remember.\n");
     }
     let row = |one: &KnowledgeSummary| {
-        let mut text: String = visible(&one.content).chars().take(SHOWN).collect();
+        let mut text: String = visible(&one.content).chars().take(MAX_SHOWN_CHARACTERS).collect();
         if text.len() < one.content.len() {
             text.push('…');
         }

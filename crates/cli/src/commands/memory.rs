@@ -1,4 +1,4 @@
-//! `lango memory`: what is remembered about the user.
+//! `lango memory`: shows what is remembered about the user.
 
 use lango_app::{Stores, knowledge};
 use lango_chronicler::{
@@ -16,11 +16,11 @@ use crate::arguments::{MemoryCommand, MemoryFormat};
 use crate::display::one_line;
 use crate::failure::{ExitStatus, Failure};
 
-/// The longest text that is shown; memories are shorter.
+/// Limits the characters of a line; memories are shorter.
 const MAX_LINE_CHARACTERS: usize = 1_000;
 
-/// Observations and reflections in an export, the latest first.
-const EXPORTED: u32 = 100_000;
+/// Limits the observations and reflections in an export, the latest first.
+const MAX_EXPORT_COUNT: u32 = 100_000;
 
 #[derive(Serialize)]
 struct ForgottenView {
@@ -162,8 +162,8 @@ async fn forget(printer: Printer, memory: &Memory, id: &str, json: bool) -> Resu
 async fn export(printer: Printer, memory: &Memory, format: MemoryFormat) -> Result<(), Failure> {
     let view = ExportView {
         memories: memory.memories(true).await?,
-        observations: memory.observations(None, EXPORTED).await?,
-        reflections: memory.reflections(None, EXPORTED).await?,
+        observations: memory.observations(None, MAX_EXPORT_COUNT).await?,
+        reflections: memory.reflections(None, MAX_EXPORT_COUNT).await?,
     };
     if format == MemoryFormat::Json {
         return printer.json(&view);

@@ -1,4 +1,4 @@
-//! How far something long is: a bar on a terminal, a line now and then otherwise.
+//! Shows the progress of a long command: a bar on a terminal, else a line now and then.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
@@ -7,12 +7,12 @@ use lango_librarian::documents::IngestProgress;
 
 use crate::display::one_line;
 
-/// How often a bar is drawn.
-const BETWEEN_FRAMES: Duration = Duration::from_millis(100);
-/// How often a line is printed where there is no terminal.
-const BETWEEN_LINES: Duration = Duration::from_secs(10);
-/// The characters of a bar.
-const WIDTH: u64 = 24;
+/// Sets how often a bar is drawn.
+const FRAME_INTERVAL: Duration = Duration::from_millis(100);
+/// Sets how often a line is printed without a terminal.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+/// Sets the width of a bar.
+const BAR_CHARACTERS: u64 = 24;
 
 /// Shows progress on standard error.
 pub(super) struct Meter {
@@ -44,10 +44,10 @@ impl Meter {
         let now = Instant::now();
         let pause = match self.style {
             MeterStyle::Silent => return,
-            MeterStyle::Bar => BETWEEN_FRAMES,
-            MeterStyle::Lines => BETWEEN_LINES,
+            MeterStyle::Bar => FRAME_INTERVAL,
+            MeterStyle::Lines => LINE_INTERVAL,
         };
-        // Lines are for what takes long: the first one comes after a pause, too.
+        // Lines are for long commands: the first one comes after a pause, too.
         let since = self.last.unwrap_or(self.began);
         let first_frame = self.style == MeterStyle::Bar && self.last.is_none();
         if !first_frame && now.duration_since(since) < pause {
@@ -55,7 +55,7 @@ impl Meter {
         }
         self.last = Some(now);
         let elapsed = now.duration_since(self.began);
-        // With standard error closed there is nowhere to show it.
+        // With standard error closed, progress cannot be shown.
         let _ = match self.style {
             MeterStyle::Bar => {
                 self.drawn = true;
@@ -66,7 +66,7 @@ impl Meter {
         let _ = io::stderr().flush();
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn clear(&mut self) {
         if self.drawn {
             let _ = write!(io::stderr(), "\r\x1b[2K");
@@ -76,8 +76,9 @@ impl Meter {
 }
 
 fn bar(progress: &IngestProgress<'_>, elapsed: Duration) -> String {
-    let full = progress.done * WIDTH / progress.total.max(1);
-    let marks: String = (0..WIDTH).map(|place| if place < full { '█' } else { '░' }).collect();
+    let full = progress.done * BAR_CHARACTERS / progress.total.max(1);
+    let marks: String =
+        (0..BAR_CHARACTERS).map(|place| if place < full { '█' } else { '░' }).collect();
     let name = progress.current.rsplit('/').next().unwrap_or(progress.current);
     format!("{marks} {}  {}", figures(progress, elapsed), one_line(name, 24))
 }

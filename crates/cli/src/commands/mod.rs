@@ -41,7 +41,7 @@ use crate::failure::Failure;
 pub(crate) use crate::printer::Printer;
 use crate::terminal::Terminal;
 
-/// What every command is given: the configuration and where files are, and what prints.
+/// Holds what every command gets: the application and the printer.
 pub(crate) struct CommandContext {
     pub(crate) app: App,
     pub(crate) printer: Printer,
@@ -59,7 +59,7 @@ impl CommandContext {
     }
 }
 
-/// Asks a person for a yes. Without one at the terminal, whatever `what` says needs `--yes`.
+/// Asks the user to confirm. Without a terminal, the action that `what` names needs `--yes`.
 pub(crate) async fn confirmed(
     printer: Printer,
     question: &str,
@@ -68,7 +68,7 @@ pub(crate) async fn confirmed(
     asked(printer, question, &format!("{what} cannot be undone. Say --yes if you mean it")).await
 }
 
-/// Asks a person for a yes. Without one at the terminal, `otherwise` says what to do.
+/// Asks the user to confirm. Without a terminal, `otherwise` says what to do.
 pub(crate) async fn asked(
     printer: Printer,
     question: &str,

@@ -1,4 +1,4 @@
-//! `lango models`: which there are, and what works with one.
+//! `lango models`: lists models, and tests one.
 
 mod test;
 
@@ -42,7 +42,7 @@ struct Row {
 }
 
 impl Row {
-    /// The model that is part of the program: it has no window, and costs nothing.
+    /// Returns the row of the embedded model, which has no context window and costs nothing.
     fn embedded() -> Self {
         Self {
             id: EMBEDDED.to_owned(),
@@ -89,13 +89,13 @@ async fn list(
                     output_price: known.prices.map(|prices| prices.output),
                 }
             })),
-            // A server that was not asked for may well not be there.
+            // A default server that the user did not name may not run.
             Err(error) if only.is_some() || !server.is_guess() => failures.push(error.to_string()),
             Err(_) => {}
         }
     }
     let is_empty = rows.is_empty();
-    // It is chosen last, too.
+    // The embedded model is listed last, because it is chosen last.
     if only.is_none_or(|only| only == EMBEDDED) {
         rows.push(Row::embedded());
     }
@@ -113,7 +113,7 @@ async fn list(
             "{id} has no models. Load one there, or see all: lango models list"
         ))),
         (true, None) if !json => {
-            printer.note(&provider::nothing_set_up(config));
+            printer.note(&provider::missing_provider_message(config));
             Ok(ExitStatus::Success)
         }
         _ => Ok(ExitStatus::Success),

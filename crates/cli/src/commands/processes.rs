@@ -1,4 +1,4 @@
-//! `lango ps`: what runs in the background.
+//! `lango ps`: lists the commands that run in the background.
 
 use lango_app::Stores;
 use lango_operator::{ListedProcess, Records};

@@ -1,4 +1,4 @@
-//! `lango prompt show`: exactly what a model gets.
+//! `lango prompt show`: shows exactly what a model gets.
 
 use lango_app::{InspectOptions, Inspection, TeamOptions};
 use lango_model::{ContextBlock, estimate_tokens};
@@ -19,7 +19,7 @@ struct PromptView<'a> {
     instruction_tokens: u64,
     tools: Vec<ToolDeclaration>,
     tools_tokens: u64,
-    /// What the agent would be told beside its instruction.
+    /// The context that the agent would get besides its instruction.
     context: Vec<BlockView>,
     context_tokens: u64,
 }
@@ -53,7 +53,7 @@ pub(crate) async fn prompt(
     };
     let text = serde_json::to_string(&tools).map_err(std::io::Error::from)?;
     let session = session.unwrap_or_else(SessionId::generate);
-    let blocks = told(&inspection, name, &session, &message.join(" ")).await?;
+    let blocks = context_blocks(&inspection, name, &session, &message.join(" ")).await?;
     let view = PromptView {
         agent: name,
         instruction,
@@ -88,8 +88,9 @@ pub(crate) async fn prompt(
     Ok(ExitStatus::Success)
 }
 
-/// Returns what the agent would be told beside its instruction, if this was the user's message.
-async fn told(
+/// Returns the context that the agent would get besides its instruction, if this were the user's
+/// message.
+async fn context_blocks(
     inspection: &Inspection,
     agent: &str,
     session: &SessionId,

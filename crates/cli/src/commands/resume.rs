@@ -1,4 +1,4 @@
-//! `lango resume`: going on with what was interrupted.
+//! `lango resume`: continues an interrupted turn.
 
 use lango_store::UnfinishedTurn;
 

@@ -17,12 +17,12 @@ use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArgume
 use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
 use crate::person::person;
-use crate::terminal::{Answers, Terminal, TerminalApprover};
+use crate::terminal::{AnswerSource, Terminal, TerminalApprover};
 
-/// The longest line about a remote agent.
-pub(super) const NEWS_CHARACTERS: usize = 600;
+/// Limits the characters of a line about a remote agent.
+pub(super) const MAX_NOTICE_CHARACTERS: usize = 600;
 
-/// The most that is taken from standard input.
+/// Limits what is read from standard input.
 const MAX_INPUT_BYTES: u64 = 1024 * 1024;
 
 pub(crate) async fn run(
@@ -49,13 +49,13 @@ pub(crate) async fn run(
     Ok(followed.status)
 }
 
-/// Opens the team for the user of this terminal. Also returns where answers to approvals come from.
+/// Opens the team for the user of this terminal. Also returns the source of answers to approvals.
 pub(super) async fn open(
     context: &CommandContext,
     team: TeamArguments,
     approve: &ApproveArguments,
     terminal: Option<Terminal>,
-) -> Result<(RunningTeam, Answers), Failure> {
+) -> Result<(RunningTeam, AnswerSource), Failure> {
     let (team, models) = team_options(team);
     let person = person(approve.approve, terminal.clone());
     let options = OpenOptions { person, ..OpenOptions::new(team, models) };
@@ -65,14 +65,14 @@ pub(super) async fn open(
     Ok((assembly.runtime(Arc::new(approver)), answers))
 }
 
-/// Returns what the arguments say about the team and its models.
+/// Converts the arguments to the options of the team and its models.
 pub(super) fn team_options(arguments: TeamArguments) -> (TeamOptions, ModelOptions) {
     let TeamArguments { model, topology, max_rounds, workspace, record } = arguments;
     let models = ModelOptions::Choose { wanted: model, record };
     (TeamOptions { topology, workspace, max_rounds }, models)
 }
 
-/// Says what a user should know before anything else.
+/// Prints what a user should know first.
 pub(super) async fn tell_notices(printer: Printer, team: &RunningTeam) -> Result<(), Failure> {
     if printer.introduces() {
         team.notices().await?.iter().for_each(|notice| printer.introduce(notice));
@@ -80,20 +80,20 @@ pub(super) async fn tell_notices(printer: Printer, team: &RunningTeam) -> Result
     Ok(())
 }
 
-/// Waits for what follows from the turns, and ends what lives beside them.
+/// Waits for the work that follows the turns, and stops the background services.
 pub(super) async fn finish(printer: Printer, team: &RunningTeam) -> Result<(), Failure> {
     team.settle().await.iter().for_each(|error| printer.introduce(error));
     team.stop_servers().await;
     Ok(team.models.check_recording()?)
 }
 
-/// The first line of a run: what answers, and why.
+/// Returns the first line of a run: the model that answers, and why.
 pub(super) fn introduction(models: &ReadyModels, session: &SessionId) -> String {
     let choice = &models.choice;
     format!("{} ({}) · session {session}", choice.id, choice.why)
 }
 
-/// The conversation a message belongs to.
+/// Returns the session that a message belongs to.
 pub(super) async fn choose_session(
     journal: &Journal,
     choice: &SessionChoice,
@@ -119,7 +119,7 @@ pub(super) fn ambiguous(given: &str, found: &[SessionId]) -> Failure {
     Failure::usage(format!("{given:?} could be any of {}. Type more of it", names.join(", ")))
 }
 
-/// What the user said, and what came along on standard input.
+/// Returns the user's message and the text from standard input.
 fn message(words: &[String]) -> Result<(String, Option<String>), Failure> {
     let dash = words.iter().any(|word| word == "-");
     let text: Vec<&str> = words.iter().filter(|word| *word != "-").map(String::as_str).collect();

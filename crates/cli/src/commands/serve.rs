@@ -44,12 +44,12 @@ pub(crate) async fn serve(
     Ok(ExitStatus::Success)
 }
 
-/// Returns what shows a line to the operator of the machine, beside what is served.
+/// Returns a function that shows a line to the operator of the machine.
 pub(super) fn notice(printer: Printer) -> Notice {
     Arc::new(move |line: &str| printer.note(&lango_tool::visible(line)))
 }
 
-/// What is offered, and how one is let in.
+/// Describes the endpoints, and how a client authenticates.
 fn introduction(address: SocketAddr, owner: &OwnerToken) -> String {
     let mut text = format!("Lango serves at http://{address}\n");
     let places = [

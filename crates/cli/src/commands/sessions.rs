@@ -12,8 +12,8 @@ use super::{CommandContext, Printer, confirmed};
 use crate::arguments::SessionsCommand;
 use crate::failure::{ExitStatus, Failure};
 
-/// Events read at a time.
-const PAGE: u32 = 500;
+/// Sets how many events are read at a time.
+const PAGE_SIZE: u32 = 500;
 
 #[derive(Serialize)]
 struct SessionView<'a> {
@@ -139,11 +139,11 @@ async fn page(
     session: &SessionId,
     after: u64,
 ) -> Result<Option<(Vec<Event>, u64)>, Failure> {
-    let events = journal.events(session, after, PAGE).await?;
+    let events = journal.events(session, after, PAGE_SIZE).await?;
     Ok(events.last().map(|event| event.seq).map(|last| (events, last)))
 }
 
-/// An event as a person reads it.
+/// Renders an event for the user.
 fn line(event: &Event) -> Option<String> {
     let author = event.author.as_deref().unwrap_or("?");
     let indent = if event.branch.is_some() { "    " } else { "" };

@@ -1,4 +1,4 @@
-//! `lango skills` and `lango trust`: what the operator was taught, and who may teach it.
+//! `lango skills` and `lango trust`: the operator's skills, and the directories that may add some.
 
 use lango_app::{Stores, config, find_skills, find_workspace, is_trusted, knowledge};
 use lango_librarian::skills::{Draft, Drafts};
@@ -68,10 +68,10 @@ struct DraftView<'a> {
     files: &'a [(String, String)],
 }
 
-/// Either kind, in one list.
+/// An entry of the list: a skill, or a draft that waits for approval.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Listed<'a> {
+enum SkillListEntry<'a> {
     Usable(SkillView<'a>),
     Waiting(DraftView<'a>),
 }
@@ -83,7 +83,7 @@ impl<'a> DraftView<'a> {
     }
 }
 
-/// All of a draft, as it would be used.
+/// Renders a whole draft, as it would be used.
 fn shown(draft: &Draft) -> String {
     let file = |(path, text): &(String, String)| {
         let text = text.strip_suffix('\n').unwrap_or(text);
@@ -144,8 +144,8 @@ fn list(
 ) -> Result<(), Failure> {
     let views: Vec<SkillView<'_>> = skills.found.iter().map(|skill| view(skill, records)).collect();
     if json {
-        let usable = views.into_iter().map(Listed::Usable);
-        let waiting = drafts.iter().map(|draft| Listed::Waiting(DraftView::of(draft)));
+        let usable = views.into_iter().map(SkillListEntry::Usable);
+        let waiting = drafts.iter().map(|draft| SkillListEntry::Waiting(DraftView::of(draft)));
         return printer.json(&usable.chain(waiting).collect::<Vec<_>>());
     }
     let mut text = if views.is_empty() {

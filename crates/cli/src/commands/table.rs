@@ -1,6 +1,6 @@
-//! Columns for people.
+//! Tables for the terminal.
 
-/// Rows with aligned columns; the last column is as long as it is.
+/// Renders rows with aligned columns; the last column is not padded.
 pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let columns = header.len();
     let mut widths: Vec<usize> = header.iter().map(|title| title.chars().count()).collect();

@@ -1,4 +1,4 @@
-//! Following one turn to its end: events to the display, signals to the turn.
+//! Follows one turn to its end: passes events to the display, and signals to the turn.
 
 use std::time::Duration;
 
@@ -12,23 +12,23 @@ use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
 
 /// Limits how long a stopped turn waits for a reader that does not read.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const FINAL_OUTPUT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Says how a turn ended.
-pub(super) struct Followed {
+pub(super) struct FollowedTurn {
     pub(super) outcome: Outcome,
     pub(super) status: ExitStatus,
 }
 
-/// Shows a turn until it ends. The first Ctrl-C stops the turn and waits for its account; a
-/// second one leaves at once.
+/// Shows a turn until it ends. The first Ctrl-C stops the turn and waits for its report; a second
+/// one leaves at once.
 ///
-/// What is shown is written on a thread of its own. A reader may take its time, or stop reading:
-/// the session is kept meanwhile, and signals are heard.
+/// Output is written on a thread of its own. If the reader is slow or stops reading, the session is
+/// still held, and signals are handled.
 pub(super) async fn follow(
     mut handle: TurnHandle,
     display: Display,
-) -> Result<(Followed, Display), Failure> {
+) -> Result<(FollowedTurn, Display), Failure> {
     let mut signals = Signals::new()?;
     let screen = Screen::new(display);
     let mut waiting: Option<Event> = None;
@@ -44,7 +44,7 @@ pub(super) async fn follow(
                 handle.cancel();
             }
             permit = screen.events.reserve(), if waiting.is_some() && stopped.is_none() => {
-                // What cannot be shown, because the reader has gone, is still recorded.
+                // An event that cannot be shown, because the reader has gone, is still recorded.
                 if let (Ok(permit), Some(event)) = (permit, waiting.take()) {
                     permit.send(event);
                 }
@@ -62,7 +62,7 @@ pub(super) async fn follow(
         }
     }
     let outcome = match handle.outcome().await {
-        // Stopped before its turn came: nothing was begun.
+        // The turn was stopped while it waited for the session: it had not begun.
         Err(error @ TurnError::SessionBusy { .. }) if stopped.is_some() => {
             let status = stopped.unwrap_or(ExitStatus::Interrupted);
             return Err(Failure { status, message: error.to_string() });
@@ -71,7 +71,7 @@ pub(super) async fn follow(
     };
     let status = stopped.unwrap_or_else(|| ExitStatus::of(&outcome));
     let display = screen.finish(&outcome, &mut signals, stopped).await?;
-    Ok((Followed { outcome, status }, display))
+    Ok((FollowedTurn { outcome, status }, display))
 }
 
 /// The display, on a thread that may wait for its reader.
@@ -81,11 +81,11 @@ struct Screen {
 }
 
 impl Screen {
-    /// Events that may wait for the reader.
-    const LAG: usize = 64;
+    /// Limits the events that may wait for the reader.
+    const MAX_PENDING_EVENT_COUNT: usize = 64;
 
     fn new(mut display: Display) -> Self {
-        let (events, mut arriving) = mpsc::channel(Self::LAG);
+        let (events, mut arriving) = mpsc::channel(Self::MAX_PENDING_EVENT_COUNT);
         let thread = tokio::task::spawn_blocking(move || {
             while let Some(event) = arriving.blocking_recv() {
                 let _ = display.event(&event);
@@ -95,8 +95,8 @@ impl Screen {
         Self { events, thread }
     }
 
-    /// Shows how the turn ended, once everything before it is shown. A user who stopped the turn, or
-    /// stops now, does not wait for ever.
+    /// Shows how the turn ended, once everything before it is shown. A user who stopped the turn,
+    /// or stops now, does not wait for ever.
     async fn finish(
         self,
         outcome: &Outcome,
@@ -107,7 +107,7 @@ impl Screen {
         let timeout = async {
             match stopped {
                 Some(status) => {
-                    tokio::time::sleep(LAST_WORDS).await;
+                    tokio::time::sleep(FINAL_OUTPUT_TIMEOUT).await;
                     status
                 }
                 None => std::future::pending().await,

@@ -1,4 +1,4 @@
-//! `lango undo`: files as they were before a turn.
+//! `lango undo`: restores files as they were before a turn.
 
 use std::path::PathBuf;
 

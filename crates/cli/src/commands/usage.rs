@@ -1,4 +1,4 @@
-//! `lango usage`: what the models read, wrote and cost.
+//! `lango usage`: shows the tokens and the cost of models.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,18 +15,18 @@ use crate::arguments::{UsageArguments, UsageBy};
 use crate::failure::{ExitStatus, Failure};
 
 /// Limits how far back usage is counted by default.
-const DAYS: u32 = 30;
+const DEFAULT_DAYS: u32 = 30;
 
 /// Calls that were added up.
 #[derive(Debug, Default, Serialize)]
 struct Sum {
-    /// What they have in common.
+    /// The value that the calls are grouped by.
     #[serde(skip_serializing_if = "Option::is_none")]
     of: Option<String>,
     calls: u64,
     #[serde(flatten)]
     usage: Usage,
-    /// Of the calls, those whose figures are our own estimate.
+    /// The calls whose figures are our own estimate.
     estimated_calls: u64,
     /// US dollars of the calls whose price is known.
     known_cost: Cost,
@@ -82,7 +82,7 @@ pub(crate) async fn usage(
     let prices = PriceList::new(config)?;
     let journal = context.app.open_stores().await?.journal;
     let session = session(&journal, &arguments).await?;
-    let days = arguments.days.or_else(|| session.is_none().then_some(DAYS));
+    let days = arguments.days.or_else(|| session.is_none().then_some(DEFAULT_DAYS));
     let since = days.map_or(Timestamp::from_microseconds(0), days_ago);
     let events = journal.usage(session.as_ref(), since).await?;
     let report = report(&events, arguments.by, &prices);
@@ -134,7 +134,7 @@ fn group(event: &Event, by: UsageBy, provider: &str, model: &str) -> String {
         UsageBy::Model => format!("{provider}/{model}"),
         UsageBy::Agent => agent.to_owned(),
         UsageBy::Session => event.session.to_string(),
-        // Times sort as they happened.
+        // The ids sort by time.
         UsageBy::Turn => format!("{} {}", event.session, event.turn),
         UsageBy::Call => {
             let step = event.step.unwrap_or(0);
@@ -167,7 +167,7 @@ fn text(report: &Report, by: UsageBy) -> String {
     text
 }
 
-/// `1234567` as `1,234,567`.
+/// Renders `1234567` as `1,234,567`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

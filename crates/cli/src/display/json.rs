@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use lango_protocol::{Event, EventBody, Outcome, SessionId, TurnId, Usage};
 use serde::Serialize;
 
-/// One JSON object at the end.
+/// Prints one JSON object at the end.
 #[derive(Debug, Default)]
 pub(crate) struct JsonDisplay {
     answer: Option<Answer>,
@@ -62,7 +62,7 @@ impl JsonDisplay {
     }
 }
 
-/// One JSON object on one line.
+/// Prints one JSON object on one line.
 pub(crate) fn print_line(value: &impl Serialize) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     serde_json::to_writer(&mut stdout, value)?;

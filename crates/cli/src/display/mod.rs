@@ -1,5 +1,4 @@
-//! What a person or a program sees of a turn: progress on standard error, the answer on standard
-//! output.
+//! Shows a turn to a user or a program: progress on standard error, the answer on standard output.
 
 mod json;
 mod style;
@@ -13,17 +12,18 @@ use lango_protocol::{CallId, Event, EventBody, Outcome};
 
 use crate::arguments::{OutputArguments, OutputFormat};
 
-use crate::terminal::Answers;
+use crate::terminal::AnswerSource;
 
 pub(crate) use style::{Style, one_line, printable};
 
 /// Shows the events of a turn.
 pub(crate) struct Display {
     format: Format,
-    /// Who answers when an approval is asked for. The question is shown here, in its place among
-    /// the other events; the approver only waits for the answer.
-    answers: Answers,
-    /// Questions that wait for an answer. Only the first is shown at once: what is typed then answers it.
+    /// The source of answers to approvals. The question is shown here, in its place among the other
+    /// events; the approver only waits for the answer.
+    answers: AnswerSource,
+    /// Questions that wait for an answer. Only the first is shown at once: what is typed then
+    /// answers it.
     open_questions: BTreeSet<CallId>,
 }
 
@@ -34,7 +34,11 @@ enum Format {
 }
 
 impl Display {
-    pub(crate) fn new(arguments: &OutputArguments, answers: Answers, prices: PriceList) -> Self {
+    pub(crate) fn new(
+        arguments: &OutputArguments,
+        answers: AnswerSource,
+        prices: PriceList,
+    ) -> Self {
         let format = match arguments.output_format {
             OutputFormat::Text => Format::Text(text::TextDisplay::new(arguments.quiet, prices)),
             OutputFormat::Json => Format::Json(json::JsonDisplay::default()),
@@ -43,8 +47,8 @@ impl Display {
         Self { format, answers, open_questions: BTreeSet::new() }
     }
 
-    /// For a conversation at a terminal.
-    pub(crate) fn chat(answers: Answers, prices: PriceList) -> Self {
+    /// Returns the display of a conversation at a terminal.
+    pub(crate) fn chat(answers: AnswerSource, prices: PriceList) -> Self {
         let format = Format::Text(text::TextDisplay::new(false, prices));
         Self { format, answers, open_questions: BTreeSet::new() }
     }
@@ -61,7 +65,7 @@ impl Display {
         }?;
         match &event.body {
             EventBody::ApprovalRequested { call, tool, summary, always, .. }
-                if self.answers == Answers::Here =>
+                if self.answers == AnswerSource::Here =>
             {
                 self.open_questions.insert(call.clone());
                 if self.open_questions.len() > 1 {
@@ -73,14 +77,16 @@ impl Display {
                 self.open_questions.remove(call);
                 Ok(())
             }
-            EventBody::ApprovalRequested { call, .. } if self.answers == Answers::OtherProcess => {
+            EventBody::ApprovalRequested { call, .. }
+                if self.answers == AnswerSource::OtherProcess =>
+            {
                 waiting(call)
             }
             _ => Ok(()),
         }
     }
 
-    /// The turn is over.
+    /// Shows the end of a turn.
     pub(crate) fn finish(&mut self, outcome: &Outcome) -> io::Result<()> {
         match &mut self.format {
             Format::Text(display) => display.finish(outcome),
@@ -90,7 +96,7 @@ impl Display {
     }
 }
 
-/// The question to a person, always on standard error.
+/// Shows a question to the user, always on standard error.
 pub(crate) fn ask(agent: &str, tool: &str, summary: &str, always: &[String]) -> io::Result<()> {
     let effect: String = summary.lines().map(|line| format!("    {line}\n")).collect();
     let mut stderr = io::stderr().lock();

@@ -1,16 +1,16 @@
-//! Colour, where there is a terminal that wants it.
+//! Colours text for terminals that support it.
 
 use std::env;
 use std::io::IsTerminal;
 
-/// Whether to colour.
+/// Tells whether to colour text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Style {
     colour: bool,
 }
 
 impl Style {
-    /// For a stream: only a terminal, and never with `NO_COLOR`.
+    /// Returns the style of a stream: coloured only for a terminal, and never with `NO_COLOR`.
     pub(crate) fn of(stream: &impl IsTerminal) -> Self {
         let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -42,7 +42,7 @@ impl Style {
     }
 }
 
-/// Text from a model, a tool or a file on one line, without what a terminal would act on.
+/// Renders text from a model, a tool or a file on one line, without terminal control characters.
 pub(crate) fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::new();
     for (count, character) in text.chars().enumerate() {
@@ -55,7 +55,7 @@ pub(crate) fn one_line(text: &str, limit: usize) -> String {
     line
 }
 
-/// Text as it is, without what a terminal would act on.
+/// Returns the text without terminal control characters.
 pub(crate) fn printable(text: &str) -> String {
     let keep = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
     text.chars().filter(keep).collect()

@@ -1,4 +1,4 @@
-//! Output for people.
+//! Output for the terminal.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -8,19 +8,19 @@ use lango_protocol::{CallStatus, Event, EventBody, Outcome, OutcomeStatus, RUNTI
 
 use super::style::{Style, one_line, printable};
 
-/// Progress on standard error as it happens, the answer on standard output. At a terminal the
-/// answer is streamed; in a pipe it comes whole, so that nothing else is ever in it.
+/// Shows progress on standard error as it happens, and the answer on standard output. At a terminal
+/// the answer is streamed; in a pipe it comes whole, so that nothing else is ever in it.
 #[derive(Debug)]
 pub(crate) struct TextDisplay {
     quiet: bool,
     streams: bool,
     style: Style,
-    /// Who was streamed last, in which step.
+    /// The agent and the step that were streamed last.
     streamed: Option<(String, u32)>,
-    /// The streamed line has no end yet.
+    /// True while the streamed line has no end.
     open_line: bool,
     prices: PriceList,
-    /// What the model calls of the turn have cost so far, where that is known.
+    /// The costs of the turn's model calls so far, if they are known.
     costs: Vec<Option<Cost>>,
 }
 
@@ -77,7 +77,7 @@ impl TextDisplay {
                 self.progress(&style.warn(&format!("  no transfer to {requested:?}")))
             }
             EventBody::Setback { model, fault, next, wait_milliseconds, .. } => {
-                // What was streamed of this step is void: it is named again and begins anew.
+                // The streamed text of this step is void: the step is named again and starts over.
                 self.streamed = None;
                 let line = setback(model, fault, next, *wait_milliseconds);
                 self.progress(&style.warn(&line))
@@ -109,11 +109,11 @@ impl TextDisplay {
         if !self.streams {
             return Ok(());
         }
-        let voice = (author.to_owned(), step);
-        if self.streamed.as_ref() != Some(&voice) {
+        let speaker = (author.to_owned(), step);
+        if self.streamed.as_ref() != Some(&speaker) {
             self.end_line()?;
             self.progress(&format!("{}:", self.style.name(author)))?;
-            self.streamed = Some(voice);
+            self.streamed = Some(speaker);
         }
         self.open_line = true;
         let mut stdout = io::stdout().lock();
@@ -123,8 +123,8 @@ impl TextDisplay {
 
     fn message(&mut self, event: &Event, author: &str, text: &str, answer: bool) -> io::Result<()> {
         self.end_line()?;
-        let voice = (author.to_owned(), event.step.unwrap_or(0));
-        if self.streamed.as_ref() == Some(&voice) {
+        let speaker = (author.to_owned(), event.step.unwrap_or(0));
+        if self.streamed.as_ref() == Some(&speaker) {
             return Ok(());
         }
         if !answer {
@@ -160,7 +160,7 @@ impl TextDisplay {
         };
         let calls = work.spent.model_calls;
         let tools = work.spent.tool_calls;
-        // Nothing is said of a turn whose cost is not wholly known.
+        // No cost is shown for a turn whose cost is not completely known.
         let costs = std::mem::take(&mut self.costs);
         let known = costs.iter().copied().sum::<Option<Cost>>().filter(|_| !costs.is_empty());
         let cost = known.map(|cost| format!(" · {cost}"));

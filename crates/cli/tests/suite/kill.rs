@@ -78,8 +78,9 @@ async fn killed_at_200_random_points_on_postgresql_a_turn_loses_and_repeats_noth
 }
 
 async fn kill_many(backend: Backend) {
-    let server =
-        ScriptedServer::start_without_history(Script::parse("kill", SCRIPT).unwrap()).await.unwrap();
+    let server = ScriptedServer::start_without_history(Script::parse("kill", SCRIPT).unwrap())
+        .await
+        .unwrap();
     let world = World { base_url: server.base_url(), backend };
     // How long an undisturbed run takes decides where the kills fall; the first one also makes
     // the tables.

@@ -1,11 +1,11 @@
-//! The time that decisions take.
+//! Measures the time that decisions take.
 
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-/// Started before a decision.
+/// A clock that is started before a decision.
 pub(crate) struct Clock {
     wall: Instant,
     processor: Duration,
@@ -13,9 +13,9 @@ pub(crate) struct Clock {
 
 /// The time that something took.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spent {
+pub(crate) struct ElapsedTime {
     pub(crate) wall: Duration,
-    /// Of all threads of the process.
+    /// The processor time of all threads of the process.
     pub(crate) processor: Duration,
 }
 
@@ -24,9 +24,9 @@ impl Clock {
         Self { wall: Instant::now(), processor: processor_time() }
     }
 
-    pub(crate) fn stop(&self) -> Spent {
+    pub(crate) fn stop(&self) -> ElapsedTime {
         let processor = processor_time().saturating_sub(self.processor);
-        Spent { wall: self.wall.elapsed(), processor }
+        ElapsedTime { wall: self.wall.elapsed(), processor }
     }
 }
 
@@ -36,33 +36,35 @@ fn processor_time() -> Duration {
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
-/// The time of many decisions.
+/// Collects the times of many decisions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Times {
-    all: Vec<Spent>,
+    all: Vec<ElapsedTime>,
 }
 
-/// Half of the decisions took no longer than `median`, 95 of 100 no longer than `p95`.
+/// Holds figures of times: half of the decisions took no longer than `median`, 95 of 100 no longer
+/// than `p95`.
 #[derive(Debug, Clone, Serialize)]
 pub struct TimeFigures {
-    /// How many decisions were timed.
+    /// The number of timed decisions.
     pub decisions: usize,
     /// The median of the wall time.
     pub median_milliseconds: Option<f64>,
     /// The wall time that 95 of 100 stay within.
     pub p95_milliseconds: Option<f64>,
-    /// The median of the processor time; none where the model runs in another process.
+    /// The median of the processor time; `None` if the model runs in another process.
     pub median_cpu_milliseconds: Option<f64>,
     /// The processor time that 95 of 100 stay within.
     pub p95_cpu_milliseconds: Option<f64>,
 }
 
 impl Times {
-    pub(crate) fn add(&mut self, spent: Spent) {
+    pub(crate) fn add(&mut self, spent: ElapsedTime) {
         self.all.push(spent);
     }
 
-    /// `runs_here`: the work is done by this process, so that its processor time says something.
+    /// Returns the figures. `runs_here` says that this process does the work, so that its processor
+    /// time counts.
     pub(crate) fn figures(&self, runs_here: bool) -> TimeFigures {
         let wall = sorted(self.all.iter().map(|spent| spent.wall));
         let here = self.all.iter().filter(|_| runs_here);
@@ -83,13 +85,13 @@ fn sorted(times: impl Iterator<Item = Duration>) -> Vec<Duration> {
     times
 }
 
-/// The time that so many percent are not above.
+/// Returns the time that this percentage of the values does not exceed.
 fn at(sorted: &[Duration], percent: usize) -> Option<f64> {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).map(|time| milliseconds(*time))
 }
 
-/// With three digits: a microsecond is enough.
+/// Converts to milliseconds, rounded to a microsecond.
 pub(crate) fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
@@ -104,7 +106,7 @@ mod tests {
         assert_eq!(times.figures(true).median_milliseconds, None);
         for milliseconds in (1..=100).rev() {
             let wall = Duration::from_millis(milliseconds);
-            times.add(Spent { wall, processor: wall / 2 });
+            times.add(ElapsedTime { wall, processor: wall / 2 });
         }
         let figures = times.figures(true);
         assert_eq!(

@@ -1,17 +1,18 @@
-//! The arguments of a call against those of a label.
+//! Compares the arguments of a call with those of a label.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-/// Whether all arguments are there, none is too much, and all are equal: texts without regard to
-/// case and to white space around them, lists without regard to order. What is null is not there.
+/// Tells whether all arguments are present, none is extra, and all are equal: texts without regard
+/// to case and to white space around them, lists without regard to order. A null value counts as
+/// absent.
 pub(super) fn are_equal(wanted: &Map<String, Value>, got: &Map<String, Value>) -> bool {
     given(wanted) == given(got)
 }
 
-/// How much of the words is the same, from 0 to 1: for each parameter that either side has the F1
-/// of the words, and of these the mean. Nothing against nothing is 1.
+/// Returns the share of equal words, from 0 to 1: for each parameter that either side has the F1 of
+/// the words, and of these the mean. Nothing against nothing is 1.
 pub(super) fn overlap(wanted: &Map<String, Value>, got: &Map<String, Value>) -> f64 {
     let (wanted, got) = (given(wanted), given(got));
     let names: BTreeSet<&String> = wanted.keys().chain(got.keys()).collect();
@@ -25,7 +26,7 @@ pub(super) fn overlap(wanted: &Map<String, Value>, got: &Map<String, Value>) -> 
     }
 }
 
-/// The arguments in the form in which they are compared.
+/// Normalizes arguments for the comparison.
 fn given(arguments: &Map<String, Value>) -> BTreeMap<String, Value> {
     let there = arguments.iter().filter(|(_, value)| !value.is_null());
     there.map(|(name, value)| (name.clone(), folded(value))).collect()
@@ -47,7 +48,7 @@ fn folded(value: &Value) -> Value {
     }
 }
 
-/// The words of a value, with how often each is there. What has no letter and no digit is one word.
+/// Counts the words of a value. A text without a letter or digit is one word.
 fn words(value: &Value) -> BTreeMap<String, u32> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -71,7 +72,7 @@ fn words(value: &Value) -> BTreeMap<String, u32> {
     all
 }
 
-/// Twice what is common, of all words of both sides.
+/// Returns the F1 score: twice the common words, divided by the words of both sides.
 fn f1(wanted: &BTreeMap<String, u32>, got: &BTreeMap<String, u32>) -> f64 {
     let total: u32 = wanted.values().chain(got.values()).sum();
     if total == 0 {

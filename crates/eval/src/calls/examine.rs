@@ -1,4 +1,4 @@
-//! Asking a model what it would do about a request, as the orchestrator and as the specialist that it
+//! Asks a model what it would do about a request, as the orchestrator and as the specialist that it
 //! chose.
 
 use lango_embedded::EMBEDDED;
@@ -9,8 +9,8 @@ use lango_model::{
 use lango_protocol::{TRANSFER_TOOL, TransferArguments, marker};
 use serde_json::{Map, Value};
 
-use super::clock::{Clock, Spent};
-use super::team::{NOBODY, Part, Team};
+use super::clock::{Clock, ElapsedTime};
+use super::team::{NO_AGENT, Part, Team};
 use crate::reply::{ModelReply, collect_reply};
 
 /// Asks one model about requests.
@@ -19,40 +19,40 @@ pub struct Examiner<'a> {
     pub team: &'a Team,
     /// The model.
     pub model: &'a dyn Model,
-    /// How it should answer.
+    /// The options of its replies.
     pub options: Options,
-    /// The model that was chosen. Where the embedded model decides instead, that is the fast path.
+    /// The chosen model. If the embedded model decides instead, that is the fast path.
     pub id: &'a ModelId,
 }
 
-/// What a model would do about a request.
+/// The decision of a model about a request.
 #[derive(Debug, Default)]
-pub(crate) struct Observed {
-    /// Who it thinks it is for, `none` for small talk; also where it asks before it acts.
+pub(crate) struct ObservedDecision {
+    /// The agent that it chose, `none` for small talk; also set if it asks before it acts.
     pub(crate) agent: Option<String>,
-    /// Which tool it thinks is meant; also where it asks before it acts.
+    /// The tool that it chose; also set if it asks before it acts.
     pub(crate) tool: Option<String>,
-    /// Of the first call.
+    /// The arguments of the first call.
     pub(crate) arguments: Option<Map<String, Value>>,
     /// The tools that it really called.
     pub(crate) called: Vec<String>,
-    /// It asked the user something instead.
+    /// True if it asked the user something instead.
     pub(crate) asked: bool,
     /// The parameter that it asked for.
     pub(super) lacks: Option<String>,
-    /// The fast path made the transfer, and not the model.
+    /// True if the fast path made the transfer, not the model.
     pub(crate) routed: bool,
-    /// What it said last, where that was words.
+    /// Its last text.
     pub(crate) said: String,
-    pub(crate) as_orchestrator: Option<Spent>,
-    pub(crate) as_specialist: Option<Spent>,
+    pub(crate) as_orchestrator: Option<ElapsedTime>,
+    pub(crate) as_specialist: Option<ElapsedTime>,
 }
 
 impl Examiner<'_> {
-    /// An error is one that the next request would meet, too. A reply that cannot be used is no
-    /// decision.
-    pub(crate) async fn examine(&self, text: &str) -> Result<Observed, ModelError> {
-        let mut observed = Observed::default();
+    /// Asks the model. Fails only with an error that the next request would get, too. A reply that
+    /// cannot be used is no decision.
+    pub(crate) async fn examine(&self, text: &str) -> Result<ObservedDecision, ModelError> {
+        let mut observed = ObservedDecision::default();
         let colleagues = self.team.colleagues.clone();
         let message = UserMessage::new(text);
         let request = ModelRequest {
@@ -66,10 +66,11 @@ impl Examiner<'_> {
         let by = heard.by.as_ref().map(|by| by.provider.as_str());
         observed.routed = by == Some(EMBEDDED) && self.id.provider != EMBEDDED;
         if heard.calls.is_empty() {
-            self.words_of_orchestrator(&mut observed, heard.text);
+            self.read_orchestrator_text(&mut observed, heard.text);
             return Ok(observed);
         }
-        // An agent that makes a call without an owner, or transfers to an agent that does not exist, has decided nothing.
+        // A call of a tool without an owner, or a transfer to an agent that does not exist, is no
+        // decision.
         let Some(transfer) = first_transfer(&heard.calls) else { return Ok(observed) };
         let Some(specialist) = self.team.specialist(&transfer.agent_name) else {
             return Ok(observed);
@@ -86,7 +87,7 @@ impl Examiner<'_> {
         let (heard, spent) = self.ask(request).await?;
         observed.as_specialist = Some(spent);
         if let Some(heard) = heard {
-            self.reply_of_specialist(&mut observed, heard);
+            self.read_specialist_reply(&mut observed, heard);
         }
         Ok(observed)
     }
@@ -101,30 +102,33 @@ impl Examiner<'_> {
         }
     }
 
-    /// None for a reply that is of no use.
-    async fn ask(&self, request: ModelRequest) -> Result<(Option<ModelReply>, Spent), ModelError> {
+    /// Asks the model; returns `None` for a reply that cannot be used.
+    async fn ask(
+        &self,
+        request: ModelRequest,
+    ) -> Result<(Option<ModelReply>, ElapsedTime), ModelError> {
         let clock = Clock::start();
         let heard = collect_reply(self.model, request).await;
         let spent = clock.stop();
         match heard {
             Ok(heard) => Ok((Some(heard), spent)),
-            Err(error) if is_of_the_model(error.fault) => Ok((None, spent)),
+            Err(error) if is_model_fault(error.fault) => Ok((None, spent)),
             Err(error) => Err(error),
         }
     }
 
-    fn words_of_orchestrator(&self, observed: &mut Observed, text: String) {
+    fn read_orchestrator_text(&self, observed: &mut ObservedDecision, text: String) {
         if marker::question(&text).is_some() {
             observed.asked = true;
             self.read_question(observed, &text);
             observed.agent = observed.tool.as_deref().and_then(|tool| self.owner(tool));
         } else if !text.trim().is_empty() {
-            observed.agent = Some(NOBODY.to_owned());
+            observed.agent = Some(NO_AGENT.to_owned());
         }
         observed.said = text;
     }
 
-    fn reply_of_specialist(&self, observed: &mut Observed, heard: ModelReply) {
+    fn read_specialist_reply(&self, observed: &mut ObservedDecision, heard: ModelReply) {
         if let Some(first) = heard.calls.first() {
             observed.tool = Some(first.name.clone());
             observed.arguments = serde_json::from_str(&first.arguments).ok();
@@ -140,9 +144,9 @@ impl Examiner<'_> {
         self.team.tool(tool).map(|tool| tool.agent.clone())
     }
 
-    /// The first tool that a question names is what the model took the request for. Where it is the
+    /// Reads the model's question. The first tool that it names is the model's choice; if it is the
     /// only one, a parameter after it is what the model did not find.
-    fn read_question(&self, observed: &mut Observed, question: &str) {
+    fn read_question(&self, observed: &mut ObservedDecision, question: &str) {
         let named: Vec<&str> = question.split('`').skip(1).step_by(2).collect();
         let mut tools = named.iter().filter_map(|name| Some((*name, self.team.tool(name)?)));
         let Some((name, tool)) = tools.next() else { return };
@@ -159,7 +163,7 @@ fn first_transfer(calls: &[RequestedCall]) -> Option<TransferArguments> {
     TransferArguments::from_json(&transfer.arguments).ok()
 }
 
-/// Whether an error says something about the model's reply to this request alone.
-fn is_of_the_model(fault: Fault) -> bool {
+/// Tells whether an error concerns only the model's reply to this request.
+fn is_model_fault(fault: Fault) -> bool {
     matches!(fault, Fault::ContentRefused | Fault::OutputLimit | Fault::Malformed)
 }

@@ -4,14 +4,14 @@ use serde::Serialize;
 
 use super::clock::TimeFigures;
 
-/// How many of how many.
+/// A share: a count of a total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Share {
-    /// None of nothing.
+    /// The percentage; `None` if the total is zero.
     pub percent: Option<f64>,
-    /// How many.
+    /// The count.
     pub count: u32,
-    /// Of how many.
+    /// The total.
     pub of: u32,
 }
 
@@ -32,15 +32,15 @@ pub fn shown(percent: Option<f64>) -> String {
     percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1}"))
 }
 
-/// With two digits: there are never so many requests that more would say something.
+/// Rounds to two digits: there are never enough requests for more to be significant.
 pub(super) fn rounded(percent: f64) -> f64 {
     (percent * 100.0).round() / 100.0
 }
 
-/// About a set of requests. `docs/models.md` says what each figure means.
+/// Holds the figures of a set of requests. `docs/models.md` says what each figure means.
 #[derive(Debug, Clone, Serialize)]
 pub struct Figures {
-    /// How many requests there are.
+    /// The number of requests.
     pub requests: u32,
     /// Of all.
     pub agent_right: Share,

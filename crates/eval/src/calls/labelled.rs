@@ -1,4 +1,4 @@
-//! Requests with what they mean, one JSON object in a line.
+//! Reads labelled requests, one JSON object in a line.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
@@ -7,45 +7,45 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::team::{NOBODY, Team};
+use super::team::{NO_AGENT, Team};
 use crate::EvalError;
 
-/// The most bytes of a line.
+/// Limits the bytes of a line.
 const MAX_LINE_BYTES: u64 = 1024 * 1024;
-/// The most requests of a file.
+/// Limits the requests of a file.
 const MAX_REQUEST_COUNT: usize = 100_000;
 
-/// A request and what it means.
+/// A request and its label.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Labelled {
+pub struct LabelledRequest {
     pub(crate) text: String,
-    /// One of the team, or `none` for small talk.
+    /// An agent of the team, or `none` for small talk.
     pub(crate) agent: String,
     #[serde(default)]
     pub(crate) tool: Option<String>,
     #[serde(default, rename = "args")]
     arguments: Option<Map<String, Value>>,
-    /// How hard it is, in a word.
+    /// The level of difficulty, in a word.
     #[serde(default)]
     pub(crate) level: Option<String>,
 }
 
-impl Labelled {
+impl LabelledRequest {
     pub(crate) fn arguments(&self) -> Map<String, Value> {
         self.arguments.clone().unwrap_or_default()
     }
 
     pub(super) fn is_small_talk(&self) -> bool {
-        self.agent == NOBODY
+        self.agent == NO_AGENT
     }
 }
 
-/// Returns the requests of all files, as many as are wanted.
+/// Reads the requests of all files, up to the wanted number.
 pub fn read_requests(
     files: &[PathBuf],
     limit: Option<u32>,
     team: &Team,
-) -> Result<Vec<Labelled>, EvalError> {
+) -> Result<Vec<LabelledRequest>, EvalError> {
     let mut requests = Vec::new();
     for file in files {
         requests.extend(read(file, team)?);
@@ -60,13 +60,13 @@ pub fn read_requests(
 }
 
 /// Returns the tools in labels that the team does not have: such labels cannot be right.
-pub fn unknown_tools<'a>(requests: &'a [Labelled], team: &Team) -> Vec<&'a str> {
+pub fn unknown_tools<'a>(requests: &'a [LabelledRequest], team: &Team) -> Vec<&'a str> {
     let named = requests.iter().filter_map(|request| request.tool.as_deref());
     named.filter(|tool| team.tool(tool).is_none()).collect()
 }
 
-/// Reads a file. What is wrong with it is said with the number of the line.
-fn read(path: &Path, team: &Team) -> Result<Vec<Labelled>, EvalError> {
+/// Reads a file. An error names the line.
+fn read(path: &Path, team: &Team) -> Result<Vec<LabelledRequest>, EvalError> {
     let name = path.display().to_string();
     let unreadable =
         |error: std::io::Error| EvalError::Requests(format!("cannot read {name}: {error}"));
@@ -93,14 +93,23 @@ fn read(path: &Path, team: &Team) -> Result<Vec<Labelled>, EvalError> {
     Ok(requests)
 }
 
-/// The same of a text that is part of the program.
-pub(crate) fn parse(name: &str, text: &str, team: &Team) -> Result<Vec<Labelled>, EvalError> {
+/// Parses a text that is part of the program in the same way.
+pub(crate) fn parse(
+    name: &str,
+    text: &str,
+    team: &Team,
+) -> Result<Vec<LabelledRequest>, EvalError> {
     let numbered = text.lines().zip(1_u32..);
     let requests = numbered.map(|(line, number)| parsed(name, number, line, team));
     Ok(requests.collect::<Result<Vec<_>, EvalError>>()?.into_iter().flatten().collect())
 }
 
-fn parsed(name: &str, number: u32, line: &str, team: &Team) -> Result<Option<Labelled>, EvalError> {
+fn parsed(
+    name: &str,
+    number: u32,
+    line: &str,
+    team: &Team,
+) -> Result<Option<LabelledRequest>, EvalError> {
     let line = line.trim();
     if line.is_empty() {
         return Ok(None);
@@ -112,12 +121,13 @@ fn parsed(name: &str, number: u32, line: &str, team: &Team) -> Result<Option<Lab
              \"args\": {{\"path\": \"a.txt\"}}, \"level\": \"plain\"}}"
         ))
     };
-    let request: Labelled = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
+    let request: LabelledRequest =
+        serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
     if request.text.trim().is_empty() {
         return Err(wrong("`text` is empty".to_owned()));
     }
     if !request.is_small_talk() && !team.has(&request.agent) {
-        let known: Vec<&str> = team.agents().chain([NOBODY]).collect();
+        let known: Vec<&str> = team.agents().chain([NO_AGENT]).collect();
         let known = known.join(", ");
         return Err(wrong(format!("there is no agent {:?}; there are {known}", request.agent)));
     }

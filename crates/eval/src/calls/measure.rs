@@ -1,39 +1,39 @@
-//! One request after the other, so that the time of each is its own.
+//! Examines one request after the other, so that each is timed on its own.
 
 use std::future::Future;
 
 use lango_model::ModelError;
 
 use super::examine::Examiner;
-use super::labelled::Labelled;
+use super::labelled::LabelledRequest;
 use super::report::CallsReport;
 use super::tally::Verdict;
 
-/// How a measurement ended.
+/// The end of a measurement.
 #[derive(Debug)]
-pub enum End {
+pub enum MeasurementEnd {
     /// Every request was examined.
     Measured,
-    /// It was stopped.
+    /// The measurement was stopped.
     Interrupted,
-    /// The model could not be asked any more.
+    /// The model could no longer be asked.
     Failed(ModelError),
 }
 
-/// Examines requests until all of them are done or `stop` is, and adds them to the report. `progress` is
-/// given how many are done.
+/// Examines requests until all of them are done or `stop` is, and adds them to the report. Calls
+/// `progress` with the number done.
 pub async fn measure(
     report: &mut CallsReport,
     examiner: &Examiner<'_>,
-    requests: &[Labelled],
+    requests: &[LabelledRequest],
     stop: impl Future,
     mut progress: impl FnMut(usize),
-) -> End {
+) -> MeasurementEnd {
     tokio::pin!(stop);
     for (number, request) in (1_usize..).zip(requests) {
         let observed = tokio::select! {
             biased;
-            _ = &mut stop => return End::Interrupted,
+            _ = &mut stop => return MeasurementEnd::Interrupted,
             observed = examiner.examine(&request.text) => observed,
         };
         match observed {
@@ -41,8 +41,8 @@ pub async fn measure(
                 report.add(request, &observed, &Verdict::of(request, &observed, examiner.team));
                 progress(number);
             }
-            Err(error) => return End::Failed(error),
+            Err(error) => return MeasurementEnd::Failed(error),
         }
     }
-    End::Measured
+    MeasurementEnd::Measured
 }

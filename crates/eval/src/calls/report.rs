@@ -1,4 +1,4 @@
-//! What is told about a measurement.
+//! Reports a measurement.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,17 @@ use lango_model::ModelId;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Figures, Labelled, Observed, Share, Tally, TimeFigures, Times, Verdict};
+use super::{
+    Figures, LabelledRequest, ObservedDecision, Share, Tally, TimeFigures, Times, Verdict,
+};
 
-/// In the confusion of agents: a question that names no tool, or a reply that decides nothing.
+/// Stands in the confusion matrix for a question that names no tool, or a reply that decides
+/// nothing.
 pub const UNDECIDED: &str = "undecided";
-/// Characters of what a model said, in a failure.
+/// Limits the characters of a model's text in a failure.
 const MAX_SHOWN_CHARACTERS: usize = 300;
 
-/// Collects what is told.
+/// Collects the results of a measurement.
 pub struct CallsReport {
     model: String,
     given: usize,
@@ -29,39 +32,39 @@ pub struct CallsReport {
     failures: Vec<FailureView>,
 }
 
-/// What is told about a measurement. The keys in JSON are a promise: scripts read them.
+/// Reports a measurement. The keys in JSON are a promise: scripts read them.
 #[derive(Serialize)]
 pub struct CallsView<'a> {
     /// The model.
     pub model: &'a str,
-    /// False: stopped before the last request.
+    /// False if the measurement was stopped before the last request.
     pub complete: bool,
-    /// Requests that were given.
+    /// The number of given requests.
     pub given: usize,
     /// The figures of all requests.
     pub all: Figures,
     /// The figures of each level.
     pub levels: BTreeMap<&'a str, Figures>,
-    /// By the agent of the label: how often which agent was chosen.
+    /// The confusion matrix: how often each agent was chosen, by the agent of the label.
     pub confusion: &'a BTreeMap<String, BTreeMap<String, u32>>,
     /// The time of a decision as the orchestrator.
     pub time_as_orchestrator: TimeFigures,
     /// The time of a decision as a specialist.
     pub time_as_specialist: TimeFigures,
-    /// Decided by the fast path, where there is one.
+    /// The decisions of the fast path, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_path: Option<FastPath>,
-    /// Requests that were not understood, where they were asked for.
+    /// Requests that were not understood, if the caller asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failures: Option<&'a [FailureView]>,
 }
 
-/// What the fast path decided, without the model.
+/// The decisions of the fast path, without the model.
 #[derive(Debug, Serialize)]
 pub struct FastPath {
-    /// What it decided, of all requests.
+    /// The share of all requests that it decided.
     pub decided: Share,
-    /// What it decided wrongly, of all requests.
+    /// The share of all requests that it decided wrongly.
     pub wrong: Share,
 }
 
@@ -70,18 +73,18 @@ pub struct FastPath {
 pub struct FailureView {
     /// The request.
     pub text: String,
-    /// How hard it is.
+    /// Its level of difficulty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
-    /// What its label says.
-    pub expected: Meant,
-    /// What the model did.
-    pub got: Got,
+    /// The call in its label.
+    pub expected: ExpectedCall,
+    /// The model's call.
+    pub got: ActualCall,
 }
 
-/// What a label says.
+/// The call that a label expects.
 #[derive(Debug, Serialize)]
-pub struct Meant {
+pub struct ExpectedCall {
     /// The agent.
     pub agent: String,
     /// The tool.
@@ -90,27 +93,32 @@ pub struct Meant {
     pub args: Map<String, Value>,
 }
 
-/// What a model did.
+/// The call that a model made.
 #[derive(Debug, Serialize)]
-pub struct Got {
-    /// The agent; none where nothing was decided.
+pub struct ActualCall {
+    /// The agent; `None` if nothing was decided.
     pub agent: Option<String>,
     /// The tool that was called, or asked about.
     pub tool: Option<String>,
     /// The arguments of the call.
     pub args: Option<Map<String, Value>>,
-    /// Whether the user was asked something instead.
+    /// True if the user was asked something instead.
     pub asked: bool,
-    /// Whether a tool was really called.
+    /// True if a tool was really called.
     pub called: bool,
-    /// What it said last.
+    /// Its last text.
     pub said: String,
 }
 
 impl CallsReport {
     /// Returns a report without any request in it. `failures` limits how many are described;
     /// `runs_here` says that the model is part of this process.
-    pub fn new(model: &ModelId, requests: &[Labelled], failures: u32, runs_here: bool) -> Self {
+    pub fn new(
+        model: &ModelId,
+        requests: &[LabelledRequest],
+        failures: u32,
+        runs_here: bool,
+    ) -> Self {
         Self {
             model: model.to_string(),
             given: requests.len(),
@@ -127,7 +135,12 @@ impl CallsReport {
         }
     }
 
-    pub(crate) fn add(&mut self, label: &Labelled, observed: &Observed, verdict: &Verdict) {
+    pub(crate) fn add(
+        &mut self,
+        label: &LabelledRequest,
+        observed: &ObservedDecision,
+        verdict: &Verdict,
+    ) {
         self.all.add(label, observed, verdict);
         if let Some(level) = &label.level {
             self.levels.entry(level.clone()).or_default().add(label, observed, verdict);
@@ -145,7 +158,7 @@ impl CallsReport {
         }
     }
 
-    /// Returns what is told. `complete`: every request was examined.
+    /// Returns the view of the report. `complete` says that every request was examined.
     pub fn view(&self, complete: bool) -> CallsView<'_> {
         let figures = |tally: &Tally| tally.figures(self.runs_here);
         let all = figures(&self.all);
@@ -173,16 +186,16 @@ impl CallsReport {
 }
 
 impl FailureView {
-    fn of(label: &Labelled, observed: &Observed) -> Self {
+    fn of(label: &LabelledRequest, observed: &ObservedDecision) -> Self {
         Self {
             text: label.text.clone(),
             level: label.level.clone(),
-            expected: Meant {
+            expected: ExpectedCall {
                 agent: label.agent.clone(),
                 tool: label.tool.clone(),
                 args: label.arguments(),
             },
-            got: Got {
+            got: ActualCall {
                 agent: observed.agent.clone(),
                 tool: observed.tool.clone(),
                 args: observed.arguments.clone(),

@@ -1,31 +1,31 @@
-//! Counting what a model made of requests.
+//! Counts how well a model understood requests.
 
-use super::clock::{Spent, Times};
+use super::clock::{ElapsedTime, Times};
 use super::compare::{are_equal, overlap};
-use super::examine::Observed;
+use super::examine::ObservedDecision;
 use super::figures::{Figures, Share, rounded};
-use super::labelled::Labelled;
+use super::labelled::LabelledRequest;
 use super::team::{Capability, Team};
 
-/// What is right about one request, and what is not.
+/// The verdict about one request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Verdict {
     pub(crate) agent_right: bool,
-    /// None: the label has no tool.
+    /// `None` if the label has no tool.
     pub(crate) tool_right: Option<bool>,
-    /// None: there is nothing to compare.
-    arguments: Option<Compared>,
+    /// `None` if there is nothing to compare.
+    arguments: Option<ArgumentComparison>,
     pub(crate) dangerous_misread: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Compared {
+struct ArgumentComparison {
     is_equal: bool,
     overlap: f64,
 }
 
 impl Verdict {
-    pub(crate) fn of(label: &Labelled, observed: &Observed, team: &Team) -> Self {
+    pub(crate) fn of(label: &LabelledRequest, observed: &ObservedDecision, team: &Team) -> Self {
         let meant = label.tool.as_deref();
         let is_misread = |tool: &String| {
             team.tool(tool).is_some_and(|tool| tool.is_dangerous) && Some(tool.as_str()) != meant
@@ -38,7 +38,7 @@ impl Verdict {
         }
     }
 
-    /// Whether something about it is wrong.
+    /// Tells whether anything about it is wrong.
     pub(crate) fn is_failure(&self) -> bool {
         !self.agent_right
             || self.tool_right == Some(false)
@@ -47,10 +47,14 @@ impl Verdict {
     }
 }
 
-/// The arguments of a call of the right tool. A question for a parameter that the label has is a
-/// call with wrong ones; a label that itself lacks something required says nothing about arguments,
-/// and neither does a question about which tool is meant.
-fn compared(label: &Labelled, observed: &Observed, team: &Team) -> Option<Compared> {
+/// Compares the arguments of a call of the right tool. A question for a parameter that the label
+/// has is a call with wrong ones; a label that itself lacks something required says nothing about
+/// arguments, and neither does a question about which tool is meant.
+fn compared(
+    label: &LabelledRequest,
+    observed: &ObservedDecision,
+    team: &Team,
+) -> Option<ArgumentComparison> {
     let meant = label.tool.as_deref().filter(|meant| observed.tool.as_deref() == Some(meant))?;
     let wanted = label.arguments();
     let mut required = team.tool(meant).into_iter().flat_map(Capability::required);
@@ -59,14 +63,16 @@ fn compared(label: &Labelled, observed: &Observed, team: &Team) -> Option<Compar
     }
     if let Some(parameter) = &observed.lacks {
         let has = wanted.contains_key(parameter);
-        return has.then_some(Compared { is_equal: false, overlap: 0.0 });
+        return has.then_some(ArgumentComparison { is_equal: false, overlap: 0.0 });
     }
     if observed.called.is_empty() {
         return None;
     }
     Some(match &observed.arguments {
-        Some(got) => Compared { is_equal: are_equal(&wanted, got), overlap: overlap(&wanted, got) },
-        None => Compared { is_equal: false, overlap: 0.0 },
+        Some(got) => {
+            ArgumentComparison { is_equal: are_equal(&wanted, got), overlap: overlap(&wanted, got) }
+        }
+        None => ArgumentComparison { is_equal: false, overlap: 0.0 },
     })
 }
 
@@ -90,7 +96,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn add(&mut self, label: &Labelled, observed: &Observed, verdict: &Verdict) {
+    pub(crate) fn add(
+        &mut self,
+        label: &LabelledRequest,
+        observed: &ObservedDecision,
+        verdict: &Verdict,
+    ) {
         self.requests += 1;
         self.agent_right += u32::from(verdict.agent_right);
         if let Some(meant) = &label.tool {
@@ -115,7 +126,7 @@ impl Tally {
         }
     }
 
-    /// `runs_here`: the model is part of this process.
+    /// Returns the figures. `runs_here` says that the model is part of this process.
     pub(crate) fn figures(&self, runs_here: bool) -> Figures {
         let mean = 100.0 * self.overlap / f64::from(self.compared);
         Figures {
@@ -134,8 +145,8 @@ impl Tally {
     }
 }
 
-impl Observed {
-    fn spent(&self) -> impl Iterator<Item = Spent> {
+impl ObservedDecision {
+    fn spent(&self) -> impl Iterator<Item = ElapsedTime> {
         self.as_orchestrator.into_iter().chain(self.as_specialist)
     }
 }

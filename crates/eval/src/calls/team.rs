@@ -1,5 +1,5 @@
 //! The team that labelled requests are about: all agents and tools of the contract, whether this
-//! program has them or not. What an agent is told is what a real one is told.
+//! program has them or not. Each agent gets the same instructions as a real one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use serde_json::value::RawValue;
 use crate::EvalError;
 
 /// Labels small talk, which is for no agent.
-pub(super) const NOBODY: &str = "none";
+pub(super) const NO_AGENT: &str = "none";
 
-/// Transfers that an orchestrator is told it may make; it makes one here.
-const ROUNDS: u32 = 5;
+/// Sets the transfers that the orchestrator's instruction allows; it makes one here.
+const MAX_DELEGATION_ROUNDS: u32 = 5;
 
 /// The team.
 pub struct Team {
@@ -31,13 +31,13 @@ pub struct Team {
     tools: BTreeMap<String, Capability>,
 }
 
-/// What the model of an agent gets.
+/// The instruction and tools of an agent.
 pub(super) struct Part {
     pub(super) instruction: Arc<str>,
     pub(super) tools: Vec<ToolDeclaration>,
 }
 
-/// What is known about a tool.
+/// The facts about a tool.
 pub(crate) struct Capability {
     pub(super) agent: String,
     pub(super) is_dangerous: bool,
@@ -63,7 +63,7 @@ impl Capability {
 }
 
 impl Team {
-    /// Puts the team together.
+    /// Builds the team.
     pub fn new() -> Result<Self, EvalError> {
         let colleagues: Vec<Arc<Colleague>> = known_team().into_iter().map(Arc::new).collect();
         let mut registry = ToolRegistry::new();
@@ -72,7 +72,7 @@ impl Team {
             let owner: AgentName = colleague.name.parse().map_err(|error| wrong(&error))?;
             for declaration in &colleague.tools {
                 let tool =
-                    RegisteredTool::dynamic(declaration.clone(), false, Arc::new(OnlyDeclared))
+                    RegisteredTool::dynamic(declaration.clone(), false, Arc::new(DeclaredTool))
                         .with_owner(Some(owner.clone()));
                 registry.add_registered(tool).map_err(|error| wrong(&error))?;
                 let schema = serde_json::from_str(declaration.parameters.get())
@@ -88,7 +88,7 @@ impl Team {
             multi_agent: true,
             topology: &topology,
             tools: &registry,
-            max_delegation_rounds: ROUNDS,
+            max_delegation_rounds: MAX_DELEGATION_ROUNDS,
             sub_agent_prompt: None,
             remote_agents: Vec::new(),
             prompts: &PromptSections::default(),
@@ -130,10 +130,10 @@ fn wrong(error: &impl std::fmt::Display) -> EvalError {
     EvalError::Requests(error.to_string())
 }
 
-/// A tool of which there is only the declaration.
-struct OnlyDeclared;
+/// A tool that is only declared.
+struct DeclaredTool;
 
-impl AnyTool for OnlyDeclared {
+impl AnyTool for DeclaredTool {
     fn prepare(self: Arc<Self>, _: &str) -> Result<PreparedCall, ToolError> {
         Err(ToolError::Forbidden("this tool is only declared; nothing runs here".to_owned()))
     }

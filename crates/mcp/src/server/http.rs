@@ -175,7 +175,7 @@ async fn handle<H: ServerHandler>(
             }
         }
         (Some(connection), _) if is_end && response.status().is_success() => {
-            caller_service.end(connection)
+            caller_service.end(connection);
         }
         _ => {}
     }

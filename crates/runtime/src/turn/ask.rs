@@ -127,7 +127,7 @@ impl ModelReply {
                 self.reasoning.push_str(cut_at(&text, remaining));
             }
             ModelEvent::ProviderState(data) if data.len() <= MAX_PROVIDER_STATE_BYTES => {
-                self.provider_state = Some(data)
+                self.provider_state = Some(data);
             }
             ModelEvent::Call(call) => self.calls.push(call),
             ModelEvent::Usage(figures) => self.usage = Some(figures),

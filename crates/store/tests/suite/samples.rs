@@ -165,25 +165,29 @@ pub(crate) fn every_body() -> Vec<EventBody> {
         }),
     ];
     bodies.splice(1..1, model_bodies(hard));
-    for status in [
+    bodies.extend(every_result(&call, hard));
+    bodies
+}
+
+/// A result of every status, with what is hard to store in its texts.
+fn every_result(call: &CallId, hard: &str) -> Vec<EventBody> {
+    let report = CallReport::new(hard).quoted(hard).note(hard).data(&[hard]).unsuccessful();
+    let result = |status| EventBody::ToolResult {
+        call: call.clone(),
+        tool: "read".into(),
+        status,
+        output: hard.into(),
+        full_output: Some("reference".into()),
+        report: Some(Arc::new(report.clone())),
+        milliseconds: 12,
+    };
+    let statuses = [
         CallStatus::Ok,
         CallStatus::Error,
         CallStatus::Refused,
         CallStatus::Denied,
         CallStatus::Cancelled,
         CallStatus::Unknown,
-    ] {
-        bodies.push(EventBody::ToolResult {
-            call: call.clone(),
-            tool: "read".into(),
-            status,
-            output: hard.into(),
-            full_output: Some("reference".into()),
-            report: Some(Arc::new(
-                CallReport::new(hard).quoted(hard).note(hard).data(&[hard]).unsuccessful(),
-            )),
-            milliseconds: 12,
-        });
-    }
-    bodies
+    ];
+    statuses.map(result).into()
 }

@@ -1,13 +1,14 @@
-//! A card as a person reads it. Every word of it is a stranger's, so what is not plain is written out.
+//! Describes a card for the user. Its text comes from an untrusted server, so unusual characters
+//! are escaped.
 
 use lango_a2a::remote::{Card, FetchedCard, RemoteConfig, RemoteError, TrustedCard};
 use lango_tool::{visible, visible_short};
 
-/// Skills that are shown; of the rest, their number.
-const SKILLS: usize = 20;
+/// Limits the skills that are shown; of the rest, only the number is.
+const MAX_SHOWN_SKILL_COUNT: usize = 20;
 
-/// Who, where, what, and whether it is signed.
-pub(super) fn in_words(config: &RemoteConfig, seen: &FetchedCard) -> String {
+/// Describes the agent, its address, its skills, and whether the card is signed.
+pub(super) fn describe_card(config: &RemoteConfig, seen: &FetchedCard) -> String {
     let card = &seen.card;
     let mut text = format!("{} {}\n", visible_short(&card.name), visible_short(&card.version))
         .replace(" \n", "\n");
@@ -27,10 +28,12 @@ pub(super) fn in_words(config: &RemoteConfig, seen: &FetchedCard) -> String {
     line("wants", &visible_short(&card.security.join(", ")));
     line("signature", &signature(card, seen.signed_by.as_deref()));
     line("digest", &card.digest());
-    for skill in card.skills.iter().take(SKILLS) {
+    for skill in card.skills.iter().take(MAX_SHOWN_SKILL_COUNT) {
         line("skill", &visible_short(&skill.to_string()));
     }
-    if let Some(more) = card.skills.len().checked_sub(SKILLS).filter(|more| *more > 0) {
+    if let Some(more) =
+        card.skills.len().checked_sub(MAX_SHOWN_SKILL_COUNT).filter(|more| *more > 0)
+    {
         line("skills", &format!("and {more} more"));
     }
     text
@@ -44,7 +47,7 @@ fn signature(card: &Card, signed_by: Option<&str>) -> String {
     }
 }
 
-/// What a person has to decide about: each thing that matters, as it was and as it is.
+/// Describes what the user has to decide about: each relevant field, before and after.
 pub(super) fn difference(trusted: &TrustedCard, seen: &FetchedCard) -> String {
     let old = Card::read(&trusted.card_url, trusted.body.as_bytes());
     let old = old.map(|card| card.lines()).unwrap_or_default();
@@ -62,7 +65,7 @@ pub(super) fn difference(trusted: &TrustedCard, seen: &FetchedCard) -> String {
     )
 }
 
-/// Why an agent is not there, in a word.
+/// Returns the state of an unavailable agent in one word.
 pub(super) fn state_of(error: &RemoteError) -> &'static str {
     match error {
         RemoteError::Unreachable { .. } => "unreachable",

@@ -17,10 +17,10 @@ use super::{CommandContext, asked};
 use crate::arguments::A2aCommand;
 use crate::failure::{ExitStatus, Failure};
 
-/// The list of remote agents in the configuration.
-const LIST: &str = "a2a.remoteAgents";
+/// Names the list of remote agents in the configuration.
+const REMOTE_AGENTS_KEY: &str = "a2a.remoteAgents";
 
-/// For those who cannot be asked.
+/// Tells a user who cannot be asked what to do.
 const NO_PERSON: &str =
     "there is no terminal to ask at. Say --yes if you have looked at it and trust it";
 
@@ -53,7 +53,7 @@ fn timeout(context: &CommandContext) -> Duration {
     Duration::from_secs(context.config().a2a.timeout_seconds.clamp(1, 60))
 }
 
-/// The name, if there is an agent of it.
+/// Returns the name, if there is an agent with it.
 fn known(directory: &Directory, name: &str) -> Result<AgentName, Failure> {
     let found = directory.names().find(|known| known.as_str() == name);
     found.cloned().ok_or_else(|| {
@@ -62,12 +62,12 @@ fn known(directory: &Directory, name: &str) -> Result<AgentName, Failure> {
             [] => "There is none yet. Add one: lango a2a add NAME URL".to_owned(),
             names => format!("There are: {}", names.join(", ")),
         };
-        Failure::usage(format!("there is no agent {name:?} in {LIST}. {there}"))
+        Failure::usage(format!("there is no agent {name:?} in {REMOTE_AGENTS_KEY}. {there}"))
     })
 }
 
-/// An agent that is not in the configuration.
-fn stranger(
+/// Returns the configuration of an agent that is not in the file.
+fn unlisted_agent(
     context: &CommandContext,
     name: &str,
     url: String,
@@ -101,12 +101,12 @@ async fn show(
     token_env: Option<String>,
     json: bool,
 ) -> Result<ExitStatus, Failure> {
-    let (_, config) = stranger(context, "card", url, token_env)?;
+    let (_, config) = unlisted_agent(context, "card", url, token_env)?;
     let seen = fetch_now(context, &config).await?;
     if json {
         context.printer.json(&seen.card.json)?;
     } else {
-        context.printer.print(&card::in_words(&config, &seen))?;
+        context.printer.print(&card::describe_card(&config, &seen))?;
     }
     Ok(ExitStatus::Success)
 }
@@ -121,15 +121,16 @@ async fn add(
     let config = context.config();
     if config.a2a.remote_agents.iter().any(|agent| agent.name == name) {
         return Err(Failure::usage(format!(
-            "there is an agent {name} in {LIST} already. To replace it: lango a2a remove {name}"
+            "there is an agent {name} in {REMOTE_AGENTS_KEY} already. To replace it: \
+             lango a2a remove {name}"
         )));
     }
-    let (agent, remote) = stranger(context, name, url, token_env)?;
-    // Whether the name is free is the team's own question.
+    let (agent, remote) = unlisted_agent(context, name, url, token_env)?;
+    // Only the team knows whether the name is free.
     let inspection = context.app.inspect(InspectOptions::default()).await?;
     inspection.roster.check_remote_name(&remote.name)?;
     let seen = fetch_now(context, &remote).await?;
-    context.printer.print(&card::in_words(&remote, &seen))?;
+    context.printer.print(&card::describe_card(&remote, &seen))?;
     if !yes && !asked(context.printer, &format!("Take {name} into the team?"), NO_PERSON).await? {
         context.printer.print("Nothing was changed.\n")?;
         return Ok(ExitStatus::Failure);
@@ -140,11 +141,11 @@ async fn add(
     if let Some(variable) = &agent.token_env {
         entry.insert("tokenEnv", toml_edit::value(variable.as_str()));
     }
-    config::add_to_list(&context.app.home.config_file, LIST, &entry)?;
+    config::add_to_list(&context.app.home.config_file, REMOTE_AGENTS_KEY, &entry)?;
     config::set(&context.app.home.config_file, "a2a.enabled", "true")?;
     let database = inspection.stores.database;
     let directory = Directory::open(database, vec![remote.clone()], timeout(context)).await?;
-    // What was shown is what is trusted.
+    // The card that was shown is the one that is trusted.
     directory.trust(&remote.name, &seen).await?;
     context.printer.print(&format!("{name} is in the team. Try it: lango a2a test {name}\n"))?;
     Ok(ExitStatus::Success)
@@ -217,7 +218,7 @@ async fn view(directory: &Directory, status: &RemoteStatus) -> Result<RemoteView
 }
 
 async fn remove(context: &CommandContext, name: &str) -> Result<ExitStatus, Failure> {
-    if !config::remove_from_list(&context.app.home.config_file, LIST, name)? {
+    if !config::remove_from_list(&context.app.home.config_file, REMOTE_AGENTS_KEY, name)? {
         let directory = directory(context).await?;
         known(&directory, name)?;
         return Err(Failure::usage(format!(
@@ -249,7 +250,7 @@ async fn approve(context: &CommandContext, name: &str, yes: bool) -> Result<Exit
             return Ok(ExitStatus::Success);
         }
         Some(trusted) => context.printer.print(&card::difference(trusted, &seen))?,
-        None => context.printer.print(&card::in_words(remote, &seen))?,
+        None => context.printer.print(&card::describe_card(remote, &seen))?,
     }
     if !yes && !asked(context.printer, &format!("Trust {name} as it is now?"), NO_PERSON).await? {
         context

@@ -13,8 +13,8 @@ use super::super::Printer;
 use crate::failure::{ExitStatus, Failure};
 
 const GREETING: &str = "Hello. Who are you, and what can you do?";
-/// Words that may wait to be counted.
-const WORDS: usize = 64;
+/// Limits the pieces of text that may wait to be counted.
+const MAX_PENDING_TEXT_COUNT: usize = 64;
 
 pub(super) async fn test(
     printer: Printer,
@@ -30,7 +30,7 @@ pub(super) async fn test(
     let present = match status.availability {
         Ok(present) => present,
         Err(error) => {
-            let message = format!("{name} is not there: {error}");
+            let message = format!("{name} is not available: {error}");
             return Err(Failure::failed(message));
         }
     };
@@ -39,7 +39,7 @@ pub(super) async fn test(
         format!("{} ({binding}, A2A {version})", interface.url)
     });
     step("card", &place.unwrap_or_default())?;
-    let (words, mut pieces) = mpsc::channel(WORDS);
+    let (words, mut pieces) = mpsc::channel(MAX_PENDING_TEXT_COUNT);
     let cancel = CancellationToken::new();
     let session = SessionId::generate();
     let request = RemoteRequest {

@@ -1,4 +1,4 @@
-//! What is kept, and whether it agrees.
+//! Checks that the stored data is consistent.
 
 use lango_app::knowledge::{self, Embedding};
 use lango_app::{AppError, Stores, memory_settings};
@@ -9,8 +9,8 @@ use lango_store::Journal;
 use super::{Check, State, check};
 use crate::commands::CommandContext;
 
-/// Problems of one kind that are told.
-const TOLD: usize = 5;
+/// Limits the problems of one kind that are shown.
+const MAX_SHOWN_PROBLEM_COUNT: usize = 5;
 
 pub(super) async fn examine(
     context: &CommandContext,
@@ -66,7 +66,7 @@ async fn remembered(
         .map(|_| "memories, observations, index and journal agree".to_owned())
 }
 
-/// How much there is.
+/// Describes how much is stored.
 async fn sizes(retrieval: &Retrieval) -> Result<String, String> {
     let mut parts = Vec::new();
     for space in Space::ALL {
@@ -86,8 +86,8 @@ fn agreement(problems: Vec<String>) -> Result<String, String> {
     if problems.is_empty() {
         return Ok("texts, words and vectors agree".to_owned());
     }
-    let more = problems.len().saturating_sub(TOLD);
-    let mut told: Vec<String> = problems.into_iter().take(TOLD).collect();
+    let more = problems.len().saturating_sub(MAX_SHOWN_PROBLEM_COUNT);
+    let mut told: Vec<String> = problems.into_iter().take(MAX_SHOWN_PROBLEM_COUNT).collect();
     if more > 0 {
         told.push(format!("and {more} more"));
     }

@@ -3,7 +3,9 @@
 use std::io::{self, IsTerminal, Write as _};
 
 use lango_app::provider::{self, Purpose, Source};
-use lango_eval::calls::{CallsReport, End, Examiner, Team, measure, read_requests, unknown_tools};
+use lango_eval::calls::{
+    CallsReport, Examiner, MeasurementEnd, Team, measure, read_requests, unknown_tools,
+};
 
 use super::calls_text::text;
 use crate::arguments::CallsArguments;
@@ -37,7 +39,7 @@ pub(super) async fn calls(
     let shows_progress = io::stderr().is_terminal();
     let progress = |number: usize| {
         if shows_progress {
-            // With standard error closed there is nowhere to show it.
+            // With standard error closed, progress cannot be shown.
             let _ = write!(io::stderr(), "\r{number}/{} requests ", requests.len());
         }
     };
@@ -46,15 +48,15 @@ pub(super) async fn calls(
     if shows_progress {
         let _ = write!(io::stderr(), "\r\x1b[2K");
     }
-    let view = report.view(matches!(end, End::Measured));
+    let view = report.view(matches!(end, MeasurementEnd::Measured));
     if arguments.json {
         context.printer.json(&view)?;
     } else {
         context.printer.print(&text(&view))?;
     }
     match end {
-        End::Measured => Ok(ExitStatus::Success),
-        End::Interrupted => Ok(ExitStatus::Interrupted),
-        End::Failed(error) => Err(Failure::provider(error.to_string())),
+        MeasurementEnd::Measured => Ok(ExitStatus::Success),
+        MeasurementEnd::Interrupted => Ok(ExitStatus::Interrupted),
+        MeasurementEnd::Failed(error) => Err(Failure::provider(error.to_string())),
     }
 }

@@ -1,4 +1,4 @@
-//! What is told about a measurement of calls, for people.
+//! Renders a measurement of calls as text.
 
 use lango_eval::calls::{CallsView, FailureView, FastPath, TimeFigures, UNDECIDED, shown};
 use serde_json::{Map, Value};
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use crate::commands::table::table;
 use crate::display::one_line;
 
-/// Levels that are shown in this order, before others.
+/// Lists the levels that are shown first, in this order.
 const LEVELS: [&str; 3] = ["plain", "indirect", "hard"];
 
-/// Returns the figures for people.
+/// Renders the figures as text.
 pub(super) fn text(view: &CallsView<'_>) -> String {
     let CallsView { model, all, given, .. } = view;
     let mut text = format!("{model}, {} of {given} requests, percent\n\n", all.requests);
@@ -29,7 +29,7 @@ pub(super) fn text(view: &CallsView<'_>) -> String {
              ({wrong_share} %) wrongly\n"
         ));
     }
-    text.push_str(&misread(view));
+    text.push_str(&confused_agents(view));
     if let Some(failures) = view.failures.filter(|failures| !failures.is_empty()) {
         text.push_str("\nnot right:\n");
         text.extend(failures.iter().map(failure_text));
@@ -72,8 +72,8 @@ fn figures(view: &CallsView<'_>) -> String {
     table(&header, &rows.collect::<Vec<_>>())
 }
 
-/// Which agents were taken for which others.
-fn misread(view: &CallsView<'_>) -> String {
+/// Describes which agents were confused with which others.
+fn confused_agents(view: &CallsView<'_>) -> String {
     let mut text = String::new();
     for (meant, chosen) in view.confusion {
         let others: Vec<String> = chosen

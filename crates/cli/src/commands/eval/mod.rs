@@ -1,4 +1,4 @@
-//! `lango eval`: how good it is, measured.
+//! `lango eval`: measures quality.
 
 mod calls;
 mod calls_text;

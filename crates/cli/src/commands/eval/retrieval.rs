@@ -1,4 +1,4 @@
-//! `lango eval retrieval`: how well texts are found.
+//! `lango eval retrieval`: measures how well texts are found.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;

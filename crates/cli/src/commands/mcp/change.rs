@@ -1,4 +1,4 @@
-//! Adding, removing, importing and approving servers.
+//! Adds, removes, imports and approves servers.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::super::{CommandContext, confirmed};
 use crate::arguments::McpAddArguments;
 use crate::failure::{ExitStatus, Failure};
 
-/// The two halves of `name=value`.
+/// Splits `name=value` into its two parts.
 pub(super) fn pair(text: &str, sign: char) -> Result<(String, String), Failure> {
     let (name, value) = text
         .split_once(sign)
@@ -49,9 +49,9 @@ pub(super) fn add(context: &CommandContext, arguments: McpAddArguments) -> Resul
     context.printer.print(&text)
 }
 
-/// Checks an entry and writes what is not usual about it.
+/// Checks an entry and writes the values that are not defaults.
 fn write(context: &CommandContext, name: &str, given: &McpServerConfig) -> Result<(), Failure> {
-    match wired::configured(name, given) {
+    match wired::resolve_entry(name, given) {
         Ok(_) => {}
         // A variable may be set later, in the shell that uses it.
         Err(why) if why.contains("is not set") => {}
@@ -78,7 +78,7 @@ fn write(context: &CommandContext, name: &str, given: &McpServerConfig) -> Resul
 }
 
 pub(super) async fn remove(context: &CommandContext, name: &str) -> Result<(), Failure> {
-    let (servers, outside) = super::servers(context).await?;
+    let (servers, environment) = super::servers(context).await?;
     if let Ok(server) = servers.get(name) {
         if let Source::Project(directory) = &server.config.source {
             return Err(Failure::usage(format!(
@@ -88,7 +88,7 @@ pub(super) async fn remove(context: &CommandContext, name: &str) -> Result<(), F
             )));
         }
         servers.catalogue().forget(&server.config).await?;
-        logout(&server.config, &outside)?;
+        logout(&server.config, &environment)?;
     } else if !context.config().mcp_servers.contains_key(name) {
         servers.get(name)?;
     }
@@ -142,8 +142,8 @@ pub(super) async fn approve(
     Ok(ExitStatus::Success)
 }
 
-/// Where other programs write their servers down, below the home directory.
-const PLACES: [&str; 7] = [
+/// Lists the files in which other programs keep their servers, below the home directory.
+const SERVER_FILES: [&str; 7] = [
     ".claude.json",
     ".config/Claude/claude_desktop_config.json",
     "Library/Application Support/Claude/claude_desktop_config.json",
@@ -162,7 +162,7 @@ pub(super) fn import(
         vec![file.to_owned()]
     } else {
         let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-        PLACES.iter().map(|place| home.join(place)).filter(|place| place.is_file()).collect()
+        SERVER_FILES.iter().map(|place| home.join(place)).filter(|place| place.is_file()).collect()
     };
     if files.is_empty() {
         return context
@@ -180,7 +180,7 @@ pub(super) fn import(
         });
         let entries = match entries {
             Ok(entries) => entries,
-            // Only who named the file wants to know that it has none.
+            // A missing server is an error only in a file that the user named.
             Err(_) if files_are_usual(&file) => continue,
             Err(why) => return Err(Failure::usage(format!("{place}: {why}"))),
         };
@@ -192,7 +192,7 @@ pub(super) fn import(
             }
             let outcome = entry.and_then(|entry| {
                 if dry_run {
-                    return wired::configured(&name, &entry).map(|_| ());
+                    return wired::resolve_entry(&name, &entry).map(|_| ());
                 }
                 write(context, &name, &entry).map_err(|failure| failure.message)
             });
@@ -210,13 +210,13 @@ pub(super) fn import(
 }
 
 fn files_are_usual(file: &Path) -> bool {
-    PLACES.iter().any(|place| file.ends_with(place))
+    SERVER_FILES.iter().any(|place| file.ends_with(place))
 }
 
-/// A name, what it says, and what to remark about it.
-type Imported = (String, Result<McpServerConfig, String>, String);
+/// The name of an entry, its configuration, and a remark about it.
+type ImportedEntry = (String, Result<McpServerConfig, String>, String);
 
-/// What was not understood of an entry.
+/// Returns a remark about the unknown keys of an entry.
 fn remark(unknown: &[String]) -> String {
     match unknown {
         [] => String::new(),
@@ -224,22 +224,22 @@ fn remark(unknown: &[String]) -> String {
     }
 }
 
-fn json_entries(text: &str) -> Result<Vec<Imported>, String> {
+fn json_entries(text: &str) -> Result<Vec<ImportedEntry>, String> {
     let entries = read_servers(text)?;
     let imported = entries.into_iter().map(|found| {
-        let entry = found.entry.and_then(|entry| wired::adopted(&entry));
+        let entry = found.entry.and_then(|entry| wired::import_entry(&entry));
         let remark = remark(&found.unknown);
         (found.name, entry, remark)
     });
     Ok(imported.collect())
 }
 
-fn toml_entries(text: &str) -> Result<Vec<Imported>, String> {
+fn toml_entries(text: &str) -> Result<Vec<ImportedEntry>, String> {
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let servers = table.get("mcp_servers").and_then(toml::Value::as_table);
     let servers = servers.ok_or("it has no mcp_servers")?;
     let usual = toml::Value::try_from(McpServerConfig::default()).map_err(|e| e.to_string())?;
-    // Those that may be absent are not in the usual ones.
+    // Optional keys are missing from the defaults.
     let optional = [
         "command",
         "cwd",

@@ -1,4 +1,4 @@
-//! What is known of servers.
+//! Shows servers and their tools.
 
 use lango_app::mcp as wired;
 use lango_mcp::client::{Server, Source, ToolState, is_signed_in, tool_name};
@@ -17,7 +17,7 @@ struct ServerView {
     agent: Option<String>,
     enabled: bool,
     signed_in: bool,
-    /// None for a server that was never started.
+    /// `None` for a server that was never started.
     tools: Option<usize>,
     frozen: Vec<String>,
     objection: Option<String>,
@@ -57,7 +57,7 @@ fn view(server: &Server, tokens: &std::path::Path) -> ServerView {
     }
 }
 
-/// The tools that wait for a look.
+/// Returns the tools that wait for approval.
 pub(super) fn frozen(server: &Server) -> Vec<String> {
     let known = server.known().map(|known| known.tools).unwrap_or_default();
     let frozen = known.values().filter(|tool| tool.state() == ToolState::Frozen);
@@ -65,9 +65,9 @@ pub(super) fn frozen(server: &Server) -> Vec<String> {
 }
 
 pub(super) async fn list(context: &CommandContext, json: bool) -> Result<(), Failure> {
-    let (servers, outside) = super::servers(context).await?;
+    let (servers, environment) = super::servers(context).await?;
     let views: Vec<ServerView> =
-        servers.iter().map(|server| view(server, &outside.tokens)).collect();
+        servers.iter().map(|server| view(server, &environment.tokens)).collect();
     if json {
         return context.printer.json(&views);
     }

@@ -8,14 +8,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_app::{Stores, find_workspace, mcp as wired};
-use lango_mcp::client::{Login, NoPerson, ClientEnvironment, Server, Servers, TransportConfig, logout};
+use lango_mcp::client::{
+    ClientEnvironment, Login, NoPerson, Server, Servers, TransportConfig, logout,
+};
 
 use super::{CommandContext, Printer};
 use crate::arguments::McpCommand;
 use crate::failure::{ExitStatus, Failure};
 
-/// How long a person may take to sign in.
-const SIGN_IN: Duration = Duration::from_mins(5);
+/// Limits how long the user may take to sign in.
+const SIGN_IN_TIMEOUT: Duration = Duration::from_mins(5);
 
 pub(crate) async fn mcp(
     context: &CommandContext,
@@ -67,8 +69,8 @@ pub(crate) async fn mcp(
         McpCommand::Serve(arguments) => return serve::serve(context, arguments).await,
         McpCommand::Login { name, scope } => login(context, &name, scope.as_deref()).await?,
         McpCommand::Logout { name } => {
-            let (servers, outside) = servers(context).await?;
-            let forgotten = logout(&servers.get(&name)?.config, &outside)?;
+            let (servers, environment) = servers(context).await?;
+            let forgotten = logout(&servers.get(&name)?.config, &environment)?;
             context.printer.print(if forgotten {
                 "Its tokens are gone.\n"
             } else {
@@ -79,7 +81,7 @@ pub(crate) async fn mcp(
     Ok(ExitStatus::Success)
 }
 
-/// All servers, with what is known of them. Nothing is started.
+/// Returns all servers with their stored state. Nothing is started.
 async fn servers(context: &CommandContext) -> Result<(Servers, ClientEnvironment), Failure> {
     let config = context.config();
     let workspace = find_workspace(None)?;
@@ -87,18 +89,20 @@ async fn servers(context: &CommandContext) -> Result<(Servers, ClientEnvironment
     for notice in &configured.notices {
         context.printer.note(notice);
     }
-    let outside = || wired::outside(config, &context.app.home, &workspace, Arc::new(NoPerson), None);
+    let environment = || {
+        wired::client_environment(config, &context.app.home, &workspace, Arc::new(NoPerson), None)
+    };
     let Stores { database, .. } = context.app.open_stores().await?;
     let servers =
-        wired::open(configured.servers, outside()?, database, config.mcp.fold_bytes).await?;
-    Ok((servers, outside()?))
+        wired::open(configured.servers, environment()?, database, config.mcp.fold_bytes).await?;
+    Ok((servers, environment()?))
 }
 
 async fn known(context: &CommandContext, name: &str) -> Result<Arc<Server>, Failure> {
     Ok(Arc::clone(servers(context).await?.0.get(name)?))
 }
 
-/// Does something with a server that runs, and ends it afterwards.
+/// Starts a server, runs an action with it, and ends it afterwards.
 async fn with<T>(
     context: &CommandContext,
     name: &str,
@@ -137,7 +141,7 @@ async fn test(printer: Printer, server: &Server, json: bool) -> Result<(), Failu
 }
 
 async fn login(context: &CommandContext, name: &str, scope: Option<&str>) -> Result<(), Failure> {
-    let (servers, outside) = servers(context).await?;
+    let (servers, environment) = servers(context).await?;
     let server = servers.get(name)?;
     if let TransportConfig::Http(address) = &server.config.transport
         && address.bearer_token.is_some()
@@ -148,11 +152,11 @@ async fn login(context: &CommandContext, name: &str, scope: Option<&str>) -> Res
     }
     let scopes: Vec<String> =
         scope.unwrap_or_default().split_whitespace().map(str::to_owned).collect();
-    let login = Login::begin(&server.config, &outside, None, &scopes).await?;
+    let login = Login::begin(&server.config, &environment, None, &scopes).await?;
     context.printer.print(&format!(
         "Open this in a browser to sign in to {name}:\n\n  {}\n\nWaiting for the answer…\n",
         login.url()
     ))?;
-    login.wait(SIGN_IN).await?;
+    login.wait(SIGN_IN_TIMEOUT).await?;
     context.printer.print(&format!("Signed in. To see whether it works: lango mcp test {name}\n"))
 }

@@ -15,12 +15,12 @@ use crate::commands::serve::notice;
 use crate::commands::turn::Signals;
 use crate::failure::{ExitStatus, Failure};
 
-/// How long turns have to end when the client has gone.
-const GRACE: Duration = Duration::from_secs(5);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Limits how long turns may take to end when the client has gone.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Nothing but the protocol goes to standard output here; what a person should know goes to standard
-/// error, where clients keep their logs.
+/// Serves the client. Standard output carries only the protocol; messages for the user go to
+/// standard error, which clients log.
 pub(super) async fn serve(
     context: &CommandContext,
     arguments: McpServeArguments,
@@ -45,14 +45,14 @@ pub(super) async fn serve(
     });
     let outcome = serve_stdio(server, stop).await;
     listening.abort();
-    // A turn whose client has gone is stopped, and says so in the journal.
+    // A turn whose client has gone is stopped, and the journal records that.
     let teams = Arc::clone(&serving.teams);
     let ending = async {
         while teams.turns_under_way() > 0 {
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
-    let _ = tokio::time::timeout(GRACE, ending).await;
+    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, ending).await;
     serving.end().await;
     outcome?;
     Ok(ExitStatus::Success)

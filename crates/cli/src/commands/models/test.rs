@@ -1,4 +1,4 @@
-//! `lango models test`: real calls, and what works.
+//! `lango models test`: tests a model with real calls.
 
 use lango_app::config::Config;
 use lango_app::provider::{self, Choice, Purpose, Source};
@@ -15,7 +15,7 @@ struct TestReport {
     model: String,
     why: String,
     findings: Vec<Finding>,
-    /// What was measured of the embedded model.
+    /// The figures of the embedded model.
     #[serde(skip_serializing_if = "Option::is_none")]
     figures: Option<EmbeddedFigures>,
 }
