@@ -258,6 +258,28 @@ mod tests {
     }
 
     #[test]
+    fn the_layers_that_newcomers_read_about_are_these() {
+        let root = crate::cargo::root().unwrap();
+        let guide = crate::repository_files::read(&root.join("AGENTS.md")).unwrap();
+        let mut told: Vec<(String, String)> = Vec::new();
+        for row in crate::document_tables::rows(&guide, "## The layers").unwrap() {
+            let names = row[1].split('`').skip(1).step_by(2).filter(|name| !name.contains('/'));
+            told.extend(names.map(|name| (row[0].clone(), name.to_owned())));
+        }
+        let members = Workspace::read(&root).unwrap().members;
+        let mut true_layers: Vec<(String, String)> = members
+            .iter()
+            .filter_map(|member| {
+                let layer = layer(place_of(member)?)?;
+                Some((format!("{layer:?}").to_lowercase(), member.name.clone()))
+            })
+            .collect();
+        told.sort();
+        true_layers.sort();
+        assert_eq!(told, true_layers);
+    }
+
+    #[test]
     fn the_house_as_it_may_be_is_accepted() {
         assert_eq!(house_with("nobody", &[]), []);
     }

@@ -12,6 +12,7 @@ mod dependency_list;
 mod document_paths;
 mod document_tables;
 mod encoder_weights;
+mod glossary;
 mod manifests;
 mod new_agent;
 mod packages;
@@ -28,6 +29,8 @@ mod unused_dependencies;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, bail};
+
+use crate::glossary::Strictness;
 
 const HELP: &str = "\
 Tasks of this repository.
@@ -52,6 +55,8 @@ Tasks:
                             uses every one.
   check-documents           Checks that the table of seams in ARCHITECTURE.md is what the code has,
                             and that the paths and links in the documents exist.
+  words [--deny]            Lists words and names that were replaced by others, with what to say
+                            instead. --deny fails where there are any.
   new-agent NAME            Makes crates/agents/NAME from a template that compiles, and says which
                             files to touch next.
   check-agent-template      Compiles an agent that was made from the template, with its tests.
@@ -102,6 +107,14 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
             no_more(rest)?;
             check_documents()?;
             println!("the documents name what is there");
+        }
+        "words" => {
+            let (strictness, rest) = match rest {
+                [flag, rest @ ..] if flag == "--deny" => (Strictness::Deny, rest),
+                _ => (Strictness::Report, rest),
+            };
+            no_more(rest)?;
+            glossary::run(strictness)?;
         }
         "new-agent" => {
             let (name, rest) =

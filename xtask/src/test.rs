@@ -2,9 +2,13 @@
 
 use anyhow::{Result, bail};
 
+use crate::glossary::Strictness;
 use crate::postgres::{PrivateServer, URL_VARIABLE};
 use crate::steps::Steps;
-use crate::{cargo, packages, peers, tools};
+use crate::{cargo, glossary, packages, peers, tools};
+
+/// What is done about replaced words: they are counted until none is left.
+const REPLACED_WORDS: Strictness = Strictness::Report;
 
 /// What to run.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -52,6 +56,7 @@ fn all(options: &Options, steps: &mut Steps) -> Result<()> {
     }
     steps.take("dependencies", "cargo xtask check-dependencies", crate::check_dependencies)?;
     steps.take("documents", "cargo xtask check-documents", crate::check_documents)?;
+    steps.take("words", "cargo xtask words", || glossary::summarise(REPLACED_WORDS))?;
     tests(options, steps)?;
     if !options.fast {
         steps.take(
