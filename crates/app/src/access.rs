@@ -162,7 +162,9 @@ impl Teams for ServedTeams {
             return Some(runtime.clone());
         }
         // The set is empty, or its agents are gone: there is no agent to talk to.
-        let runtime = self.make(&state, &reach).ok()?;
+        let made = self.make(&state, &reach);
+        let runtime =
+            made.inspect_err(|error| tracing::warn!(%error, "a client has no team")).ok()?;
         state.runtimes.insert(reach, runtime.clone());
         Some(runtime)
     }

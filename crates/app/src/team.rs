@@ -193,7 +193,9 @@ impl TeamWatcher {
                 while changes.changed().await.is_ok() {
                     // A team that cannot be built stays as it was: a name conflict is reported at
                     // the start.
-                    let _ = watcher.renew();
+                    if let Err(error) = watcher.renew() {
+                        tracing::warn!(%error, "the team could not be rebuilt");
+                    }
                 }
             });
         }

@@ -1,6 +1,7 @@
 //! Finding words in text, and names where they are declared.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use super::rules::Pattern;
 use crate::rust_source::{code_only, tokens};
@@ -31,7 +32,7 @@ struct Declaration {
 
 impl<'a> Source<'a> {
     pub(super) fn new(file: &'a str, text: &'a str) -> Self {
-        let is_rust = file.ends_with(".rs");
+        let is_rust = Path::new(file).extension().is_some_and(|extension| extension == "rs");
         Self {
             is_rust,
             name: Text::new(file.rsplit('/').next().unwrap_or(file)),
@@ -92,7 +93,7 @@ fn declarations(text: &str) -> Vec<Declaration> {
 
 /// A text and its words.
 struct Text<'a> {
-    text: &'a str,
+    whole: &'a str,
     words: Vec<Word<'a>>,
     /// Where each word is, in lower case.
     places: HashMap<String, Vec<usize>>,
@@ -111,7 +112,7 @@ impl<'a> Text<'a> {
         for (at, word) in words.iter().enumerate() {
             places.entry(word.text.to_ascii_lowercase()).or_default().push(at);
         }
-        Self { text, words, places }
+        Self { whole: text, words, places }
     }
 
     /// Returns the phrases with their lines. A phrase may go on in the next line of a comment.
@@ -125,9 +126,9 @@ impl<'a> Text<'a> {
                 let is_type = is_rust && word.text == "Box";
                 if !is_type && self.is_at(at, phrase) && !self.is_excepted(at, first, except) {
                     let last = &self.words[at + phrase.split(' ').count() - 1];
-                    let line = self.text[..word.begin].matches('\n').count() + 1;
+                    let line = self.whole[..word.begin].matches('\n').count() + 1;
                     let end = last.begin + last.text.len();
-                    found.push((line, self.text[word.begin..end].to_owned()));
+                    found.push((line, self.whole[word.begin..end].to_owned()));
                 }
             }
         }
@@ -149,7 +150,7 @@ impl<'a> Text<'a> {
         let mut here = self.words[at..].iter();
         phrase.split(' ').all(|part| {
             here.next().is_some_and(|word| {
-                let gap = end.map_or("", |end| &self.text[end..word.begin]);
+                let gap = end.map_or("", |end| &self.whole[end..word.begin]);
                 end = Some(word.begin + word.text.len());
                 word.text.eq_ignore_ascii_case(part)
                     && gap.chars().all(|c| c.is_whitespace() || "-_/!=\\".contains(c))
