@@ -190,9 +190,9 @@ mod tests {
         let manifest = "[workspace]\nmembers = [\"a\"]\ndefault-members = [\"a\"]\n\
                         [workspace.dependencies]\na = { path = \"a\" }\nserde = \"1\"\n\
                         [profile.dev]\ndebug = false";
-        let made = workspace_of_one(manifest, Path::new("/work"), &name("archivist")).unwrap();
+        let made = workspace_of_one(manifest, Path::new("/checkout"), &name("archivist")).unwrap();
         let expected = "[workspace]\nmembers = [\"crates/agents/archivist\"]\n\
-                        [workspace.dependencies]\na = { path = \"/work/a\" }\nserde = \"1\"\n\
+                        [workspace.dependencies]\na = { path = \"/checkout/a\" }\nserde = \"1\"\n\
                         [profile.dev]\ndebug = false";
         assert_eq!(made.parse::<Table>().unwrap(), expected.parse::<Table>().unwrap());
     }
