@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::pattern::pattern;
 use crate::text::{
     coverage, distinctive, is_stop_word, normalise, one_line, significant_words, stem, words,
 };
@@ -55,16 +56,11 @@ pub enum Refusal {
     NotSaid(String),
 }
 
-/// Compiles a pattern of this file.
-fn pattern(text: &str) -> Option<Regex> {
-    Regex::new(text).ok()
+fn any(patterns: &[Regex], text: &str) -> bool {
+    patterns.iter().any(|pattern| pattern.is_match(text))
 }
 
-fn any(patterns: &[Option<Regex>], text: &str) -> bool {
-    patterns.iter().flatten().any(|pattern| pattern.is_match(text))
-}
-
-static SECRETS: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
+static SECRETS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         r"\b(?:sk|pk|rk)[-_](?:live|test|proj|ant)?[-_]?[A-Za-z0-9_-]{16,}",
         r"\bgh[pousr]_[A-Za-z0-9]{20,}",
@@ -83,7 +79,7 @@ static SECRETS: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
     .into()
 });
 
-static DUMPS: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
+static DUMPS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         r"^\s*[\[{<]",
         r"(?i)traceback \(most recent call|stack trace|stacktrace|panicked at|exception in thread|segmentation fault|core dumped",
@@ -100,7 +96,7 @@ static DUMPS: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
     .into()
 });
 
-static CHATTER: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
+static CHATTER: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         r"(?i)^(?:ok(?:ay)?|yes|no|yep|nope|sure|thanks?|thank you|thx|ty|great|cool|nice|perfect|awesome|hello|hi|hey|bye|goodbye|good (?:morning|evening|night|job)|lol|haha|hmm+|well done|got it|sounds good|never ?mind|sorry|please|go on|continue|done|right|exactly|i see|that works|looks good)\b[\s,.!]*(?:\w+[\s,.!]*){0,4}$",
         r"(?i)^(?:how are you|what'?s up|see you|talk to you|have a (?:nice|good))\b",
@@ -109,7 +105,7 @@ static CHATTER: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
     .into()
 });
 
-static QUESTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static QUESTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?i)^(?:what|who|whom|whose|where|when|why|how|which|is|are|am|was|were|do|does|did|can|could|would|should|shall|will|has|have|may|might|isn't|aren't|don't you|doesn't)\b.*\?|\?\s*$|(?i)^(?:what|who|where|when|why|how|which) (?:is|are|was|were|do|does|did|can|could|would|should|much|many)\b",
     )
@@ -133,7 +129,7 @@ pub(crate) fn check_statement(text: &str) -> Result<String, Refusal> {
     if any(&CHATTER, &line) {
         return Err(Refusal::Chatter);
     }
-    if QUESTION.as_ref().is_some_and(|question| question.is_match(&line)) {
+    if QUESTION.is_match(&line) {
         return Err(Refusal::Question);
     }
     let spaced = words(&line).count();
@@ -234,8 +230,8 @@ impl Evidence {
 
 /// Removes dates such as `2026-11-15` from a text: an agent may turn "tomorrow" into one.
 fn without_dates(text: &str) -> String {
-    static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b\d{4}-\d\d-\d\d\b"));
-    DATE.as_ref().map_or(text.to_owned(), |date| date.replace_all(text, "").into_owned())
+    static DATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b\d{4}-\d\d-\d\d\b"));
+    DATE.replace_all(text, "").into_owned()
 }
 
 /// Tells whether two texts state the same: the same words, or nearly the same without a different
@@ -295,6 +291,15 @@ pub(crate) fn is_empty_talk(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_pattern_compiles() {
+        for patterns in [&SECRETS, &DUMPS, &CHATTER] {
+            assert!(!patterns.is_empty());
+        }
+        assert!(QUESTION.is_match("Where is it?"));
+        assert_eq!(without_dates("on 2026-11-15"), "on ");
+    }
 
     #[test]
     fn what_states_something_passes_as_one_line() {

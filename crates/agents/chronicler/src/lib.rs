@@ -20,6 +20,7 @@ mod gate;
 mod memory;
 mod note;
 mod observe;
+mod pattern;
 mod record;
 mod reflect;
 mod remember;

@@ -14,6 +14,7 @@ use crate::conversation::{ConversationMessage, ConversationPart, move_watermark,
 use crate::extract::{extract_mentions, extract_statements, is_passing, kind_of_observation};
 use crate::gate::{self, Evidence, is_duplicate};
 use crate::memory::Memory;
+use crate::pattern::pattern;
 use crate::record::{MemoryOrigin, Observation, Priority, SourceMessage, day, generate_id};
 use crate::remember::{AdmittedMemory, Candidate};
 use crate::rows::position;
@@ -145,11 +146,10 @@ fn number_messages(part: &ConversationPart) -> String {
     text
 }
 
-static LINE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static LINE_PATTERN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
         r"(?i)^\s*(?:[-*•]|\d+[.)])?\s*\**\[?\(?(high|medium|low)\)?\]?\**\s*[:,-]?\s*(?:\[?(\d{4}-\d\d-\d\d)\]?\s*[:,-]?)?\s*(.+?)\s*[(\[]((?:m?\d+)(?:\s*[,;&]\s*m?\d+)*)[)\]]\.?\s*$",
     )
-    .ok()
 });
 
 /// Returns the observations in a reply. A line that cannot be parsed, has no reference, or is not
@@ -171,7 +171,7 @@ fn parse_reply(reply: &str, part: &ConversationPart, session: &SessionId) -> Vec
 }
 
 fn parse_line(line: &str, part: &ConversationPart, session: &SessionId) -> Option<Observation> {
-    let parts = LINE_PATTERN.as_ref()?.captures(line)?;
+    let parts = LINE_PATTERN.captures(line)?;
     let mut priority: Priority = parts[1].to_lowercase().parse().ok()?;
     let content = gate::check_statement(&parts[3]).ok()?;
     let referred: Vec<&ConversationMessage> = parts[4]
@@ -222,9 +222,9 @@ fn parse_line(line: &str, part: &ConversationPart, session: &SessionId) -> Optio
 }
 
 fn is_about_user(content: &str) -> bool {
-    static USER: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?i)\b(?:user|users|user's|i|my|our|we)\b").ok());
-    USER.as_ref().is_some_and(|user| user.is_match(content))
+    static USER: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?i)\b(?:user|users|user's|i|my|our|we)\b"));
+    USER.is_match(content)
 }
 
 /// Returns the user's own sentences as observations.

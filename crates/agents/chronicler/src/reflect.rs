@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::ChroniclerError;
 use crate::gate::{is_duplicate, is_secret};
 use crate::memory::Memory;
+use crate::pattern::pattern;
 use crate::record::{Observation, Priority, Reflection, day, generate_id};
 use crate::rows::insert_reflection;
 use crate::subject::supersedes;
@@ -169,11 +170,10 @@ fn number_notes(notes: &[Note], most: u64) -> String {
     text
 }
 
-static LINE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static LINE_PATTERN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
         r"(?i)^\s*(?:[-*•]|\d+[.)])?\s*(?:\[?(\d{4}-\d\d-\d\d)\]?\s*[:,-]?)?\s*(.+?)\s*[(\[]((?:n?\d+)(?:\s*[,;&]\s*n?\d+)*)[)\]]\.?\s*$",
     )
-    .ok()
 });
 
 /// Returns the lines of a reply that are supported by the notes they refer to.
@@ -181,7 +181,7 @@ fn parse_reply(reply: &str, notes: &[Note]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut tokens = 0;
     for line in reply.lines().take(100) {
-        let Some(parts) = LINE_PATTERN.as_ref().and_then(|pattern| pattern.captures(line)) else {
+        let Some(parts) = LINE_PATTERN.captures(line) else {
             continue;
         };
         let referred: Vec<&Note> = parts[3]

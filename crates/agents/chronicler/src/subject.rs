@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::gate::{is_duplicate, is_negative};
+use crate::pattern::pattern;
 use crate::text::{coverage, distinctive, is_stop_word, significant_words, words};
 
 /// Is the kind of claim about a subject.
@@ -33,7 +34,7 @@ struct Claim {
 
 macro_rules! patterns {
     ($($name:ident = $text:expr;)*) => {
-        $(static $name: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new($text).ok());)*
+        $(static $name: LazyLock<Regex> = LazyLock::new(|| pattern($text));)*
     };
 }
 
@@ -127,29 +128,23 @@ const SINGLE_VALUED_SUBJECTS: &[&str] = &[
 /// words.
 fn canonical(text: &str) -> String {
     let lower = text.to_lowercase().replace('’', "'");
-    let addressed = ADDRESSED.as_ref().map_or(lower.clone(), |user| {
-        user.replace_all(
-            &lower,
-            |found: &regex::Captures<'_>| {
-                if found[0].ends_with("'s") { "my" } else { "i" }
-            },
-        )
-        .into_owned()
-    });
-    OPENING
-        .as_ref()
-        .map_or(addressed.clone(), |opening| opening.replace(&addressed, "").into_owned())
+    let first_person =
+        |found: &regex::Captures<'_>| if found[0].ends_with("'s") { "my" } else { "i" };
+    let addressed = ADDRESSED.replace_all(&lower, first_person);
+    OPENING.replace(&addressed, "").into_owned()
 }
 
-fn groups(pattern: &LazyLock<Option<Regex>>, text: &str) -> Option<Vec<String>> {
-    let captures = pattern.as_ref()?.captures(text)?;
+fn groups(pattern: &LazyLock<Regex>, text: &str) -> Option<Vec<String>> {
+    let captures = pattern.captures(text)?;
     Some(captures.iter().skip(1).flatten().map(|group| group.as_str().to_owned()).collect())
 }
 
 /// Splits a value from the topic after it: its time, reason or purpose.
 fn split_topic(value: &str) -> (String, String) {
-    static TOPIC: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"^(.*?)\b(?:for|when|in my|in our|in the|in all|as our|as my|as the|in|over|to|instead of|rather than)\b(.*)$").ok()
+    static TOPIC: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"^(.*?)\b(?:for|when|in my|in our|in the|in all|as our|as my|as the|in|over|to|instead of|rather than)\b(.*)$",
+        )
     });
     match groups(&TOPIC, value) {
         Some(parts) if parts.len() == 2 && !parts[0].trim().is_empty() => {
@@ -239,7 +234,7 @@ pub(crate) fn supersedes(new: &str, old: &str, similarity: Option<f32>) -> bool 
         return false;
     }
     let line = canonical(new);
-    let changing = CHANGING.as_ref().is_some_and(|pattern| pattern.is_match(&new.to_lowercase()));
+    let changing = CHANGING.is_match(&new.to_lowercase());
     if let (Some(later), Some(earlier)) = (parse_claim(new), parse_claim(old))
         && let Some(decided) = compare(&later, &earlier, new, old, changing, similarity)
     {
@@ -352,7 +347,7 @@ mod tests {
             &NAME, &NICKNAME, &HOME, &EMPLOYER, &PREFERS, &USES, &CALLED, &IS, &CHANGING,
             &REPLACED, &ADDRESSED, &OPENING,
         ] {
-            assert!(pattern.is_some());
+            assert!(!pattern.as_str().is_empty());
         }
     }
 

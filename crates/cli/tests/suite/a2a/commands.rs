@@ -80,7 +80,7 @@ async fn an_agent_is_looked_at_added_tried_listed_and_removed() {
     let gone = lango.command(&["a2a", "remove", "weather"]).run().await;
     assert!(gone.code == 2 && gone.stderr.contains("lango a2a add NAME URL"), "{gone:?}");
     let list = lango.command(&["a2a", "list"]).run().await;
-    assert!(list.stdout.contains("There are no remote agents"), "{list:?}");
+    assert!(list.stdout.contains("No remote agents yet"), "{list:?}");
 }
 
 #[tokio::test]
