@@ -94,6 +94,21 @@ say = "As I said."
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
+async fn only_the_owner_is_told_what_a_call_did() {
+    let stat = ("fs_stat", "{ path = \"README.md\" }");
+    let script = [ANSWERS, TO_OPERATOR, &calling("operator", &[stat])];
+    let lango = Lango::playing(&script).await;
+    let token = add_caller(&lango, &["laptop"]).await;
+    let server = Server::start(&lango, &[]).await;
+    let connection = over_http(&server, &token).await;
+    let answer = call(&connection, "ask", json!({ "message": "how large is it?" })).await;
+    assert_ne!(answer.is_error, Some(true), "{answer:?}");
+    let told = connection.service().progress.lock().unwrap().clone();
+    assert!(told.iter().any(|line| line == "operator: fs_stat ok"), "{told:?}");
+    assert!(!told.iter().any(|line| line.contains("README.md")), "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_team_is_asked_over_stdio_and_over_http() {
     let stat = ("fs_stat", "{ path = \"README.md\" }");
     let script = [ANSWERS, TO_OPERATOR, &calling("operator", &[stat])];
@@ -115,8 +130,9 @@ async fn the_team_is_asked_over_stdio_and_over_http() {
         assert_eq!(again["session"], session);
         assert_eq!(again["answer"], "As I said.");
         let told = connection.service().progress.lock().unwrap().clone();
-        for step in ["operator takes over", "operator calls fs_stat", "operator: fs_stat ok"] {
-            assert!(told.iter().any(|line| line == step), "{step}: {told:?}");
+        let did = "operator: `README.md` is a file";
+        for step in ["operator takes over", "operator calls fs_stat", did] {
+            assert!(told.iter().any(|line| line.starts_with(step)), "{step}: {told:?}");
         }
         let listed = connection.list_all_resources().await.unwrap();
         let uri = format!("lango://sessions/{session}");
