@@ -112,7 +112,7 @@ proptest! {
     ) {
         let said = without_report("fs_read", &result, status);
         let line = said.lines().next().unwrap_or_default();
-        let failures = [" failed", " was not run", " was stopped", "is not known"];
+        let failures = [" failed", " was not run", " was stopped", "is unknown"];
         prop_assert!(failures.iter().any(|words| line.contains(words)), "{said}");
     }
 }
