@@ -31,7 +31,7 @@ pub struct Channel {
     client: Arc<OnceLock<reqwest::Client>>,
 }
 
-/// Is a response whose body is still coming.
+/// Represents a response whose body is still coming.
 pub struct StreamedResponse {
     /// The status.
     pub status: StatusCode,

@@ -31,7 +31,7 @@ impl Default for ClientLimits {
     }
 }
 
-/// Is the response of a fetch.
+/// The response of a fetch.
 #[derive(Debug, Clone)]
 pub struct FetchedResponse {
     /// The address of the response, after redirects.

@@ -39,7 +39,7 @@ impl Scheme {
     }
 }
 
-/// Is a host and a port to connect to. The host has its one canonical spelling: an address that was
+/// A host and a port to connect to. The host has its one canonical spelling: an address that was
 /// written as a decimal, octal, hexadecimal or short number is an address here, and a name is in
 /// lower case, in ASCII and without a dot at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -28,7 +28,7 @@ const UNITS: [&str; 20] = [
 const TENS: [&str; 8] =
     ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 
-/// Is a number in a text.
+/// Represents a number in a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Amount {
     /// The range of the number with its unit.
@@ -89,7 +89,7 @@ fn unit_of_parameter(name: &str) -> Option<f64> {
     words.iter().enumerate().rev().find_map(unit)
 }
 
-/// Is a run of digits or of letters.
+/// Represents a run of digits or of letters.
 struct Token {
     text: String,
     range: Range<usize>,

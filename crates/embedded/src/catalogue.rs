@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use super::schema::{Kind, Parameter};
 use super::weights::AGENTS;
 
-/// Is the position of the card for small talk; the cards of small talk and of a plan follow those
+/// The position of the card for small talk; the cards of small talk and of a plan follow those
 /// of the tools in the file of weights.
 pub(crate) const SMALL_TALK_CARD: usize = 80;
 pub(crate) const PLAN_CARD: usize = 81;
@@ -56,7 +56,7 @@ struct ParameterEntry {
     required: bool,
 }
 
-/// Is the class of an agent.
+/// The class of an agent.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct AgentName(usize);
@@ -217,7 +217,7 @@ struct ItemSchema {
     r#type: &'static str,
 }
 
-/// Is an object whose order counts.
+/// Represents an object whose order counts.
 struct Ordered(Vec<(String, Entry)>);
 
 impl<'de> Deserialize<'de> for Ordered {

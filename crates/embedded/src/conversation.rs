@@ -20,7 +20,7 @@ pub(crate) struct Conversation<'a> {
     pub(crate) follows_question: bool,
 }
 
-/// Is an answer to one of our questions.
+/// Represents an answer to one of our questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UserAnswer {
     /// The chosen one of two readings.

@@ -14,7 +14,7 @@ use super::weights::AGENTS;
 /// it.
 const OUTPUT_READ: &str = "output_read";
 
-/// Is a possible meaning of a request.
+/// Represents a possible meaning of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Meaning<'a> {
     /// Nothing is to be done.
@@ -29,7 +29,7 @@ pub(crate) enum Meaning<'a> {
     Remote(&'a Colleague),
 }
 
-/// Is a meaning and its probability.
+/// Represents a meaning and its probability.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading<'a> {
     pub(crate) meaning: Meaning<'a>,

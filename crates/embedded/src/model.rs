@@ -21,7 +21,7 @@ use super::{talk, weights};
 /// Names the provider.
 pub const EMBEDDED: &str = "embedded";
 
-/// Is the embedded model.
+/// The embedded model.
 #[derive(Debug)]
 pub struct Embedded {
     id: ModelId,

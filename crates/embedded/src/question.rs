@@ -7,7 +7,7 @@ use lango_tool::ToolDeclaration;
 
 use super::schema::{Kind, Parameter, parameters};
 
-/// Is a question about a parameter.
+/// Represents a question about a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Question {
     pub(crate) text: String,

@@ -28,7 +28,7 @@ const MAX_CACHED_GIST_COUNT: usize = 4;
 const START_TOKEN: u32 = 101;
 const SEPARATOR_TOKEN: u32 = 102;
 
-/// Is the encoder with its trained layers.
+/// The encoder with its trained layers.
 #[derive(Debug)]
 pub(crate) struct Reader {
     encoder: &'static Encoder,
@@ -43,7 +43,7 @@ pub(crate) struct Reader {
     gists: Mutex<VecDeque<Arc<Gist>>>,
 }
 
-/// Is a request, read once for all comparisons.
+/// Represents a request, read once for all comparisons.
 #[derive(Debug)]
 pub(crate) struct Gist {
     /// The logarithm of each agent's probability, in the order of [`AGENTS`].
@@ -75,7 +75,7 @@ impl VectorCache {
     }
 }
 
-/// Is the answer to a question.
+/// The answer to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
     /// The request does not say.
@@ -202,7 +202,7 @@ impl Reader {
     }
 }
 
-/// Is a question followed by the request, as tokens.
+/// Represents a question followed by the request, as tokens.
 struct Pair {
     ids: Vec<u32>,
     /// The position at which the request begins.
@@ -213,7 +213,7 @@ struct Pair {
     is_whole: bool,
 }
 
-/// Is a question, as tokens.
+/// Represents a question, as tokens.
 #[derive(Default)]
 struct QuestionTokens {
     tokens: Vec<Token>,

@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 6;
 /// Limits the parts of a schema that are read for one parameter.
 const MAX_PART_COUNT: usize = 512;
 
-/// Is a parameter as questions are asked about it.
+/// Represents a parameter as questions are asked about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
@@ -23,7 +23,7 @@ pub(crate) struct Parameter {
     pub(crate) required: bool,
 }
 
-/// Is the kind of a parameter's values.
+/// The kind of a parameter's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -120,7 +120,7 @@ impl<'a> Required<'a> {
     }
 }
 
-/// Is a part of a schema.
+/// Represents a part of a schema.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     schema: &'a Value,

@@ -10,7 +10,7 @@ use super::decision::Meaning;
 use super::question::{as_words, words};
 use super::reading::{Gist, Reader};
 
-/// Is the weight of the similarity by which an unknown tool exceeds the known ones. This and the
+/// The weight of the similarity by which an unknown tool exceeds the known ones. This and the
 /// other constants were chosen on requests to eight MCP servers.
 const LIKENESS_WEIGHT: f32 = 18.0;
 /// Is how much nearer an unknown tool has to be in the end.

@@ -3,12 +3,12 @@
 
 use lango_encoder::{Layers, Sections};
 
-/// Is the length of a token's vector.
+/// The length of a token's vector.
 pub(crate) const HIDDEN: usize = 384;
 /// Lists the classes of the first head: small talk and seven agents.
 pub(crate) const AGENTS: [&str; 8] =
     ["none", "operator", "navigator", "vault", "librarian", "automator", "planner", "chronicler"];
-/// Is the number of cards whose vectors are in the file: the known tools, small talk, and a plan.
+/// The number of cards whose vectors are in the file: the known tools, small talk, and a plan.
 pub(crate) const CARDS: usize = 82;
 
 const MAGIC: [u8; 8] = *b"LANGOBOX";
@@ -44,7 +44,7 @@ pub(crate) fn size() -> usize {
     FILE.0.len()
 }
 
-/// Is a small linear layer, in full precision.
+/// Represents a small linear layer, in full precision.
 #[derive(Debug)]
 pub(crate) struct Head {
     rows: Vec<f32>,

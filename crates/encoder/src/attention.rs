@@ -6,11 +6,11 @@ use crate::kernel::Kernel;
 use crate::math::{LANES, softmax};
 use crate::weights::{HEADS, HIDDEN};
 
-/// Is the length of a token's vector in one head.
+/// The length of a token's vector in one head.
 const HEAD_SIZE: usize = HIDDEN / HEADS;
-/// Is the number of rows that share one pass over the keys.
+/// The number of rows that share one pass over the keys.
 const BLOCK_ROWS: usize = 4;
-/// Is a score whose share is zero.
+/// Represents a score whose share is zero.
 const ZERO_SHARE_SCORE: f32 = -1e30;
 /// Is one over the square root of a head's size, 32.
 const SCALE: f32 = 0.176_776_69;

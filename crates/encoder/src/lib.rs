@@ -43,7 +43,7 @@ pub const MAX_TOKENS: usize = 256;
 /// not count, and few enough that their vectors take some megabytes.
 const BATCH_TOKENS: usize = 512;
 
-/// Is the encoder.
+/// The encoder.
 #[derive(Debug)]
 pub struct Encoder {
     tokenizer: Tokenizer,

@@ -6,7 +6,7 @@
 use crate::kernel::round;
 use crate::weights::{EPSILON, Norm};
 
-/// Is the number of values that are processed side by side.
+/// The number of values that are processed side by side.
 pub(crate) const LANES: usize = 16;
 
 /// Returns e to the power of a number that is not above 88; below -87 the result is practically
@@ -34,7 +34,7 @@ fn to_float(power: i32) -> f32 {
     power as f32
 }
 
-/// Is the activation function of the model, half of `x · (1 + erf(x / √2))`.
+/// The activation function of the model, half of `x · (1 + erf(x / √2))`.
 ///
 /// The error function is the approximation 7.1.26 of Abramowitz and Stegun, right to 1.5 · 10⁻⁷.
 #[inline(always)]

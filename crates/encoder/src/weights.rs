@@ -4,21 +4,21 @@
 //! reading cannot fail when the program runs. Matrices stay where they are in the program's image,
 //! which the system reads when they are first touched; small vectors are copied.
 
-/// Is the number of entries of the vocabulary.
+/// The number of entries of the vocabulary.
 pub(crate) const VOCABULARY: usize = 30_522;
-/// Is the number of token positions that the model has.
+/// The number of token positions that the model has.
 pub(crate) const POSITIONS: usize = 512;
-/// Is the length of a token's vector between the layers.
+/// The length of a token's vector between the layers.
 pub(crate) const HIDDEN: usize = 384;
-/// Is the length of a token's vector within a layer's second half.
+/// The length of a token's vector within a layer's second half.
 pub(crate) const INTERMEDIATE: usize = 1536;
-/// Is the number of layers, each with attention and two linear steps.
+/// The number of layers, each with attention and two linear steps.
 pub(crate) const LAYERS: usize = 6;
-/// Is the number of attention heads in a layer.
+/// The number of attention heads in a layer.
 pub(crate) const HEADS: usize = 12;
 /// Keeps a normalisation from dividing by zero.
 pub(crate) const EPSILON: f32 = 1e-12;
-/// Is the number of outputs that lie side by side in a panel of a matrix.
+/// The number of outputs that lie side by side in a panel of a matrix.
 pub(crate) const PANEL: usize = 16;
 
 const MAGIC: [u8; 8] = *b"LANGOENC";
@@ -69,7 +69,7 @@ const _: () = {
     }
 };
 
-/// Is a linear layer: a matrix of integers with a scale and a bias for each output.
+/// Represents a linear layer: a matrix of integers with a scale and a bias for each output.
 #[derive(Debug)]
 pub(crate) struct Linear {
     /// `[outputs / 16][inputs / 2][16][2]`, each an `i8`.

@@ -67,7 +67,7 @@ fn millions(tokens: u64) -> f64 {
     tokens as f64 / 1e6
 }
 
-/// Is an amount of US dollars.
+/// Represents an amount of US dollars.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cost(f64);
@@ -197,7 +197,7 @@ pub enum FactsError {
     },
 }
 
-/// Is a row of the table.
+/// Represents a row of the table.
 #[derive(Debug, Clone, Copy, Default)]
 struct Row {
     entry: ModelEntry,

@@ -94,7 +94,7 @@ pub struct Options {
     pub temperature: Option<f32>,
 }
 
-/// Is an image.
+/// Represents an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
     /// The type, such as `image/png`.

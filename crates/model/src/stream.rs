@@ -31,7 +31,7 @@ pub enum ModelEvent {
     Shortened(Shortening),
 }
 
-/// Is a call as the model wrote it: nothing is checked yet.
+/// Represents a call as the model wrote it: nothing is checked yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestedCall {
     /// The name.
@@ -63,7 +63,7 @@ pub struct Shortening {
 /// Streams the pieces of one reply.
 pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelEvent, ModelError>> + Send>>;
 
-/// Is a language model, implemented for each provider. It is used as `dyn`, because the user's
+/// A language model, implemented for each provider. It is used as `dyn`, because the user's
 /// configuration selects the provider.
 pub trait Model: Send + Sync {
     /// Returns the model's identity for events and messages.

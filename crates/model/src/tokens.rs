@@ -246,7 +246,7 @@ fn latin_index(letter: char) -> Option<usize> {
     }
 }
 
-/// Is the row and column of the edges of a word.
+/// The row and column of the edges of a word.
 const EDGE: usize = 27;
 
 /// Returns the index of a letter's script in [`SCRIPT_START`] and [`SCRIPT_LETTER`].
@@ -301,7 +301,7 @@ fn sign_index(sign: char) -> Result<usize, i32> {
     }
 }
 
-/// Is the row of the start of a run of signs.
+/// The row of the start of a run of signs.
 const SIGN_EDGE: usize = 13;
 
 /// Holds the prices of two letters in a row: one row for each first letter, a column for each

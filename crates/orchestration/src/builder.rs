@@ -12,7 +12,7 @@ use crate::{
     SingleAgent, SubAgent, SubAgentKind, Topology, capability_description, partition_tools,
 };
 
-/// Is the delegation limit if none is configured.
+/// The delegation limit if none is configured.
 pub const DEFAULT_MAX_DELEGATION_ROUNDS: u32 = 5;
 
 /// Builds a sub-agent's prompt from its name and its spec's instruction. The result is the whole

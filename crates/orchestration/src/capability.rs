@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lango_tool::RegisteredTool;
 
-/// Is the capability of a tool whose prefix is not in the map.
+/// The capability of a tool whose prefix is not in the map.
 pub const GENERAL_ACTIONS: &str = "general actions";
 
 /// Maps prefixes to phrases. The order of the entries is the order of the phrases in every

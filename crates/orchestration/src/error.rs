@@ -2,7 +2,7 @@
 
 use lango_protocol::{AgentName, InvalidName};
 
-/// Is the reason why agents could not be read or combined. Each text names the file or agent to
+/// The reason why agents could not be read or combined. Each text names the file or agent to
 /// change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OrchestrationError {

@@ -12,7 +12,7 @@ use lango_tool::RegisteredTool;
 use crate::spec::one_line;
 use crate::{AgentSpec, RemoteAgentSpec, capability_description};
 
-/// Is the orchestrator's identity, in place of the shared one.
+/// The orchestrator's identity, in place of the shared one.
 pub(crate) const DELEGATING_IDENTITY: &str = "You have no tools. Whatever needs one is done by a \
     specialist: hand it over with transfer_to_agent. Everything else you answer yourself.";
 

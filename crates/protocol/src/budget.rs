@@ -22,7 +22,7 @@ pub struct BudgetLimits {
 }
 
 impl BudgetLimits {
-    /// Is the number of rounds if the configuration says 0 or nothing.
+    /// The number of rounds if the configuration says 0 or nothing.
     pub const DEFAULT_DELEGATION_ROUNDS: u32 = 5;
 
     /// Returns the wall time as a duration.

@@ -23,9 +23,9 @@ pub use report::{CallReport, Details, MAX_DETAILS_BYTES, MAX_SUMMARY_BYTES};
 pub use time::Timestamp;
 pub use transfer::{TRANSFER_TOOL, TransferArguments};
 
-/// Is the author of everything the user says.
+/// The author of everything the user says.
 pub const USER: &str = "user";
-/// Is the author of what the runtime itself decides: warnings, refusals, the end of a turn.
+/// The author of what the runtime itself decides: warnings, refusals, the end of a turn.
 pub const RUNTIME: &str = "lango";
 /// Names the root agent of a team.
 pub const ORCHESTRATOR: &str = "lango-orchestrator";

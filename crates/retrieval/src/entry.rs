@@ -58,7 +58,7 @@ impl EntryKey {
     }
 }
 
-/// Is an entry to store. One with the same key is replaced.
+/// Represents an entry to store. One with the same key is replaced.
 #[derive(Debug, Clone)]
 pub struct NewEntry {
     /// The key.
@@ -73,7 +73,7 @@ pub struct NewEntry {
     pub passages: Vec<NewPassage>,
 }
 
-/// Is a piece of an entry, short enough to be read at once.
+/// Represents a piece of an entry, short enough to be read at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPassage {
     /// The headings it stands under, such as `Install > Linux`; may be empty.

@@ -39,7 +39,7 @@ pub enum CollectionError {
     },
 }
 
-/// Is a document of a collection.
+/// Represents a document of a collection.
 #[derive(Debug, Clone, Deserialize)]
 pub struct CorpusDocument {
     /// Its id.
@@ -52,7 +52,7 @@ pub struct CorpusDocument {
     pub text: String,
 }
 
-/// Is a question.
+/// Represents a question.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Question {
     /// Its id.

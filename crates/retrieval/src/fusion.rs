@@ -11,10 +11,10 @@ use std::collections::HashMap;
 /// Flattens the weight of ranks: with a large number the first ranks differ little.
 const FLATTENING: f64 = 20.0;
 
-/// Is the weight of a rank by words, compared with one by meaning, if the passage has all words.
+/// The weight of a rank by words, compared with one by meaning, if the passage has all words.
 const WORDS_WEIGHT: f64 = 1.5;
 
-/// Is a passage that was found by its words.
+/// Represents a passage that was found by its words.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WordHit {
     pub(crate) passage: i64,

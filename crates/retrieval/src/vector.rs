@@ -8,13 +8,13 @@ use std::collections::BinaryHeap;
 
 use lango_store::StoreError;
 
-/// Is the number of bytes before the components: the scale as `f32`, little-endian.
+/// The number of bytes before the components: the scale as `f32`, little-endian.
 const SCALE_BYTES: usize = 4;
 
-/// Is the range of a stored component.
+/// The range of a stored component.
 const STORED_RANGE: f32 = 127.0;
 
-/// Is the range of a query's component. Products of both, summed over thousands of dimensions, fit
+/// The range of a query's component. Products of both, summed over thousands of dimensions, fit
 /// into 32 bits.
 const QUERY_RANGE: f32 = 2047.0;
 

@@ -20,7 +20,7 @@ pub(crate) struct Reply {
     pub(crate) by: String,
 }
 
-/// Is the meaning of an agent's reply.
+/// The meaning of an agent's reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Decision {
     /// It is the answer.

@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Is the reason why a turn could not be recorded. Every other failure is an [`Outcome`].
+/// The reason why a turn could not be recorded. Every other failure is an [`Outcome`].
 #[derive(Debug, thiserror::Error)]
 pub enum TurnError {
     /// Another process uses this session.

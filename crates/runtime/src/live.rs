@@ -22,7 +22,7 @@ pub(crate) struct Listener {
     followers: Followers,
 }
 
-/// Is the channel to the followers of a turn. It is created for the first one, because it allocates
+/// The channel to the followers of a turn. It is created for the first one, because it allocates
 /// its buffer at once and most turns have no follower.
 #[derive(Clone, Default)]
 struct Followers(Arc<OnceLock<broadcast::Sender<Event>>>);

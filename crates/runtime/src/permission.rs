@@ -20,7 +20,7 @@ use crate::turn::{Stop, Turn};
 /// Sets how often the journal is read for an answer from another process.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
-/// Is the decision about a call.
+/// The decision about a call.
 pub(crate) enum Permission {
     /// The call may run if its proposal is still the one that was approved.
     Granted(Option<Proposal>),

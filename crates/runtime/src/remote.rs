@@ -32,7 +32,7 @@ pub struct RemoteRequest {
     pub cancel: CancellationToken,
 }
 
-/// Is the reply of a remote agent. Its texts are untrusted data, sanitized and truncated before
+/// The reply of a remote agent. Its texts are untrusted data, sanitized and truncated before
 /// they are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RemoteReply {

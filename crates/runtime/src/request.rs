@@ -18,7 +18,7 @@ pub struct TurnRequest {
     pub sender: Option<Sender>,
 }
 
-/// Is the input of a turn.
+/// The input of a turn.
 #[derive(Debug, Clone)]
 pub enum TurnInput {
     /// A message that the team answers.

@@ -77,22 +77,22 @@ pub(crate) fn shortened(what: Shortening) -> String {
     format!("the conversation is longer than this model takes: {}", parts.join(", and "))
 }
 
-/// Is the result of a call that was running when the process ended.
+/// The result of a call that was running when the process ended.
 pub(crate) const OUTCOME_UNKNOWN: &str = "OUTCOME UNKNOWN: the process ended while this call was running. It may or may not have had \
      its effect, and it was not run again. Check the state of things before you repeat it, and \
      tell the user.";
 
-/// Is the result of a call that had not started when the process ended.
+/// The result of a call that had not started when the process ended.
 pub(crate) const NOT_STARTED: &str = "The process ended before this call was started. It had no effect; call it again if it is \
      still needed.";
 
-/// Is the result of a call that was stopped by the user.
+/// The result of a call that was stopped by the user.
 pub(crate) const CANCELLED: &str = "Stopped by the user; it may have had a part of its effect.";
 
-/// Is the note for an agent whose reply was empty.
+/// The note for an agent whose reply was empty.
 pub(crate) const SAY_SOMETHING: &str =
     "Your last reply was empty. Answer now, in words, or make a call.";
 
-/// Is the note for an agent that may only answer.
+/// The note for an agent that may only answer.
 pub(crate) const ANSWER_NOW: &str = "This is the end of what this turn may do: no tools or transfers are left. Answer the user \
      now, in words, with what you have; say plainly what was not done.";

@@ -28,7 +28,7 @@ pub(super) struct ScriptMessage<'a> {
     pub(super) calls: Vec<Cow<'a, str>>,
 }
 
-/// Is the role of a message's author.
+/// The role of a message's author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     User,

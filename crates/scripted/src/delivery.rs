@@ -12,7 +12,7 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 
-/// Is the body of a response.
+/// The body of a response.
 pub(super) type Body = BoxBody<Bytes, io::Error>;
 
 /// Says what is sent, how fast, and how it ends.

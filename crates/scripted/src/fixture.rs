@@ -80,7 +80,7 @@ pub(crate) trait WireFixture: Sync {
     fn sample(&self) -> WireSample;
 }
 
-/// Is a request before it is parsed.
+/// Represents a request before it is parsed.
 pub(crate) struct WireRequest<'a> {
     /// The model, where the path names it.
     pub(crate) model: &'a str,

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use hyper::StatusCode;
 use serde::Serialize;
 
-/// Is the response to a request that is refused.
+/// The response to a request that is refused.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,

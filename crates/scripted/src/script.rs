@@ -100,7 +100,7 @@ pub struct ScriptedUsage {
     pub reasoning: Option<u64>,
 }
 
-/// Is a call in a script.
+/// Represents a call in a script.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedCall {

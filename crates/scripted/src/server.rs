@@ -21,14 +21,14 @@ use super::fixture::profile;
 use super::script::{Reply, Script};
 use super::signature::Signatures;
 
-/// Is a running scripted model. It stops when dropped.
+/// Represents a running scripted model. It stops when dropped.
 pub struct ScriptedServer {
     address: SocketAddr,
     state: Arc<State>,
     _task: AbortOnDropHandle<()>,
 }
 
-/// Is a request as it arrived, for tests.
+/// Represents a request as it arrived, for tests.
 #[derive(Debug, Clone)]
 pub struct ReceivedRequest {
     /// The protocol it was made in.

@@ -8,7 +8,7 @@ use super::script::{Reply, ScriptedUsage};
 use super::signature::Signatures;
 use super::variant::WireVariant;
 
-/// Is a reply with everything filled in.
+/// Represents a reply with everything filled in.
 pub(super) struct Speech<'a> {
     pub(super) model: &'a str,
     pub(super) thought: Option<&'a str>,
@@ -19,7 +19,7 @@ pub(super) struct Speech<'a> {
     pub(super) signatures: &'a Signatures,
 }
 
-/// Is a call of a reply.
+/// Represents a call of a reply.
 pub(super) struct ReplyCall {
     pub(super) name: String,
     /// JSON, unless the script says otherwise.
@@ -36,7 +36,7 @@ pub(super) struct Usage {
     pub(super) reasoning: u64,
 }
 
-/// Is a reply as the events of an API.
+/// Represents a reply as the events of an API.
 pub(super) struct Rendering {
     /// The events with content.
     pub(super) content: Vec<Bytes>,

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
-/// Is a text of the request, borrowed from the body where it has no escapes.
+/// Represents a text of the request, borrowed from the body where it has no escapes.
 #[derive(Debug, Clone, Default, serde::Deserialize)]
 #[serde(transparent)]
 pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
@@ -19,7 +19,7 @@ impl std::ops::Deref for Text<'_> {
     }
 }
 
-/// Is the content of a message: plain text, or a list of blocks.
+/// The content of a message: plain text, or a list of blocks.
 #[derive(Debug)]
 pub(super) enum Content<'a, B> {
     Text(Cow<'a, str>),

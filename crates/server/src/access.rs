@@ -167,7 +167,7 @@ fn header_bytes(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
 }
 
-/// Is the middleware that every request passes.
+/// The middleware that every request passes.
 pub(crate) async fn admit(
     State(access): State<Arc<Access>>,
     request: Request,

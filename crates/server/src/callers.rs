@@ -38,7 +38,7 @@ CREATE TABLE callers (
 );
 ";
 
-/// Is the reason why a caller could not be added.
+/// The reason why a caller could not be added.
 #[derive(Debug, thiserror::Error)]
 pub enum CallersError {
     /// User error: the caller exists already.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Is the kind of an endpoint.
+/// The kind of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EndpointKind {
     /// A2A, for other agents.

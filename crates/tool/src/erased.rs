@@ -84,7 +84,7 @@ impl From<String> for ToolOutput {
     }
 }
 
-/// Is the future of an erased call.
+/// The future of an erased call.
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send>>;
 
 /// Holds a call whose arguments were checked and which has not been run.

@@ -12,7 +12,7 @@ use crate::tools::{
 };
 use crate::{Chronicler, ChroniclerError, MemoryContext, MemorySettings};
 
-/// Is the chronicler: memory of the user and of past conversations.
+/// The chronicler: memory of the user and of past conversations.
 pub struct ChroniclerAgent {
     memory: Memory,
 }

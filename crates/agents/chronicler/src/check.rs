@@ -10,7 +10,7 @@ use crate::chronicler::Chronicler;
 use crate::memory::Memory;
 use crate::rows::OBSERVATION_COLLECTION;
 
-/// Is an inconsistency.
+/// Represents an inconsistency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The description.

@@ -273,7 +273,7 @@ impl Memory {
     }
 }
 
-/// Is a memory that was superseded.
+/// Represents a memory that was superseded.
 struct OutdatedMemory {
     text: String,
     words: BTreeSet<String>,

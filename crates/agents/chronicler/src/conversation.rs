@@ -26,7 +26,7 @@ pub(crate) struct Watermark {
     pub(crate) observed: u64,
 }
 
-/// Is a message of a conversation.
+/// Represents a message of a conversation.
 #[derive(Debug, Clone)]
 pub(crate) struct ConversationMessage {
     pub(crate) source: SourceMessage,

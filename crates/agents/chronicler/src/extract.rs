@@ -13,7 +13,7 @@ use crate::pattern::pattern;
 use crate::record::{MemoryKind, Priority};
 use crate::text::{distinctive, sentences};
 
-/// Is a sentence that states something.
+/// Represents a sentence that states something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ExtractedStatement {
     /// The sentence as it was said.

@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use crate::schema;
 use crate::{ChroniclerError, MemorySettings};
 
-/// Is the memory of the user and of past conversations. Clones share everything.
+/// The memory of the user and of past conversations. Clones share everything.
 #[derive(Clone)]
 pub struct Memory {
     stores: Arc<Stores>,

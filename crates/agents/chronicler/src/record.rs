@@ -57,7 +57,7 @@ stored_word! {
 }
 
 stored_word! {
-    /// Is the origin of a memory.
+    /// The origin of a memory.
     MemoryOrigin {
         /// The user said it, in these words.
         Said = "said",
@@ -83,7 +83,7 @@ impl MemoryOrigin {
 }
 
 stored_word! {
-    /// Is the importance of an observation.
+    /// The importance of an observation.
     Priority {
         /// Identity, wishes and decisions of the user.
         High = "high",
@@ -94,7 +94,7 @@ stored_word! {
     }
 }
 
-/// Is a message that stored data comes from.
+/// Represents a message that stored data comes from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SourceMessage {
     /// The id of the event.
@@ -130,7 +130,7 @@ pub struct StoredMemory {
     pub sources: Vec<SourceMessage>,
 }
 
-/// Is a short note of something said in a conversation.
+/// Represents a short note of something said in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Observation {
     /// The id, such as `o_3f2k9`.
@@ -155,7 +155,7 @@ pub struct Observation {
     pub condensed_by: Option<String>,
 }
 
-/// Is a summary of observations.
+/// Represents a summary of observations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reflection {
     /// The id, such as `r_3f2k9`.

@@ -17,7 +17,7 @@ const MAX_NEIGHBOUR_COUNT: usize = 12;
 /// Limits the turns that evidence is taken from, counted back from the end of a session.
 const EVIDENCE_TURN_COUNT: u32 = 300;
 
-/// Is a text that may become a memory.
+/// Represents a text that may become a memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate {
     pub(crate) kind: MemoryKind,
@@ -30,7 +30,7 @@ pub(crate) struct Candidate {
     pub(crate) sources: Vec<SourceMessage>,
 }
 
-/// Is a memory with the memories that it supersedes.
+/// Represents a memory with the memories that it supersedes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AdmittedMemory {
     pub(crate) memory: StoredMemory,

@@ -12,7 +12,7 @@ use crate::gate::{is_duplicate, is_negative};
 use crate::pattern::pattern;
 use crate::text::{coverage, distinctive, is_stop_word, significant_words, words};
 
-/// Is the kind of claim about a subject.
+/// The kind of claim about a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Relation {
     Name,
@@ -24,7 +24,7 @@ enum Relation {
     Prefers,
 }
 
-/// Is a parsed statement.
+/// Represents a parsed statement.
 #[derive(Debug)]
 struct Claim {
     relation: Relation,

@@ -87,7 +87,7 @@ pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
         / f64::from(u32::try_from(whole.max(1)).unwrap_or(u32::MAX))
 }
 
-/// Is the range of a sentence in its text, in bytes.
+/// The range of a sentence in its text, in bytes.
 pub(crate) type Span = (usize, usize);
 
 /// Returns the sentences of a text, trimmed: cut at line ends, and after `.`, `!`, `?` and `;` if

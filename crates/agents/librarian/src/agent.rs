@@ -72,7 +72,7 @@ pub struct LibrarianResources {
     pub retrieval: Retrieval,
 }
 
-/// Is the librarian: documents, knowledge, lessons, relations, open questions.
+/// The librarian: documents, knowledge, lessons, relations, open questions.
 pub struct LibrarianAgent {
     settings: LibrarianSettings,
     holdings: Holdings,

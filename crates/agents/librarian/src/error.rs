@@ -4,7 +4,7 @@ use lango_retrieval::RetrievalError;
 use lango_store::StoreError;
 use lango_tool::ToolError;
 
-/// Is a failure of one of the librarian's stores.
+/// Represents a failure of one of the librarian's stores.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LibrarianError {
     /// The caller: a text does not fit its purpose.

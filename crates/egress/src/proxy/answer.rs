@@ -19,7 +19,7 @@ use crate::error::{EgressError, Refusal};
 
 pub(super) type Body = BoxBody<Bytes, std::io::Error>;
 
-/// Is the host that the proxy itself answers for, so that a client can try its credentials. The
+/// The host that the proxy itself answers for, so that a client can try its credentials. The
 /// domain is reserved and does not resolve.
 const OWN_HOST: &str = "proxy.lango.invalid";
 const OWN_DOMAIN: &str = ".lango.invalid";

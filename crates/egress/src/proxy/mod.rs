@@ -57,7 +57,7 @@ impl Default for ProxyLimits {
     }
 }
 
-/// Is a request that the proxy refused or cut off.
+/// Represents a request that the proxy refused or cut off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockedRequest {
     /// The requested address, or `host:port` of a tunnel.
@@ -71,7 +71,7 @@ pub struct BlockedRequest {
 /// Limits the blocked requests that are stored until they are taken.
 const MAX_BLOCKED_COUNT: usize = 200;
 
-/// Is a running proxy. It ends, with all its connections, when this is dropped.
+/// Represents a running proxy. It ends, with all its connections, when this is dropped.
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,

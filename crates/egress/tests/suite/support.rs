@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 /// Limits how long a test waits; it is longer than any test needs on a busy machine.
 pub(crate) const TEST_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Is a server that answers every request with the same bytes, and counts connections.
+/// Represents a server that answers every request with the same bytes, and counts connections.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -88,7 +88,7 @@ pub(crate) fn allowing(places: &[&str]) -> Rules {
     Rules { allow_private, ..Rules::default() }
 }
 
-/// Is a resolver with one answer for each question, in order; the last one stays.
+/// Represents a resolver with one answer for each question, in order; the last one stays.
 pub(crate) struct ScriptedResolver(Mutex<VecDeque<Vec<IpAddr>>>);
 
 impl ScriptedResolver {

@@ -12,7 +12,7 @@ const NAME_JOINERS: [char; 5] = ['.', '/', '\\', '-', '@'];
 /// Is about the number of bytes that remain at each end of a quotation that is too long.
 const QUOTATION_END_BYTES: usize = 80;
 
-/// Is the part of a text that is a value.
+/// The part of a text that is a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ValueSpan {
     pub(crate) range: Range<usize>,
@@ -157,7 +157,7 @@ fn without_fence(text: &str, quotation: &Quotation) -> Range<usize> {
     }
 }
 
-/// Is a text without the middles of its long quotations, so that the rest of it can be read.
+/// A text without the middles of its long quotations, so that the rest of it can be read.
 #[derive(Debug)]
 pub(crate) struct ShortenedText {
     pub(crate) text: String,

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Marks within a quotation that are paired with each other.
 const MAX_MARK_COUNT: usize = 1000;
 
-/// Is a quotation with both of its marks.
+/// Represents a quotation with both of its marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Quotation {
     /// The range with the marks.

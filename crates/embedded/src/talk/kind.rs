@@ -2,7 +2,7 @@
 
 use super::phrases::{self, Phrases};
 
-/// Is a kind of small talk.
+/// Represents a kind of small talk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// "hello"

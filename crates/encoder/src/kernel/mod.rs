@@ -15,9 +15,9 @@ use pulp::NullaryFnOnce;
 
 use crate::weights::{Linear, PANEL};
 
-/// Is the number of bytes of a panel for two inputs.
+/// The number of bytes of a panel for two inputs.
 const STEP_BYTES: usize = 2 * PANEL;
-/// Is the largest integer that an activation becomes. With 1536 inputs and weights of at most 127 a
+/// The largest integer that an activation becomes. With 1536 inputs and weights of at most 127 a
 /// sum is below 1.6 · 10⁹ and fits an `i32`.
 const MAX_ACTIVATION: f32 = 8191.0;
 /// Rounds a small number when added to it, and leaves the integer in the lowest bits.
@@ -26,9 +26,9 @@ const ROUNDER: f32 = 12_582_912.0;
 /// Sums of one tile: for each row and panel, sixteen outputs.
 type Sums<const ROWS: usize, const PANELS: usize> = [[[i32; PANEL]; PANELS]; ROWS];
 
-/// Is a set of instructions that products are computed with.
+/// Represents a set of instructions that products are computed with.
 pub(crate) trait Kernel: Copy {
-    /// Is the number of rows that are multiplied at once, at most 8.
+    /// The number of rows that are multiplied at once, at most 8.
     const ROWS: usize;
 
     /// Is sixteen numbers side by side.

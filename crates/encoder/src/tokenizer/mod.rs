@@ -16,10 +16,10 @@ use words::Words;
 
 /// Limits the words that are looked up.
 const MAX_WORD_CHARACTERS: usize = 100;
-/// Is the prefix of a token that continues a word.
+/// The prefix of a token that continues a word.
 const CONTINUATION: &str = "##";
 
-/// Is a token of a text.
+/// Represents a token of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
     /// Its number in the vocabulary.

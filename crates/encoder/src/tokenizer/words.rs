@@ -5,7 +5,7 @@ use std::str::CharIndices;
 use super::MAX_WORD_CHARACTERS;
 use super::normalise::{Kind, fold, is_punctuation, kind};
 
-/// Is a folded character's position and the bytes of the text that it came from.
+/// Represents a folded character's position and the bytes of the text that it came from.
 #[derive(Debug, Clone, Copy)]
 struct Origin {
     /// The start of the folded character in the word.

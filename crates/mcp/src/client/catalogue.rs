@@ -65,7 +65,7 @@ pub struct KnownTool {
     pub current: Option<ToolVersion>,
 }
 
-/// Is the approval state of a tool.
+/// The approval state of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolState {

@@ -38,7 +38,7 @@ struct ConductCounts {
     invalid_lines: u32,
 }
 
-/// Is the decision about a message.
+/// The decision about a message.
 #[derive(Debug, PartialEq, Eq)]
 enum Admission {
     Take,
@@ -101,7 +101,7 @@ impl Conduct {
     }
 }
 
-/// Is a transport that monitors the server.
+/// Represents a transport that monitors the server.
 pub(crate) struct MonitoredTransport<T> {
     inner: T,
     conduct: Arc<Conduct>,

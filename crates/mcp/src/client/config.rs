@@ -56,7 +56,7 @@ pub struct SamplingBudget {
     pub tokens: u32,
 }
 
-/// Is the origin of an entry.
+/// The origin of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// The user's own configuration.
@@ -140,7 +140,7 @@ impl std::fmt::Debug for HttpConfig {
     }
 }
 
-/// Is the name of a server, which becomes a part of tool names, paths and keys.
+/// The name of a server, which becomes a part of tool names, paths and keys.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ServerName(String);
 

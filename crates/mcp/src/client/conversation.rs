@@ -25,7 +25,7 @@ const MAX_OPEN_QUESTION_COUNT: usize = 4;
 /// Limits the remarks about one call.
 const MAX_REMARK_COUNT: usize = 20;
 
-/// Is the client side of a connection.
+/// The client side of a connection.
 pub(crate) struct Conversation {
     pub(crate) server: ServerName,
     /// The directory that the server may know.

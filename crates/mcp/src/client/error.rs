@@ -7,7 +7,7 @@ use lango_tool::visible_short;
 
 use super::http::scope_in;
 
-/// Is the reason why a server, or one of its tools, cannot be used.
+/// The reason why a server, or one of its tools, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The configuration of one server. The user can act.

@@ -31,7 +31,7 @@ const MAX_REDIRECT_COUNT: usize = 3;
 /// Limits how long a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Is the reason why a request failed.
+/// The reason why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HttpError {
     #[error(transparent)]

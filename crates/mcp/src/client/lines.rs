@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use super::conduct::{Conduct, MAX_MESSAGE_BYTES};
 
-/// Is a transport with one message per line. A line that is too long, or too many invalid lines,
+/// A transport with one message per line. A line that is too long, or too many invalid lines,
 /// close the connection, because messages may have been lost.
 pub(crate) struct Lines<R, W> {
     read: BufReader<R>,

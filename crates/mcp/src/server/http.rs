@@ -28,7 +28,7 @@ use super::{OfferedTools, TeamServer};
 const MAX_CONNECTION_COUNT: usize = 64;
 /// Limits how long a connection may be idle. This is longer than a question to the owner may wait.
 const IDLE_TIMEOUT: Duration = Duration::from_hours(2);
-/// Is the header that identifies a connection.
+/// The header that identifies a connection.
 const SESSION: &str = "mcp-session-id";
 
 /// Holds the parts of the endpoint.

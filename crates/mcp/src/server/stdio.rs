@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::TeamServer;
 use super::team_server::StopSignals;
 
-/// Is the reason why no client was served.
+/// The reason why no client was served.
 #[derive(Debug, thiserror::Error)]
 pub enum StdioError {
     /// The client did not start as the protocol requires.

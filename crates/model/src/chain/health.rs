@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 /// Limits the failures in a row; after these the provider is not asked for a while.
 const MAX_FAILURE_COUNT: u32 = 5;
-/// Is the length of the first pause; it doubles with each attempt that fails.
+/// The length of the first pause; it doubles with each attempt that fails.
 const FIRST_PAUSE: Duration = Duration::from_secs(15);
 const MAX_PAUSE: Duration = Duration::from_mins(2);
 

@@ -45,7 +45,7 @@ fn chain(models: &[&Arc<ScriptedModel>]) -> Chain {
     Chain::new(link(models[0]), fallbacks, RetryPolicy::default())
 }
 
-/// Is a piece of a stream.
+/// Represents a piece of a stream.
 type Piece = Result<ModelEvent, ModelError>;
 
 #[expect(clippy::unnecessary_wraps, reason = "pieces of a stream are results")]

@@ -6,7 +6,7 @@ use reqwest::header::HeaderMap;
 
 use crate::tape::{ExchangeEnd, ExchangeRecorder};
 
-/// Is a response whose body is still coming.
+/// Represents a response whose body is still coming.
 pub(super) struct IncomingResponse {
     response: reqwest::Response,
     recorder: Option<ExchangeRecorder>,

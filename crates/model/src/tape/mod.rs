@@ -16,7 +16,7 @@ use crate::{ModelId, Wire};
 pub(crate) use record::ExchangeRecorder;
 pub use record::Tape;
 
-/// Is the first line of every recording.
+/// The first line of every recording.
 const RECORDING_HEADER: &str = r#"{"lango_recording":1}"#;
 
 /// Records one request and its response.

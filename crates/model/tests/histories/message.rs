@@ -5,7 +5,7 @@ use lango_model::{AnsweredCall, CallOutcome, Image, Message, ProviderState, User
 use lango_protocol::{CallId, CallStatus};
 use proptest::prelude::*;
 
-/// Is a message, before provider states of real models are put into it.
+/// Represents a message, before provider states of real models are put into it.
 #[derive(Debug, Clone)]
 pub(crate) enum Sketch {
     Plain(Message),

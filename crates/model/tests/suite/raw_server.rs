@@ -21,7 +21,7 @@ impl Response {
     }
 }
 
-/// Is a running server.
+/// Represents a running server.
 pub(crate) struct Server {
     /// The address, such as `http://127.0.0.1:1234`.
     pub(crate) url: String,

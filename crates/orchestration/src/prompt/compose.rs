@@ -6,7 +6,7 @@ use lango_protocol::AgentName;
 
 use super::{PromptSections, Section};
 
-/// Is the kind of agent that a prompt is for. It decides which sections are left out.
+/// The kind of agent that a prompt is for. It decides which sections are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Audience {
     /// Sees neither the shared identity nor the tool usage.

@@ -15,7 +15,7 @@ use crate::{AgentSpec, OrchestrationError};
 pub use header::HEADER_FILE;
 use header::Header;
 
-/// Is the order in which agents claim tools.
+/// The order in which agents claim tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MatchOrder {
     /// The agent with the longest matching prefix; among equals, the first in the registry.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EmbedError, EmbedFuture, Embedder, EmbeddingModel, Purpose, normalise};
 
-/// Is the API that a server speaks.
+/// The API that a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoteWire {
     /// `POST /embeddings`, as OpenAI and most servers have it.
@@ -29,7 +29,7 @@ pub struct RemoteEmbedder {
     client: Client,
 }
 
-/// Is the number of texts in one request; every provider accepts as many.
+/// The number of texts in one request; every provider accepts as many.
 const BATCH_SIZE: usize = 64;
 
 /// Waits before another try, where the server is busy or away.

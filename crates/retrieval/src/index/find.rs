@@ -61,7 +61,7 @@ pub struct SearchHits {
     pub words_only: Option<EmbedError>,
 }
 
-/// Is a passage that was found.
+/// Represents a passage that was found.
 #[derive(Debug, Clone, Serialize)]
 pub struct SearchHit {
     /// The entry.

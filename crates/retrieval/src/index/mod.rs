@@ -22,7 +22,7 @@ pub use find::{Mode, Search, SearchHit, SearchHits};
 pub use list::SpaceSize;
 pub use write::PreparedEntry;
 
-/// Is the handle of the index. Clones share everything.
+/// The handle of the index. Clones share everything.
 #[derive(Clone)]
 pub struct Retrieval {
     database: Database,

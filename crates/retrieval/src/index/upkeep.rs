@@ -7,7 +7,7 @@ use super::Retrieval;
 use super::write::embedded_text;
 use crate::{Purpose, RetrievalError, vector};
 
-/// Is a passage without a vector.
+/// Represents a passage without a vector.
 struct MissingVector {
     passage: i64,
     scope: i64,

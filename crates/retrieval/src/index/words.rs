@@ -9,7 +9,7 @@ use super::{Retrieval, Search};
 use crate::fusion::WordHit;
 use crate::{Space, query};
 
-/// Is the number of passages with a word from which on it is common.
+/// The number of passages with a word from which on it is common.
 const COMMON_TERM_COUNT: i64 = 5_000;
 
 impl Retrieval {

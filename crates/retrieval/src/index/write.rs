@@ -10,7 +10,7 @@ use crate::{
     EntryKey, NewEntry, NewPassage, Purpose, PutOutcome, RetrievalError, ids, query, vector,
 };
 
-/// Is an entry with its vectors, ready to be written together with other data.
+/// Represents an entry with its vectors, ready to be written together with other data.
 #[derive(Debug, Clone)]
 pub struct PreparedEntry {
     statements: Vec<Statement>,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Is a received request.
+/// Represents a received request.
 #[derive(Debug, Clone)]
 struct ReceivedRequest {
     path: String,

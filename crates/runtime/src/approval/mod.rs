@@ -39,7 +39,7 @@ pub struct ApprovalRequest {
     pub always: Vec<String>,
 }
 
-/// Is the answer to an [`ApprovalRequest`].
+/// The answer to an [`ApprovalRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApprovalAnswer {
     /// The call may run.

@@ -26,7 +26,7 @@ impl ApprovalPolicy {
     }
 }
 
-/// Is the decision about a call.
+/// The decision about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// The call runs.

@@ -31,7 +31,7 @@ pub(crate) struct Delegation {
     pub(crate) returns: bool,
 }
 
-/// Is the next step of a speaker.
+/// The next step of a speaker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Call its model.

@@ -11,7 +11,7 @@ use crate::record::Phase;
 use crate::recorder::{Draft, EndedTurn, Speaker};
 use crate::team::Agent;
 
-/// Is the final message of the turn; the result of the call says everything else.
+/// The final message of the turn; the result of the call says everything else.
 const CALL_ENDED_TEXT: &str = "The call has ended.";
 
 impl Turn {

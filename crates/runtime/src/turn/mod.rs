@@ -34,7 +34,7 @@ use crate::words;
 
 pub(crate) use think::Role;
 
-/// Is the reason why a turn cannot continue.
+/// The reason why a turn cannot continue.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// A part of the budget ran out.

@@ -17,7 +17,7 @@ use crate::recorder::{Draft, Speaker};
 use crate::team::{Agent, Specialist};
 use crate::words;
 
-/// Is the role in which an agent speaks.
+/// The role in which an agent speaks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Role<'a> {
     /// It is the agent that the user talks to.

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use super::*;
 use crate::wires::fixture;
 
-/// Is a response as it came.
+/// Represents a response as it came.
 struct ReceivedResponse {
     head: String,
     body: Vec<u8>,

@@ -21,7 +21,7 @@ pub(super) struct ApiError {
     pub(super) may_repeat: bool,
 }
 
-/// Is the JSON form of the error.
+/// The JSON form of the error.
 #[derive(Serialize)]
 pub(super) struct ErrorBody<'a> {
     error: ErrorFields<'a>,

@@ -11,7 +11,7 @@ use super::content::Content;
 /// Limits the earlier messages that a new session gets. The newest are included.
 const MAX_EARLIER_BYTES: usize = 256 * 1024;
 
-/// Is the author of a message.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// The client program: `system` and `developer`.
@@ -29,7 +29,7 @@ pub(super) struct ChatMessage {
     pub(super) content: Content,
 }
 
-/// Is a SHA-256 digest in hexadecimal.
+/// Represents a SHA-256 digest in hexadecimal.
 pub(super) type Mark = String;
 
 /// Holds the conversation of a request.

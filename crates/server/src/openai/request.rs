@@ -7,7 +7,7 @@ use super::error::ApiError;
 use super::history::{ChatMessage, History, Role};
 use super::parameters::{Parameters, missing, wrong};
 
-/// Is the name of the only model.
+/// The name of the only model.
 pub(super) const MODEL: &str = "lango";
 
 /// Limits the messages of a request.

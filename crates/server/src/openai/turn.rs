@@ -19,7 +19,7 @@ const MAX_PENDING_UPDATES: usize = 64;
 /// Limits how long a client may not read. After that it counts as gone.
 const CLIENT_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Is an update about a turn.
+/// Represents an update about a turn.
 pub(super) enum TurnUpdate {
     /// An intermediate update.
     Update(Update),
@@ -27,7 +27,7 @@ pub(super) enum TurnUpdate {
     Ended(Result<Box<TurnSummary>, ApiError>),
 }
 
-/// Is the source of the events.
+/// The source of the events.
 pub(super) enum Source {
     /// This request started the turn.
     Own(TurnHandle),

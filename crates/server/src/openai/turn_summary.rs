@@ -34,7 +34,7 @@ pub(super) enum Step {
     },
 }
 
-/// Is a change that is reported to a client at once.
+/// Represents a change that is reported to a client at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Update {
     /// A step started, changed or ended.

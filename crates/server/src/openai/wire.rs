@@ -89,7 +89,7 @@ struct Delta<'a> {
     content: Option<&'a str>,
 }
 
-/// Is the extension field of every answer and every piece of a stream.
+/// The extension field of every answer and every piece of a stream.
 #[derive(Serialize)]
 pub(super) struct Extension<'a> {
     session: &'a str,
@@ -189,7 +189,7 @@ pub(super) fn completion<'a>(
     }
 }
 
-/// Is the content of a piece of a stream.
+/// The content of a piece of a stream.
 pub(super) enum Piece<'a> {
     /// The start of the stream.
     Role,

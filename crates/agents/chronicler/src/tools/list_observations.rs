@@ -29,7 +29,7 @@ fn default_limit() -> u32 {
     20
 }
 
-/// Is an observation as a model reads it.
+/// Represents an observation as a model reads it.
 #[derive(Debug, Serialize)]
 pub(crate) struct ObservationView {
     id: String,

@@ -14,7 +14,7 @@ pub(crate) struct ListReflections {
     pub(crate) memory: Memory,
 }
 
-/// Is a reflection as a model reads it.
+/// Represents a reflection as a model reads it.
 #[derive(Debug, Serialize)]
 pub(crate) struct ReflectionView {
     id: String,

@@ -51,7 +51,7 @@ impl Embedder for HashedEmbedder {
     }
 }
 
-/// Is a model that gives scripted replies, one after the other.
+/// Represents a model that gives scripted replies, one after the other.
 pub(crate) struct ScriptedModel {
     id: ModelId,
     replies: Mutex<VecDeque<String>>,
@@ -200,7 +200,7 @@ impl Home {
     }
 }
 
-/// Is a running turn.
+/// Represents a running turn.
 pub(crate) struct Turn {
     journal: Journal,
     claim: Claim,

@@ -29,7 +29,7 @@ pub struct DocumentSearch {
     pub related: usize,
 }
 
-/// Is a passage that was found, with its position.
+/// Represents a passage that was found, with its position.
 #[derive(Debug, Clone, Serialize)]
 pub struct PassageHit {
     /// The collection of its document.

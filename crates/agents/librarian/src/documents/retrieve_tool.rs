@@ -139,7 +139,7 @@ fn quotation(passage: &PassageHit) -> String {
     text
 }
 
-/// Is a passage in the report's data: its position, without its text.
+/// Represents a passage in the report's data: its position, without its text.
 #[derive(Serialize)]
 struct PassageView<'a> {
     source: &'a str,

@@ -115,7 +115,7 @@ fn unreadable(error: &ignore::Error) -> WalkStep {
     WalkStep::Skipped { path, reason, hides_more: true }
 }
 
-/// Is a directory whose walk is in progress: its number of entries, and how many of them were
+/// A directory whose walk is in progress: its number of entries, and how many of them were
 /// returned.
 struct OpenDirectory {
     depth: usize,

@@ -5,7 +5,7 @@ use lango_store::{Database, Dialect, Statement};
 use super::Direction;
 use crate::LibrarianError;
 
-/// Is a relation by its database ids.
+/// Represents a relation by its database ids.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
     pub(super) id: i64,

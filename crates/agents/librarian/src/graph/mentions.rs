@@ -20,7 +20,7 @@ const MAX_START_COUNT: usize = 50;
 /// Limits the mentions that are read.
 const MAX_MENTION_COUNT: i64 = 5_000;
 
-/// Is a text that is related to another one.
+/// Represents a text that is related to another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelatedEntry {
     /// The text.

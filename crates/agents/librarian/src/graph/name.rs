@@ -6,7 +6,7 @@ use crate::LibrarianError;
 /// Limits a name.
 const MAX_NAME_CHARACTERS: usize = 500;
 
-/// Is a checked name.
+/// Represents a checked name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name {
     shown: String,

@@ -60,7 +60,7 @@ pub struct TraversalRequest {
     pub mark_open: bool,
 }
 
-/// Is a node that was reached.
+/// Represents a node that was reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReachedNode {
     /// Its name.
@@ -73,7 +73,7 @@ pub struct ReachedNode {
     pub open: bool,
 }
 
-/// Is a relation that was followed.
+/// Represents a relation that was followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReachedEdge {
     /// The index of the subject among the nodes.
@@ -84,7 +84,7 @@ pub struct ReachedEdge {
     pub object: usize,
 }
 
-/// Is the result of a traversal.
+/// The result of a traversal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traversal {
     /// The start, then the other nodes by distance.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Name;
 use crate::Provenance;
 
-/// Is a relation to record.
+/// Represents a relation to record.
 #[derive(Debug, Clone)]
 pub struct NewTriple {
     /// The subject.
@@ -25,7 +25,7 @@ pub struct NewTriple {
     pub mentioned_in: Vec<EntryKey>,
 }
 
-/// Is a recorded relation.
+/// Represents a recorded relation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Triple {
     /// The id, which rises in the order of recording.

@@ -24,7 +24,7 @@ pub(super) struct WalkOptions<'a> {
     pub(super) mark_open: bool,
 }
 
-/// Is a node that was reached.
+/// Represents a node that was reached.
 pub(super) struct VisitedNode {
     pub(super) id: i64,
     pub(super) depth: u32,
@@ -34,7 +34,7 @@ pub(super) struct VisitedNode {
     pub(super) open: bool,
 }
 
-/// Is the result of a walk.
+/// The result of a walk.
 #[derive(Default)]
 pub(super) struct Walk {
     pub(super) nodes: Vec<VisitedNode>,

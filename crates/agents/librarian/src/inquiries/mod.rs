@@ -50,7 +50,7 @@ pub struct Inquiries {
     settings: InquirySettings,
 }
 
-/// Is a question.
+/// Represents a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Inquiry {
     /// Its id.
@@ -80,7 +80,7 @@ pub struct Inquiry {
     pub knowledge_key: Option<String>,
 }
 
-/// Is the state of a question.
+/// The state of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InquiryState {

@@ -77,7 +77,7 @@ const REQUEST_WORDS: &[&str] = &[
     "write",
 ];
 
-/// Is an answer that was recognised and saved.
+/// Represents an answer that was recognised and saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecognisedAnswer {
     /// The question.

@@ -13,7 +13,7 @@ const MAX_ANSWER_CHARACTERS: usize = 10_000;
 /// Limits the topic in a key.
 const MAX_KEY_TOPIC_CHARACTERS: usize = 150;
 
-/// Is a question with its saved answer.
+/// Represents a question with its saved answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AnsweredInquiry {
     /// The question.

@@ -8,7 +8,7 @@ use super::save::{entry_key, fold_key};
 use super::{COLUMNS, Category, Knowledge, KnowledgeVersion};
 use crate::LibrarianError;
 
-/// Is a key in a list.
+/// Represents a key in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KnowledgeSummary {
     /// The key.

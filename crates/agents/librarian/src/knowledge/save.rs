@@ -35,7 +35,7 @@ pub struct NewKnowledge {
     pub confidence: Option<String>,
 }
 
-/// Is the result of saving.
+/// The result of saving.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SavedKnowledge {
     /// The key, as it was first written.
@@ -61,7 +61,7 @@ pub enum SaveOutcome {
     Unchanged,
 }
 
-/// Is a version that was replaced.
+/// Represents a version that was replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReplacedVersion {
     /// The version number.

@@ -20,7 +20,7 @@ pub struct KnowledgeHits {
     pub note: Option<String>,
 }
 
-/// Is a hit of a search.
+/// Represents a hit of a search.
 #[derive(Debug, Clone, Serialize)]
 pub struct KnowledgeHit {
     /// The key.

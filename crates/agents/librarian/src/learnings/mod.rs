@@ -32,7 +32,7 @@ pub struct Learnings {
     retrieval: Retrieval,
 }
 
-/// Is a lesson.
+/// Represents a lesson.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Learning {
     /// Its id.

@@ -12,7 +12,7 @@ use crate::{LibrarianError, Provenance};
 const MAX_TRIGGER_CHARACTERS: usize = 300;
 const MAX_TEXT_CHARACTERS: usize = 4_000;
 
-/// Is a lesson to record.
+/// Represents a lesson to record.
 #[derive(Debug, Clone)]
 pub struct NewLearning {
     /// The trigger: the name of a tool, or a situation in words.

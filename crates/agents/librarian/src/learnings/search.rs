@@ -18,7 +18,7 @@ pub struct LearningHits {
     pub note: Option<String>,
 }
 
-/// Is a lesson that was found.
+/// Represents a lesson that was found.
 #[derive(Debug, Clone, Serialize)]
 pub struct LearningHit {
     /// The lesson.

@@ -21,7 +21,7 @@ pub struct Drafts {
     pub own: PathBuf,
 }
 
-/// Is a skill that waits for approval.
+/// Represents a skill that waits for approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     /// The name.

@@ -7,7 +7,7 @@ const MAX_NAME_CHARACTERS: usize = 64;
 const MAX_DESCRIPTION_CHARACTERS: usize = 1024;
 const MAX_TEXT_CHARACTERS: usize = 60_000;
 
-/// Is a skill to write.
+/// Represents a skill to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSkill {
     /// Lower-case letters, digits and single hyphens inside; also the name of its directory.
@@ -20,7 +20,7 @@ pub struct NewSkill {
     pub script: Option<String>,
 }
 
-/// Is a file of a skill.
+/// Represents a file of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SkillFile {
     /// The path relative to the skill.

@@ -16,7 +16,7 @@ use serde::Serialize;
 pub use draft::{Draft, Drafts};
 pub use format::NewSkill;
 
-/// Is a skill in a list.
+/// Represents a skill in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListedSkill {
     /// Its name.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use tool::SearchWeb;
 
-/// Is a client of a search server.
+/// Represents a client of a search server.
 #[derive(Clone)]
 pub struct WebSearch {
     server: Url,
@@ -39,7 +39,7 @@ pub enum WebSearchError {
     },
 }
 
-/// Is a page that a search found.
+/// Represents a page that a search found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebHit {
     /// The page's address.

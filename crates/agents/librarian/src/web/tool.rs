@@ -97,7 +97,7 @@ impl Tool for SearchWeb {
     }
 }
 
-/// Is a page in the report's data.
+/// Represents a page in the report's data.
 #[derive(Serialize)]
 struct Page<'a> {
     url: &'a str,

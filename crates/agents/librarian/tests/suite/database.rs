@@ -114,7 +114,7 @@ pub(crate) fn context() -> ToolContext {
     }
 }
 
-/// Is an embedder that only knows that a car is an automobile.
+/// Represents an embedder that only knows that a car is an automobile.
 pub(crate) struct Cars(EmbeddingModel);
 
 impl Cars {

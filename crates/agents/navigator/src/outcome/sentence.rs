@@ -11,7 +11,7 @@ use crate::page::{Mode, clean, display_address};
 const MAX_BEGINNING_BYTES: usize = 1_500;
 /// Limits how many characters of a title are shown.
 const MAX_TITLE_CHARACTERS: usize = 200;
-/// Is the first status that says that the page is not what was asked for.
+/// The first status that says that the page is not what was asked for.
 const FIRST_ERROR_STATUS: u16 = 400;
 
 /// Reports to programs which page is shown.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Command;
 
-/// Is an answer without content.
+/// Represents an answer without content.
 #[derive(Debug, Deserialize)]
 pub(crate) struct EmptyReply {}
 

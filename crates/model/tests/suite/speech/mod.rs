@@ -13,7 +13,7 @@ use crate::hearing::ReceivedReply;
 
 const ARGUMENTS: &str = r#"{"options":{"depth":2,"tags":["日本","🦀"]},"path":"ä"}"#;
 
-/// Is a reply in the format of one API.
+/// Represents a reply in the format of one API.
 #[derive(Debug, Clone)]
 pub(crate) struct Speech {
     pub(crate) wire: Wire,

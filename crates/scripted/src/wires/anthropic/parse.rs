@@ -10,7 +10,7 @@ use crate::conversation::{Conversation, Role, ScriptMessage, join};
 use crate::signature::Signatures;
 use crate::text::{Content, Text, is_base64, is_plain, unknown_field};
 
-/// Is a message after consecutive ones of the same role were joined, as the provider does.
+/// Represents a message after consecutive ones of the same role were joined, as the provider does.
 pub(super) struct Turn<'a> {
     pub(super) role: MessageRole,
     pub(super) blocks: Vec<Block<'a>>,

@@ -54,7 +54,7 @@ enum Block<'a> {
     ToolUse { id: String, name: &'a str, input: EmptyObject },
 }
 
-/// Is an empty object: the input comes in pieces.
+/// Represents an empty object: the input comes in pieces.
 #[derive(Serialize)]
 struct EmptyObject {}
 

@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 
 use crate::text::{Content, Text};
 
-/// Is a documented field that scripts do not read.
+/// Represents a documented field that scripts do not read.
 pub(super) type IgnoredField = Option<IgnoredAny>;
 
 #[derive(Debug, Deserialize)]
@@ -141,7 +141,7 @@ pub(super) enum Block<'a> {
     },
 }
 
-/// Is a block inside a result.
+/// Represents a block inside a result.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[expect(dead_code, reason = "documented fields are accepted, even if they are not read")]

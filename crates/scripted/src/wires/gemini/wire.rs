@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::text::Text;
 
-/// Is a documented field that scripts do not read.
+/// Represents a documented field that scripts do not read.
 type IgnoredField = Option<IgnoredAny>;
 
 #[derive(Debug, Deserialize)]

@@ -86,7 +86,7 @@ impl From<Usage> for WireUsage {
     }
 }
 
-/// Is the whole document of a server that does not stream.
+/// The whole document of a server that does not stream.
 #[derive(Serialize)]
 struct Completion<'a> {
     id: &'static str,

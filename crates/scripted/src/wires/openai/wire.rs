@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 
 use crate::text::{Content, Text};
 
-/// Is a documented parameter that scripts do not read.
+/// Represents a documented parameter that scripts do not read.
 pub(super) type IgnoredField = Option<IgnoredAny>;
 
 #[derive(Debug, Deserialize)]
@@ -75,7 +75,7 @@ pub(super) struct Message<'a> {
     pub(super) function_call: IgnoredField,
 }
 
-/// Is the role of a message's author.
+/// The role of a message's author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Speaker {

@@ -153,7 +153,7 @@ pub fn check_collection(name: &str) -> Result<(), IngestError> {
     if fits { Ok(()) } else { Err(IngestError::Collection(name.to_owned())) }
 }
 
-/// Is the second half of an ingest: it embeds and writes one document after another.
+/// The second half of an ingest: it embeds and writes one document after another.
 struct Writer<'a> {
     retrieval: &'a Retrieval,
     collection: &'a str,

@@ -24,7 +24,7 @@ const FORMAT_VERSION: &str = "1";
 /// Limits how much is read but not yet written, in KiB. A larger file is read alone.
 const MAX_READ_AHEAD_KIB: u32 = 8 * 1024;
 
-/// Is the outcome of one file or page.
+/// The outcome of one file or page.
 pub(super) enum SourceOutcome {
     /// A document to write.
     Entry(Box<PreparedDocument>),

@@ -21,7 +21,7 @@ pub struct IngestProgress<'a> {
     pub current: &'a str,
 }
 
-/// Is the result of an ingest.
+/// The result of an ingest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct IngestReport {
     /// Documents that are new.
@@ -58,7 +58,7 @@ impl IngestReport {
     }
 }
 
-/// Is a source that could not be read.
+/// Represents a source that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SkippedSource {
     /// A path or an address.
@@ -75,7 +75,7 @@ fn serialize_as_text<S: serde::Serializer>(
     serializer.collect_str(reason)
 }
 
-/// Is a remark about a document that was read.
+/// Represents a remark about a document that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SourceNote {
     /// A path or an address.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use url::Url;
 
-/// Is a file, a directory or a page.
+/// Represents a file, a directory or a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A file or a directory.

@@ -15,7 +15,7 @@ use weight::{MAX_WEIGHT, weight};
 const MAX_HEADING_CHARACTERS: usize = 100;
 const MAX_HEADING_PATH_CHARACTERS: usize = 240;
 
-/// Is a part of a document that is found as a whole.
+/// Represents a part of a document that is found as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// The headings above it, from the highest: "Install > Linux". Empty where there are none.

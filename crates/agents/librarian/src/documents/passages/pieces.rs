@@ -7,7 +7,7 @@ use super::weight::{MAX_WEIGHT, character_weight, weight};
 /// Limits the weight of the sentences that two neighbours share.
 pub(crate) const MAX_OVERLAP_WEIGHT: usize = 240;
 
-/// Is a part of a block with its position and the separator before it.
+/// Represents a part of a block with its position and the separator before it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Piece<'a> {
     pub(crate) text: &'a str,

@@ -10,7 +10,7 @@ const MAX_CONTROL_PER_THOUSAND: usize = 10;
 /// Limits the bytes outside of ASCII in a hundred bytes of a Western European text.
 const MAX_NON_ASCII_PERCENT: usize = 30;
 
-/// Is a text with a remark about its decoding.
+/// Represents a text with a remark about its decoding.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DecodedText {
     pub(crate) text: String,

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Is a file that was read.
+/// Represents a file that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     /// The document's own title, if it has one.
@@ -18,7 +18,7 @@ pub struct Document {
     pub notes: Vec<String>,
 }
 
-/// Is the format that a file was read as.
+/// The format that a file was read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentKind {
@@ -36,7 +36,7 @@ pub enum DocumentKind {
     Docx,
 }
 
-/// Is a part of a document that belongs together.
+/// Represents a part of a document that belongs together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
     /// The kind of the block.
@@ -47,7 +47,7 @@ pub struct Block {
     pub span: Span,
 }
 
-/// Is the kind of a block.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockKind {
@@ -63,7 +63,7 @@ pub enum BlockKind {
     Table,
 }
 
-/// Is a position in a document, counted from 1, with both ends included.
+/// Represents a position in a document, counted from 1, with both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// The unit that is counted.
@@ -74,7 +74,7 @@ pub struct Span {
     pub last: u32,
 }
 
-/// Is the unit in which positions are counted.
+/// The unit in which positions are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {

@@ -15,7 +15,7 @@ use super::document::{Document, DocumentKind};
 use super::unreadable::Unreadable;
 use super::{docx, pdf};
 
-/// Is the first argument that makes a program the helper.
+/// The first argument that makes a program the helper.
 pub const READER_ARGUMENT: &str = "__read-document";
 
 /// Limits the address space of the helper.

@@ -30,7 +30,7 @@ pub(crate) fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// Is a line with its start and its number from 1.
+/// Represents a line with its start and its number from 1.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
     pub(crate) text: &'a str,
