@@ -12,6 +12,7 @@ mod graph;
 mod ingest;
 mod memory;
 mod operator;
+mod program;
 mod remote;
 mod retrieval;
 mod sandbox;
@@ -19,6 +20,7 @@ mod start;
 mod worker;
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -35,7 +37,10 @@ fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
-        [] | ["turn"] => with_server("serve", measure),
+        [] | ["turn"] => {
+            with_server("serve", |own, url| measure(own, &own.with_file_name("lango"), url))
+        }
+        ["turn", lango] => with_server("serve", |own, url| measure(own, lango.as_ref(), url)),
         ["call"] => with_server("serve-calls", measure_calls),
         ["approval"] => approval::measure(),
         ["embed"] => embed::measure(),
@@ -108,7 +113,7 @@ async fn overhead(wire: &str, address: &str) -> Result<()> {
 }
 
 /// The cost of a call on each wire, as a difference within one process.
-fn measure_calls(own: &std::path::Path, address: &str) -> Result<()> {
+fn measure_calls(own: &Path, address: &str) -> Result<()> {
     let mut table = figures::Table::default();
     for wire in Wire::ALL.map(Wire::name) {
         let (mut floors, mut over) = (Vec::new(), Vec::new());
@@ -138,10 +143,7 @@ fn finish(table: &figures::Table) -> Result<()> {
 }
 
 /// Runs a measurement against a server in a process of its own.
-fn with_server(
-    name: &str,
-    measure: impl FnOnce(&std::path::Path, &str) -> Result<()>,
-) -> Result<()> {
+fn with_server(name: &str, measure: impl FnOnce(&Path, &str) -> Result<()>) -> Result<()> {
     let own = std::env::current_exe()?;
     let mut server = Command::new(&own)
         .arg(name)
@@ -162,33 +164,52 @@ fn address_of(server: &mut Child) -> Result<String> {
     Ok(address.trim().to_owned())
 }
 
-fn measure(own: &std::path::Path, url: &str) -> Result<()> {
-    let mut table = figures::Table::default();
-    for (name, what, limit) in [
-        ("bare", "three streamed calls, nothing else, CPU-ms", None),
-        ("sequential", "turn, one after the other, CPU-ms", Some(1.0)),
-        ("long", "turn 30 and later of one conversation, CPU-ms", None),
-        ("parallel", "turn, 64 sessions at once, CPU-ms", Some(1.0)),
-        ("idle", "resident memory, idle with the full tree, MB", Some(15.0)),
-        ("parallel-memory", "resident memory, 64 sessions at once, MB", Some(40.0)),
-    ] {
-        let mut values = Vec::new();
-        for _ in 0..REPEATS {
-            let output = Command::new(own).args(["worker", name, url]).output()?;
-            if !output.status.success() {
-                bail!("{name}: {}", String::from_utf8_lossy(&output.stderr));
-            }
-            values.push(String::from_utf8(output.stdout)?.trim().parse::<f64>()?);
+/// Measures turns of the program at `lango`, and what three model calls alone cost in the same
+/// minutes.
+fn measure(own: &Path, lango: &Path, url: &str) -> Result<()> {
+    if !lango.exists() {
+        bail!("{} is missing: cargo build --profile dist -p lango", lango.display());
+    }
+    let floor = |name: &str| -> Result<f64> {
+        let output = Command::new(own).args(["worker", name, url]).output()?;
+        if !output.status.success() {
+            bail!("{name}: {}", String::from_utf8_lossy(&output.stderr));
         }
+        Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+    };
+    let mut rows: [Vec<f64>; 7] = Default::default();
+    for _ in 0..REPEATS {
+        let figures = block_on(program::measure(lango, url))?;
+        let values = [
+            floor("sequential")?,
+            figures.sequential,
+            block_on(program::measure_long(lango, url))?,
+            floor("parallel")?,
+            figures.parallel,
+            figures.idle,
+            figures.after_parallel,
+        ];
+        for (row, value) in rows.iter_mut().zip(values) {
+            row.push(value);
+        }
+    }
+    let mut table = figures::Table::default();
+    for ((what, limit), values) in [
+        ("three streamed calls, one after the other, nothing else, CPU-ms", None),
+        ("turn, one after the other, CPU-ms", Some(1.1)),
+        ("turn 50 and later of one conversation, CPU-ms", None),
+        ("three streamed calls, 64 at once, nothing else, CPU-ms", None),
+        ("turn, 64 sessions at once, CPU-ms", Some(1.0)),
+        ("resident memory, idle, MB", None),
+        ("resident memory, 64 sessions at once, MB", Some(40.0)),
+    ]
+    .into_iter()
+    .zip(rows)
+    {
         table.add(what, limit, values);
     }
-    let lango = own.with_file_name("lango");
-    if lango.exists() {
-        table.add("start to first model request, CPU-ms", Some(20.0), start::measure(&lango, 15)?);
-        let first = start::measure_first(&lango, 5)?;
-        table.add("the same, very first start (makes the database), CPU-ms", None, first);
-    } else {
-        bail!("{} is missing: cargo build --release -p lango", lango.display());
-    }
+    table.add("start to first model request, CPU-ms", Some(20.0), start::measure(lango, 15)?);
+    let first = start::measure_first(lango, 5)?;
+    table.add("the same, very first start (makes the database), CPU-ms", None, first);
     finish(&table)
 }
