@@ -101,7 +101,7 @@ async fn what_was_configured_wrongly_is_named() {
 
 #[tokio::test]
 async fn a_card_that_attacks_is_shown_as_plain_text() {
-    let peer = Peer::start(Kind::Hostile, &["--manner", "card-attack"]).await;
+    let peer = Peer::start(Kind::Hostile, &["--mode", "card-attack"]).await;
     let lango = Lango::silent().await;
     let shown = lango.command(&["a2a", "card", &peer.url()]).run().await;
     let text = format!("{}{}", shown.stdout, shown.stderr);

@@ -81,7 +81,7 @@ async fn somebody_who_comes_back_is_in_the_team_of_a_chat() {
 
 #[tokio::test]
 async fn g2_a_changed_card_is_not_used_until_a_person_has_looked() {
-    let peer = Peer::start(Kind::Hostile, &["--manner", "card-changes", "--after", "1"]).await;
+    let peer = Peer::start(Kind::Hostile, &["--mode", "card-changes", "--after", "1"]).await;
     let lango = Lango::playing(&[&handing(&[("say it", "anything")])]).await;
     configure(&lango, &peer.url(), "");
     let turn = lango.ask("Say it.").turn().await;
@@ -110,7 +110,7 @@ async fn g2_a_changed_card_is_not_used_until_a_person_has_looked() {
 
 #[tokio::test]
 async fn what_is_denied_for_everybody_is_denied_for_agents_elsewhere() {
-    let peer = Peer::start(Kind::Hostile, &["--manner", "plain"]).await;
+    let peer = Peer::start(Kind::Hostile, &["--mode", "plain"]).await;
     let lango = Lango::playing(&[&handing(&[])]).await;
     configure(&lango, &peer.url(), "");
     let turn = lango.ask("Hello.").set("LANGO_EGRESS_DENY", "127.0.0.1").turn().await;
@@ -120,7 +120,7 @@ async fn what_is_denied_for_everybody_is_denied_for_agents_elsewhere() {
 
 #[tokio::test]
 async fn a_single_agent_works_alone() {
-    let peer = Peer::start(Kind::Hostile, &["--manner", "plain"]).await;
+    let peer = Peer::start(Kind::Hostile, &["--mode", "plain"]).await;
     let lango = Lango::playing(&["[[reply]]\nsay = \"Alone.\"\n"]).await;
     configure(&lango, &peer.url(), "");
     let turn = lango.ask("Hello.").set("LANGO_AGENT_MULTIAGENT", "false").turn().await;

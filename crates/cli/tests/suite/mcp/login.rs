@@ -89,30 +89,30 @@ async fn whoever_signed_in_is_known_and_the_token_is_nobody_elses() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f7_what_does_not_belong_together_ends_the_login() {
-    for manner in [
+    for mode in [
         "oauth-wrong-issuer",
         "oauth-resource-mismatch",
         "oauth-no-pkce",
         "oauth-wrong-iss",
         "oauth-wrong-state",
     ] {
-        let listening = Listening::hostile(&[manner]).await;
+        let listening = Listening::hostile(&[mode]).await;
         let lango = lango_with(&listening.entry("guarded", ""), &[]).await;
         let ended = login(&lango).await;
-        assert!(ended.code != 0 && !ended.said.contains("Signed in"), "{manner}: {}", ended.said);
+        assert!(ended.code != 0 && !ended.said.contains("Signed in"), "{mode}: {}", ended.said);
         assert!(ended.said.contains("signing in to the MCP server guarded"), "{}", ended.said);
-        assert!(!lango.home().join("mcp/guarded.json").exists(), "{manner}");
+        assert!(!lango.home().join("mcp/guarded.json").exists(), "{mode}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f7_nothing_is_asked_at_private_addresses() {
-    for manner in ["oauth-metadata-redirect", "oauth-server-elsewhere", "oauth-endpoint-elsewhere"]
+    for mode in ["oauth-metadata-redirect", "oauth-foreign-server", "oauth-foreign-endpoint"]
     {
-        let listening = Listening::hostile(&[manner, "--to", "http://169.254.169.254"]).await;
+        let listening = Listening::hostile(&[mode, "--to", "http://169.254.169.254"]).await;
         let lango = lango_with(&listening.entry("guarded", ""), &[]).await;
         let ended = login(&lango).await;
-        assert!(ended.code != 0 && !ended.said.contains("Signed in"), "{manner}: {}", ended.said);
+        assert!(ended.code != 0 && !ended.said.contains("Signed in"), "{mode}: {}", ended.said);
     }
 }
 

@@ -75,7 +75,7 @@ async fn f1_an_update_between_two_runs_is_seen_before_anything_is_sent() {
 fn project(lango: &Lango, mark: &str) {
     let directory = hostile_directory();
     let script = directory.join("hostile_mcp.py");
-    let start = format!("touch {mark}; exec python3 {} --manner plain", script.display());
+    let start = format!("touch {mark}; exec python3 {} --mode plain", script.display());
     let entry = serde_json::json!({ "mcpServers": { "theirs": {
         "command": "sh", "args": ["-c", start], "cwd": directory,
     } } });
