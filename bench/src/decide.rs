@@ -1,5 +1,5 @@
-//! What a decision of the embedded model costs: making ready, one call of an orchestrator or of a
-//! specialist, memory, size.
+//! Measures what a decision of the embedded model costs: loading, one call of an orchestrator or of
+//! a specialist, memory, size.
 
 use std::io::Write as _;
 use std::process::Command;
@@ -60,7 +60,7 @@ pub(crate) fn measure() -> Result<()> {
         runs.iter().filter_map(|run| run.get(index).copied()).collect()
     };
     let mut table = figures::Table::default();
-    table.add("making ready, CPU-ms", Some(150.0), column(0));
+    table.add("loading, CPU-ms", Some(150.0), column(0));
     table.add("the first decision after that, CPU-ms", None, column(1));
     table.add("an orchestrator's decision, CPU-ms", Some(40.0), column(2));
     table.add("a specialist's decision with its arguments, CPU-ms", Some(40.0), column(3));

@@ -93,7 +93,8 @@ const SESSION: usize = 80;
 /// Turns between saying and asking.
 const DISTANCE: usize = 40;
 
-struct Said {
+/// A fact that the user has stated.
+struct StatedFact {
     value: usize,
     at: usize,
     hard: bool,
@@ -103,7 +104,7 @@ struct Said {
 impl Conversation {
     pub(crate) fn new(templates: &Templates, persona: u64, turns: usize) -> Self {
         let mut dice = Dice(0x5eed + persona * 7_919);
-        let mut said: Vec<Option<Said>> = templates.fact.iter().map(|_| None).collect();
+        let mut said: Vec<Option<StatedFact>> = templates.fact.iter().map(|_| None).collect();
         let mut played = Vec::with_capacity(turns);
         for number in 0..turns {
             let mut turn = Turn { session: number / SESSION, ..Turn::default() };
@@ -142,7 +143,7 @@ fn distractor(templates: &Templates, dice: &mut Dice) -> String {
 fn state(
     templates: &Templates,
     dice: &mut Dice,
-    said: &mut [Option<Said>],
+    said: &mut [Option<StatedFact>],
     number: usize,
     turn: &mut Turn,
 ) {
@@ -167,14 +168,14 @@ fn state(
         1 => format!("{} {sentence}", dice.pick(&templates.chatter)),
         _ => sentence,
     };
-    *slot = Some(Said { value, at: number, hard, asked: 0 });
+    *slot = Some(StatedFact { value, at: number, hard, asked: 0 });
 }
 
 /// Asks for something that was said long ago.
 fn ask(
     templates: &Templates,
     dice: &mut Dice,
-    said: &mut [Option<Said>],
+    said: &mut [Option<StatedFact>],
     number: usize,
     turn: &mut Turn,
 ) {
