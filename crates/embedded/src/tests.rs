@@ -62,7 +62,7 @@ fn to_specialist(words: &str, tools: Vec<ToolDeclaration>) -> ModelRequest {
 fn to_orchestrator(words: &str) -> ModelRequest {
     let transfer = ToolDeclaration {
         name: TRANSFER_TOOL.into(),
-        ..ToolDeclaration::new::<()>("", "Hands over.", SafetyLevel::Safe)
+        ..ToolDeclaration::new::<()>("", "Delegates.", SafetyLevel::Safe)
     };
     ModelRequest {
         role: RequestRole::Orchestrator,

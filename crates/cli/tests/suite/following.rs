@@ -132,8 +132,8 @@ async fn every_follower_gets_every_event_once() {
     }
     // Long after it, and in another process.
     assert_eq!(all(watched.runtime.follow(session.clone(), turn, 2)).await, journal[2..]);
-    let elsewhere = runtime_in(&watched.directory, &watched.server).await;
-    assert_eq!(all(elsewhere.follow(session, turn, 0)).await, journal);
+    let other_process = runtime_in(&watched.directory, &watched.server).await;
+    assert_eq!(all(other_process.follow(session, turn, 0)).await, journal);
 }
 
 #[tokio::test(flavor = "multi_thread")]

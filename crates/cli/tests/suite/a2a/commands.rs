@@ -23,7 +23,7 @@ async fn an_agent_is_looked_at_added_tried_listed_and_removed() {
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(json["name"], "Python peer");
 
-    // Nobody is there to say yes.
+    // No user is there to say yes.
     let asked = lango.command(&["a2a", "add", "weather", &peer.url()]).run().await;
     assert_eq!(asked.code, 2, "{asked:?}");
     for (name, why) in

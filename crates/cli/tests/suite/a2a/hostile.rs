@@ -47,7 +47,7 @@ async fn the_other_works(lango: &Lango, mode: &[&str]) -> Turn {
 }
 
 #[tokio::test]
-async fn whoever_misbehaves_in_a_call_fails_and_is_told_to_stop() {
+async fn an_agent_that_misbehaves_in_a_call_fails_and_is_told_to_stop() {
     for (mode, words) in [
         (&["flood"][..], "too much"),
         (&["huge"], "too much"),
@@ -84,7 +84,7 @@ async fn nonsense_is_never_an_answer() {
 }
 
 #[tokio::test]
-async fn whoever_misbehaves_with_its_card_is_not_in_the_team() {
+async fn an_agent_that_misbehaves_with_its_card_is_not_in_the_team() {
     for mode in ["flood", "huge", "silence", "drip", "garbage", "deep", "redirect-loop"] {
         let mode = [mode, "--at", "card"];
         let (lango, _hostile, _good) = team(&mode, "").await;
@@ -97,7 +97,7 @@ async fn whoever_misbehaves_with_its_card_is_not_in_the_team() {
 }
 
 #[tokio::test]
-async fn g1_a_card_that_points_elsewhere_is_refused() {
+async fn g1_a_card_with_a_foreign_endpoint_is_refused() {
     let forbidden = Site::forbidden().await;
     for to in
         [forbidden.url("/"), "http://169.254.169.254/".into(), "https://agent.example/".into()]
@@ -112,7 +112,7 @@ async fn g1_a_card_that_points_elsewhere_is_refused() {
 }
 
 #[tokio::test]
-async fn g6_a_redirect_takes_nothing_elsewhere() {
+async fn g6_a_redirect_sends_nothing_to_another_host() {
     let forbidden = Site::forbidden().await;
     let to = forbidden.url("");
     for (at, where_) in [("card", "not in the team"), ("call", "redirects")] {
@@ -204,7 +204,7 @@ async fn what_belongs_to_another_task_or_comes_too_late_is_left_out() {
 }
 
 #[tokio::test]
-async fn whoever_fails_again_and_again_is_left_alone() {
+async fn an_agent_that_fails_again_and_again_is_left_alone() {
     let script = "[[reply]]\nagent = \"lango-orchestrator\"\noffers = \"transfer_to_agent\"\n\
         call = [{ name = \"transfer_to_agent\", arguments = { agent_name = \"weather\", task = \"x\", return = true } }]\n\
         [[reply]]\nagent = \"lango-orchestrator\"\nsay = \"It does not work.\"\n";

@@ -97,7 +97,7 @@ async fn wrong_input_says_what_to_type() {
     recorded(&lango, &[["Ada Lovelace", "wrote", "Notes"]]).await;
     for (arguments, says) in [
         (&["show", "lovelace"][..], "there is: Ada Lovelace"),
-        (&["show", "nobody"], "lango graph add"),
+        (&["show", "unknown"], "lango graph add"),
         (&["query"], "--subject"),
         (&["add", "a", " ", "b"], "the predicate is empty"),
         (&["end", "Ada Lovelace", "wrote", "Essays"], "--history"),

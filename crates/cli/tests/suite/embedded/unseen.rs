@@ -66,7 +66,7 @@ async fn most_requests_reach_tools_that_it_was_not_trained_on() {
         let lango = Lango::silent().await;
         configure(&lango, &configuration(server));
         for Labelled { tool, text, .. } in requests {
-            // Nobody says yes, so nothing runs: the choice is what counts here.
+            // No approval is given, so nothing runs: the choice is what counts here.
             let turn = ask(&lango, text).turn().await;
             let found = reached(&turn, &format!("mcp_{server}_{tool}"));
             if found > Reached::Chosen {

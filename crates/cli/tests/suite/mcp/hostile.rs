@@ -45,8 +45,7 @@ async fn a_server_that_floods_is_left_alone_afterwards() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_over_http() {
-    for (mode, reason) in [("flood", ""), ("huge", ""), ("silence", "did not answer within 1 s")]
-    {
+    for (mode, reason) in [("flood", ""), ("huge", ""), ("silence", "did not answer within 1 s")] {
         let listening = Listening::hostile(&[mode]).await;
         let bad = listening.entry("bad", "tool_timeout_sec = 1");
         let turn = beside_a_good_one(&bad, ("mcp_bad_greet", "{}")).await;
@@ -57,7 +56,7 @@ async fn the_same_over_http() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn trouble_at_the_start_leaves_the_server_out_and_the_rest_works() {
+async fn a_failure_at_the_start_leaves_the_server_out_and_the_rest_works() {
     for (mode, more, reason) in [
         (
             &["slow-start", "--seconds", "60"][..],
@@ -90,7 +89,7 @@ async fn garbage_between_messages_is_skipped_and_escapes_do_not_get_through() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn f5_nobody_is_asked_for_a_secret_and_the_model_is_not_lent() {
+async fn f5_no_user_is_asked_for_a_secret_and_the_model_is_not_lent() {
     let turn =
         beside_a_good_one(&hostile("bad", &["elicit-secret"], ""), ("mcp_bad_connect", "{}")).await;
     let text = turn.results()[0].2.to_owned();
@@ -164,7 +163,7 @@ async fn many_tools_become_two_and_every_check_holds_behind_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn c5_a_server_cannot_send_us_elsewhere() {
+async fn c5_a_server_cannot_redirect_to_another_host() {
     let other = Site::with(vec![("/mcp", page("never"))]).await;
     let site = Site::with(vec![("/mcp", redirect(&other.url("/mcp")))]).await;
     let config = format!(

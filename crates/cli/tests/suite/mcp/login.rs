@@ -15,7 +15,7 @@ struct Ended {
     said: String,
 }
 
-/// `lango mcp login`, with somebody who opens what it says and follows where that leads.
+/// Runs `lango mcp login` with a user who opens the address that it prints and follows redirects.
 async fn login(lango: &Lango) -> Ended {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lango"))
         .args(["mcp", "login", "guarded"])
@@ -62,7 +62,7 @@ async fn get(address: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_signed_in_is_known_and_the_token_is_nobody_elses() {
+async fn a_user_who_signed_in_is_known_and_the_token_is_private() {
     let listening = Listening::hostile(&["oauth"]).await;
     let config = listening.entry("guarded", "");
     let lango = lango_with(&config, &[("mcp_guarded_greet", "{}")]).await;
@@ -107,8 +107,7 @@ async fn f7_what_does_not_belong_together_ends_the_login() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f7_nothing_is_asked_at_private_addresses() {
-    for mode in ["oauth-metadata-redirect", "oauth-foreign-server", "oauth-foreign-endpoint"]
-    {
+    for mode in ["oauth-metadata-redirect", "oauth-foreign-server", "oauth-foreign-endpoint"] {
         let listening = Listening::hostile(&[mode, "--to", "http://169.254.169.254"]).await;
         let lango = lango_with(&listening.entry("guarded", ""), &[]).await;
         let ended = login(&lango).await;
@@ -123,7 +122,7 @@ async fn a_server_that_wants_a_login_says_so_and_the_rest_works() {
     let lango = lango_with(&config, &[("mcp_good_greet", "{}")]).await;
     let ran = lango.command(&["run", "greet", "--approve", "all"]).run().await;
     assert!(ran.code == 0 && ran.stderr.contains("lango mcp login guarded"), "{ran:?}");
-    // With a token in the environment nobody has to sign in.
+    // With a token in the environment no sign-in is needed.
     let config = listening.entry("guarded", "bearer_token_env_var = \"HUB\"");
     let lango = lango_with(&config, &[("mcp_guarded_greet", "{}")]).await;
     let turn = lango

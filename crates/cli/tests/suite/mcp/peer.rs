@@ -11,7 +11,7 @@ use crate::fixture::{Lango, TO_OPERATOR, calling};
 /// The directory that `cargo xtask peers` fills.
 pub(crate) fn peers() -> PathBuf {
     let place = std::env::var_os("LANGO_PEERS").expect(
-        "LANGO_PEERS is not set, so nobody would be talked to. `cargo xtask peers` installs what is \
+        "LANGO_PEERS is not set, so there are no peers. `cargo xtask peers` installs what is \
          needed and prints the directory",
     );
     PathBuf::from(place)
@@ -99,7 +99,7 @@ impl Listening {
                 break port.trim().parse().unwrap();
             }
         };
-        // Whoever prints more must not wait for us.
+        // A peer that prints more must not wait for us.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Self { _child: child, port }
     }

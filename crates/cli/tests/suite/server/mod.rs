@@ -47,7 +47,7 @@ impl<'a> Server<'a> {
         Self { running, address, printed, token }
     }
 
-    /// A request of nobody.
+    /// Returns a request without a token.
     pub(super) fn request(&self, method: &str, path: &str) -> Request {
         Request::new(self.address, method, path)
     }
@@ -57,7 +57,7 @@ impl<'a> Server<'a> {
         self.of(&self.token, method, path)
     }
 
-    /// A request of whoever has the token.
+    /// Returns a request of the caller that has the token.
     pub(super) fn of(&self, token: &str, method: &str, path: &str) -> Request {
         self.request(method, path).header("authorization", &format!("Bearer {token}"))
     }

@@ -176,7 +176,7 @@ say = "[REJECT] not mine"
 
 [[reply]]
 agent = "lango-orchestrator"
-say = "Nobody takes it."
+say = "No agent takes it."
 "#;
     let lango = Lango::playing(&[script]).await;
     let server = Server::start(&lango, &[]).await;
