@@ -53,12 +53,12 @@ pub(crate) struct Turn {
     /// What a page says in this turn.
     pub(crate) page: Option<String>,
     /// Set for a question.
-    pub(crate) expects: Option<Expected>,
+    pub(crate) expects: Option<ExpectedAnswer>,
 }
 
 /// What a prompt should have.
 #[derive(Debug, Clone)]
-pub(crate) struct Expected {
+pub(crate) struct ExpectedAnswer {
     pub(crate) right: String,
     pub(crate) stale: Vec<String>,
     /// Whether it was last said in a form that no rule was written for.
@@ -188,7 +188,7 @@ fn ask(
         }
         slot.asked += 1;
         dice.pick(&fact.ask).clone_into(&mut turn.text);
-        turn.expects = Some(Expected {
+        turn.expects = Some(ExpectedAnswer {
             right: fact.values[slot.value].clone(),
             stale: fact.values[..slot.value].to_vec(),
             hard: slot.hard,

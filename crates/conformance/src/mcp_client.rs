@@ -27,7 +27,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// The credentials that a scenario gives to the client.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Given {
+struct ScenarioCredentials {
     client_id: Option<String>,
     client_secret: Option<String>,
 }
@@ -49,7 +49,7 @@ impl Person for AgreeingPerson {
 pub async fn play_mcp_client(url: &str) -> Result<()> {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let scenario = variable("MCP_CONFORMANCE_SCENARIO");
-    let given: Given =
+    let given: ScenarioCredentials =
         serde_json::from_str(&variable("MCP_CONFORMANCE_CONTEXT")).unwrap_or_default();
     let directory = tempfile::tempdir()?;
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
@@ -63,7 +63,7 @@ pub async fn play_mcp_client(url: &str) -> Result<()> {
     played
 }
 
-fn config(url: &str, given: &Given) -> Result<ServerConfig> {
+fn config(url: &str, given: &ScenarioCredentials) -> Result<ServerConfig> {
     let address = HttpConfig {
         url: Url::parse(url).with_context(|| format!("{url:?} is not an address"))?,
         headers: std::collections::BTreeMap::new(),

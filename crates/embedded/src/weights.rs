@@ -17,9 +17,9 @@ const FILE_SIZE: usize = 12_143_872;
 
 /// Aligns bytes to a cache line.
 #[repr(C, align(64))]
-struct Aligned<T: ?Sized>(T);
+struct AlignedBytes<T: ?Sized>(T);
 
-static FILE: &Aligned<[u8; FILE_SIZE]> = &Aligned(*include_bytes!("../weights/model.q8"));
+static FILE: &AlignedBytes<[u8; FILE_SIZE]> = &AlignedBytes(*include_bytes!("../weights/model.q8"));
 
 // The header says what the constants say.
 const _: () = {

@@ -4,12 +4,12 @@
 use lango_store::{Batch, Database, DatabaseLocation, Statement};
 
 use crate::fixture::Lango;
-use crate::invocation::{Finished, Invocation};
+use crate::invocation::{CommandOutput, Invocation};
 
 const HELLO: &str = "[[reply]]\nsay = \"Hello.\"\n";
 
 /// Runs what must be refused as wrong usage, with these words.
-async fn refused(invocation: Invocation<'_>, words: &[&str]) -> Finished {
+async fn refused(invocation: Invocation<'_>, words: &[&str]) -> CommandOutput {
     let finished = invocation.run().await;
     assert_eq!((finished.code, finished.stdout.as_str()), (2, ""), "{}", finished.stderr);
     assert!(finished.stderr.starts_with("lango: "), "{}", finished.stderr);

@@ -32,7 +32,7 @@ repeat = 20
 say = "alone"
 "#;
 
-struct Watched {
+struct WatchedRuntime {
     runtime: Runtime,
     server: ScriptedServer,
     directory: TempDir,
@@ -73,11 +73,11 @@ async fn runtime_in(directory: &TempDir, server: &ScriptedServer) -> Runtime {
     })
 }
 
-async fn watched() -> Watched {
+async fn watched() -> WatchedRuntime {
     let server = ScriptedServer::start(Script::parse("test", SCRIPT).unwrap()).await.unwrap();
     let directory = tempfile::tempdir().unwrap();
     let runtime = runtime_in(&directory, &server).await;
-    Watched { runtime, server, directory }
+    WatchedRuntime { runtime, server, directory }
 }
 
 async fn all(mut following: TurnSubscription) -> Vec<Event> {

@@ -24,7 +24,7 @@ pub(crate) struct Invocation<'a> {
 
 /// How a run ended.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct CommandOutput {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -130,7 +130,7 @@ impl<'a> Invocation<'a> {
     }
 
     /// Runs it to its end.
-    pub(crate) async fn run(self) -> Finished {
+    pub(crate) async fn run(self) -> CommandOutput {
         self.start().finish().await
     }
 
@@ -183,13 +183,13 @@ impl Running<'_> {
         self
     }
 
-    pub(crate) async fn finish(mut self) -> Finished {
+    pub(crate) async fn finish(mut self) -> CommandOutput {
         let status = tokio::time::timeout(TEST_TIMEOUT, self.child.wait()).await;
         let stdout = match self.stdout.take() {
             Some(reader) => reader.await.unwrap(),
             None => Vec::new(),
         };
-        Finished {
+        CommandOutput {
             code: status.expect("lango hangs").unwrap().code().expect("lango was killed"),
             stdout: String::from_utf8(stdout).unwrap(),
             stderr: String::from_utf8(self.stderr.await.unwrap()).unwrap(),

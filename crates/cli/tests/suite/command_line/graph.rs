@@ -5,9 +5,9 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::fixture::{Lango, text_of};
-use crate::invocation::Finished;
+use crate::invocation::CommandOutput;
 
-async fn run(lango: &Lango, arguments: &[&str]) -> Finished {
+async fn run(lango: &Lango, arguments: &[&str]) -> CommandOutput {
     lango.command(&[&["graph"], arguments].concat()).run().await
 }
 

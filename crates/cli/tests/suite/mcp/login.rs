@@ -10,13 +10,13 @@ use super::peer::{Listening, hostile, lango_with};
 use crate::fixture::Lango;
 
 /// What a login printed, and its exit code.
-struct Ended {
+struct LoginResult {
     code: i32,
     said: String,
 }
 
 /// Runs `lango mcp login` with a user who opens the address that it prints and follows redirects.
-async fn login(lango: &Lango) -> Ended {
+async fn login(lango: &Lango) -> LoginResult {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lango"))
         .args(["mcp", "login", "guarded"])
         .current_dir(lango.workspace())
@@ -43,7 +43,7 @@ async fn login(lango: &Lango) -> Ended {
     }
     let output = child.wait_with_output().await.unwrap();
     said += &String::from_utf8_lossy(&output.stderr);
-    Ended { code: output.status.code().unwrap(), said }
+    LoginResult { code: output.status.code().unwrap(), said }
 }
 
 /// Asks for an address without `http://`; where the answer leads to.

@@ -4,7 +4,7 @@ use lango_model::Wire;
 use lango_scripted::{Script, ScriptedServer};
 
 use crate::fixture::{Lango, TO_OPERATOR};
-use crate::invocation::Finished;
+use crate::invocation::CommandOutput;
 
 const HELLO: &str = "[[reply]]\nsay = \"Hello.\"\n";
 
@@ -102,7 +102,7 @@ async fn of_several_keys_the_first_counts_and_a_name_finds_its_provider() {
             .set("HTTPS_PROXY", "http://127.0.0.1:1")
             .set("LANGO_RETRY_TRIES", "1")
     };
-    let begins = |finished: &Finished, words: &str| {
+    let begins = |finished: &CommandOutput, words: &str| {
         assert!(finished.stderr.starts_with(words), "{}", finished.stderr);
     };
     begins(&run(&[]).run().await, "openai/gpt-5-mini (OPENAI_API_KEY)");

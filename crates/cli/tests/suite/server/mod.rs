@@ -19,7 +19,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::fixture::Lango;
-use crate::invocation::{Finished, Invocation, Running};
+use crate::invocation::{CommandOutput, Invocation, Running};
 use http::{Answer, Request};
 
 /// A server under way.
@@ -78,12 +78,12 @@ impl<'a> Server<'a> {
     }
 
     /// Ends it as a service manager does.
-    pub(super) async fn stop(self) -> Finished {
+    pub(super) async fn stop(self) -> CommandOutput {
         self.running.signal(Signal::TERM);
         self.running.finish().await
     }
 
-    pub(super) async fn finish(self) -> Finished {
+    pub(super) async fn finish(self) -> CommandOutput {
         self.running.finish().await
     }
 
