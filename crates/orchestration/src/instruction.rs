@@ -14,7 +14,7 @@ use crate::{AgentSpec, RemoteAgentSpec, capability_description};
 
 /// The orchestrator's identity, in place of the shared one.
 pub(crate) const DELEGATING_IDENTITY: &str = "You have no tools. Whatever needs one is done by a \
-    specialist: hand it over with transfer_to_agent. Everything else you answer yourself.";
+    specialist: delegate it with transfer_to_agent. Everything else you answer yourself.";
 
 /// Limits the description of a remote agent, which is untrusted text in the system prompt.
 const MAX_REMOTE_DESCRIPTION_CHARACTERS: usize = 300;

@@ -186,7 +186,7 @@ impl PageExcerpt {
         match &self.rest {
             Remainder::End => {}
             Remainder::Nothing => {
-                text.push_str("\nThere is nothing of that kind on the page. Try another mode.");
+                text.push_str("\nThe page has no such content. Try another mode.");
             }
             Remainder::More { number, unit, offset } => {
                 text.push_str(&format!("\n{number} more {unit}: read on with offset {offset}"));
