@@ -7,8 +7,8 @@ use crate::postgres::{PrivateServer, URL_VARIABLE};
 use crate::steps::Steps;
 use crate::{cargo, glossary, packages, peers, tools};
 
-/// What is done about replaced words: they are counted until none is left.
-const REPLACED_WORDS: Strictness = Strictness::Report;
+/// What is done about replaced words: none may come back.
+const REPLACED_WORDS: Strictness = Strictness::Deny;
 
 /// What to run.
 #[derive(Debug, Default, PartialEq, Eq)]
