@@ -23,7 +23,7 @@ const SENTENCES: [&str; 8] = [
 ];
 /// Sentences in a long passage.
 const LONG: usize = 8;
-/// What a passage of each kind should come to, in tokens.
+/// The expected length of a passage of each kind, in tokens.
 const TOKENS: [(&str, std::ops::RangeInclusive<usize>); 2] =
     [("short", 22..=30), ("long", 180..=220)];
 const BATCHES: [usize; 3] = [1, 8, 32];

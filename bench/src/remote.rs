@@ -1,5 +1,5 @@
-//! What a turn with a remote agent costs here. The agent and the model are processes of their own,
-//! so that their work is not counted.
+//! Measures what a turn with a remote agent costs here. The agent and the model are processes of
+//! their own, so that their work is not counted.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;

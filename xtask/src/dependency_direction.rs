@@ -69,7 +69,7 @@ const WITHIN_A_LAYER: &[(&str, &str)] = &[
 
 const AGENTS_FOLDER: &str = "crates/agents/";
 
-/// What is wrong with a workspace.
+/// A dependency or crate that breaks the rules.
 #[derive(Debug, PartialEq, Eq)]
 enum Violation {
     /// A crate that `CRATE_ROLES` does not have.

@@ -19,7 +19,7 @@ use scan::{Match, Source};
 /// Files that people write.
 const EXTENSIONS: &[&str] = &["rs", "md", "toml", "py", "js", "mjs", "sh", "snap"];
 
-/// What is done about a replaced word.
+/// The consequence of a replaced word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strictness {
     /// It is counted.

@@ -47,21 +47,21 @@ impl Templates {
 /// A turn to play.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Turn {
-    /// Which conversation of the persona.
+    /// The number of the conversation of the persona.
     pub(crate) session: usize,
     pub(crate) text: String,
-    /// What a page says in this turn.
+    /// The text of a page in this turn.
     pub(crate) page: Option<String>,
     /// Set for a question.
     pub(crate) expects: Option<ExpectedAnswer>,
 }
 
-/// What a prompt should have.
+/// The answer that a prompt should have.
 #[derive(Debug, Clone)]
 pub(crate) struct ExpectedAnswer {
     pub(crate) right: String,
     pub(crate) stale: Vec<String>,
-    /// Whether it was last said in a form that no rule was written for.
+    /// True if it was last said in a form that no rule was written for.
     pub(crate) hard: bool,
 }
 

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::serve::{listen, serve};
 
-/// What the kit expects the agent to say.
+/// The replies that the kit expects of the agent.
 const SCRIPT: &str = include_str!("a2a_kit.toml");
 /// The media type that the kit sends as one that no agent supports.
 const UNSUPPORTED_MEDIA_TYPE: &str = "application/x-unsupported-tck-type";

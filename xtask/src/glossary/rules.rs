@@ -3,16 +3,16 @@
 /// A word or name that was replaced.
 #[derive(Debug)]
 pub(super) struct Rule {
-    /// What it is listed under.
+    /// The name that it is listed under.
     pub(super) replaced: &'static str,
-    /// What to say instead.
+    /// The words to say instead.
     pub(super) say: &'static str,
     pub(super) pattern: Pattern,
     /// The folder that the rule holds in; everywhere where there is none.
     pub(super) within: Option<&'static str>,
 }
 
-/// How a word or name is recognised.
+/// Recognises a word or name.
 #[derive(Debug)]
 pub(super) enum Pattern {
     /// Phrases in lower case, in text and in names: "hand over" is also `HandOver`, `hand_over` and

@@ -14,7 +14,7 @@ const TYPE_KEYWORDS: [&str; 5] = ["struct", "enum", "trait", "type", "union"];
 pub(super) struct Match {
     /// The line, from 1; none where it is in the name of the file.
     pub(super) line: Option<usize>,
-    /// What is there.
+    /// The word as it is written there.
     pub(super) text: String,
 }
 
@@ -98,7 +98,7 @@ fn declarations(text: &str) -> Vec<Declaration> {
 struct Text<'a> {
     whole: &'a str,
     words: Vec<Word<'a>>,
-    /// Where each word is, in lower case.
+    /// The positions of each word, in lower case.
     places: HashMap<String, Vec<usize>>,
 }
 

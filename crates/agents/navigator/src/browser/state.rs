@@ -37,7 +37,7 @@ pub(crate) struct Tab {
     pub(crate) loader: String,
     pub(crate) stage: Stage,
     pub(crate) is_ready: bool,
-    /// Whether another document is loading.
+    /// True if another document is loading.
     pub(crate) is_leaving: bool,
     pub(crate) is_crashed: bool,
     /// The number of documents so far.
