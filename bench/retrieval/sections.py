@@ -18,7 +18,7 @@ LEANING = re.compile(
     r"on the other hand|if so|if not|after that|second|third)\b",
     re.IGNORECASE,
 )
-# Paragraphs that point elsewhere and say nothing.
+# Paragraphs that only refer to other pages.
 POINTERS = re.compile(r"(?:see also|see:|for (?:more|further|additional) (?:information|details)[^.]*\.?$|"
                       r"refer to [^.]*\.$|copyright|examples?:?$|e\.g\.:?$|"
                       r"this page last modified)", re.IGNORECASE)

@@ -1,4 +1,4 @@
-//! What an approval check costs: reading the command, describing it, and finding the rules.
+//! Measures what an approval check costs: reading the command, describing it, finding the rules.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What one model call costs beyond the HTTP client that carries it, on every wire.
+//! Measures what one model call costs beyond the HTTP client that carries it, on every wire.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! What a decision of the embedded model costs: making ready, one call of an orchestrator or of a
-//! specialist, memory, size.
+//! Measures what a decision of the embedded model costs: loading, one call of an orchestrator or of
+//! a specialist, memory, size.
 
 use std::io::Write as _;
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use futures_util::StreamExt as _;
-use lango_embedded::{Embedded, known_team};
+use lango_embedded::{EmbeddedModel, known_team};
 use lango_model::{Colleague, Message, Model as _, ModelEvent, ModelRequest, RequestRole};
 use lango_protocol::TRANSFER_TOOL;
 use lango_tool::{SafetyLevel, ToolDeclaration};
@@ -60,7 +60,7 @@ pub(crate) fn measure() -> Result<()> {
         runs.iter().filter_map(|run| run.get(index).copied()).collect()
     };
     let mut table = figures::Table::default();
-    table.add("making ready, CPU-ms", Some(150.0), column(0));
+    table.add("loading, CPU-ms", Some(150.0), column(0));
     table.add("the first decision after that, CPU-ms", None, column(1));
     table.add("an orchestrator's decision, CPU-ms", Some(40.0), column(2));
     table.add("a specialist's decision with its arguments, CPU-ms", Some(40.0), column(3));
@@ -72,7 +72,7 @@ pub(crate) fn measure() -> Result<()> {
 /// Takes each figure once and prints them in the order of the table.
 pub(crate) fn work() -> Result<()> {
     let memory = resident()?;
-    let model = Embedded::new();
+    let model = EmbeddedModel::new();
     let before = cpu();
     model.load();
     let mut figures = vec![milliseconds(since(before))];
@@ -106,7 +106,7 @@ pub(crate) fn work() -> Result<()> {
 }
 
 /// CPU milliseconds of a decision, on average.
-async fn mean(model: &Embedded, requests: &[Arc<ModelRequest>]) -> Result<f64> {
+async fn mean(model: &EmbeddedModel, requests: &[Arc<ModelRequest>]) -> Result<f64> {
     let before = cpu();
     let mut count = 0_u32;
     while since(before) < LEAST {
@@ -118,7 +118,7 @@ async fn mean(model: &Embedded, requests: &[Arc<ModelRequest>]) -> Result<f64> {
     Ok(milliseconds(since(before)) / f64::from(count))
 }
 
-async fn decide(model: &Embedded, request: &Arc<ModelRequest>) -> Result<()> {
+async fn decide(model: &EmbeddedModel, request: &Arc<ModelRequest>) -> Result<()> {
     let mut stream = model.stream(Arc::clone(request));
     let mut acted = false;
     while let Some(event) = stream.next().await {

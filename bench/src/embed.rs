@@ -1,4 +1,4 @@
-//! What vectors of texts cost: passages in a second of CPU time, making ready, memory.
+//! Measures what vectors of texts cost: passages in a second of CPU time, loading, memory.
 
 use std::io::Write as _;
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::{REPEATS, figures, finish};
 /// Sentences as documents have them.
 const SENTENCES: [&str; 8] = [
     "The committee meets again on Thursday afternoon to look at the revised budget for the coming year, and a summary is sent out before.",
-    "A turn that nobody resumes is closed when the next one of its session begins, and nothing that was written in it is lost.",
+    "A turn that never resumes is closed when the next one of its session begins, and nothing that was written in it is lost.",
     "Heat the oil in a large pan, add the chopped onions, and fry them slowly until they are golden brown on both sides.",
     "Passengers with connecting flights should collect their luggage at belt four before passport control, and then follow the yellow signs to the trains.",
     "The function returns an error if the file cannot be opened, or if its first line is not a header of the known kind.",
@@ -23,7 +23,7 @@ const SENTENCES: [&str; 8] = [
 ];
 /// Sentences in a long passage.
 const LONG: usize = 8;
-/// What a passage of each kind should come to, in tokens.
+/// The expected length of a passage of each kind, in tokens.
 const TOKENS: [(&str, std::ops::RangeInclusive<usize>); 2] =
     [("short", 22..=30), ("long", 180..=220)];
 const BATCHES: [usize; 3] = [1, 8, 32];
@@ -46,7 +46,7 @@ pub(crate) fn measure() -> Result<()> {
         runs.iter().filter_map(|run| run.get(index).copied()).collect()
     };
     let mut table = figures::Table::default();
-    table.add("making ready, CPU-ms", Some(150.0), column(0));
+    table.add("loading, CPU-ms", Some(150.0), column(0));
     table.add("the first passage after that, CPU-ms", Some(40.0), column(1));
     table.add("resident memory more, after all of the below, MB", Some(80.0), column(2));
     let mut index = 3;

@@ -17,7 +17,7 @@ struct Row {
     most: f64,
 }
 
-/// What a median must keep to.
+/// The limit of a median.
 #[derive(Debug, Clone, Copy)]
 enum Limit {
     AtMost(f64),
@@ -61,7 +61,7 @@ impl Table {
         self.rows.push(Row { what, limit, median: at(last / 2), least: at(0), most: at(last) });
     }
 
-    /// Whether a median is beyond its limit.
+    /// Returns whether a median is beyond its limit.
     pub(crate) fn is_over(&self) -> bool {
         self.rows.iter().any(|row| row.limit.is_some_and(|limit| limit.is_broken_by(row.median)))
     }

@@ -1,4 +1,4 @@
-//! What following relations costs: three steps from a node, in graphs of different sizes.
+//! Measures what following relations costs: three steps from a node, in graphs of different sizes.
 
 use anyhow::{Result, ensure};
 use lango_librarian::Provenance;
@@ -16,7 +16,7 @@ const TRAVERSALS: u32 = 50;
 const DEPTH: u32 = 3;
 /// Room for everything within three steps.
 const ALL: Limits = Limits { nodes: 5_000, edges: 10_000 };
-/// What the tool takes.
+/// The limits that the tool has.
 const TOOL: Limits = Limits { nodes: 200, edges: 400 };
 
 pub(crate) fn measure() -> Result<()> {

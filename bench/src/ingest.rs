@@ -1,4 +1,5 @@
-//! What reading many files costs: memory above all, because it must not grow with their number.
+//! Measures what reading many files costs: memory above all, because it must not grow with their
+//! number.
 //!
 //! The binary itself ingests directories of Markdown files, with the model that is part of it, and the
 //! kernel says how much memory it had at most.

@@ -1,5 +1,5 @@
-//! What a turn with a remote agent costs here. The agent and the model are processes of their own,
-//! so that their work is not counted.
+//! Measures what a turn with a remote agent costs here. The agent and the model are processes of
+//! their own, so that their work is not counted.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -35,7 +35,7 @@ const WARM_UP: u32 = 2;
 const SCRIPT: &str = r#"
 [[reply]]
 agent = "lango-orchestrator"
-user = "elsewhere"
+user = "remote"
 call = [{ name = "transfer_to_agent", arguments = { agent_name = "weather", task = "Say how it is." } }]
 [[reply]]
 agent = "lango-orchestrator"
@@ -55,7 +55,7 @@ pub(crate) fn measure() -> Result<()> {
 fn measure_with(own: &Path, model: &str, agent: &str) -> Result<()> {
     let mut figures: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for _ in 0..REPEATS {
-        for kind in ["hello", "plan", "elsewhere"] {
+        for kind in ["hello", "plan", "remote"] {
             let arguments = ["remote-worker", kind, model, agent];
             let output = Command::new(own).args(arguments).output()?;
             if !output.status.success() {
@@ -66,7 +66,7 @@ fn measure_with(own: &Path, model: &str, agent: &str) -> Result<()> {
         }
     }
     let of = |kind: &str| figures.get(kind).cloned().context("a figure is missing");
-    let (direct, local, remote) = (of("hello")?, of("plan")?, of("elsewhere")?);
+    let (direct, local, remote) = (of("hello")?, of("plan")?, of("remote")?);
     let added = remote.iter().zip(&direct).map(|(remote, direct)| remote - direct).collect();
     let mut table = figures::Table::default();
     table.add("turn that is answered at once, 64 at once, CPU-ms", None, direct);
@@ -92,9 +92,9 @@ pub(crate) async fn work(kind: &str, model: &str, agent: &str) -> Result<()> {
         streaming: true,
         limits: RemoteLimits::default(),
     };
-    let patience = Duration::from_secs(5);
-    let elsewhere = Directory::open(database.clone(), vec![config], patience).await?;
-    let statuses = elsewhere.check_agents().await;
+    let timeout = Duration::from_secs(5);
+    let remote_directory = Directory::open(database.clone(), vec![config], timeout).await?;
+    let statuses = remote_directory.check_agents().await;
     if let Some(warning) = statuses.iter().find_map(lango_a2a::remote::RemoteStatus::warning) {
         bail!("{warning}");
     }

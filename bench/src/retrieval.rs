@@ -1,4 +1,4 @@
-//! What a search costs, in collections of different sizes.
+//! Measures what a search costs, in collections of different sizes.
 //!
 //! The passages are made of words that are as unevenly common as those of a language. Their vectors
 //! are made up, because embedding a hundred thousand texts says nothing about searching them; the

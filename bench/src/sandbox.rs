@@ -1,4 +1,4 @@
-//! What the sandbox costs: CPU time of a command at each level, over the bare command.
+//! Measures what the sandbox costs: CPU time of a command at each level, over the bare command.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use crate::{REPEATS, block_on, figures, finish};
 
 /// Commands in one measurement.
 const COMMANDS: u32 = 40;
-/// What is run: as little as a command can be.
+/// The command that is run: as little as a command can be.
 const COMMAND: [&str; 3] = ["-c", "--", "true"];
 
 /// Every figure is taken in a process of its own, whose children are then all there were.

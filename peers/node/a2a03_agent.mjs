@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 
 import { act } from './behaviour.mjs';
 import { commandLine } from './command_line.mjs';
-import { CARD, door } from './door.mjs';
+import { CARD, guard } from './access.mjs';
 import { load } from './packages.mjs';
 
 const express = (await load('express')).default;
@@ -116,7 +116,7 @@ const listener = application.listen(Number(options.port ?? 0), '127.0.0.1', () =
     configs,
     new server.DefaultPushNotificationSender(configs),
   );
-  application.use(door(options));
+  application.use(guard(options));
   application.use(CARD, web.agentCardHandler({ agentCardProvider: requestHandler }));
   application.use(express.json(), (request, _response, next) => {
     const messageId = request.body?.params?.message?.messageId;

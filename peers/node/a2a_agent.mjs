@@ -13,7 +13,7 @@ import { randomUUID } from 'node:crypto';
 
 import { act } from './behaviour.mjs';
 import { commandLine } from './command_line.mjs';
-import { CARD, door } from './door.mjs';
+import { CARD, guard } from './access.mjs';
 import { load } from './packages.mjs';
 
 const express = (await load('express')).default;
@@ -129,7 +129,7 @@ const listener = application.listen(Number(options.port ?? 0), '127.0.0.1', () =
   );
   const legacyCompat = { enabled: Boolean(options.legacy) };
   const shared = { requestHandler, userBuilder: web.UserBuilder.noAuthentication, legacyCompat };
-  application.use(door(options));
+  application.use(guard(options));
   const proper = async () => sdk.AgentCard.toJSON(described);
   const agentCardProvider = options['proper-card'] ? proper : requestHandler;
   application.use(CARD, web.agentCardHandler({ agentCardProvider, legacyCompat }));

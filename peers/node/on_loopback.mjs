@@ -1,4 +1,4 @@
-// Keeps a server of somebody else on 127.0.0.1, where it would listen on all addresses:
+// Keeps a third-party server on 127.0.0.1, where it would listen on all addresses:
 //
 //   PORT=0 node --import ./on_loopback.mjs $LANGO_PEERS/node/node_modules/.bin/mcp-server-everything \
 //     streamableHttp

@@ -128,7 +128,7 @@ async function run() {
     case 'bad-model':
       return chat([user('hello')], { model: 'no-such-model' });
     case 'bad-request':
-      return chat([{ role: 'nobody', content: 7 }], { temperature: 'hot' });
+      return chat([{ role: 'unknown', content: 7 }], { temperature: 'hot' });
     case 'empty':
       return chat([]);
     default:

@@ -10,7 +10,7 @@ export const TOKEN = 'token-of-the-webhook';
 const RESTS = ['completed', 'failed', 'canceled', 'rejected', 'input-required', 'auth-required'];
 
 // No test waits longer for a notification.
-const PATIENCE_MILLISECONDS = 60_000;
+const TIMEOUT_MILLISECONDS = 60_000;
 
 // Starts it. `untilTheEnd` is done when a notification has said that the task has ended or waits.
 export async function webhook(port) {
@@ -32,6 +32,6 @@ export async function webhook(port) {
     if (RESTS.includes(state)) ended();
   });
   await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
-  setTimeout(() => gaveUp(new Error('no notification of the end')), PATIENCE_MILLISECONDS).unref();
+  setTimeout(() => gaveUp(new Error('no notification of the end')), TIMEOUT_MILLISECONDS).unref();
   return { url: `http://127.0.0.1:${server.address().port}/notify`, untilTheEnd, server };
 }

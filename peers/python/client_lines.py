@@ -15,7 +15,7 @@ import threading
 ENDED = ["completed", "failed", "canceled", "rejected"]
 
 # No test waits longer for a notification.
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 
 
 def parse(description, bindings, listing):
@@ -148,9 +148,9 @@ class Webhook:
         """Prints the notifications until one says that the task has ended, or waits for an answer."""
         while True:
             try:
-                sent_headers, body = self.received.get(timeout=PATIENCE_SECONDS)
+                sent_headers, body = self.received.get(timeout=TIMEOUT_SECONDS)
             except queue.Empty as nothing:
-                fail(nothing, waited=PATIENCE_SECONDS)
+                fail(nothing, waited=TIMEOUT_SECONDS)
             notification = json.loads(body)
             state = state_in(notification)
             line(

@@ -1,8 +1,8 @@
 """An A2A agent (protocol 1.0, JSON-RPC) that misbehaves, with nothing but Python's standard library.
 
-  hostile_a2a.py --manner M [--port 0] [--at card|call] [--to URL] [--after N] [--bytes N] [--log FILE]
+  hostile_a2a.py --mode M [--port 0] [--at card|call] [--to URL] [--after N] [--bytes N] [--log FILE]
 
-Prints `listening on PORT`. The manners are in hostile_a2a_manners.py; ../README.md has a table.
+Prints `listening on PORT`. The modes are in hostile_a2a_modes.py; ../README.md has a table.
 `--log FILE` gets a JSON line for each request: {"request", "headers", "body"}.
 """
 
@@ -11,7 +11,7 @@ import http.server
 import json
 import select
 
-from hostile_a2a_manners import MANNERS
+from hostile_a2a_modes import MODES
 
 CARD = "/.well-known/agent-card.json"
 
@@ -19,8 +19,8 @@ CARD = "/.well-known/agent-card.json"
 LARGEST_BODY = 10_000_000
 
 
-def handler_of(manner, log):
-    """The class that answers requests in a manner."""
+def handler_of(mode, log):
+    """The class that answers requests in a mode."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -44,9 +44,9 @@ def handler_of(manner, log):
             request = f"{self.command} {self.path}"
             log({"request": request, "headers": headers, "body": body})
             if self.path == CARD:
-                manner.card(self)
+                mode.card(self)
             elif self.command == "POST":
-                manner.call(self, json.loads(body))
+                mode.call(self, json.loads(body))
             else:
                 self.reply(404, b"{}")
 
@@ -86,7 +86,7 @@ def handler_of(manner, log):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--manner", required=True, choices=list(MANNERS))
+    parser.add_argument("--mode", required=True, choices=list(MODES))
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--at", choices=["card", "call"], default="call", help="where it misbehaves")
     parser.add_argument("--to", metavar="URL", default="http://127.0.0.1:9")
@@ -100,11 +100,11 @@ def main():
         if file:
             print(json.dumps(entry), file=file)
 
-    manner = MANNERS[options.manner](options)
-    handler = handler_of(manner, log)
+    mode = MODES[options.mode](options)
+    handler = handler_of(mode, log)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", options.port), handler)
     server.daemon_threads = True
-    manner.base = f"http://127.0.0.1:{server.server_address[1]}"
+    mode.base = f"http://127.0.0.1:{server.server_address[1]}"
     print(f"listening on {server.server_address[1]}", flush=True)
     server.serve_forever()
 

@@ -1,9 +1,9 @@
 """An MCP server that misbehaves, with nothing but Python's standard library.
 
-  hostile_mcp.py --manner M [--http PORT] [--log FILE] [OPTION...]
+  hostile_mcp.py --mode M [--http PORT] [--log FILE] [OPTION...]
 
 On stdin and stdout, or with `--http` at http://127.0.0.1:PORT/mcp (0 takes a free port; prints
-`listening on PORT`). The manners are in hostile_mcp_manners.py, those that begin with `oauth` in
+`listening on PORT`). The modes are in hostile_mcp_modes.py, those that begin with `oauth` in
 hostile_oauth.py; ../README.md has a table. `--log FILE` gets a JSON line for each message received, and
 for each HTTP request.
 """
@@ -17,7 +17,7 @@ import sys
 import threading
 
 import hostile_mcp_http
-from hostile_mcp_manners import MANNERS, Answered, Session, Silence
+from hostile_mcp_modes import MODES, Answered, Session, Silence
 from hostile_oauth import OAUTH
 
 NEWEST = "2025-11-25"
@@ -45,7 +45,7 @@ class Waiting:
 class Server:
     def __init__(self, options):
         self.options = options
-        self.manner = MANNERS.get(options.manner, MANNERS["plain"])(options)
+        self.mode = MODES.get(options.mode, MODES["plain"])(options)
         self.waiting = Waiting()
         self.file = open(options.log, "a", buffering=1) if options.log else None
 
@@ -75,22 +75,22 @@ class Server:
     def answer(self, message, session):
         method, params = message["method"], message.get("params") or {}
         if method == "initialize":
-            self.manner.at("initialize", session)
+            self.mode.at("initialize", session)
             asked = params.get("protocolVersion")
             return {
                 "result": {
                     "protocolVersion": asked if asked in VERSIONS else NEWEST,
-                    "capabilities": self.manner.capabilities,
-                    "serverInfo": {"name": f"hostile {self.options.manner}", "version": "1.0.0"},
+                    "capabilities": self.mode.capabilities,
+                    "serverInfo": {"name": f"hostile {self.options.mode}", "version": "1.0.0"},
                 }
             }
         if method == "tools/list":
-            self.manner.at("list", session)
-            return {"result": {"tools": self.manner.tools(session)}}
+            self.mode.at("list", session)
+            return {"result": {"tools": self.mode.tools(session)}}
         if method == "tools/call":
-            self.manner.at("call", session)
+            self.mode.at("call", session)
             arguments = params.get("arguments") or {}
-            return {"result": self.manner.call(params.get("name"), arguments, session)}
+            return {"result": self.mode.call(params.get("name"), arguments, session)}
         if method in ["ping", "logging/setLevel"]:
             return {"result": {}}
         return {"error": {"code": -32601, "message": f"no method {method}"}}
@@ -111,7 +111,7 @@ def serve_lines(server):
     def announce(message):
         write(json.dumps(message).encode() + b"\n")
 
-    server.manner.at("start", Session(write, announce, server.waiting))
+    server.mode.at("start", Session(write, announce, server.waiting))
     for line in sys.stdin.buffer:
         if not line.strip():
             continue
@@ -123,7 +123,7 @@ def serve_lines(server):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--manner", required=True, choices=[*MANNERS, *OAUTH])
+    parser.add_argument("--mode", required=True, choices=[*MODES, *OAUTH])
     parser.add_argument("--http", type=int, metavar="PORT")
     parser.add_argument("--log", metavar="FILE")
     moments = ["start", "initialize", "list", "call"]
@@ -143,4 +143,4 @@ if __name__ == "__main__":
     if given.http is None:
         serve_lines(made)
     else:
-        hostile_mcp_http.serve(made, OAUTH.get(given.manner))
+        hostile_mcp_http.serve(made, OAUTH.get(given.mode))

@@ -8,7 +8,7 @@ SESSION = "session-of-the-hostile-server"
 
 
 def serve(server, authorization):
-    """Serves until it is ended. `authorization` makes what guards the door, if anything."""
+    """Serves until it is ended. `authorization` makes the guard of the endpoint, if there is one."""
 
     # The streams that clients hold open for what belongs to no request.
     listeners = []

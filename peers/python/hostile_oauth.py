@@ -6,9 +6,9 @@
   oauth-wrong-state        the answer of the authorization has another state
   oauth-resource-mismatch  the protected resource says that it is another one
   oauth-metadata-redirect  the metadata is a redirect to --to URL
-  oauth-metadata-elsewhere the 401 says that the metadata is at --to URL
-  oauth-server-elsewhere   the resource's authorization server is --to URL
-  oauth-endpoint-elsewhere the metadata's token and registration endpoints are at --to URL
+  oauth-foreign-metadata   the 401 says that the metadata is at --to URL
+  oauth-foreign-server     the resource's authorization server is --to URL
+  oauth-foreign-endpoint   the metadata's token and registration endpoints are at --to URL
   oauth-no-pkce            the metadata has no S256
   oauth-foreign-scope      asks for the scopes of everything
 """
@@ -17,7 +17,7 @@ import json
 import urllib.parse
 
 TOKEN = "token-of-the-hostile-server"
-ELSEWHERE = "https://elsewhere.example"
+OTHER_SERVER = "https://other.example"
 
 
 class Authorization:
@@ -25,8 +25,8 @@ class Authorization:
 
     def __init__(self, base, options):
         self.base = base
-        self.manner = options.manner
-        self.to = options.to or ELSEWHERE
+        self.mode = options.mode
+        self.to = options.to or OTHER_SERVER
 
     def answer(self, handler, body):
         """Whether it has answered; otherwise the request is for MCP."""
@@ -48,13 +48,13 @@ class Authorization:
 
     def challenge(self):
         place = f"{self.base}/.well-known/oauth-protected-resource/mcp"
-        if self.manner == "oauth-metadata-elsewhere":
+        if self.mode == "oauth-foreign-metadata":
             place = f"{self.to}/.well-known/oauth-protected-resource/mcp"
-        scope = ', scope="admin everything"' if self.manner == "oauth-foreign-scope" else ""
+        scope = ', scope="admin everything"' if self.mode == "oauth-foreign-scope" else ""
         return f'Bearer resource_metadata="{place}"{scope}'
 
     def metadata(self, handler, path):
-        if self.manner == "oauth-metadata-redirect":
+        if self.mode == "oauth-metadata-redirect":
             handler.reply(302, headers=[("Location", f"{self.to}{path}")])
         elif path.startswith("/.well-known/oauth-protected-resource"):
             handler.reply(200, self.resource())
@@ -64,18 +64,18 @@ class Authorization:
             handler.reply(404)
 
     def resource(self):
-        mismatch = self.manner == "oauth-resource-mismatch"
-        elsewhere = self.manner == "oauth-server-elsewhere"
+        mismatch = self.mode == "oauth-resource-mismatch"
+        foreign = self.mode == "oauth-foreign-server"
         return {
-            "resource": f"{ELSEWHERE}/mcp" if mismatch else f"{self.base}/mcp",
-            "authorization_servers": [self.to if elsewhere else self.base],
+            "resource": f"{OTHER_SERVER}/mcp" if mismatch else f"{self.base}/mcp",
+            "authorization_servers": [self.to if foreign else self.base],
         }
 
     def server(self):
-        wrong = self.manner == "oauth-wrong-issuer"
-        endpoints = self.to if self.manner == "oauth-endpoint-elsewhere" else self.base
+        wrong = self.mode == "oauth-wrong-issuer"
+        endpoints = self.to if self.mode == "oauth-foreign-endpoint" else self.base
         metadata = {
-            "issuer": ELSEWHERE if wrong else self.base,
+            "issuer": OTHER_SERVER if wrong else self.base,
             "authorization_endpoint": f"{self.base}/authorize",
             "token_endpoint": f"{endpoints}/token",
             "registration_endpoint": f"{endpoints}/register",
@@ -84,7 +84,7 @@ class Authorization:
             "token_endpoint_auth_methods_supported": ["none"],
             "authorization_response_iss_parameter_supported": True,
         }
-        if self.manner != "oauth-no-pkce":
+        if self.mode != "oauth-no-pkce":
             metadata["code_challenge_methods_supported"] = ["S256"]
         return metadata
 
@@ -93,8 +93,8 @@ class Authorization:
         state = asked.get("state", "")
         given = {
             "code": "code-1",
-            "state": "another" if self.manner == "oauth-wrong-state" else state,
-            "iss": ELSEWHERE if self.manner == "oauth-wrong-iss" else self.base,
+            "state": "another" if self.mode == "oauth-wrong-state" else state,
+            "iss": OTHER_SERVER if self.mode == "oauth-wrong-iss" else self.base,
         }
         place = f"{asked.get('redirect_uri', '')}?{urllib.parse.urlencode(given)}"
         handler.reply(302, headers=[("Location", place)])

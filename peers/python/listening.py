@@ -31,13 +31,13 @@ def serve(make_application, options):
     listener.listen(128)
     port = listener.getsockname()[1]
     application = make_application(f"http://127.0.0.1:{port}")
-    door = Door(application, options.token, options.log)
+    guard = Guard(application, options.token, options.log)
     print(f"listening on {port}", flush=True)
-    config = uvicorn.Config(door, log_level="error", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(guard, log_level="error", timeout_graceful_shutdown=1)
     uvicorn.Server(config).run(sockets=[listener])
 
 
-class Door:
+class Guard:
     """Demands the token and writes down the requests, before the application sees them."""
 
     def __init__(self, application, token, log):

@@ -125,7 +125,7 @@ def obey(options):
         options.model = "no-such-model"
         chat(options, [user("hello")])
     elif command == "bad-request":
-        messages = [{"role": "nobody", "content": 7}]
+        messages = [{"role": "unknown", "content": 7}]
         client(options).chat.completions.create(**request(options, messages, temperature="hot"))
     elif command == "empty":
         chat(options, [])

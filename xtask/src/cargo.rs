@@ -53,15 +53,15 @@ pub(crate) fn quietly(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Whether cargo has this subcommand.
+/// Returns whether cargo has this subcommand.
 pub(crate) fn has_subcommand(name: &str) -> Result<bool> {
     let mut command = command(&[name, "--version"])?;
     let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     Ok(status.context("could not run cargo")?.success())
 }
 
-/// Where to build, if not where cargo would by itself. Checkouts of a continuous integration are
-/// made anew each time; what was built for the last one is of use to the next.
+/// Returns the target directory, if not that which cargo would use. Checkouts of a continuous
+/// integration are made anew each time; what was built for the last one is of use to the next.
 fn target_directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     if set("CI").is_none_or(|value| value != "true") || set("CARGO_TARGET_DIR").is_some() {

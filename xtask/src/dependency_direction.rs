@@ -19,9 +19,9 @@ enum Layer {
     Clients,
 }
 
-/// Where a crate stands.
+/// Says which layer a crate belongs to, if any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum CrateRole {
     In(Layer),
     /// One of the agents: on the specialists' floor, and known to the assembly and its clients alone.
     Agent,
@@ -32,31 +32,31 @@ enum Place {
 }
 
 /// Every crate that is not an agent. Agents are recognised by their folder.
-const PLACES: &[(&str, Place)] = &[
-    ("lango-protocol", Place::In(Layer::Vocabulary)),
-    ("lango-text", Place::In(Layer::Vocabulary)),
-    ("lango-egress", Place::In(Layer::Ground)),
-    ("lango-encoder", Place::In(Layer::Ground)),
-    ("lango-sandbox", Place::In(Layer::Ground)),
-    ("lango-shell-command", Place::In(Layer::Ground)),
-    ("lango-store", Place::In(Layer::Ground)),
-    ("lango-tool", Place::In(Layer::Means)),
-    ("lango-model", Place::In(Layer::Means)),
-    ("lango-retrieval", Place::In(Layer::Means)),
-    ("lango-embedded", Place::In(Layer::Turn)),
-    ("lango-scripted", Place::TestSupport(Layer::Turn)),
-    ("lango-orchestration", Place::In(Layer::Turn)),
-    ("lango-runtime", Place::In(Layer::Turn)),
-    ("lango-a2a", Place::In(Layer::Specialists)),
-    ("lango-mcp", Place::In(Layer::Specialists)),
-    ("lango-server", Place::In(Layer::Surfaces)),
-    ("lango-app", Place::In(Layer::Assembly)),
-    ("lango-eval", Place::In(Layer::Assembly)),
-    ("lango", Place::In(Layer::Clients)),
-    ("lango-conformance", Place::Outside),
-    ("lango-bench", Place::Outside),
-    ("lango-recipes", Place::Outside),
-    ("xtask", Place::Outside),
+const CRATE_ROLES: &[(&str, CrateRole)] = &[
+    ("lango-protocol", CrateRole::In(Layer::Vocabulary)),
+    ("lango-text", CrateRole::In(Layer::Vocabulary)),
+    ("lango-egress", CrateRole::In(Layer::Ground)),
+    ("lango-encoder", CrateRole::In(Layer::Ground)),
+    ("lango-sandbox", CrateRole::In(Layer::Ground)),
+    ("lango-shell-command", CrateRole::In(Layer::Ground)),
+    ("lango-store", CrateRole::In(Layer::Ground)),
+    ("lango-tool", CrateRole::In(Layer::Means)),
+    ("lango-model", CrateRole::In(Layer::Means)),
+    ("lango-retrieval", CrateRole::In(Layer::Means)),
+    ("lango-embedded", CrateRole::In(Layer::Turn)),
+    ("lango-scripted", CrateRole::TestSupport(Layer::Turn)),
+    ("lango-orchestration", CrateRole::In(Layer::Turn)),
+    ("lango-runtime", CrateRole::In(Layer::Turn)),
+    ("lango-a2a", CrateRole::In(Layer::Specialists)),
+    ("lango-mcp", CrateRole::In(Layer::Specialists)),
+    ("lango-server", CrateRole::In(Layer::Surfaces)),
+    ("lango-app", CrateRole::In(Layer::Assembly)),
+    ("lango-eval", CrateRole::In(Layer::Assembly)),
+    ("lango", CrateRole::In(Layer::Clients)),
+    ("lango-conformance", CrateRole::Outside),
+    ("lango-bench", CrateRole::Outside),
+    ("lango-recipes", CrateRole::Outside),
+    ("xtask", CrateRole::Outside),
 ];
 
 /// Dependencies within a floor, each for a reason.
@@ -69,11 +69,11 @@ const WITHIN_A_LAYER: &[(&str, &str)] = &[
 
 const AGENTS_FOLDER: &str = "crates/agents/";
 
-/// What is wrong with a workspace.
+/// A dependency or crate that breaks the rules.
 #[derive(Debug, PartialEq, Eq)]
 enum Violation {
-    /// A crate whose place nobody said.
-    NoPlace { name: String, folder: String },
+    /// A crate that `CRATE_ROLES` does not have.
+    NoRole { name: String, folder: String },
     /// A dependency that does not point downwards.
     NotDownwards { from: String, to: String },
     /// An agent that a crate below the assembly knows.
@@ -87,9 +87,9 @@ enum Violation {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoPlace { name, folder } => write!(
+            Self::NoRole { name, folder } => write!(
                 f,
-                "{name} ({folder}) has no layer. Add it to PLACES in \
+                "{name} ({folder}) has no layer. Add it to CRATE_ROLES in \
                  xtask/src/dependency_direction.rs, or put it under {AGENTS_FOLDER} if it is an \
                  agent"
             ),
@@ -128,21 +128,17 @@ pub(crate) fn check_or_explain(workspace: &Workspace) -> Result<()> {
 fn violations(workspace: &Workspace) -> Vec<Violation> {
     let mut violations = Vec::new();
     for member in &workspace.members {
-        let Some(place) = place_of(member) else {
+        let Some(role) = role_of(member) else {
             let (name, folder) = (member.name.clone(), member.folder.clone());
-            violations.push(Violation::NoPlace { name, folder });
+            violations.push(Violation::NoRole { name, folder });
             continue;
         };
         for dependency in &member.dependencies {
             let below = workspace.members.iter().find(|other| other.name == dependency.name);
-            // A dependency without a place is reported once, as the crate that it is.
-            let below = below.and_then(|other| Some((other, place_of(other)?)));
-            violations.extend(below.and_then(|(other, other_place)| {
-                violation(
-                    (&member.name, place),
-                    (&other.name, other_place),
-                    dependency.only_in_tests,
-                )
+            // A dependency without a role is reported once, as the crate that it is.
+            let below = below.and_then(|other| Some((other, role_of(other)?)));
+            violations.extend(below.and_then(|(other, other_role)| {
+                violation((&member.name, role), (&other.name, other_role), dependency.only_in_tests)
             }));
         }
     }
@@ -150,42 +146,42 @@ fn violations(workspace: &Workspace) -> Vec<Violation> {
 }
 
 fn violation(
-    (from, place): (&str, Place),
-    (to, on): (&str, Place),
+    (from, role): (&str, CrateRole),
+    (to, on): (&str, CrateRole),
     only_in_tests: bool,
 ) -> Option<Violation> {
     let (from, to) = (from.to_owned(), to.to_owned());
-    let knows_agents = place == Place::Outside || layer(place) >= Some(Layer::Assembly);
-    match (place, on) {
-        (_, Place::Outside) => Some(Violation::OnOutside { from, to }),
-        (_, Place::TestSupport(_)) if only_in_tests => None,
-        (_, Place::TestSupport(_)) if !knows_agents => {
+    let knows_agents = role == CrateRole::Outside || layer(role) >= Some(Layer::Assembly);
+    match (role, on) {
+        (_, CrateRole::Outside) => Some(Violation::OnOutside { from, to }),
+        (_, CrateRole::TestSupport(_)) if only_in_tests => None,
+        (_, CrateRole::TestSupport(_)) if !knows_agents => {
             Some(Violation::UsesTestSupport { from, to })
         }
-        (_, Place::Agent) if !knows_agents => Some(Violation::KnowsAnAgent { from, to }),
-        (Place::Outside, _) => None,
-        _ if WITHIN_A_LAYER.contains(&(&from, &to)) || layer(on) < layer(place) => None,
+        (_, CrateRole::Agent) if !knows_agents => Some(Violation::KnowsAnAgent { from, to }),
+        (CrateRole::Outside, _) => None,
+        _ if WITHIN_A_LAYER.contains(&(&from, &to)) || layer(on) < layer(role) => None,
         _ => Some(Violation::NotDownwards { from, to }),
     }
 }
 
 /// Returns whether a crate is no part of the product.
 pub(crate) fn is_outside(member: &Member) -> bool {
-    place_of(member) == Some(Place::Outside)
+    role_of(member) == Some(CrateRole::Outside)
 }
 
-fn place_of(member: &Member) -> Option<Place> {
+fn role_of(member: &Member) -> Option<CrateRole> {
     if member.folder.starts_with(AGENTS_FOLDER) {
-        return Some(Place::Agent);
+        return Some(CrateRole::Agent);
     }
-    PLACES.iter().find(|(name, _)| *name == member.name).map(|(_, place)| *place)
+    CRATE_ROLES.iter().find(|(name, _)| *name == member.name).map(|(_, role)| *role)
 }
 
-fn layer(place: Place) -> Option<Layer> {
-    match place {
-        Place::In(layer) | Place::TestSupport(layer) => Some(layer),
-        Place::Agent => Some(Layer::Specialists),
-        Place::Outside => None,
+fn layer(role: CrateRole) -> Option<Layer> {
+    match role {
+        CrateRole::In(layer) | CrateRole::TestSupport(layer) => Some(layer),
+        CrateRole::Agent => Some(Layer::Specialists),
+        CrateRole::Outside => None,
     }
 }
 
@@ -270,7 +266,7 @@ mod tests {
         let mut true_layers: Vec<(String, String)> = members
             .iter()
             .filter_map(|member| {
-                let layer = layer(place_of(member)?)?;
+                let layer = layer(role_of(member)?)?;
                 Some((format!("{layer:?}").to_lowercase(), member.name.clone()))
             })
             .collect();
@@ -281,7 +277,7 @@ mod tests {
 
     #[test]
     fn the_house_as_it_may_be_is_accepted() {
-        assert_eq!(house_with("nobody", &[]), []);
+        assert_eq!(house_with("no-crate", &[]), []);
     }
 
     #[test]
@@ -348,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_without_a_place_is_told_where_to_add_it() {
+    fn a_crate_without_a_role_is_told_where_to_add_it() {
         let workspace = workspace(&[("crates/attic", "lango-attic", &["lango-protocol"])]);
         let error = check_or_explain(&workspace).unwrap_err().to_string();
         assert!(error.contains("lango-attic (crates/attic) has no layer"), "{error}");

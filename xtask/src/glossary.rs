@@ -13,13 +13,13 @@ use std::path::Path;
 use anyhow::{Result, bail};
 
 use crate::repository_files::{files_below, from_root, read};
-use rules::{ALLOWED, Allowed, RULES, Rule};
+use rules::{ALLOWED, AllowedUse, RULES, Rule};
 use scan::{Match, Source};
 
 /// Files that people write.
-const EXTENSIONS: &[&str] = &["rs", "md", "toml", "py", "js", "mjs", "sh"];
+const EXTENSIONS: &[&str] = &["rs", "md", "toml", "py", "js", "mjs", "sh", "snap"];
 
-/// What is done about a replaced word.
+/// The consequence of a replaced word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strictness {
     /// It is counted.
@@ -45,7 +45,7 @@ pub(crate) fn run(strictness: Strictness) -> Result<()> {
         println!("{place}: {text:?}. Say: {}", rule.say);
     }
     println!("\nNot looked at:");
-    for Allowed { file, replaced, reason, .. } in ALLOWED {
+    for AllowedUse { file, replaced, reason, .. } in ALLOWED {
         println!("  {file}: {}, because {reason}", replaced.unwrap_or("all words"));
     }
     println!();

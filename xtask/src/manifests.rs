@@ -32,7 +32,7 @@ pub(crate) struct Dependency {
     pub(crate) name: String,
     /// Its name in code.
     pub(crate) code_name: String,
-    /// Whether the crate's tests alone use it.
+    /// True if the crate's tests alone use it.
     pub(crate) only_in_tests: bool,
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::cargo::check;
 
-/// Where bubblewrap is looked for, as the sandbox does it.
+/// The paths at which bubblewrap is looked for, as the sandbox does it.
 const BUBBLEWRAP: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
 
 /// The names of Chromium that the navigator looks for, as far as packages have them.
@@ -40,7 +40,7 @@ pub(crate) fn install(package: &str, hint: &str) -> Result<()> {
     apt_get(&["install", "-y", "--no-install-recommends", package], hint)
 }
 
-/// Whether we are root, who needs no `sudo`.
+/// Returns whether we are root, who needs no `sudo`.
 pub(crate) fn is_root() -> Result<bool> {
     let output = Command::new("id").arg("-u").output().context("could not run id")?;
     Ok(output.stdout.trim_ascii() == b"0")

@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, anyhow};
 use crate::cargo;
 use set::Set;
 
-/// Where the tests find the directory; a person may set it, too.
+/// The variable that tells the tests the directory; a person may set it, too.
 pub(crate) const DIRECTORY_VARIABLE: &str = "LANGO_PEERS";
 
 /// An environment of Python for each of `peers/python/NAME.txt`: versions of one package that cannot
@@ -66,12 +66,12 @@ impl Peers {
         Ok(Self { directory, sets })
     }
 
-    /// Where they are.
+    /// Returns their directory.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Where each of them is, for a person.
+    /// Returns where each of them is, for a person.
     pub(crate) fn description(&self) -> String {
         let mut lines = vec![format!("{DIRECTORY_VARIABLE}={}", self.directory.display())];
         lines.extend(self.sets.iter().map(|set| set.program().display().to_string()));

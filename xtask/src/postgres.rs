@@ -16,7 +16,7 @@ use installation::{Installation, ensure_installed};
 
 use crate::cargo::quietly;
 
-/// Where tests find the address of the server.
+/// The variable that tells the tests the address of the server.
 pub(crate) const URL_VARIABLE: &str = "LANGO_TEST_POSTGRES";
 
 /// Ports to try: between finding a free one and using it, another program may take it.

@@ -7,10 +7,10 @@ use crate::postgres::{PrivateServer, URL_VARIABLE};
 use crate::steps::Steps;
 use crate::{cargo, glossary, packages, peers, tools};
 
-/// What is done about replaced words: they are counted until none is left.
-const REPLACED_WORDS: Strictness = Strictness::Report;
+/// The consequence of replaced words: none may come back.
+const REPLACED_WORDS: Strictness = Strictness::Deny;
 
-/// What to run.
+/// The choice of what to run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     fast: bool,

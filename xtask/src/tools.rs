@@ -32,8 +32,8 @@ pub(crate) fn ensure_cargo_deny() -> Result<()> {
     cargo::run(&["install", "cargo-deny", "--locked", "--version", CARGO_DENY_VERSION])
 }
 
-/// Whether `cargo nextest` is there. It is used where it is, and not built where it is not: it
-/// takes longer to build than it saves.
+/// Returns whether `cargo nextest` is there. It is used where it is, and not built where it is not:
+/// it takes longer to build than it saves.
 pub(crate) fn has_nextest() -> Result<bool> {
     cargo::has_subcommand("nextest")
 }

@@ -47,21 +47,21 @@ impl Templates {
 /// A turn to play.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Turn {
-    /// Which conversation of the persona.
+    /// The number of the conversation of the persona.
     pub(crate) session: usize,
     pub(crate) text: String,
-    /// What a page says in this turn.
+    /// The text of a page in this turn.
     pub(crate) page: Option<String>,
     /// Set for a question.
-    pub(crate) expects: Option<Expected>,
+    pub(crate) expects: Option<ExpectedAnswer>,
 }
 
-/// What a prompt should have.
+/// The answer that a prompt should have.
 #[derive(Debug, Clone)]
-pub(crate) struct Expected {
+pub(crate) struct ExpectedAnswer {
     pub(crate) right: String,
     pub(crate) stale: Vec<String>,
-    /// Whether it was last said in a form that no rule was written for.
+    /// True if it was last said in a form that no rule was written for.
     pub(crate) hard: bool,
 }
 
@@ -93,7 +93,8 @@ const SESSION: usize = 80;
 /// Turns between saying and asking.
 const DISTANCE: usize = 40;
 
-struct Said {
+/// A fact that the user has stated.
+struct StatedFact {
     value: usize,
     at: usize,
     hard: bool,
@@ -103,7 +104,7 @@ struct Said {
 impl Conversation {
     pub(crate) fn new(templates: &Templates, persona: u64, turns: usize) -> Self {
         let mut dice = Dice(0x5eed + persona * 7_919);
-        let mut said: Vec<Option<Said>> = templates.fact.iter().map(|_| None).collect();
+        let mut said: Vec<Option<StatedFact>> = templates.fact.iter().map(|_| None).collect();
         let mut played = Vec::with_capacity(turns);
         for number in 0..turns {
             let mut turn = Turn { session: number / SESSION, ..Turn::default() };
@@ -142,7 +143,7 @@ fn distractor(templates: &Templates, dice: &mut Dice) -> String {
 fn state(
     templates: &Templates,
     dice: &mut Dice,
-    said: &mut [Option<Said>],
+    said: &mut [Option<StatedFact>],
     number: usize,
     turn: &mut Turn,
 ) {
@@ -167,14 +168,14 @@ fn state(
         1 => format!("{} {sentence}", dice.pick(&templates.chatter)),
         _ => sentence,
     };
-    *slot = Some(Said { value, at: number, hard, asked: 0 });
+    *slot = Some(StatedFact { value, at: number, hard, asked: 0 });
 }
 
 /// Asks for something that was said long ago.
 fn ask(
     templates: &Templates,
     dice: &mut Dice,
-    said: &mut [Option<Said>],
+    said: &mut [Option<StatedFact>],
     number: usize,
     turn: &mut Turn,
 ) {
@@ -187,7 +188,7 @@ fn ask(
         }
         slot.asked += 1;
         dice.pick(&fact.ask).clone_into(&mut turn.text);
-        turn.expects = Some(Expected {
+        turn.expects = Some(ExpectedAnswer {
             right: fact.values[slot.value].clone(),
             stale: fact.values[..slot.value].to_vec(),
             hard: slot.hard,

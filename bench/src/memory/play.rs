@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::conversation::{Conversation, Templates, Turn};
 use super::observer::Scribe;
 
-/// What was counted.
+/// The counts of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Score {
     /// Questions, right ones and stale ones; plain forms first, then hard ones.
@@ -137,7 +137,7 @@ pub(crate) async fn play(
     Ok(score)
 }
 
-/// What the last turns of a session say.
+/// Returns the text of the last turns of a session.
 fn visible(before: &[Turn], session: usize) -> String {
     let same = before.iter().rev().take(VISIBLE).filter(|turn| turn.session == session);
     same.map(|turn| turn.text.as_str()).collect::<Vec<&str>>().join("\n")

@@ -28,7 +28,7 @@ const MAX_OLD_FILE_COUNT: u32 = 4;
 /// Selects what is logged, and where.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LogOptions {
-    /// How often `-v` was given: 0 for silence, 1 for `info`, 2 for `debug`, more for `trace`.
+    /// The count of `-v`: 0 for silence, 1 for `info`, 2 for `debug`, more for `trace`.
     pub verbosity: u8,
     /// Also logs to a rotating file in the state directory.
     pub to_file: bool,

@@ -20,9 +20,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::serve::{listen, serve};
 
-/// What the kit expects the agent to say.
+/// The replies that the kit expects of the agent.
 const SCRIPT: &str = include_str!("a2a_kit.toml");
-/// What the kit calls a media type that nobody supports, and sends all the same.
+/// The media type that the kit sends as one that no agent supports.
 const UNSUPPORTED_MEDIA_TYPE: &str = "application/x-unsupported-tck-type";
 
 /// Serves the team at a port of this machine, until a signal ends it.

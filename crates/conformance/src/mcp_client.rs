@@ -1,7 +1,7 @@
 //! Our client in the scenarios of the protocol's own suite.
 //!
 //! The suite starts a server, and this program with its address. Which scenario it is stands in the
-//! environment. The client is the one that agents use; what is different here is that nobody sits
+//! environment. The client is the one that agents use; what is different here is that no user is
 //! at the terminal: forms get their defaults, and the browser of a login is a request.
 
 use std::sync::Arc;
@@ -20,22 +20,22 @@ use serde_json::{Map, Value};
 
 /// The document that the suite expects of a client that has one.
 const METADATA: &str = "https://conformance-test.local/client-metadata.json";
-/// Logins in one scenario; a server that wants more than that wants too much.
-const MOST_LOGINS: usize = 3;
+/// Limits the logins in one scenario; a server that wants more than that wants too much.
+const MAX_LOGIN_COUNT: usize = 3;
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// What a scenario hands over.
+/// The credentials that a scenario gives to the client.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Given {
+struct ScenarioCredentials {
     client_id: Option<String>,
     client_secret: Option<String>,
 }
 
-/// Somebody who takes what is proposed.
-struct Content;
+/// A user who takes what is proposed.
+struct AgreeingPerson;
 
-impl Person for Content {
+impl Person for AgreeingPerson {
     fn fill(&self, _: Form) -> AnswerFuture<Option<FormAnswers>> {
         Box::pin(async { Some(FormAnswers::new()) })
     }
@@ -49,7 +49,7 @@ impl Person for Content {
 pub async fn play_mcp_client(url: &str) -> Result<()> {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let scenario = variable("MCP_CONFORMANCE_SCENARIO");
-    let given: Given =
+    let given: ScenarioCredentials =
         serde_json::from_str(&variable("MCP_CONFORMANCE_CONTEXT")).unwrap_or_default();
     let directory = tempfile::tempdir()?;
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
@@ -63,7 +63,7 @@ pub async fn play_mcp_client(url: &str) -> Result<()> {
     played
 }
 
-fn config(url: &str, given: &Given) -> Result<ServerConfig> {
+fn config(url: &str, given: &ScenarioCredentials) -> Result<ServerConfig> {
     let address = HttpConfig {
         url: Url::parse(url).with_context(|| format!("{url:?} is not an address"))?,
         headers: std::collections::BTreeMap::new(),
@@ -87,7 +87,7 @@ fn outside(directory: &std::path::Path) -> ClientEnvironment {
         },
         rules: Rules::default(),
         tokens: directory.join("tokens"),
-        person: Arc::new(Content),
+        person: Arc::new(AgreeingPerson),
         model: None,
     }
 }
@@ -97,7 +97,7 @@ async fn play(server: &Arc<Server>, outside: &ClientEnvironment, scenario: &str)
     let mut logins = 0;
     loop {
         match visit(server, scenario).await {
-            Err(ClientError::LoginNeeded { challenge, .. }) if logins < MOST_LOGINS => {
+            Err(ClientError::LoginNeeded { challenge, .. }) if logins < MAX_LOGIN_COUNT => {
                 logins += 1;
                 sign_in(server, outside, &challenge).await?;
                 // The next request is made with the new token.

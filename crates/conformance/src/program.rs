@@ -1,4 +1,4 @@
-//! What the programs share: their arguments, and how they end.
+//! Reads the arguments of the programs, and ends them.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

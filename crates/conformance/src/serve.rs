@@ -32,7 +32,7 @@ pub(crate) async fn serve(
         open: true,
         notice: Arc::new(|_| ()),
     })?;
-    let doors = Endpoints {
+    let endpoints = Endpoints {
         openai: None,
         others: vec![endpoint],
         database,
@@ -49,7 +49,7 @@ pub(crate) async fn serve(
     };
     writeln!(io::stdout(), "listening on {}", listener.address().port())?;
     io::stdout().flush()?;
-    let routes = routes(Arc::new(access), doors);
+    let routes = routes(Arc::new(access), endpoints);
     listener.serve(routes, stop, closing, Duration::ZERO, || false).await;
     Ok(())
 }

@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_quoted_content_is_whole_however_long_it_is() {
-        let content = "It was decided, after \"some\" talk, that nobody needs this. ".repeat(13);
+        let content = "It was decided, after \"some\" talk, that no one needs this. ".repeat(13);
         let content = content.trim();
         for words in [
             format!("create the file minutes.txt with the content “{content}”"),

@@ -92,7 +92,7 @@ enum TypeName {
 impl Catalogue {
     pub(crate) fn load() -> Self {
         let text = include_str!("../weights/tools.json");
-        let entries = match serde_json::from_str::<Ordered>(text) {
+        let entries = match serde_json::from_str::<OrderedEntries>(text) {
             Ok(entries) => entries.0,
             // With another number of tools, cards would belong to other tools.
             Err(error) => unreachable!("a test reads this file of the program: {error}"),
@@ -218,13 +218,13 @@ struct ItemSchema {
 }
 
 /// Represents an object whose order counts.
-struct Ordered(Vec<(String, Entry)>);
+struct OrderedEntries(Vec<(String, Entry)>);
 
-impl<'de> Deserialize<'de> for Ordered {
+impl<'de> Deserialize<'de> for OrderedEntries {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
         impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Ordered;
+            type Value = OrderedEntries;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("tools by name")
@@ -233,12 +233,12 @@ impl<'de> Deserialize<'de> for Ordered {
             fn visit_map<A: serde::de::MapAccess<'de>>(
                 self,
                 mut map: A,
-            ) -> Result<Ordered, A::Error> {
+            ) -> Result<OrderedEntries, A::Error> {
                 let mut entries = Vec::new();
                 while let Some(entry) = map.next_entry()? {
                     entries.push(entry);
                 }
-                Ok(Ordered(entries))
+                Ok(OrderedEntries(entries))
             }
         }
         deserializer.deserialize_map(Visitor)

@@ -27,7 +27,7 @@ pub(crate) enum UserAnswer {
     Tool(String),
     /// A parameter's value.
     Value { tool: String, parameter: String, value: String },
-    /// That it shall be left.
+    /// The user wants it to be left.
     Nothing,
 }
 

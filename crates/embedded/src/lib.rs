@@ -41,5 +41,5 @@ mod weights;
 mod wording;
 
 pub use catalogue::known_team;
-pub use model::{EMBEDDED, Embedded};
+pub use model::{EMBEDDED, EmbeddedModel};
 pub use router::RoutedModel;

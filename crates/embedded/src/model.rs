@@ -23,11 +23,11 @@ pub const EMBEDDED: &str = "embedded";
 
 /// The embedded model.
 #[derive(Debug)]
-pub struct Embedded {
+pub struct EmbeddedModel {
     id: ModelId,
 }
 
-impl Embedded {
+impl EmbeddedModel {
     /// Makes the model. Its weights are loaded when it is first asked.
     pub fn new() -> Self {
         Self { id: embedded_id() }
@@ -45,13 +45,13 @@ impl Embedded {
     }
 }
 
-impl Default for Embedded {
+impl Default for EmbeddedModel {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Model for Embedded {
+impl Model for EmbeddedModel {
     fn id(&self) -> &ModelId {
         &self.id
     }

@@ -66,7 +66,7 @@ fn read(text: &str) -> Option<Vec<Parameter>> {
         None => &nothing,
         Some(properties) => properties.as_object()?,
     };
-    let required = Required::of(schema.get("required"));
+    let required = RequiredParameters::of(schema.get("required"));
     let parameter = |(name, schema): (&String, &Value)| {
         let left = Cell::new(MAX_PART_COUNT);
         let part = Part { schema, document: &document, depth: 0, left: &left };
@@ -79,7 +79,7 @@ fn read(text: &str) -> Option<Vec<Parameter>> {
         (name.clone(), parameter)
     };
     let mut all: BTreeMap<String, Parameter> = properties.iter().map(parameter).collect();
-    if let Required::These(names) = required {
+    if let RequiredParameters::These(names) = required {
         for name in names {
             // It is required but not described.
             let unknown = || Parameter {
@@ -95,13 +95,13 @@ fn read(text: &str) -> Option<Vec<Parameter>> {
 }
 
 /// Says which parameters a schema requires.
-enum Required<'a> {
+enum RequiredParameters<'a> {
     These(Vec<&'a str>),
     /// It says something that is not understood: better asked too much than called without.
     All,
 }
 
-impl<'a> Required<'a> {
+impl<'a> RequiredParameters<'a> {
     fn of(value: Option<&'a Value>) -> Self {
         match value {
             None | Some(Value::Null | Value::Bool(false)) => Self::These(Vec::new()),

@@ -62,7 +62,7 @@ fn to_specialist(words: &str, tools: Vec<ToolDeclaration>) -> ModelRequest {
 fn to_orchestrator(words: &str) -> ModelRequest {
     let transfer = ToolDeclaration {
         name: TRANSFER_TOOL.into(),
-        ..ToolDeclaration::new::<()>("", "Hands over.", SafetyLevel::Safe)
+        ..ToolDeclaration::new::<()>("", "Delegates.", SafetyLevel::Safe)
     };
     ModelRequest {
         role: RequestRole::Orchestrator,
@@ -252,7 +252,7 @@ fn words_of_a_result_are_not_words_of_the_user() {
 #[ignore = "takes a while; for changes of weights and constants"]
 fn known_tools_are_still_found() {
     #[derive(serde::Deserialize)]
-    struct Labelled {
+    struct LabelledRequest {
         text: String,
         agent: String,
         tool: Option<String>,
@@ -262,7 +262,7 @@ fn known_tools_are_still_found() {
     let lines = include_str!("../training/data/written/test_last.jsonl").lines();
     let (mut right, mut all) = (0, 0);
     for line in lines {
-        let Labelled { text, agent, tool } = serde_json::from_str(line).unwrap();
+        let LabelledRequest { text, agent, tool } = serde_json::from_str(line).unwrap();
         let readings = super::decision::Readings::of(reader, &reader.gist(&text), &[], &team);
         let found = match readings.all[0].meaning {
             super::decision::Meaning::Tool { tool, .. } => tool.name.to_string(),

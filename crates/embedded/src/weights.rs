@@ -17,13 +17,13 @@ const FILE_SIZE: usize = 12_143_872;
 
 /// Aligns bytes to a cache line.
 #[repr(C, align(64))]
-struct Aligned<T: ?Sized>(T);
+struct AlignedBytes<T: ?Sized>(T);
 
-static FILE: &Aligned<[u8; FILE_SIZE]> = &Aligned(*include_bytes!("../weights/box.q8"));
+static FILE: &AlignedBytes<[u8; FILE_SIZE]> = &AlignedBytes(*include_bytes!("../weights/model.q8"));
 
 // The header says what the constants say.
 const _: () = {
-    let header: &[u8; FILE_SIZE] = include_bytes!("../weights/box.q8");
+    let header: &[u8; FILE_SIZE] = include_bytes!("../weights/model.q8");
     let mut at = 0;
     while at < MAGIC.len() {
         assert!(header[at] == MAGIC[at], "not a file of these weights");
@@ -143,7 +143,7 @@ mod tests {
     fn the_shipped_files_are_the_documented_ones() {
         let readme = include_str!("../weights/README.md");
         let tools = include_bytes!("../weights/tools.json");
-        for (name, bytes) in [("box.q8", FILE.0.as_slice()), ("tools.json", tools.as_slice())] {
+        for (name, bytes) in [("model.q8", FILE.0.as_slice()), ("tools.json", tools.as_slice())] {
             let digest: String =
                 Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
             assert!(readme.contains(&format!("{digest}  {name}")), "{name} is {digest}");

@@ -66,8 +66,8 @@ dev, others = sets[0], sets[1:]
 assert dev.name == "test_dev.jsonl"
 join = lambda field: np.concatenate([getattr(s, field) for s in others])
 diagrams = {
-    "agent": reliability(join("agent_sure"), join("agent_right"), "agents, requests that nobody tuned on"),
-    "tool": reliability(join("sure"), join("right"), "tools, requests that nobody tuned on"),
+    "agent": reliability(join("agent_sure"), join("agent_right"), "agents, requests not used for tuning"),
+    "tool": reliability(join("sure"), join("right"), "tools, requests not used for tuning"),
 }
 print("\ndangerous tools: threshold, wrong calls, questions about right ones")
 for threshold in (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95):

@@ -19,22 +19,22 @@ def padded(lists, device):
 
 
 @torch.no_grad()
-def vectors(box, tokenizer, texts, device):
+def vectors(model, tokenizer, texts, device):
     out = []
     for at in range(0, len(texts), 256):
         ids, mask = padded([tokenizer.encode(t).ids[:256] for t in texts[at:at + 256]], device)
-        out.append(box.encoder.pooled(box.encoder(ids, mask), mask).float())
+        out.append(model.encoder.pooled(model.encoder(ids, mask), mask).float())
     return torch.cat(out)
 
 
 @torch.no_grad()
-def answers(box, questions, device):
+def answers(model, questions, device):
     """For each question (name, parameter, pair): the value, or None."""
     found = []
     for at in range(0, len(questions), 256):
         part = questions[at:at + 256]
         ids, mask = padded([pair["ids"] for _, _, pair in part], device)
-        logits = box.span(box.encoder(ids, mask).float()).float().cpu()
+        logits = model.span(model.encoder(ids, mask).float()).float().cpu()
         for (name, parameter, pair), row in zip(part, logits):
             found.append(read(parameter, pair, row))
     return found
@@ -76,23 +76,23 @@ def same(a, b):
 
 
 @torch.no_grad()
-def look(box, tokenizer, pairs, tools, rows, device):
+def look(model, tokenizer, pairs, tools, rows, device):
     """Numbers for each request, and the arguments of the tool that is meant."""
     names = list(tools)
-    cards = vectors(box, tokenizer, [card(n, tools[n]) for n in names] + list(NULLS.values()), device)
-    requests = vectors(box, tokenizer, [r["text"] for r in rows], device)
+    cards = vectors(model, tokenizer, [card(n, tools[n]) for n in names] + list(NULLS.values()), device)
+    requests = vectors(model, tokenizer, [r["text"] for r in rows], device)
     questions, where = [], []
     for i, row in enumerate(rows):
         for parameter in tools[row["tool"]]["parameters"] if row["tool"] else []:
             questions.append((row["tool"], parameter, pairs.make(row["tool"], parameter, row["text"])))
             where.append(i)
     arguments = [{} for _ in rows]
-    for i, (_, parameter, _), value in zip(where, questions, answers(box, questions, device) if questions else []):
+    for i, (_, parameter, _), value in zip(where, questions, answers(model, questions, device) if questions else []):
         if value is not None:
             arguments[i][parameter["name"]] = value
     return dict(
-        agents=box.agent(requests).log_softmax(-1).cpu().numpy(),
-        scores=box.tool_scores(requests, cards).cpu().numpy(),
+        agents=model.agent(requests).log_softmax(-1).cpu().numpy(),
+        scores=model.tool_scores(requests, cards).cpu().numpy(),
         arguments=arguments,
     )
 

@@ -96,7 +96,7 @@ class Encoder(nn.Module):
         return (states * m).sum(1) / m.sum(1)
 
 
-class Box(nn.Module):
+class EmbeddedModel(nn.Module):
     """The encoder with three heads: who, which tool, where in the text."""
 
     def __init__(self, path, agents):
@@ -118,24 +118,24 @@ class Box(nn.Module):
         return q @ t.T * self.sharpness.exp()
 
 
-def read(box, path):
+def read(model, path):
     """Takes over layers and heads from a file that `write` made."""
     data = open(path, "rb").read()
     assert data[:8] == b"LANGOBOX"
     r = Reader(data)
     r.at = 8 + 4 * 6
-    for layer in box.encoder.layers:
+    for layer in model.encoder.layers:
         layer.qkv.weight.data, layer.qkv.bias.data = r.linear(HIDDEN, 3 * HIDDEN)
         layer.out.weight.data, layer.out.bias.data = r.linear(HIDDEN, HIDDEN)
         layer.norm1.weight.data, layer.norm1.bias.data = r.norm()
         layer.up.weight.data, layer.up.bias.data = r.linear(HIDDEN, INTERMEDIATE)
         layer.down.weight.data, layer.down.bias.data = r.linear(INTERMEDIATE, HIDDEN)
         layer.norm2.weight.data, layer.norm2.bias.data = r.norm()
-    for head in (box.agent, box.ask, box.offer, box.span):
+    for head in (model.agent, model.ask, model.offer, model.span):
         n = head.bias.shape[0]
         head.weight.data = torch.tensor(r.section("<f4", n * HIDDEN).reshape(n, HIDDEN).copy())
         head.bias.data = torch.tensor(r.section("<f4", n).copy())
-    box.sharpness.data = torch.tensor(math.log(r.section("<f4", 3)[0]))
+    model.sharpness.data = torch.tensor(math.log(r.section("<f4", 3)[0]))
 
 
 def rounded(weight):
@@ -146,16 +146,16 @@ def rounded(weight):
     return whole, scale.squeeze(1)
 
 
-def round_in_place(box):
+def round_in_place(model):
     """Every matrix of the layers as the program will have it."""
     with torch.no_grad():
-        for layer in box.encoder.layers:
+        for layer in model.encoder.layers:
             for linear in (layer.qkv, layer.out, layer.up, layer.down):
                 whole, scale = rounded(linear.weight.data)
                 linear.weight.data = whole * scale[:, None]
 
 
-def write(box, path, agents, offers, weights):
+def write(model, path, agents, offers, weights):
     """The layers, heads, and the vectors of the known tools' cards. Words, places and the first normalisation are those
     of the encoder's file."""
     out = bytearray(b"LANGOBOX" + struct.pack("<6I", 1, HIDDEN, INTERMEDIATE, LAYERS, len(agents), len(offers)))
@@ -175,7 +175,7 @@ def write(box, path, agents, offers, weights):
         packed = whole.numpy().astype(np.int8).reshape(n // PANEL, PANEL, m // 2, 2).transpose(0, 2, 1, 3)
         section(np.ascontiguousarray(packed).tobytes())
 
-    for layer in box.encoder.layers:
+    for layer in model.encoder.layers:
         linear(layer.qkv)
         linear(layer.out)
         floats(layer.norm1.weight)
@@ -184,9 +184,9 @@ def write(box, path, agents, offers, weights):
         linear(layer.down)
         floats(layer.norm2.weight)
         floats(layer.norm2.bias)
-    for head in (box.agent, box.ask, box.offer, box.span):
+    for head in (model.agent, model.ask, model.offer, model.span):
         floats(head.weight)
         floats(head.bias)
-    floats(torch.tensor([box.sharpness.exp().item(), *weights]))
+    floats(torch.tensor([model.sharpness.exp().item(), *weights]))
     floats(offers)
     open(path, "wb").write(out)

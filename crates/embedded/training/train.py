@@ -1,4 +1,4 @@
-"""Trains the box. Everything is seeded; the same data gives the same figures up to the GPU's rounding.
+"""Trains the embedded model. Everything is seeded; the same data gives the same figures up to the GPU's rounding.
 
 python3 train.py --weights ENCODER.q8 --vocabulary vocabulary.txt --data data --out OUT [--epochs N] [--lr X] [--seed N]
 """
@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from tokenizers import BertWordPieceTokenizer
 
 from examples import AGENTS, Pairs, load, target
-from model import Box, read
+from model import EmbeddedModel, read
 from words import NULLS, card
 
 arguments = argparse.ArgumentParser()
@@ -33,7 +33,7 @@ arguments.add_argument("--questions", type=int, default=96, help="questions abou
 arguments.add_argument("--train", default="shared/*.jsonl,written/train_*.jsonl")
 arguments.add_argument("--test", default="written/test_*.jsonl")
 arguments.add_argument("--invented", default="invented/train_*.jsonl")
-arguments.add_argument("--name", default="box")
+arguments.add_argument("--name", default="model")
 arguments.add_argument("--chatter", type=float, default=0.05, help="share of requests with small talk before them")
 arguments.add_argument("--average", type=float, default=0.999, help="how slowly the averaged weights follow")
 arguments.add_argument("--from", dest="begin", help="go on from this file instead of the encoder")
@@ -99,10 +99,10 @@ def pad(lists, fill=0):
     return ids.to(device), mask.to(device)
 
 
-def encode_texts(box, texts, dropout=0.1):
+def encode_texts(model, texts, dropout=0.1):
     ids, mask = pad([tokenizer.encode(t).ids[:256] for t in texts])
-    states = box.encoder(ids, mask, dropout)
-    return box.encoder.pooled(states, mask)
+    states = model.encoder(ids, mask, dropout)
+    return model.encoder.pooled(states, mask)
 
 
 def owners(offered):
@@ -113,7 +113,7 @@ chatter = [r["text"] for r in train if r["agent"] == "none" and 2 < len(r["text"
 
 
 def altered(text, tool):
-    """The same request as somebody else would type it."""
+    """The same request as another user would type it."""
     draw = random.random()
     if tool and draw > 1 - options.chatter:  # some people talk before they ask
         return random.choice(chatter).rstrip(".") + ". " + text
@@ -126,15 +126,15 @@ def altered(text, tool):
     return text
 
 
-box = Box(options.weights, AGENTS)
+model = EmbeddedModel(options.weights, AGENTS)
 if options.begin:
-    read(box, options.begin)
-box = box.to(device)
-box.encoder.words.requires_grad = options.words
+    read(model, options.begin)
+model = model.to(device)
+model.encoder.words.requires_grad = options.words
 groups = [
-    {"params": [box.encoder.words], "lr": options.lr / 2} if options.words else {"params": [], "lr": 0.0},
-    {"params": [p for p in box.encoder.layers.parameters()], "lr": options.lr},
-    {"params": [p for n, p in box.named_parameters() if not n.startswith("encoder")], "lr": options.lr * 5},
+    {"params": [model.encoder.words], "lr": options.lr / 2} if options.words else {"params": [], "lr": 0.0},
+    {"params": [p for p in model.encoder.layers.parameters()], "lr": options.lr},
+    {"params": [p for n, p in model.named_parameters() if not n.startswith("encoder")], "lr": options.lr * 5},
 ]
 optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98), fused=device == "cuda")
 steps = options.epochs * math.ceil(len(train) / options.batch)
@@ -142,7 +142,7 @@ warmup = max(1, steps // 12)
 schedule = torch.optim.lr_scheduler.LambdaLR(
     optimizer, lambda s: min(1.0, (s + 1) / warmup) * max(0.02, 0.5 * (1 + math.cos(math.pi * min(1.0, s / steps)))))
 began, step = time.time(), 0
-learnt = [p for p in box.parameters() if p.requires_grad]
+learnt = [p for p in model.parameters() if p.requires_grad]
 averaged = [p.detach().clone() for p in learnt]
 question_order, question_at = list(range(len(made))), 0
 random.shuffle(question_order)
@@ -150,7 +150,7 @@ invented_order, invented_at = list(range(len(invented))), 0
 random.shuffle(invented_order)
 
 for epoch in range(options.epochs):
-    box.train()
+    model.train()
     order = list(range(len(train)))
     random.shuffle(order)
     sums = {}
@@ -163,18 +163,18 @@ for epoch in range(options.epochs):
                 invented_at = (invented_at + 1) % len(invented)
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
             texts = [altered(r["text"], r["tool"]) for r in rows + extra]
-            vectors = encode_texts(box, texts)
+            vectors = encode_texts(model, texts)
             own = vectors[:len(rows)]
             agent_gold = torch.tensor([AGENTS.index(r["agent"]) for r in rows], device=device)
-            agent_loss = F.cross_entropy(box.agent(own).float(), agent_gold, label_smoothing=0.05)
+            agent_loss = F.cross_entropy(model.agent(own).float(), agent_gold, label_smoothing=0.05)
             # Cards as they may look: without description or parameters, now and then.
             offered = list(names)
             if extra:
                 others = {r["tool"] for r in extra} | set(random.sample(list(invented_tools), min(options.others, len(invented_tools))))
                 offered += sorted(others)
-            cards = encode_texts(box, [
+            cards = encode_texts(model, [
                 card(n, all_tools[n], random.random() < 0.6, random.random() < 0.92) for n in offered] + list(NULLS.values()))
-            scores = box.tool_scores(vectors, cards).float()
+            scores = model.tool_scores(vectors, cards).float()
             place = {n: i for i, n in enumerate(offered)}
             nulls = {n: len(offered) + i for i, n in enumerate(NULLS)}
             meant = torch.tensor([place[r["tool"]] if r["tool"] else nulls[r["agent"]] for r in rows + extra], device=device)
@@ -200,15 +200,15 @@ for epoch in range(options.epochs):
                 if pair["gold"] is not None:
                     batch.append(pair)
             ids, mask = pad([p["ids"] for p in batch])
-            states = box.encoder(ids, mask)
-            logits = box.span(states).float().masked_fill(mask[..., None] == 0, -1e4)
+            states = model.encoder(ids, mask)
+            logits = model.span(states).float().masked_fill(mask[..., None] == 0, -1e4)
             starts = torch.tensor([p["gold"][0] for p in batch], device=device)
             ends = torch.tensor([p["gold"][1] for p in batch], device=device)
             span_loss = F.cross_entropy(logits[..., 0], starts) + F.cross_entropy(logits[..., 1], ends)
             loss = agent_loss + 0.7 * tool_loss + 0.7 * close_loss + 0.7 * span_loss
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(box.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
         step += 1
@@ -224,7 +224,7 @@ with torch.no_grad():
     for p, a in zip(learnt, averaged):
         p.copy_(a)
 os.makedirs(options.out, exist_ok=True)
-frozen = {n for n, p in box.named_parameters() if not p.requires_grad}
-state = {n: v.half() for n, v in box.state_dict().items() if n not in frozen}
+frozen = {n for n, p in model.named_parameters() if not p.requires_grad}
+state = {n: v.half() for n, v in model.state_dict().items() if n not in frozen}
 torch.save(state, os.path.join(options.out, options.name + ".pt"))
 print(f"done in {time.time() - began:.0f}s", flush=True)

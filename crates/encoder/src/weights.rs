@@ -28,10 +28,10 @@ const FILE_SIZE: usize = 23_451_712;
 
 /// Aligns bytes to a cache line.
 #[repr(C, align(64))]
-struct Aligned<T: ?Sized>(T);
+struct AlignedBytes<T: ?Sized>(T);
 
-static FILE: &Aligned<[u8; FILE_SIZE]> =
-    &Aligned(*include_bytes!("../weights/all-minilm-l6-v2.q8"));
+static FILE: &AlignedBytes<[u8; FILE_SIZE]> =
+    &AlignedBytes(*include_bytes!("../weights/all-minilm-l6-v2.q8"));
 
 /// Holds the vocabulary, one token to a line, in the order of their ids.
 pub(crate) static VOCABULARY_TEXT: &str = include_str!("../weights/vocabulary.txt");

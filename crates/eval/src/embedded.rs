@@ -1,6 +1,6 @@
 //! Measures the embedded model on this machine.
 
-use lango_embedded::Embedded;
+use lango_embedded::EmbeddedModel;
 use lango_model::{Model, ModelId, Options};
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ pub async fn measure_embedded(
     let requests = parse("the built-in requests", REQUESTS, &team)?;
     let resident_before = resident_bytes();
     let clock = Clock::start();
-    Embedded::new().load();
+    EmbeddedModel::new().load();
     let load = clock.stop();
     let examiner = Examiner { team: &team, model, options, id };
     let mut tally = Tally::default();
@@ -64,7 +64,7 @@ pub async fn measure_embedded(
         as_orchestrator: as_orchestrator.figures(true),
         as_specialist: as_specialist.figures(true),
         resident_bytes,
-        weights_bytes: Embedded::weights_size(),
+        weights_bytes: EmbeddedModel::weights_size(),
         accuracy: tally.figures(true),
     })
 }

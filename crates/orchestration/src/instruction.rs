@@ -14,7 +14,7 @@ use crate::{AgentSpec, RemoteAgentSpec, capability_description};
 
 /// The orchestrator's identity, in place of the shared one.
 pub(crate) const DELEGATING_IDENTITY: &str = "You have no tools. Whatever needs one is done by a \
-    specialist: hand it over with transfer_to_agent. Everything else you answer yourself.";
+    specialist: delegate it with transfer_to_agent. Everything else you answer yourself.";
 
 /// Limits the description of a remote agent, which is untrusted text in the system prompt.
 const MAX_REMOTE_DESCRIPTION_CHARACTERS: usize = 300;
@@ -76,10 +76,10 @@ impl Team<'_> {
              the other.\n\
              5. The agent answers the user itself. Set return=true when you need its result for a \
              further step.\n\
-             6. Nobody fits: say what cannot be done.\n\n\
+             6. No agent fits: say what cannot be done.\n\n\
              ## Rejections\n\
              [REJECT] means the task went to the wrong agent: choose another one, never the same. \
-             When nobody is left, tell the user.\n\n\
+             When no agent is left, tell the user.\n\n\
              ## Limit\n\
              At most {rounds} delegation rounds per request. Then answer with what you have."
         );

@@ -44,7 +44,7 @@ pub struct Event {
 pub enum EventBody {
     /// A turn begins.
     UserMessage {
-        /// What the user typed.
+        /// The message as the user typed it.
         text: String,
         /// The attached text, such as standard input.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ pub enum EventBody {
     TextDelta {
         /// The piece.
         text: String,
-        /// Whether the message that it belongs to goes to the user. It may still turn out to be a
+        /// True if the message that it belongs to goes to the user. It may still turn out to be a
         /// remark before a call.
         #[serde(default)]
         answer: bool,
@@ -75,7 +75,7 @@ pub enum EventBody {
     Message {
         /// The whole text.
         text: String,
-        /// Whether it answers the user; otherwise it is an intermediate remark.
+        /// True if it answers the user; otherwise it is an intermediate remark.
         answer: bool,
     },
     /// An agent requested a tool call. It has not run yet.
@@ -86,7 +86,7 @@ pub enum EventBody {
         tool: String,
         /// The arguments as the model wrote them: JSON, unless the call is refused for it.
         arguments: String,
-        /// Whether running it can change anything.
+        /// True if running it can change anything.
         read_only: bool,
     },
     /// A call that can change something is about to run. Without a result after it, the outcome
@@ -101,18 +101,18 @@ pub enum EventBody {
         call: CallId,
         /// The tool's name.
         tool: String,
-        /// How it went.
+        /// The status of the call.
         status: CallStatus,
         /// The text for the model, bounded.
         output: String,
         /// The reference of the whole output, if it was too long to show.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         full_output: Option<String>,
-        /// What it did, for users. Absent in events of programs that did not record it, and if the
+        /// The report for users. Absent in events of programs that did not record it, and if the
         /// tool has nothing better to say than its output.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         report: Option<Arc<CallReport>>,
-        /// How long it ran.
+        /// The time that it ran.
         milliseconds: u64,
     },
     /// The orchestrator transfers a task to an agent.
@@ -123,9 +123,9 @@ pub enum EventBody {
         to: AgentName,
         /// The task, in the orchestrator's words.
         task: String,
-        /// Whether the orchestrator wants the result back instead of it going to the user.
+        /// True if the orchestrator wants the result back instead of it going to the user.
         returns: bool,
-        /// Which of the turn's delegation rounds this is.
+        /// The number of this delegation round of the turn.
         round: u32,
         /// The model that decided so. Absent in events of programs that did not record it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,7 +137,7 @@ pub enum EventBody {
         call: CallId,
         /// The agent.
         to: AgentName,
-        /// How it went.
+        /// The status of the delegation.
         status: DelegationStatus,
         /// The agent's answer or reason.
         text: String,
@@ -164,7 +164,7 @@ pub enum EventBody {
         call: CallId,
         /// The tool.
         tool: String,
-        /// What exactly would happen, for the user.
+        /// The whole effect of the call, for the user.
         summary: String,
         /// The SHA-256 of the call, of what was shown and of what that depends on; the call that
         /// runs has the same.
@@ -183,7 +183,7 @@ pub enum EventBody {
         call: CallId,
         /// The decision.
         decision: ApprovalDecision,
-        /// Who decided, or why no decision was possible.
+        /// The name of who decided, or the reason why no decision was possible.
         by: String,
     },
     /// The reasoning of a model before it answered or acted. It is not part of the answer.
@@ -219,7 +219,7 @@ pub enum EventBody {
         /// The figures.
         #[serde(flatten)]
         usage: Usage,
-        /// Whether the figures are our own estimate, because the provider gave none.
+        /// True if the figures are our own estimate, because the provider gave none.
         estimated: bool,
     },
     /// Something the user should know.

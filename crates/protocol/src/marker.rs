@@ -118,7 +118,7 @@ fn find_marker(text: &str) -> Option<usize> {
 #[derive(Debug, Default)]
 pub struct DeltaFilter {
     held: String,
-    /// Whether something was shown: a question can only be at the beginning.
+    /// True if something was shown: a question can only be at the beginning.
     begun: bool,
     closed: bool,
 }

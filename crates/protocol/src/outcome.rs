@@ -21,7 +21,7 @@ pub enum OutcomeStatus {
     Failed {
         /// The class of the failure, which says who can act on it.
         class: FailureClass,
-        /// What happened, for the user.
+        /// The reason, for the user.
         reason: String,
     },
     /// The time limit of the turn was reached.
@@ -68,10 +68,10 @@ pub struct WorkDone {
 /// Describes the end of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// How it ended.
+    /// The status at its end.
     #[serde(flatten)]
     pub status: OutcomeStatus,
-    /// What was done.
+    /// The work that was done.
     pub work: WorkDone,
 }
 

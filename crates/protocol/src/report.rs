@@ -20,14 +20,14 @@ const MAX_DATA_BYTES: usize = 32 * 1024;
 pub struct CallReport {
     /// One Markdown sentence, such as "Read `notes.md`, 12 lines."
     pub summary: String,
-    /// Whether the call ran and still did not achieve what it was asked for, such as a command that
+    /// True if the call ran and still did not achieve what it was asked for, such as a command that
     /// ended with an error code.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsuccessful: bool,
     /// The details below the sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
-    /// How many bytes of the details did not fit.
+    /// The number of bytes of the details that did not fit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub omitted_bytes: u64,
     /// Remarks below everything else.

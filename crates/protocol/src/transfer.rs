@@ -14,7 +14,7 @@ pub struct TransferArguments {
     /// The task, complete in itself.
     #[serde(default)]
     pub task: String,
-    /// Whether the result goes back to the orchestrator instead of to the user.
+    /// True if the result goes back to the orchestrator instead of to the user.
     #[serde(default, rename = "return")]
     pub returns: bool,
 }

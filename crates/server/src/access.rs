@@ -92,7 +92,7 @@ impl Access {
         match endpoint {
             Some(endpoint) if !public && !endpoints.contains(&endpoint) => Err(Refusal::new(
                 StatusCode::FORBIDDEN,
-                "door_not_allowed",
+                "endpoint_not_allowed",
                 format!("{caller} may not use the endpoint {endpoint}"),
             )),
             _ => Ok(Some(caller)),

@@ -25,9 +25,9 @@ pub(super) struct Collector {
     documents: Vec<String>,
     /// The programs so far that take their input for commands.
     command_readers: Vec<String>,
-    /// Whether the shell itself gets input, and with it all that it starts.
+    /// True if the shell itself gets input, and with it all that it starts.
     shell_has_input: bool,
-    /// Whether the working directory changes.
+    /// True if the working directory changes.
     changes_directory: bool,
     kept_bytes: usize,
 }

@@ -8,7 +8,7 @@ pub(super) struct CommandContext {
     pub(super) assignments: Vec<String>,
     /// An operator and its target, repeated.
     pub(super) redirections: Vec<String>,
-    /// Whether one of them is input.
+    /// True if one of them is input.
     pub(super) input: bool,
     /// The reason why only an exact rule may allow it.
     pub(super) exact_only: Option<String>,

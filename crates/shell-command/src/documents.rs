@@ -11,9 +11,9 @@ use super::word::{Word, WordBuilder};
 pub(super) struct HereDocument {
     number: usize,
     delimiter: String,
-    /// Whether the delimiter was quoted: then the lines are data and nothing else.
+    /// True if the delimiter was quoted: then the lines are data and nothing else.
     literal: bool,
-    /// Whether tabs at the start of lines are stripped.
+    /// True if tabs at the start of lines are stripped.
     without_tabs: bool,
 }
 

@@ -15,11 +15,11 @@ pub(super) struct Program {
     pub(super) names: &'static [&'static str],
     why: &'static str,
     when: When,
-    /// Whether its first argument that is no option is a file with commands for it.
+    /// True if its first argument that is no option is a file with commands for it.
     runs_file: bool,
     /// The option that such a file follows.
     file_option: Option<&'static str>,
-    /// Whether it takes its input for commands.
+    /// True if it takes its input for commands.
     reads_commands: bool,
 }
 

@@ -4,17 +4,17 @@
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each can be true with any of the others")]
 pub(super) struct Word {
-    /// What the program gets. Expansions are in it as they are written.
+    /// The text that the program gets. Expansions are in it as they are written.
     pub(super) text: String,
-    /// Whether part of it was quoted, so that it is no keyword and no number of a descriptor.
+    /// True if part of it was quoted, so that it is no keyword and no number of a descriptor.
     pub(super) quoted: bool,
-    /// Whether it has an expansion: the text is not what the program gets.
+    /// True if it has an expansion: the text is not what the program gets.
     pub(super) unknown: bool,
-    /// Whether file names or a home directory may be filled in for it.
+    /// True if file names or a home directory may be filled in for it.
     pub(super) pattern: bool,
-    /// Whether some shells would make several words of it.
+    /// True if some shells would make several words of it.
     pub(super) braces: bool,
-    /// Whether it starts with a name and `=`, neither of them quoted.
+    /// True if it starts with a name and `=`, neither of them quoted.
     pub(super) assignment: bool,
 }
 

@@ -33,11 +33,11 @@ impl fmt::Display for SafetyLevel {
 pub struct ToolDeclaration {
     /// Its name, unique in the registry.
     pub name: Arc<str>,
-    /// What it does, for a model.
+    /// Its purpose, for a model.
     pub description: Arc<str>,
     /// JSON Schema of its arguments, rendered once.
     pub parameters: Arc<RawValue>,
-    /// How much harm a call can do. It is not sent to providers.
+    /// The harm that a call can do. It is not sent to providers.
     #[serde(skip)]
     pub level: SafetyLevel,
 }

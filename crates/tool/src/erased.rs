@@ -74,7 +74,7 @@ pub trait Tool: Send + Sync + 'static {
 pub struct ToolOutput {
     /// The text that the model reads.
     pub text: String,
-    /// What the call did, for users.
+    /// The report of the call, for users.
     pub report: Option<CallReport>,
 }
 
@@ -189,11 +189,11 @@ impl<T: Tool> AnyTool for T {
 pub struct RegisteredTool {
     /// The declaration that models see.
     pub declaration: ToolDeclaration,
-    /// Whether calls only read.
+    /// True if calls only read.
     pub read_only: bool,
     /// The agent it belongs to, if that is not decided by its name.
     pub owner: Option<AgentName>,
-    /// What it is for, in a few words for listings, if its name does not tell.
+    /// Its purpose in a few words for listings, if its name does not tell.
     pub capability: Option<Arc<str>>,
     implementation: Arc<dyn AnyTool>,
 }

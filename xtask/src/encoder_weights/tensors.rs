@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
-/// Where one tensor is.
+/// The location of one tensor.
 #[derive(Deserialize)]
 struct Entry {
     dtype: String,

@@ -6,12 +6,15 @@ use std::path::Path;
 use super::rules::Pattern;
 use crate::rust_source::{code_only, tokens};
 
+/// Keywords before the name of a type.
+const TYPE_KEYWORDS: [&str; 5] = ["struct", "enum", "trait", "type", "union"];
+
 /// A replaced word or name where it was found.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Match {
     /// The line, from 1; none where it is in the name of the file.
     pub(super) line: Option<usize>,
-    /// What is there.
+    /// The word as it is written there.
     pub(super) text: String,
 }
 
@@ -43,9 +46,6 @@ impl<'a> Source<'a> {
 
     /// Returns all that a rule finds.
     pub(super) fn matches(&self, pattern: &Pattern) -> Vec<Match> {
-        let starts_with = |name: &str, first: &str| {
-            name.strip_prefix(first).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-        };
         match pattern {
             Pattern::Phrases { phrases, except } => {
                 let find = |text: &Text<'_>| text.find(phrases, except, self.is_rust);
@@ -55,13 +55,16 @@ impl<'a> Source<'a> {
                 let in_text = in_text.map(|(line, text)| Match { line: Some(line), text });
                 in_name.chain(in_text).collect()
             }
-            Pattern::Types(names) => {
-                let keywords = ["struct", "enum", "trait", "type", "union"];
-                self.declared(&keywords, |name| names.contains(&name))
+            Pattern::Types(names) => self.declared(&TYPE_KEYWORDS, |name| names.contains(&name)),
+            Pattern::Participles { irregular, except } => {
+                let is_participle = |name: &str| name.ends_with("ed") || irregular.contains(&name);
+                self.declared(&TYPE_KEYWORDS, |name| {
+                    words(name).len() == 1 && is_participle(name) && !except.contains(&name)
+                })
             }
             Pattern::Functions(names) => self.declared(&["fn"], |name| names.contains(&name)),
-            Pattern::Constants(names) => self.declared(&["const", "static"], |name| {
-                names.iter().any(|first| starts_with(name, first))
+            Pattern::Constants(parts) => self.declared(&["const", "static"], |name| {
+                name.split('_').any(|part| parts.contains(&part))
             }),
         }
     }
@@ -95,7 +98,7 @@ fn declarations(text: &str) -> Vec<Declaration> {
 struct Text<'a> {
     whole: &'a str,
     words: Vec<Word<'a>>,
-    /// Where each word is, in lower case.
+    /// The positions of each word, in lower case.
     places: HashMap<String, Vec<usize>>,
 }
 
@@ -227,7 +230,8 @@ mod tests {
     fn names_are_found_where_they_are_declared() {
         let code = "struct Heard;\nfn a() -> Heard { Enum::Heard }\n// struct Heard\n\
                     pub type Heard = u8; const MOST: u8 = 1; const MOST_BYTES: u8 = 2;\n\
-                    const MOSTLY: u8 = 3; x(MOST)";
+                    const MOSTLY: u8 = 3; x(MOST)\n\
+                    enum Renewed {} struct RenewedLease; struct Speed; const AT_MOST: u8 = 4;";
         let found = |file, pattern: &Pattern| -> Vec<(Option<usize>, String)> {
             let matches = Source::new(file, code).matches(pattern);
             matches.into_iter().map(|one| (one.line, one.text)).collect()
@@ -238,8 +242,11 @@ mod tests {
         let most = |name: &str| (Some(4), name.to_owned());
         assert_eq!(
             found("a.rs", &Pattern::Constants(&["MOST"])),
-            [most("MOST"), most("MOST_BYTES")]
+            [most("MOST"), most("MOST_BYTES"), (Some(6), "AT_MOST".to_owned())]
         );
+        let participles = Pattern::Participles { irregular: &["Heard"], except: &["Speed"] };
+        let renewed = (Some(6), "Renewed".to_owned());
+        assert_eq!(found("a.rs", &participles), [heard(1), heard(4), renewed]);
         assert_eq!(found("a.rs", &Pattern::Functions(&["a"])).len(), 1);
     }
 }

@@ -14,13 +14,13 @@ use crate::packages;
 #[derive(Debug)]
 pub(super) struct Set {
     kind: Kind,
-    /// What it is called in what is printed.
+    /// Its name in the output.
     name: String,
     /// The files that pin the versions.
     pinned: Vec<PathBuf>,
     /// The digest of what they say.
     digest: String,
-    /// Where it is installed.
+    /// The directory that it is installed in.
     directory: PathBuf,
 }
 
@@ -64,8 +64,8 @@ impl Set {
         }
     }
 
-    /// Whether it was installed to the end, and from the same lists. The interpreter is looked at too:
-    /// that of Python is a link to the system's, which goes away when that is replaced.
+    /// Returns whether it was installed to the end, and from the same lists. The interpreter is looked
+    /// at too: that of Python is a link to the system's, which goes away when that is replaced.
     pub(super) fn is_installed(&self) -> bool {
         let stamp = fs::read_to_string(self.stamp()).unwrap_or_default();
         stamp == self.digest && self.program().exists()

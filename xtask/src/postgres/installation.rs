@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use crate::cargo::check;
 use crate::packages;
 
-/// Where Debian puts them: `/usr/lib/postgresql/VERSION/bin`, and not into the `PATH`.
+/// Debian puts them into `/usr/lib/postgresql/VERSION/bin`, and not into the `PATH`.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
 /// The programs that are needed, all from one directory.

@@ -65,7 +65,7 @@ impl CardServer {
 /// Returns the card of an agent at this address.
 pub(crate) fn card(url: &str, description: &str) -> Value {
     json!({
-        "name": "Somebody", "description": description, "version": "1",
+        "name": "Test agent", "description": description, "version": "1",
         "capabilities": { "streaming": false },
         "supportedInterfaces":
             [{ "url": format!("{url}/rpc"), "protocolBinding": "JSONRPC", "protocolVersion": "1.0" }],

@@ -39,7 +39,7 @@ call = [{ name = "transfer_to_agent", arguments = { agent_name = "operator", tas
 [[reply]]
 agent = "operator"
 user = "reject"
-say = "[REJECT] this is nobody's"
+say = "[REJECT] no agent can do this"
 
 [[reply]]
 agent = "operator"
@@ -63,7 +63,7 @@ call = [{ name = "transfer_to_agent", arguments = { agent_name = "planner", task
 
 [[reply]]
 user = "reject"
-say = "[REJECT] this is nobody's"
+say = "[REJECT] no agent can do this"
 
 [[reply]]
 user = "broken"

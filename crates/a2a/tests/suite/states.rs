@@ -91,7 +91,7 @@ async fn refusal_and_failure_are_told_without_internals() {
     let (server, _directory) = Server::new().await;
     let rejected = server.rpc("SendMessage", send("reject this")).await["task"].clone();
     assert_eq!(rejected["status"]["state"], "TASK_STATE_REJECTED");
-    assert!(words(&rejected).contains("nobody's"), "{rejected}");
+    assert!(words(&rejected).contains("no agent can do this"), "{rejected}");
     let failed = server.rpc("SendMessage", send("broken")).await["task"].clone();
     assert_eq!(failed["status"]["state"], "TASK_STATE_FAILED");
     for internal in ["script", "127.0.0.1", "key", "lango config", "HTTP"] {

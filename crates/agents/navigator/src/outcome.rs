@@ -27,7 +27,7 @@ pub(crate) struct PageView {
     status: Option<u16>,
     /// The type of a document that is not a web page.
     content_type: Option<String>,
-    /// How much of the page is loaded.
+    /// The part of the page that is loaded.
     load: Load,
     incidents: Incidents,
     outline: OutlinePart,
@@ -112,7 +112,7 @@ impl PageView {
 /// Says what was done on a page, and shows the page as it is then.
 #[derive(Debug, Serialize)]
 pub(crate) struct ActionOutcome {
-    /// What was done, such as "Went back."
+    /// The action in words, such as "Went back."
     pub(crate) headline: String,
     pub(crate) page: PageView,
 }
@@ -127,7 +127,7 @@ impl ActionOutcome {
 /// Holds text of the current page, with what happened meanwhile.
 #[derive(Debug, Serialize)]
 pub(crate) struct PageExcerpt {
-    /// What happened, in our words.
+    /// The incidents in our words.
     lines: Vec<String>,
     text: PageText,
     rest: Remainder,
@@ -186,7 +186,7 @@ impl PageExcerpt {
         match &self.rest {
             Remainder::End => {}
             Remainder::Nothing => {
-                text.push_str("\nThere is nothing of that kind on the page. Try another mode.");
+                text.push_str("\nThe page has no such content. Try another mode.");
             }
             Remainder::More { number, unit, offset } => {
                 text.push_str(&format!("\n{number} more {unit}: read on with offset {offset}"));

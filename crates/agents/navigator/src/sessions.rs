@@ -51,7 +51,7 @@ pub(crate) struct BrowserLease {
     navigator: Navigator,
     session: Arc<Session>,
     slot: OwnedMutexGuard<BrowserSlot>,
-    /// Whether the browser of an earlier call had ended by itself.
+    /// True if the browser of an earlier call had ended by itself.
     has_ended: bool,
 }
 

@@ -11,7 +11,7 @@ use lango_egress::{Guard, ProxyLimits};
 pub struct NavigatorSettings {
     /// The program; looked up by its usual names if not set.
     pub chromium: Option<PathBuf>,
-    /// Whether it runs without a window.
+    /// True if it runs without a window.
     pub headless: bool,
     /// The time after which an idle browser is closed.
     pub idle: Duration,

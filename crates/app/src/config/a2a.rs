@@ -25,7 +25,7 @@ impl Default for A2aConfig {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RemoteAgentConfig {
-    /// What it is called here: lower-case letters, digits and `-`.
+    /// Its name here: lower-case letters, digits and `-`.
     pub name: String,
     /// The address of its card, or only its host.
     pub agent_card_url: String,

@@ -12,7 +12,7 @@ pub struct Key {
     pub path: String,
     /// Its purpose.
     pub description: String,
-    /// Whether it takes several values.
+    /// True if it takes several values.
     pub is_list: bool,
 }
 

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How texts are found by their meaning.
+/// Search of texts by their meaning.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct EmbeddingConfig {
@@ -20,7 +20,7 @@ pub struct EmbeddingConfig {
     pub api_key_env: Option<String>,
 }
 
-/// Who turns texts into vectors.
+/// The provider of vectors of texts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EmbeddingProvider {
@@ -41,7 +41,7 @@ pub enum EmbeddingProvider {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct GraphConfig {
-    /// Whether there is a graph.
+    /// Enables the graph.
     pub enabled: bool,
 }
 
@@ -51,11 +51,11 @@ impl Default for GraphConfig {
     }
 }
 
-/// What the librarian keeps and asks.
+/// Knowledge and questions of the librarian.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct LibrarianConfig {
-    /// Whether there are documents, knowledge, lessons and open questions.
+    /// Enables documents, knowledge, lessons and open questions.
     pub enabled: bool,
     /// Estimated tokens of knowledge that enter a prompt; 0 for none.
     pub knowledge_token_budget: u64,
@@ -95,7 +95,7 @@ pub struct SearchConfig {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ObservationalMemoryConfig {
-    /// Whether anything is remembered.
+    /// Enables memories.
     pub enabled: bool,
     /// PROVIDER/NAME of the model that makes observations; may be a small one. `none`: sentences
     /// of the conversation are kept as they are. The agents' model when absent.

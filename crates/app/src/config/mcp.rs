@@ -6,7 +6,7 @@ use lango_tool::SafetyLevel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What holds for all MCP servers.
+/// Settings of all MCP servers.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct McpConfig {
@@ -36,7 +36,7 @@ pub struct McpServerConfig {
     pub args: Vec<String>,
     /// Its environment, beside PATH, HOME, LANG and TZ. Nothing else of yours is passed on.
     pub env: BTreeMap<String, String>,
-    /// Where it runs; the workspace when absent.
+    /// Its working directory; the workspace when absent.
     pub cwd: Option<String>,
     /// The address, instead of a program.
     pub url: Option<String>,
@@ -48,7 +48,7 @@ pub struct McpServerConfig {
     pub oauth_client_id: Option<String>,
     /// The environment variable that holds the secret of that client.
     pub oauth_client_secret_env_var: Option<String>,
-    /// What `lango mcp login` asks for; what the server names when empty.
+    /// Scopes that `lango mcp login` asks for; those that the server names when empty.
     pub oauth_scopes: Vec<String>,
     /// The agent that owns its tools.
     pub agent: Option<String>,
@@ -58,7 +58,7 @@ pub struct McpServerConfig {
     pub enabled_tools: Vec<String>,
     /// Tools that are not used.
     pub disabled_tools: Vec<String>,
-    /// How much harm its tools can do: dangerous ones are asked about. What the server itself says
+    /// The harm that its tools can do: dangerous ones are asked about. What the server itself says
     /// about that is not believed.
     pub safety: SafetyName,
     /// Tools that only read, and may run side by side.
@@ -69,14 +69,14 @@ pub struct McpServerConfig {
     pub tool_timeout_sec: u64,
     /// false: the program is not confined by the sandbox. It still ends with Lango.
     pub sandbox: bool,
-    /// Whether a confined program may reach the network.
+    /// Lets a confined program reach the network.
     pub network: bool,
-    /// What a confined program may write to, beside the usual caches: `.` is the workspace, `~` the
-    /// home directory.
+    /// Paths that a confined program may write to, beside the usual caches: `.` is the workspace,
+    /// `~` the home directory.
     pub writable: Vec<String>,
     /// true: it is told which directory is worked in.
     pub roots: bool,
-    /// How often it may ask for the model in one call; the user is asked each time.
+    /// Maximum number of its requests to the model in one call; the user is asked each time.
     pub sampling_requests: u32,
     /// Tokens that it may get from the model in one call.
     pub sampling_tokens: u32,
@@ -113,7 +113,7 @@ impl Default for McpServerConfig {
     }
 }
 
-/// How much harm a tool can do.
+/// The harm that a tool can do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SafetyName {

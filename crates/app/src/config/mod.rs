@@ -44,32 +44,32 @@ pub struct Config {
     pub providers: BTreeMap<String, ProviderConfig>,
     /// Facts about models that the built-in table does not have, or has wrong.
     pub models: BTreeMap<String, ModelEntry>,
-    /// What happens when a model cannot be reached.
+    /// Retries of model calls.
     pub retry: RetryConfig,
-    /// What one turn may cost.
+    /// Limits of one turn.
     pub budget: BudgetConfig,
-    /// Which directories may bring something of their own.
+    /// Trusted directories.
     pub trust: TrustConfig,
-    /// When a person is asked.
+    /// Approvals of dangerous calls.
     pub approvals: ApprovalsConfig,
-    /// What commands may touch.
+    /// Confinement of commands.
     pub sandbox: SandboxConfig,
-    /// Which addresses may be reached, beside those of the public internet.
+    /// Outbound network policy.
     pub egress: EgressConfig,
     /// The navigator's browser.
     pub navigator: NavigatorConfig,
-    /// How texts are found by their meaning.
+    /// Search of texts by their meaning.
     pub embedding: EmbeddingConfig,
     /// Relations between things.
     pub graph: GraphConfig,
-    /// What the librarian keeps and asks.
+    /// Knowledge and questions of the librarian.
     pub librarian: LibrarianConfig,
     /// Searching the web.
     pub search: SearchConfig,
     /// MCP servers that bring tools, by a name of your choice.
     #[serde(rename = "mcp_servers")]
     pub mcp_servers: BTreeMap<String, McpServerConfig>,
-    /// What holds for all MCP servers.
+    /// Settings of all MCP servers.
     pub mcp: McpConfig,
     /// Memory of the user and of past conversations.
     pub observational_memory: ObservationalMemoryConfig,
@@ -77,7 +77,7 @@ pub struct Config {
     pub a2a: A2aConfig,
     /// Programs and agents that talk to the team through `lango serve`.
     pub server: ServerConfig,
-    /// Where everything is kept.
+    /// The database.
     pub database: DatabaseConfig,
     /// Earlier turns shown to a model.
     pub history: HistoryConfig,
@@ -95,7 +95,7 @@ pub struct AgentConfig {
     pub topology: String,
     /// Transfers in one turn; 0 means 5.
     pub max_delegation_rounds: u32,
-    /// Who makes the orchestrator's choice.
+    /// The model that makes the orchestrator's choice.
     pub router: RouterName,
     /// A directory with one AGENT.md file for each extra or changed agent.
     pub agents_dir: Option<PathBuf>,
@@ -117,7 +117,7 @@ impl Default for AgentConfig {
     }
 }
 
-/// Who makes the orchestrator's choice.
+/// The model that makes the orchestrator's choice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RouterName {
@@ -128,7 +128,7 @@ pub enum RouterName {
     Auto,
 }
 
-/// What is different for one agent.
+/// Settings that differ for one agent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct AgentOverride {
@@ -197,7 +197,7 @@ pub struct ProviderConfig {
     pub headers: BTreeMap<String, String>,
 }
 
-/// What happens when a model cannot be reached.
+/// Retries of model calls.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RetryConfig {
@@ -221,7 +221,7 @@ impl Default for RetryConfig {
     }
 }
 
-/// What one turn may cost.
+/// Limits of one turn.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct BudgetConfig {
@@ -247,7 +247,7 @@ impl Default for BudgetConfig {
     }
 }
 
-/// Which directories may bring something of their own.
+/// Trusted directories.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TrustConfig {
@@ -256,16 +256,16 @@ pub struct TrustConfig {
     pub directories: Vec<String>,
 }
 
-/// When a person is asked.
+/// Approvals of dangerous calls.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ApprovalsConfig {
-    /// What happens to calls that no rule decides.
+    /// The decision about calls that no rule decides.
     pub policy: PolicyName,
-    /// How long a question waits for an answer.
+    /// Seconds that a question waits for an answer.
     pub expire_seconds: u64,
-    /// What runs without asking, what is always asked, what never runs. Deny wins over ask, ask
-    /// over allow.
+    /// Rules for calls that run without asking, are always asked about, or never run. Deny wins
+    /// over ask, ask over allow.
     pub rules: Vec<RuleConfig>,
 }
 
@@ -275,7 +275,7 @@ impl Default for ApprovalsConfig {
     }
 }
 
-/// What happens to calls that no rule decides.
+/// The decision about calls that no rule decides.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicyName {
@@ -294,7 +294,7 @@ pub enum PolicyName {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RuleConfig {
-    /// What the rule does.
+    /// The effect of the rule.
     pub effect: EffectName,
     /// The tool; `*` stands for any characters.
     pub tool: Option<String>,
@@ -310,7 +310,7 @@ pub struct RuleConfig {
     pub exact: bool,
 }
 
-/// What a rule does.
+/// The effect of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EffectName {
@@ -322,7 +322,7 @@ pub enum EffectName {
     Deny,
 }
 
-/// Where everything is kept.
+/// The database.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct DatabaseConfig {

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What commands may touch.
+/// Confinement of commands.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SandboxConfig {
-    /// How strongly commands are confined. Where the machine cannot do it, they are refused.
+    /// The level of confinement of commands. Where the machine cannot do it, they are refused.
     pub level: LevelName,
     /// true: commands can reach the network, and services on this machine.
     pub network: bool,
@@ -47,7 +47,7 @@ impl Default for SandboxConfig {
     }
 }
 
-/// How strongly commands are confined.
+/// The level of confinement of commands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LevelName {

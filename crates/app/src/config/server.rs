@@ -21,7 +21,7 @@ pub struct ServerConfig {
     pub tools: Vec<String>,
     /// The name on the card that other agents read.
     pub name: String,
-    /// What the card says about the team.
+    /// The description of the team on its card.
     pub description: String,
     /// The address that others reach this server by, where it is another one, such as behind a
     /// proxy.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_embedded::{Embedded, RoutedModel};
+use lango_embedded::{EmbeddedModel, RoutedModel};
 use lango_model::{
     Chain, Endpoint, Facts, FactsTable, Health, Link, Model, Options, RemoteModel, RetryPolicy,
     Tape,
@@ -119,7 +119,7 @@ impl<'a> ModelBuilder<'a> {
         match &choice.source {
             Source::Server(server) => self.of(server, choice).map(Some),
             Source::Embedded => Ok(Some(Link {
-                model: Arc::new(Embedded::new()),
+                model: Arc::new(EmbeddedModel::new()),
                 facts: Facts::default(),
                 health: Arc::default(),
             })),

@@ -56,7 +56,7 @@ async fn looking_needs_no_model_and_sees_the_same_team() {
     let directory = tempfile::tempdir().unwrap();
     let mut config = Config::default();
     config.model.discover = false;
-    config.model.provider = Some("nobody-knows-it".to_owned());
+    config.model.provider = Some("unknown-provider".to_owned());
     let app = app(directory.path(), config);
     let options = InspectOptions { team: team(directory.path()), ..InspectOptions::default() };
     let inspection = app.inspect(options).await.unwrap();
@@ -73,7 +73,7 @@ async fn looking_needs_no_model_and_sees_the_same_team() {
     let models = ModelOptions::Choose { wanted: None, record: None };
     let options = OpenOptions::new(team(directory.path()), models);
     let unknown = app.open(options).await.err().unwrap();
-    assert!(unknown.to_string().contains("nobody-knows-it"), "{unknown}");
+    assert!(unknown.to_string().contains("unknown-provider"), "{unknown}");
 }
 
 #[tokio::test(flavor = "current_thread")]

@@ -53,7 +53,7 @@ pub(crate) enum ApprovalsCommand {
 /// A rule on the command line.
 #[derive(Debug, Args)]
 pub(crate) struct RuleArguments {
-    /// What the rule does.
+    /// The effect of the rule.
     pub(crate) effect: RuleEffect,
     /// The tool; `*` stands for any characters. `exec_*` where only words are given.
     #[arg(long)]

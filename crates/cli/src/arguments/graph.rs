@@ -12,7 +12,7 @@ pub(crate) enum GraphCommand {
   lango graph show \"Ada Lovelace\"
   lango graph show engine --depth 3 --at 2026-01-31
 
-→ leads from subject to object, ← the other way. … leads further than was looked, ↑ is drawn elsewhere.")]
+→ leads from subject to object, ← the other way. … leads further than was looked, ↑ is drawn in another place.")]
     Show {
         /// The node.
         node: String,

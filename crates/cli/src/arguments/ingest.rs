@@ -35,7 +35,7 @@ pub(crate) struct SearchArguments {
     /// Maximum number of passages.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(crate) limit: u16,
-    /// How to search; by words and meaning, and through the graph, by default.
+    /// Search mode; by words and meaning, and through the graph, by default.
     #[arg(long, value_enum)]
     pub(crate) mode: Option<SearchMode>,
     /// Print JSON.

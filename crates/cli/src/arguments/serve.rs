@@ -20,7 +20,7 @@ pub(crate) struct ServeArguments {
     /// Let everybody on this machine in, as you. Not with an address that others reach.
     #[arg(long, conflicts_with = "new_token")]
     pub(crate) no_auth: bool,
-    /// Make a new token for yourself; the one before it is worth nothing any more.
+    /// Make a new token for yourself; the former one is no longer valid.
     #[arg(long)]
     pub(crate) new_token: bool,
     /// The agents that callers reach, with commas between; all of them unless configured.
@@ -88,7 +88,7 @@ pub(crate) enum CallersCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Remove an API client: its token is worth nothing any more.
+    /// Remove an API client: its token is no longer valid.
     Remove {
         /// Their name.
         name: Caller,

@@ -58,7 +58,7 @@ pub(crate) struct DemoArguments {
     pub(crate) output: OutputArguments,
 }
 
-/// Which conversation.
+/// Chooses the conversation.
 #[derive(Debug, Args, Default)]
 #[group(multiple = false)]
 pub(crate) struct SessionChoice {
@@ -73,7 +73,7 @@ pub(crate) struct SessionChoice {
     pub(crate) new: bool,
 }
 
-/// Which team and model.
+/// Chooses the team and the model.
 #[derive(Debug, Args, Default)]
 pub(crate) struct TeamArguments {
     /// `standard`, `compact`, or a directory of AGENT.md files.
@@ -95,7 +95,7 @@ pub(crate) struct TeamArguments {
     pub(crate) workspace: Option<PathBuf>,
 }
 
-/// Who approves dangerous calls, as the command line names it.
+/// Chooses who approves dangerous calls.
 #[derive(Debug, Args, Default)]
 pub(crate) struct ApproveArguments {
     /// ask: a person at the terminal; wait: an answer with `lango approvals`; none: deny;

@@ -134,10 +134,10 @@ pub(crate) struct UsageArguments {
     /// The last conversation.
     #[arg(long, conflicts_with = "session")]
     pub(crate) last: bool,
-    /// How many days back; a single conversation is shown whole unless this is given.
+    /// Number of days back; a single conversation is shown whole unless this is given.
     #[arg(long, value_name = "N")]
     pub(crate) days: Option<u32>,
-    /// What to add up.
+    /// Grouping of the sums.
     #[arg(long, value_name = "WHAT", default_value = "model")]
     pub(crate) by: UsageBy,
     /// Print JSON.

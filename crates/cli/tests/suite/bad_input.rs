@@ -4,12 +4,12 @@
 use lango_store::{Batch, Database, DatabaseLocation, Statement};
 
 use crate::fixture::Lango;
-use crate::invocation::{Finished, Invocation};
+use crate::invocation::{CommandOutput, Invocation};
 
 const HELLO: &str = "[[reply]]\nsay = \"Hello.\"\n";
 
 /// Runs what must be refused as wrong usage, with these words.
-async fn refused(invocation: Invocation<'_>, words: &[&str]) -> Finished {
+async fn refused(invocation: Invocation<'_>, words: &[&str]) -> CommandOutput {
     let finished = invocation.run().await;
     assert_eq!((finished.code, finished.stdout.as_str()), (2, ""), "{}", finished.stderr);
     assert!(finished.stderr.starts_with("lango: "), "{}", finished.stderr);
@@ -70,7 +70,7 @@ async fn variables_that_are_not_text_harm_only_what_they_are_for() {
 
     let bytes = std::ffi::OsStr::from_bytes(b"\xff\xfe");
     let lango = Lango::playing(&[HELLO]).await;
-    let other = lango.command(&["run", "hello"]).set("SOMEBODY_ELSES", bytes).run().await;
+    let other = lango.command(&["run", "hello"]).set("OTHER_VARIABLE", bytes).run().await;
     assert_eq!((other.code, other.stdout.as_str()), (0, "Hello.\n"), "{}", other.stderr);
     let ours = lango.command(&["run", "hello"]).set("LANGO_BUDGET_SECONDS", bytes);
     refused(ours, &["LANGO_BUDGET_SECONDS"]).await;
@@ -152,7 +152,7 @@ async fn a_home_that_cannot_be_written_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_named_model_that_nobody_has_is_refused_with_the_ways_to_get_one() {
+async fn a_named_model_that_no_provider_has_is_refused_with_the_ways_to_get_one() {
     let lango = Lango::silent().await;
     let finished = lango.bare(&["run", "hello", "--model", "gigantic"]).run().await;
     assert_eq!((finished.code, finished.stdout.as_str()), (4, ""));

@@ -86,7 +86,7 @@ impl Lango {
         Self { server: ScriptedServer::start(script).await.unwrap(), ..self }
     }
 
-    /// The model has nothing to say, because nobody will ask it.
+    /// Starts a model with nothing to say, because it will not be asked.
     pub(crate) async fn silent() -> Self {
         Self::playing(&[]).await
     }

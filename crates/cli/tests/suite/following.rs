@@ -32,7 +32,7 @@ repeat = 20
 say = "alone"
 "#;
 
-struct Watched {
+struct WatchedRuntime {
     runtime: Runtime,
     server: ScriptedServer,
     directory: TempDir,
@@ -73,11 +73,11 @@ async fn runtime_in(directory: &TempDir, server: &ScriptedServer) -> Runtime {
     })
 }
 
-async fn watched() -> Watched {
+async fn watched() -> WatchedRuntime {
     let server = ScriptedServer::start(Script::parse("test", SCRIPT).unwrap()).await.unwrap();
     let directory = tempfile::tempdir().unwrap();
     let runtime = runtime_in(&directory, &server).await;
-    Watched { runtime, server, directory }
+    WatchedRuntime { runtime, server, directory }
 }
 
 async fn all(mut following: TurnSubscription) -> Vec<Event> {
@@ -132,8 +132,8 @@ async fn every_follower_gets_every_event_once() {
     }
     // Long after it, and in another process.
     assert_eq!(all(watched.runtime.follow(session.clone(), turn, 2)).await, journal[2..]);
-    let elsewhere = runtime_in(&watched.directory, &watched.server).await;
-    assert_eq!(all(elsewhere.follow(session, turn, 0)).await, journal);
+    let other_process = runtime_in(&watched.directory, &watched.server).await;
+    assert_eq!(all(other_process.follow(session, turn, 0)).await, journal);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,8 +11,9 @@ use tokio::task::JoinHandle;
 use crate::fixture::Lango;
 use crate::journal::Turn;
 
-/// Longer than any test needs on a busy machine: whoever runs into it hangs.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Limits what a test waits for. It is longer than any test needs on a busy machine: a command that
+/// reaches it hangs.
+const TEST_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The binary with arguments, about to run.
 pub(crate) struct Invocation<'a> {
@@ -23,7 +24,7 @@ pub(crate) struct Invocation<'a> {
 
 /// How a run ended.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct CommandOutput {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -44,7 +45,7 @@ impl<'a> Invocation<'a> {
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("HOME", lango.path("user"))
             .env("LANGO_HOME", lango.home())
-            // Nobody waits in a test, and what runs on this machine is not a part of it.
+            // Tests do not wait between retries, and what runs on this machine is not a part of it.
             .env("LANGO_RETRY_FIRSTWAITMILLISECONDS", "1")
             .env("LANGO_MODEL_DISCOVER", "false")
             // A script says what agents say; who wants an observer too says so.
@@ -93,7 +94,7 @@ impl<'a> Invocation<'a> {
         running
     }
 
-    /// Starts it for somebody who holds its output and does not read it.
+    /// Starts it with an output that is held open and not read.
     pub(crate) fn start_unread(mut self) -> Running<'a> {
         let input = std::mem::take(&mut self.input);
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
@@ -113,7 +114,7 @@ impl<'a> Invocation<'a> {
         let mut lines = BufReader::new(running.child.stdout.take().unwrap()).lines();
         let mut printed = String::new();
         loop {
-            let line = tokio::time::timeout(PATIENCE, lines.next_line()).await;
+            let line = tokio::time::timeout(TEST_TIMEOUT, lines.next_line()).await;
             let Some(line) = line.expect("lango hangs").unwrap() else {
                 let ended = running.finish().await;
                 panic!("it ended before it printed {beginning:?}: {printed}{ended:?}");
@@ -129,7 +130,7 @@ impl<'a> Invocation<'a> {
     }
 
     /// Runs it to its end.
-    pub(crate) async fn run(self) -> Finished {
+    pub(crate) async fn run(self) -> CommandOutput {
         self.start().finish().await
     }
 
@@ -172,7 +173,7 @@ impl Running<'_> {
         self.child.wait().await.unwrap();
     }
 
-    /// Nobody reads what it prints.
+    /// Closes the reader of what it prints.
     pub(crate) async fn without_reader(mut self) -> Self {
         if let Some(reader) = self.stdout.take() {
             reader.abort();
@@ -182,13 +183,13 @@ impl Running<'_> {
         self
     }
 
-    pub(crate) async fn finish(mut self) -> Finished {
-        let status = tokio::time::timeout(PATIENCE, self.child.wait()).await;
+    pub(crate) async fn finish(mut self) -> CommandOutput {
+        let status = tokio::time::timeout(TEST_TIMEOUT, self.child.wait()).await;
         let stdout = match self.stdout.take() {
             Some(reader) => reader.await.unwrap(),
             None => Vec::new(),
         };
-        Finished {
+        CommandOutput {
             code: status.expect("lango hangs").unwrap().code().expect("lango was killed"),
             stdout: String::from_utf8(stdout).unwrap(),
             stderr: String::from_utf8(self.stderr.await.unwrap()).unwrap(),
@@ -204,7 +205,7 @@ impl Running<'_> {
 
 /// Waits until something holds, which must be soon.
 pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TEST_TIMEOUT;
     while !holds() {
         assert!(Instant::now() < deadline, "{what} did not happen");
         tokio::time::sleep(Duration::from_millis(10)).await;

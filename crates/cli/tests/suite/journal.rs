@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use lango_protocol::{CallId, CallStatus, Event, EventBody, Outcome, TurnId, WarningCode};
 
 use crate::fixture::Lango;
-use crate::invocation::Finished;
+use crate::invocation::CommandOutput;
 
 /// One turn as `stream-json` showed it, with a valid journal behind it.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Turn {
 
 impl Turn {
     /// Reads what was printed, and compares it with what was kept.
-    pub(crate) async fn read(lango: &Lango, finished: Finished) -> Self {
+    pub(crate) async fn read(lango: &Lango, finished: CommandOutput) -> Self {
         let events = events_in(&finished.stdout);
         let first = events.first().unwrap_or_else(|| panic!("no events: {finished:?}"));
         let session = first.session.as_str();

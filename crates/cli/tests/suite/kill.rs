@@ -168,7 +168,7 @@ impl Home<'_> {
         tokio::time::timeout(Duration::from_mins(1), output).await.expect("it hangs").unwrap()
     }
 
-    /// A run that nobody disturbs, and how long it took.
+    /// Runs it without an interruption, and returns how long it took.
     async fn whole_run(&self) -> Duration {
         let began = Instant::now();
         let output = self.run().output().await.unwrap();

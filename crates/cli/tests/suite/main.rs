@@ -1,5 +1,5 @@
-//! The binary through its front door: a command line in, events, words and an exit code out. The
-//! model is a script; everything else is real.
+//! Tests the binary through its public interface: a command line in, events, words and an exit code
+//! out. The model is a script; everything else is real.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 

@@ -44,7 +44,7 @@ async fn open_this_page_and_tell_me_the_price() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_is_opened_only_after_somebody_said_yes_to_its_whole_address() {
+async fn a_page_is_opened_only_after_a_user_said_yes_to_its_whole_address() {
     let site = Site::with(vec![("/", page("<h1>Hello</h1>"))]).await;
     let port = site.address.port();
     let open = opening(&format!("http://0x7f000001:{port}/?q=\\u202e"));

@@ -49,7 +49,7 @@ impl Request {
         tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect()
     }
 
-    /// The agents that may be handed over to; none where there is no transfer.
+    /// Returns the agents that a task may be transferred to; none where there is no transfer.
     pub(crate) fn targets(&self) -> Vec<&str> {
         let tools = self.body["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
         let transfer = tools.iter().find(|t| t["function"]["name"] == "transfer_to_agent");

@@ -1,4 +1,4 @@
-//! Pages on this machine for the navigator, and places that nobody may reach.
+//! Serves pages on this machine for the navigator, and addresses that no agent may reach.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What the protocol's own conformance suite wants to find at a server.
+//! Serves what the protocol's own conformance suite wants to find at a server.
 //!
 //! It is served by the very endpoint that serves the team, so what the suite says about transport,
 //! connections and checks of hosts holds for that.

@@ -12,7 +12,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::bounded::Bounded;
+use super::bounded::BoundedBody;
 use super::{BlockedRequest, Shared, tunnel};
 use crate::destination::Destination;
 use crate::error::{EgressError, Refusal};
@@ -128,7 +128,7 @@ async fn forward(
         // Only the proxy itself may ask for its password.
         parts.status = StatusCode::BAD_GATEWAY;
     }
-    let body = Bounded::new(body, target, Arc::clone(shared), connection);
+    let body = BoundedBody::new(body, target, Arc::clone(shared), connection);
     Ok(Response::from_parts(parts, body.boxed()))
 }
 

@@ -12,7 +12,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{BlockedRequest, Shared};
 
-pub(super) struct Bounded {
+pub(super) struct BoundedBody {
     body: Incoming,
     seen: u64,
     idle: Pin<Box<Sleep>>,
@@ -22,7 +22,7 @@ pub(super) struct Bounded {
     _connection: AbortOnDropHandle<()>,
 }
 
-impl Bounded {
+impl BoundedBody {
     pub(super) fn new(
         body: Incoming,
         target: String,
@@ -45,7 +45,7 @@ impl Bounded {
     }
 }
 
-impl Body for Bounded {
+impl Body for BoundedBody {
     type Data = Bytes;
     type Error = io::Error;
 

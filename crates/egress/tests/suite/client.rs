@@ -72,7 +72,7 @@ async fn c7_bombs_circles_and_silence_are_bounded() {
 }
 
 #[tokio::test]
-async fn what_was_posted_is_not_sent_elsewhere() {
+async fn what_was_posted_is_not_sent_to_another_host() {
     let other = Server::answering(response("")).await;
     let first = Server::answering(redirect(&other.url())).await;
     let places = [first.address.to_string(), other.address.to_string()];

@@ -34,7 +34,7 @@ async fn exchange(proxy: &Proxy, head: &str) -> String {
 async fn get(proxy: &Proxy, url: &str) -> String {
     let authorization = authorization(proxy);
     let head = format!(
-        "GET {url} HTTP/1.1\r\nHost: elsewhere\r\n{authorization}Connection: close\r\n\r\n"
+        "GET {url} HTTP/1.1\r\nHost: other-host\r\n{authorization}Connection: close\r\n\r\n"
     );
     exchange(proxy, &head).await
 }
@@ -65,7 +65,7 @@ async fn an_allowed_page_comes_through_and_nothing_else_does() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_know_the_password_is_not_served() {
+async fn a_client_without_the_password_is_not_served() {
     let server = Server::answering(response("hello")).await;
     let proxy = proxy_for(allowing(&[&server.address.to_string()])).await;
     let url = server.url();
@@ -132,7 +132,7 @@ async fn c7_a_response_without_end_is_cut_off_and_reported() {
 }
 
 #[tokio::test]
-async fn c7_whoever_stands_still_is_let_go() {
+async fn c7_a_connection_that_stands_still_is_closed() {
     let half = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
     let stalling = Server::stalling(half).await;
     let limits = ProxyLimits {

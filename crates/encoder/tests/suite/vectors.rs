@@ -8,7 +8,7 @@ use serde::Deserialize;
 const TOLERANCE: f32 = 0.03;
 
 #[derive(Deserialize)]
-struct Expected {
+struct ExpectedVectors {
     pairs: Vec<Pair>,
     vectors: Vec<Case>,
 }
@@ -26,7 +26,7 @@ struct Case {
     vector: Vec<f32>,
 }
 
-fn expected() -> Expected {
+fn expected() -> ExpectedVectors {
     serde_json::from_str(include_str!("data/vectors.json")).unwrap()
 }
 

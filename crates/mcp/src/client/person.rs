@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_for_a_secret() {
+    fn no_user_is_asked_for_a_secret() {
         for name in ["password", "api_key", "GitHub token", "recoveryPassphrase"] {
             let schema = json!({"properties": {name: {"type": "string"}}});
             assert!(form(&schema).unwrap_err().contains("secret"), "{name}");

@@ -26,14 +26,14 @@ struct AskArguments {
     session: Option<String>,
 }
 
-/// What came of it.
+/// The result of the request.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 struct Reply {
-    /// What the team says.
+    /// The answer of the team.
     answer: String,
     /// The conversation, to go on with.
     session: String,
-    /// Who answered.
+    /// The agent that answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
     /// `done`, `needs_input` (the answer is a question: answer it in the same session), `rejected`,

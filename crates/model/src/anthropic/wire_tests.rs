@@ -106,7 +106,7 @@ fn thoughts_go_back_to_their_own_model_only() {
     let Message::Exchange { provider_state: Some(kept), .. } = &mut request.messages[5] else {
         panic!()
     };
-    kept.from = ModelId::new("elsewhere", "claude");
+    kept.from = ModelId::new("another", "claude");
     assert!(!sent(&request).to_string().contains("thinking"));
 }
 

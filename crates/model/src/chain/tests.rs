@@ -168,7 +168,7 @@ async fn a_refusal_stays_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_nobody_can_the_error_names_everybody() {
+async fn when_no_model_can_answer_the_error_names_all_models() {
     let first = scripted("a/one", vec![vec![fails(Fault::Quota)]]);
     let second = scripted("b/two", vec![vec![fails(Fault::Authentication)]]);
     let error = hello(&chain(&[&first, &second])).await.error.unwrap().to_string();

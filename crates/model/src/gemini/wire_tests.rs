@@ -58,7 +58,7 @@ fn signatures_and_ids_go_back_to_their_own_model_only() {
     let Message::Exchange { provider_state: Some(kept), .. } = &mut request.messages[5] else {
         panic!()
     };
-    kept.from = ModelId::new("elsewhere", "gemini-2.5-pro");
+    kept.from = ModelId::new("another", "gemini-2.5-pro");
     assert!(!sent_to("gemini-2.5-pro", &request).to_string().contains("ignature"));
 }
 

@@ -61,7 +61,7 @@ fn reasoning_goes_back_to_its_own_model_only() {
     let Message::Exchange { provider_state: Some(kept), .. } = &mut request.messages[5] else {
         panic!()
     };
-    kept.from = ModelId::new("elsewhere", "gpt");
+    kept.from = ModelId::new("another", "gpt");
     assert!(!sent(&request).to_string().contains("reasoning_content"));
 }
 

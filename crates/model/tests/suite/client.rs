@@ -8,7 +8,7 @@ use crate::hearing::{endpoint, receive};
 use crate::raw_server::{self, Response};
 
 #[tokio::test]
-async fn nobody_listening_is_said_with_the_address_and_the_next_step() {
+async fn a_refused_connection_is_reported_with_the_address_and_the_next_step() {
     for wire in Wire::ALL {
         let endpoint = endpoint(wire, "http://user:secret@127.0.0.1:9/v1");
         let received = receive(&RemoteModel::new(endpoint).unwrap()).await;

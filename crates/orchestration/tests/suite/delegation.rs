@@ -9,7 +9,7 @@ use crate::support::{
 fn r09_tool_requiring_tasks_must_be_delegated() {
     let prompt = team(&standard(), ALL_TOOLS).system_prompt;
     assert!(prompt.contains("You have no tools."));
-    assert!(prompt.contains("hand it over with transfer_to_agent"));
+    assert!(prompt.contains("delegate it with transfer_to_agent"));
     assert!(prompt.contains("## Routing table") && prompt.contains("## Decision protocol"));
 }
 
@@ -18,7 +18,7 @@ fn r09_tool_requiring_tasks_must_be_delegated() {
 fn r09_compact_tool_requiring_tasks_must_be_delegated() {
     let prompt = team(&compact(), ALL_TOOLS).system_prompt;
     assert!(prompt.contains("You have no tools."));
-    assert!(prompt.contains("hand it over with transfer_to_agent"));
+    assert!(prompt.contains("delegate it with transfer_to_agent"));
 }
 
 /// 000, "Agent name exactness": no word that could pass for an agent's name.

@@ -102,7 +102,7 @@ fn r03_compact_prefixes_of_document_002() {
 
 /// 000, "Unmatched tools tracked separately".
 #[test]
-fn r04_unmatched_tools_are_tracked_and_given_to_nobody() {
+fn r04_unmatched_tools_are_tracked_and_given_to_no_agent() {
     let partition = partition_tools(&standard(), &registry(["mystery_tool", "output_read"]));
     assert_eq!(tool_names(&partition.unmatched), ["mystery_tool", "output_read"]);
     assert!(partition.by_agent.is_empty());

@@ -18,7 +18,6 @@ const MAX_STEP_COUNT: usize = 256;
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Step {
     /// A task was transferred to an agent.
-    #[serde(rename = "handover")]
     Transfer {
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<String>,

@@ -10,7 +10,7 @@ pub use request::{
     Authentication, Configuration, DeleteNotification, ListNotifications, NotificationConfig,
     SendParams, TaskId, TaskNotification, TaskQuery,
 };
-pub use task::{ArtifactUpdate, Event, State, Status, StatusUpdate, Tagged, Task};
+pub use task::{ArtifactUpdate, Event, State, Status, StatusUpdate, TaggedUpdate, Task};
 
 /// The methods of JSON-RPC.
 pub mod methods {

@@ -97,7 +97,7 @@ pub struct ArtifactUpdate {
 #[serde(untagged)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Event {
-    Tagged(Tagged),
+    Tagged(TaggedUpdate),
     Task(Task),
     Message(Message),
 }
@@ -106,7 +106,7 @@ pub enum Event {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "the names say it")]
-pub enum Tagged {
+pub enum TaggedUpdate {
     StatusUpdate(StatusUpdate),
     ArtifactUpdate(ArtifactUpdate),
 }
@@ -209,7 +209,7 @@ impl From<StreamResponse> for Event {
                 let waits = [TaskState::InputRequired, TaskState::AuthRequired];
                 let state = &update.status.state;
                 let r#final = state.is_terminal() || waits.contains(state);
-                Self::Tagged(Tagged::StatusUpdate(StatusUpdate {
+                Self::Tagged(TaggedUpdate::StatusUpdate(StatusUpdate {
                     task_id: update.task_id,
                     context_id: update.context_id,
                     status: update.status.into(),
@@ -218,7 +218,7 @@ impl From<StreamResponse> for Event {
                 }))
             }
             StreamResponse::ArtifactUpdate(update) => {
-                Self::Tagged(Tagged::ArtifactUpdate(ArtifactUpdate {
+                Self::Tagged(TaggedUpdate::ArtifactUpdate(ArtifactUpdate {
                     task_id: update.task_id,
                     context_id: update.context_id,
                     artifact: update.artifact.into(),
@@ -238,7 +238,7 @@ impl TryFrom<Event> for StreamResponse {
         Ok(match event {
             Event::Task(task) => Self::Task(task.try_into()?),
             Event::Message(message) => Self::Message(message.try_into()?),
-            Event::Tagged(Tagged::StatusUpdate(update)) => {
+            Event::Tagged(TaggedUpdate::StatusUpdate(update)) => {
                 Self::StatusUpdate(a2a::TaskStatusUpdateEvent {
                     task_id: update.task_id,
                     context_id: update.context_id,
@@ -246,7 +246,7 @@ impl TryFrom<Event> for StreamResponse {
                     metadata: update.metadata,
                 })
             }
-            Event::Tagged(Tagged::ArtifactUpdate(update)) => {
+            Event::Tagged(TaggedUpdate::ArtifactUpdate(update)) => {
                 Self::ArtifactUpdate(a2a::TaskArtifactUpdateEvent {
                     task_id: update.task_id,
                     context_id: update.context_id,

@@ -147,7 +147,7 @@ async fn questions_are_bounded(database: Database) {
     assert_eq!((exactly.triples.len(), exactly.more), (30, false));
     let one = RelationQuery { object: Some(name("N7")), limit: 30, ..RelationQuery::default() };
     assert_eq!(graph.query(&one).await.unwrap().triples.len(), 1);
-    assert!(graph.query(&about("nobody")).await.unwrap().triples.is_empty());
+    assert!(graph.query(&about("unknown")).await.unwrap().triples.is_empty());
 }
 
 async fn add_cycle(graph: &Graph) {

@@ -134,9 +134,9 @@ async fn one_is_shown_and_then_not_for_some_turns(database: Database) {
     let boat = Some(ids[1].clone());
     let expected = [boat.clone(), None, None, boat.clone(), None, None, boat];
     assert_eq!(shown, expected, "the nearest one, every third turn");
-    let elsewhere = SessionId::generate();
+    let another_session = SessionId::generate();
     let turn = TurnId::generate();
-    let other = inquiries.next_for_context(&elsewhere, turn, "hello").await.unwrap().unwrap();
+    let other = inquiries.next_for_context(&another_session, turn, "hello").await.unwrap().unwrap();
     assert_eq!(other.id, ids[0], "the oldest where none is near");
 }
 
@@ -223,8 +223,9 @@ async fn the_librarian_answers_and_dismisses(database: Database) {
     assert!(
         notice(inquiries, &turn_with_search(&session, "the boat's engine", EMPTY)).await.is_empty()
     );
-    let nobody = call(&tools, "librarian_dismiss_inquiry", json!({ "id": "x" })).await.unwrap_err();
-    assert!(nobody.to_string().contains("librarian_pending_inquiries"), "{nobody}");
+    let unknown =
+        call(&tools, "librarian_dismiss_inquiry", json!({ "id": "x" })).await.unwrap_err();
+    assert!(unknown.to_string().contains("librarian_pending_inquiries"), "{unknown}");
     let open = call(&tools, "librarian_pending_inquiries", json!({ "limit": 5 })).await.unwrap();
     assert_eq!(open["inquiries"], json!([]));
 }

@@ -56,7 +56,7 @@ async fn a_failure_that_was_overcome_twice_becomes_a_lesson(database: Database) 
         "fs_read",
         r#"{"path":"b.rs"}"#,
         CallStatus::Error,
-        "no such file: /elsewhere/b.rs",
+        "no such file: /other/b.rs",
     );
     let learnt = learn(learnings, &again).await;
     assert_eq!(learnt.len(), 1);
@@ -106,7 +106,7 @@ async fn advice_is_trusted_as_far_as_it_helps(database: Database) {
     assert!(render_report(&report).contains(line), "{report:?}");
     let now = learnings.advise("fs_read", MISSING).await.unwrap();
     assert!(now.is_none_or(|other| other.id != advice.id), "what does not help is not offered");
-    assert!(!learnings.outcome("nobody", true).await.unwrap());
+    assert!(!learnings.outcome("unknown", true).await.unwrap());
 }
 
 async fn lessons_are_told_and_found(database: Database) {

@@ -74,7 +74,7 @@ async fn what_is_damaged_or_locked_says_so() {
 }
 
 #[tokio::test]
-async fn a_pdf_that_is_damaged_anywhere_harms_nobody() {
+async fn a_pdf_that_is_damaged_anywhere_does_no_harm() {
     let whole = std::fs::read(fixture("lighthouse.pdf")).unwrap();
     let mut readable = 0;
     for step in 0..24 {

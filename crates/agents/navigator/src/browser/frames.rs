@@ -10,7 +10,7 @@ use crate::error::NavigatorError;
 use crate::page::script;
 use crate::protocol::{
     CallArgument, CallError, CallFunctionOn, CrashPage, CreateIsolatedWorld, DescribeNode,
-    Evaluated, FrameTree, GetFrameTree, GetProperties, ResolveNode, TerminateExecution,
+    EvaluationResult, FrameTree, GetFrameTree, GetProperties, ResolveNode, TerminateExecution,
 };
 
 /// Limits how many frames of one page are read.
@@ -200,7 +200,7 @@ impl Browser {
         function: &str,
         arguments: Vec<Value>,
         by_value: bool,
-    ) -> Result<Evaluated, NavigatorError> {
+    ) -> Result<EvaluationResult, NavigatorError> {
         let (object_id, execution_context_id) = match target {
             CallTarget::World(context) => (None, Some(context)),
             CallTarget::Object(object) => (Some(object), None),
@@ -244,7 +244,7 @@ fn collect(tree: &FrameTree, session: &str, found: &mut Vec<FrameReference>) {
 }
 
 fn value_of<T: DeserializeOwned>(
-    evaluated: Evaluated,
+    evaluated: EvaluationResult,
     function: &str,
 ) -> Result<T, NavigatorError> {
     if let Some(details) = evaluated.exception_details {

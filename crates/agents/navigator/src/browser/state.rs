@@ -37,7 +37,7 @@ pub(crate) struct Tab {
     pub(crate) loader: String,
     pub(crate) stage: Stage,
     pub(crate) is_ready: bool,
-    /// Whether another document is loading.
+    /// True if another document is loading.
     pub(crate) is_leaving: bool,
     pub(crate) is_crashed: bool,
     /// The number of documents so far.
@@ -108,14 +108,14 @@ pub(crate) struct State {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Attached {
+struct AttachEvent {
     session_id: String,
     target_info: TargetInfo,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Detached {
+struct DetachEvent {
     session_id: String,
 }
 
@@ -169,7 +169,7 @@ struct DownloadProgress {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Paused {
+struct PausedRequest {
     request_id: String,
     #[serde(default)]
     auth_challenge: Option<Challenge>,
@@ -193,7 +193,7 @@ impl State {
         match event.method.as_str() {
             "Target.attachedToTarget" => self.attached(event.read()?, session),
             "Target.detachedFromTarget" => {
-                self.detached(&event.read::<Detached>()?.session_id);
+                self.detached(&event.read::<DetachEvent>()?.session_id);
                 None
             }
             "Target.targetInfoChanged" => {
@@ -241,11 +241,11 @@ impl State {
             }
             "Browser.downloadProgress" => self.progress(event.read()?),
             "Fetch.requestPaused" => {
-                let Paused { request_id, .. } = event.read()?;
+                let PausedRequest { request_id, .. } = event.read()?;
                 Some(Reaction::ContinueRequest { session, request: request_id })
             }
             "Fetch.authRequired" => {
-                let Paused { request_id, auth_challenge } = event.read()?;
+                let PausedRequest { request_id, auth_challenge } = event.read()?;
                 let source = auth_challenge.and_then(|challenge| challenge.source);
                 let is_our_proxy = source.as_deref() == Some("Proxy");
                 Some(Reaction::Authenticate { session, request: request_id, is_our_proxy })
@@ -264,8 +264,8 @@ impl State {
         }
     }
 
-    fn attached(&mut self, attached: Attached, parent: String) -> Option<Reaction> {
-        let Attached { session_id: session, target_info: info } = attached;
+    fn attached(&mut self, attached: AttachEvent, parent: String) -> Option<Reaction> {
+        let AttachEvent { session_id: session, target_info: info } = attached;
         match info.r#type.as_str() {
             "iframe" => {
                 self.frames.insert(session.clone(), OtherFrame { frame: info.target_id, parent });

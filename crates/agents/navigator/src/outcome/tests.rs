@@ -174,7 +174,7 @@ fn a_page_without_what_was_asked_for_is_told_as_such() {
     ] {
         let excerpt = excerpt("", &[], Remainder::Nothing);
         assert_eq!(excerpt.report(mode, from_beginning), CallReport::new(summary));
-        let hint = "There is nothing of that kind on the page. Try another mode.";
+        let hint = "The page has no such content. Try another mode.";
         assert!(excerpt.render().ends_with(hint));
     }
     assert!(excerpt("", &[], Remainder::of(0, "lines", 9)).render().ends_with(" ends ---"));

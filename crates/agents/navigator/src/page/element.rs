@@ -30,7 +30,7 @@ pub(crate) struct Element {
     pub(crate) object: String,
     /// The name in a report; the words are the page's.
     pub(crate) label: String,
-    /// What was known of it when the user decided; `None` if the user had to be asked in any case.
+    /// Its sensitivity when the user decided; `None` if the user had to be asked in any case.
     pub(crate) decided: Option<Sensitivity>,
 }
 

@@ -57,7 +57,7 @@ commands! {
     "Page.enable" => EnablePage {} -> EmptyReply;
     "Page.setLifecycleEventsEnabled" => SetLifecycleEvents { enabled: bool } -> EmptyReply;
     "Page.setInterceptFileChooserDialog" => InterceptFileChooser { enabled: bool } -> EmptyReply;
-    "Page.navigate" => Navigate { url: String } -> Navigated;
+    "Page.navigate" => Navigate { url: String } -> NavigationResult;
     "Page.stopLoading" => StopLoading {} -> EmptyReply;
     "Page.crash" => CrashPage {} -> EmptyReply;
     "Page.getFrameTree" => GetFrameTree {} -> FrameTreeReply;
@@ -76,7 +76,7 @@ commands! {
     "Runtime.callFunctionOn" => CallFunctionOn {
         function_declaration: String, object_id: Option<String>, execution_context_id: Option<i64>,
         arguments: Vec<CallArgument>, return_by_value: bool, await_promise: bool,
-    } -> Evaluated;
+    } -> EvaluationResult;
     "Runtime.getProperties" => GetProperties { object_id: String, own_properties: bool } -> Properties;
     "DOM.describeNode" => DescribeNode { object_id: String } -> DescribedNode;
     "DOM.resolveNode" => ResolveNode { backend_node_id: i64, execution_context_id: Option<i64> }
@@ -136,7 +136,7 @@ pub(crate) struct TargetInfo {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Navigated {
+pub(crate) struct NavigationResult {
     pub(crate) loader_id: Option<String>,
     pub(crate) error_text: Option<String>,
     #[serde(default)]
@@ -204,7 +204,7 @@ pub(crate) struct Size {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Evaluated {
+pub(crate) struct EvaluationResult {
     pub(crate) result: RemoteObject,
     pub(crate) exception_details: Option<ExceptionDetails>,
 }

@@ -31,7 +31,7 @@ pub(crate) enum NavigateOutcome {
     Page {
         /// A note about the browser that comes first.
         preface: Option<&'static str>,
-        /// Whether scripts of the page had to be stopped.
+        /// True if scripts of the page had to be stopped.
         scripts_stopped: bool,
         view: Box<PageView>,
     },

@@ -66,7 +66,7 @@ pub struct ChangedTurn {
     pub session: SessionId,
     /// The workspace.
     pub workspace: PathBuf,
-    /// When the first change was made.
+    /// The time of the first change.
     pub at: Timestamp,
     /// The number of changes that have not been undone.
     pub changes: u64,

@@ -17,7 +17,7 @@ pub(super) struct LineWindow {
     cut: u64,
     /// The line that is being read, counted from 1.
     line: u64,
-    /// Whether the line that is being read has any bytes.
+    /// True if the line that is being read has any bytes.
     in_line: bool,
     no_more_fits: bool,
     ended: bool,

@@ -46,7 +46,7 @@ fn default_depth() -> u32 {
 pub(crate) struct Listing {
     path: String,
     entries: Vec<Entry>,
-    /// Whether there are more entries than were listed.
+    /// True if there are more entries than were listed.
     cut: bool,
 }
 

@@ -45,7 +45,7 @@ pub(crate) enum ReadResult {
         last_line: u64,
         /// Unknown for a large file that was not read to its end.
         total_lines: Option<u64>,
-        /// Whether some bytes are not UTF-8 and were replaced.
+        /// True if some bytes are not UTF-8 and were replaced.
         replaced_bytes: bool,
         /// Bytes left out of the one line that was returned.
         cut_bytes: u64,

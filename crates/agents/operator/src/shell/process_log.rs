@@ -62,9 +62,9 @@ pub struct ListedProcess {
     pub directory: String,
     /// The process that started it, and with which it ends.
     pub owner: u32,
-    /// When it started.
+    /// The time at which it started.
     pub started_at: Timestamp,
-    /// When it ended, if that is known.
+    /// The time at which it ended, if that is known.
     pub ended_at: Option<Timestamp>,
     /// The state in words: `running`, `exited`, `stopped`, `failed`, or `ended with its owner`.
     pub state: String,

@@ -21,7 +21,7 @@ const MAX_TEXT_BYTES: u64 = 256 * 1024;
 pub struct Skill {
     /// Its name; also that of its directory.
     pub name: String,
-    /// What it does and when to use it.
+    /// Its purpose and when to use it.
     pub description: String,
     /// Its directory, without links.
     pub directory: PathBuf,

@@ -38,7 +38,7 @@ struct Inner {
     root: PathBuf,
     /// The absolute path it was opened by; users and models may use it too.
     given: PathBuf,
-    /// Whether no access to it can block on a network.
+    /// True if no access to it can block on a network.
     is_local: bool,
 }
 

@@ -46,7 +46,7 @@ mod tests {
         let below = |point: &str| has_mount_below(&line(point), root);
         assert!(below("/home/me/my\\040work/far"));
         assert!(!below("/home/me/my\\040work"));
-        assert!(!below("/home/me/my\\040workshop"));
+        assert!(!below("/home/me/my\\040workplace"));
         assert!(!below("/home/me"));
         assert!(!below("/"));
     }

@@ -128,7 +128,7 @@ pub(super) async fn approve(
         text += &format!("{shown} ({what}):\n{}", current.difference(known.approved.as_ref()));
     }
     if text.is_empty() {
-        context.printer.print(&format!("Nothing of {name} waits for a look.\n"))?;
+        context.printer.print(&format!("No changes of {name} wait for approval.\n"))?;
         return Ok(ExitStatus::Success);
     }
     context.printer.print(&text)?;

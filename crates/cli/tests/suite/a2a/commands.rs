@@ -23,7 +23,7 @@ async fn an_agent_is_looked_at_added_tried_listed_and_removed() {
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(json["name"], "Python peer");
 
-    // Nobody is there to say yes.
+    // No user is there to say yes.
     let asked = lango.command(&["a2a", "add", "weather", &peer.url()]).run().await;
     assert_eq!(asked.code, 2, "{asked:?}");
     for (name, why) in
@@ -101,7 +101,7 @@ async fn what_was_configured_wrongly_is_named() {
 
 #[tokio::test]
 async fn a_card_that_attacks_is_shown_as_plain_text() {
-    let peer = Peer::start(Kind::Hostile, &["--manner", "card-attack"]).await;
+    let peer = Peer::start(Kind::Hostile, &["--mode", "card-attack"]).await;
     let lango = Lango::silent().await;
     let shown = lango.command(&["a2a", "card", &peer.url()]).run().await;
     let text = format!("{}{}", shown.stdout, shown.stderr);

@@ -12,7 +12,7 @@ use crate::site::Site;
 
 /// A hostile agent and a good one in the same team. The orchestrator asks the hostile one first, then
 /// the good one.
-async fn team(manner: &[&str], limits: &str) -> (Lango, Peer, Peer) {
+async fn team(mode: &[&str], limits: &str) -> (Lango, Peer, Peer) {
     let script = [
         handing(&[("hostile", "anything")]),
         "[[reply]]\nagent = \"lango-orchestrator\"\nsay = \"Back.\"\n".to_owned(),
@@ -22,7 +22,7 @@ async fn team(manner: &[&str], limits: &str) -> (Lango, Peer, Peer) {
                 task = \"echo I am fine\" } }]\n";
     let lango = Lango::playing(&[good, &script.concat()]).await;
     let log = lango.file("log", "");
-    let options = [&["--log", log.as_str(), "--manner"], manner].concat();
+    let options = [&["--log", log.as_str(), "--mode"], mode].concat();
     let hostile = Peer::start(Kind::Hostile, &options).await;
     let good = Peer::start(Kind::PythonRpc, &[]).await;
     let text = format!(
@@ -40,15 +40,15 @@ const QUICK: &str = "taskSeconds = 4\nsilenceSeconds = 2";
 const GENEROUS: &str = "taskSeconds = 120\nsilenceSeconds = 60";
 
 /// The good agent is there and works.
-async fn the_other_works(lango: &Lango, manner: &[&str]) -> Turn {
+async fn the_other_works(lango: &Lango, mode: &[&str]) -> Turn {
     let turn = lango.ask("The good one, please.").turn().await;
-    assert_eq!((turn.code, turn.answer()), (0, "I am fine"), "{manner:?}");
+    assert_eq!((turn.code, turn.answer()), (0, "I am fine"), "{mode:?}");
     turn
 }
 
 #[tokio::test]
-async fn whoever_misbehaves_in_a_call_fails_and_is_told_to_stop() {
-    for (manner, words) in [
+async fn an_agent_that_misbehaves_in_a_call_fails_and_is_told_to_stop() {
+    for (mode, words) in [
         (&["flood"][..], "too much"),
         (&["huge"], "too much"),
         (&["silence"], "said nothing for 2 s"),
@@ -59,17 +59,17 @@ async fn whoever_misbehaves_in_a_call_fails_and_is_told_to_stop() {
     ] {
         // Only what is about time has a short one: on a busy machine a flood takes its time, too.
         let limits = if words.ends_with(" s") { QUICK } else { GENEROUS };
-        let (lango, _hostile, _good) = team(manner, limits).await;
+        let (lango, _hostile, _good) = team(mode, limits).await;
         let turn = lango.ask("The hostile one.").turn().await;
         let (status, text) = transfer(&turn);
-        assert_eq!(status, DelegationStatus::Failed, "{manner:?}");
-        assert!(text.contains(words), "{manner:?}: {text}");
+        assert_eq!(status, DelegationStatus::Failed, "{mode:?}");
+        assert!(text.contains(words), "{mode:?}: {text}");
         assert_eq!(absences(&turn).len(), 0);
-        if manner == ["never-ends"] || manner == ["flood"] {
+        if mode == ["never-ends"] || mode == ["flood"] {
             let log = std::fs::read_to_string(lango.path("log")).unwrap();
-            assert!(log.contains("CancelTask"), "{manner:?}: {log}");
+            assert!(log.contains("CancelTask"), "{mode:?}: {log}");
         }
-        the_other_works(&lango, manner).await;
+        the_other_works(&lango, mode).await;
     }
 }
 
@@ -84,27 +84,27 @@ async fn nonsense_is_never_an_answer() {
 }
 
 #[tokio::test]
-async fn whoever_misbehaves_with_its_card_is_not_in_the_team() {
-    for manner in ["flood", "huge", "silence", "drip", "garbage", "deep", "redirect-loop"] {
-        let manner = [manner, "--at", "card"];
-        let (lango, _hostile, _good) = team(&manner, "").await;
-        let turn = the_other_works(&lango, &manner).await;
+async fn an_agent_that_misbehaves_with_its_card_is_not_in_the_team() {
+    for mode in ["flood", "huge", "silence", "drip", "garbage", "deep", "redirect-loop"] {
+        let mode = [mode, "--at", "card"];
+        let (lango, _hostile, _good) = team(&mode, "").await;
+        let turn = the_other_works(&lango, &mode).await;
         let told = absences(&turn);
-        assert_eq!(told.len(), 1, "{manner:?}: {told:?}");
-        assert!(told[0].starts_with("weather is not in the team: "), "{manner:?}: {told:?}");
+        assert_eq!(told.len(), 1, "{mode:?}: {told:?}");
+        assert!(told[0].starts_with("weather is not in the team: "), "{mode:?}: {told:?}");
         assert!(told[0].chars().all(|c| !c.is_control()), "{told:?}");
     }
 }
 
 #[tokio::test]
-async fn g1_a_card_that_points_elsewhere_is_refused() {
+async fn g1_a_card_with_a_foreign_endpoint_is_refused() {
     let forbidden = Site::forbidden().await;
     for to in
         [forbidden.url("/"), "http://169.254.169.254/".into(), "https://agent.example/".into()]
     {
-        let manner = ["card-elsewhere", "--to", &to];
-        let (lango, _hostile, _good) = team(&manner, "").await;
-        let turn = the_other_works(&lango, &manner).await;
+        let mode = ["card-foreign-endpoint", "--to", &to];
+        let (lango, _hostile, _good) = team(&mode, "").await;
+        let turn = the_other_works(&lango, &mode).await;
         let told = absences(&turn);
         assert!(told.len() == 1 && told[0].contains("not on the card's own host"), "{told:?}");
     }
@@ -112,16 +112,16 @@ async fn g1_a_card_that_points_elsewhere_is_refused() {
 }
 
 #[tokio::test]
-async fn g6_a_redirect_takes_nothing_elsewhere() {
+async fn g6_a_redirect_sends_nothing_to_another_host() {
     let forbidden = Site::forbidden().await;
     let to = forbidden.url("");
     for (at, where_) in [("card", "not in the team"), ("call", "redirects")] {
-        let manner = ["redirect-host", "--at", at, "--to", &to];
-        let (lango, _hostile, _good) = team(&manner, "tokenEnv = \"WEATHER_TOKEN\"").await;
+        let mode = ["redirect-host", "--at", at, "--to", &to];
+        let (lango, _hostile, _good) = team(&mode, "tokenEnv = \"WEATHER_TOKEN\"").await;
         let turn = lango.ask("The hostile one.").set("WEATHER_TOKEN", "canary-9").turn().await;
         let told = absences(&turn).join("") + &transfers(&turn);
         assert!(told.contains(where_), "{at}: {told}");
-        the_other_works(&lango, &manner).await;
+        the_other_works(&lango, &mode).await;
     }
     assert_eq!(forbidden.connections(), 0);
 }
@@ -136,9 +136,9 @@ fn transfers(turn: &Turn) -> String {
 
 #[tokio::test]
 async fn a_card_that_is_an_attack_is_refused() {
-    let manner = ["card-attack"];
-    let (lango, _hostile, _good) = team(&manner, "").await;
-    let turn = the_other_works(&lango, &manner).await;
+    let mode = ["card-attack"];
+    let (lango, _hostile, _good) = team(&mode, "").await;
+    let turn = the_other_works(&lango, &mode).await;
     let told = absences(&turn);
     assert!(told.len() == 1 && told[0].contains("is longer than"), "{told:?}");
     assert!(!lango.requests_of("lango-orchestrator")[0].text().contains("weather"));
@@ -173,7 +173,7 @@ async fn a_question_is_not_answered_in_the_turn_that_it_came_in() {
         [[reply]]\nagent = \"lango-orchestrator\"\nsay = \"Weather has a question.\"\n";
     let lango = Lango::playing(&[script]).await;
     let log = lango.file("log", "");
-    let hostile = Peer::start(Kind::Hostile, &["--log", &log, "--manner", "asks-secret"]).await;
+    let hostile = Peer::start(Kind::Hostile, &["--log", &log, "--mode", "asks-secret"]).await;
     super::configure(&lango, &hostile.url(), "");
     let turn = lango.ask("Ask it.").turn().await;
     assert!(!turn.transfers().is_empty());
@@ -204,13 +204,13 @@ async fn what_belongs_to_another_task_or_comes_too_late_is_left_out() {
 }
 
 #[tokio::test]
-async fn whoever_fails_again_and_again_is_left_alone() {
+async fn an_agent_that_fails_again_and_again_is_left_alone() {
     let script = "[[reply]]\nagent = \"lango-orchestrator\"\noffers = \"transfer_to_agent\"\n\
         call = [{ name = \"transfer_to_agent\", arguments = { agent_name = \"weather\", task = \"x\", return = true } }]\n\
         [[reply]]\nagent = \"lango-orchestrator\"\nsay = \"It does not work.\"\n";
     let lango = Lango::playing(&[script]).await;
     let log = lango.file("log", "");
-    let hostile = Peer::start(Kind::Hostile, &["--log", &log, "--manner", "deep"]).await;
+    let hostile = Peer::start(Kind::Hostile, &["--log", &log, "--mode", "deep"]).await;
     super::configure(&lango, &hostile.url(), "");
     let turn = lango.ask("Ask it.").turn().await;
     assert!(turn.transfers().len() > 3, "{:?}", turn.transfers());

@@ -18,14 +18,14 @@ pub(crate) fn absences(turn: &Turn) -> Vec<&str> {
     turn.events.iter().filter_map(text).collect()
 }
 
-/// A port that nobody listens on.
+/// Returns a port that no process listens on.
 pub(crate) fn closed_port() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
 }
 
 #[tokio::test]
-async fn somebody_who_is_away_is_picked_up_at_the_next_run() {
+async fn an_agent_that_is_away_is_picked_up_at_the_next_run() {
     let lango = Lango::playing(&[&handing(&[("say it", "echo hello")])]).await;
     let port = closed_port();
     configure(&lango, &format!("http://127.0.0.1:{port}"), "");
@@ -48,7 +48,7 @@ async fn somebody_who_is_away_is_picked_up_at_the_next_run() {
 }
 
 #[tokio::test]
-async fn somebody_who_comes_back_is_in_the_team_of_a_chat() {
+async fn an_agent_that_comes_back_is_in_the_team_of_a_chat() {
     let lango = Lango::playing(&[&handing(&[("say it", "echo hello")])]).await;
     let port = closed_port();
     configure(&lango, &format!("http://127.0.0.1:{port}"), "");
@@ -66,7 +66,7 @@ async fn somebody_who_comes_back_is_in_the_team_of_a_chat() {
         .start();
     until("the first turn", || !lango.requests().is_empty()).await;
     let _peer = Peer::start_at(Kind::NodeRpc, port, &[]).await;
-    // The card is pinned when somebody has found it.
+    // The card is pinned once the agent has been found.
     until("the agent is found", || {
         let wal = std::fs::read(lango.home().join("lango.db-wal")).unwrap_or_default();
         wal.windows(15).any(|bytes| bytes == b"JavaScript peer")
@@ -81,7 +81,7 @@ async fn somebody_who_comes_back_is_in_the_team_of_a_chat() {
 
 #[tokio::test]
 async fn g2_a_changed_card_is_not_used_until_a_person_has_looked() {
-    let peer = Peer::start(Kind::Hostile, &["--manner", "card-changes", "--after", "1"]).await;
+    let peer = Peer::start(Kind::Hostile, &["--mode", "card-changes", "--after", "1"]).await;
     let lango = Lango::playing(&[&handing(&[("say it", "anything")])]).await;
     configure(&lango, &peer.url(), "");
     let turn = lango.ask("Say it.").turn().await;
@@ -109,8 +109,8 @@ async fn g2_a_changed_card_is_not_used_until_a_person_has_looked() {
 }
 
 #[tokio::test]
-async fn what_is_denied_for_everybody_is_denied_for_agents_elsewhere() {
-    let peer = Peer::start(Kind::Hostile, &["--manner", "plain"]).await;
+async fn what_is_denied_for_all_agents_is_denied_for_remote_agents() {
+    let peer = Peer::start(Kind::Hostile, &["--mode", "plain"]).await;
     let lango = Lango::playing(&[&handing(&[])]).await;
     configure(&lango, &peer.url(), "");
     let turn = lango.ask("Hello.").set("LANGO_EGRESS_DENY", "127.0.0.1").turn().await;
@@ -120,7 +120,7 @@ async fn what_is_denied_for_everybody_is_denied_for_agents_elsewhere() {
 
 #[tokio::test]
 async fn a_single_agent_works_alone() {
-    let peer = Peer::start(Kind::Hostile, &["--manner", "plain"]).await;
+    let peer = Peer::start(Kind::Hostile, &["--mode", "plain"]).await;
     let lango = Lango::playing(&["[[reply]]\nsay = \"Alone.\"\n"]).await;
     configure(&lango, &peer.url(), "");
     let turn = lango.ask("Hello.").set("LANGO_AGENT_MULTIAGENT", "false").turn().await;

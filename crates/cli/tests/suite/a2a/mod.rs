@@ -2,11 +2,11 @@
 
 mod commands;
 mod cutting;
+mod failures;
 mod hostile;
 mod membership;
 mod peer;
 mod talking;
-mod trouble;
 
 pub(crate) use membership::{absences, closed_port};
 pub(crate) use peer::{Kind, Peer};

@@ -72,7 +72,7 @@ impl Peer {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let line = lines.next_line().await.unwrap().expect("the peer said nothing");
         let port = line.rsplit(' ').next().unwrap().parse().unwrap();
-        // What it says later is read by nobody, and must not fill the pipe.
+        // Its later output is discarded, so that it does not fill the pipe.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Self { child, port }
     }

@@ -55,7 +55,7 @@ async fn a_question_outlives_the_process_that_asked_it() {
         assert_eq!(answered.code, 0, "{answered:?}");
         assert!(answered.stdout.contains("lango resume"), "{answered:?}");
         assert_eq!(made(&lango), "");
-        // Nobody is there to be asked: the answer that was given is what counts.
+        // No user is there to be asked: the answer that was given is what counts.
         let resume = ["resume", "--last", "--output-format", "stream-json"];
         let resumed = lango.command(&resume).run().await;
         assert_eq!((resumed.code, made(&lango).as_str()), (code, effect), "{resumed:?}");
@@ -96,7 +96,7 @@ async fn a_turn_that_is_given_up_takes_its_question_with_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_that_nobody_answers_expires() {
+async fn a_question_that_is_not_answered_expires() {
     let lango = Lango::playing(&[TO_OPERATOR, &run_once("echo x >> made")]).await;
     let waiting = lango.ask("make it").with(&["--approve", "wait"]);
     let turn = waiting.set("LANGO_APPROVALS_EXPIRESECONDS", "1").turn().await;

@@ -42,5 +42,5 @@ pub(crate) async fn question(lango: &Lango) -> String {
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    panic!("nobody was asked");
+    panic!("no approval was asked for");
 }

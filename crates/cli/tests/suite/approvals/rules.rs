@@ -5,7 +5,7 @@ use lango_protocol::CallStatus;
 use super::{listed, run_once};
 use crate::fixture::{Lango, TO_OPERATOR};
 
-/// Runs one command with nobody to ask, and says whether it ran.
+/// Runs one command with no user to ask, and returns whether it ran.
 async fn runs(lango_rules: &[&[&str]], command: &str) -> bool {
     let lango = Lango::playing(&[TO_OPERATOR, &run_once(command)]).await;
     for rule in lango_rules {

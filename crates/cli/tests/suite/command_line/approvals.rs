@@ -55,7 +55,7 @@ fn approval(turn: &Turn) -> (ApprovalDecision, String) {
             _ => {}
         }
     }
-    panic!("nobody was asked: {:?}", turn.types());
+    panic!("no approval was asked for: {:?}", turn.types());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -90,7 +90,7 @@ async fn a_background_command_can_be_stopped_and_belongs_to_its_conversation() {
 [[reply]]
 agent = "operator"
 results = 0
-call = [{ name = "exec_status", arguments = { id = "somebody-elses" } }]
+call = [{ name = "exec_status", arguments = { id = "of-another-session" } }]
 [[reply]]
 agent = "operator"
 say = "{result}"

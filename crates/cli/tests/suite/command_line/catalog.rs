@@ -143,18 +143,18 @@ async fn the_doctor_says_what_is_good_and_what_to_do_about_the_rest() {
         "{}",
         own.stdout
     );
-    let nobody = |arguments: &[&str]| {
+    let without_key = |arguments: &[&str]| {
         let doctor = lango.command(arguments).unset("OPENAI_BASE_URL");
         doctor.set("LANGO_MODEL_PROVIDER", "anthropic")
     };
-    let bad = nobody(&["doctor"]).run().await;
+    let bad = without_key(&["doctor"]).run().await;
     assert_eq!(bad.code, 1);
     assert!(
         bad.stdout.contains("bad   model") && bad.stdout.contains("ANTHROPIC_API_KEY"),
         "{}",
         bad.stdout
     );
-    let bad = nobody(&["doctor", "--json"]).run().await;
+    let bad = without_key(&["doctor", "--json"]).run().await;
     let checks: Value = serde_json::from_str(&bad.stdout).unwrap();
     let state = |what: &str| {
         let check = checks.as_array().unwrap().iter().find(|check| check["what"] == what);

@@ -72,7 +72,7 @@ async fn the_paths_are_those_of_the_home_or_of_the_given_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broken_file_that_was_named_is_not_mended_in_another_place() {
+async fn a_broken_file_that_was_named_is_not_fixed_in_another_place() {
     let lango = Lango::silent().await;
     let broken = lango.file("broken.toml", "[agent]\nnonsense = 1\n");
     let set = ["config", "set", "agent.topology", "compact", "--config", &broken];

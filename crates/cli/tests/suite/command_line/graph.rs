@@ -5,9 +5,9 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::fixture::{Lango, text_of};
-use crate::invocation::Finished;
+use crate::invocation::CommandOutput;
 
-async fn run(lango: &Lango, arguments: &[&str]) -> Finished {
+async fn run(lango: &Lango, arguments: &[&str]) -> CommandOutput {
     lango.command(&[&["graph"], arguments].concat()).run().await
 }
 
@@ -97,7 +97,7 @@ async fn wrong_input_says_what_to_type() {
     recorded(&lango, &[["Ada Lovelace", "wrote", "Notes"]]).await;
     for (arguments, says) in [
         (&["show", "lovelace"][..], "there is: Ada Lovelace"),
-        (&["show", "nobody"], "lango graph add"),
+        (&["show", "unknown"], "lango graph add"),
         (&["query"], "--subject"),
         (&["add", "a", " ", "b"], "the predicate is empty"),
         (&["end", "Ada Lovelace", "wrote", "Essays"], "--history"),

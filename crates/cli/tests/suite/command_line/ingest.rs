@@ -8,13 +8,13 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::fixture::Lango;
-use crate::invocation::{Finished, until};
+use crate::invocation::{CommandOutput, until};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/librarian/tests/fixtures").join(name)
 }
 
-fn json(finished: &Finished) -> Value {
+fn json(finished: &CommandOutput) -> Value {
     serde_json::from_str(&finished.stdout).unwrap_or_else(|_| panic!("no JSON: {finished:?}"))
 }
 

@@ -8,8 +8,8 @@ use rustix::process::Signal;
 use crate::fixture::{Lango, TO_OPERATOR};
 use crate::invocation::until;
 
-/// A command that leaves somebody in the background and never ends by itself. In its sandbox
-/// processes have other numbers than outside, so it is told by how long it sleeps.
+/// Returns a script with a command that leaves a process in the background and never ends by
+/// itself. Process ids differ in its sandbox, so the process is recognised by how long it sleeps.
 fn sleep_for(seconds: &str) -> String {
     format!(
         r#"
@@ -24,7 +24,7 @@ say = "Slept."
     )
 }
 
-/// Whether somebody sleeps for so long; one that is dead and not yet buried does not.
+/// Returns whether a process sleeps for so long; a zombie does not count.
 fn sleeps(seconds: &str) -> bool {
     let is_one = |line: Vec<u8>| line == format!("sleep\0{seconds}\0").into_bytes();
     let mut processes = std::fs::read_dir("/proc").unwrap().flatten();
@@ -91,7 +91,7 @@ call = [
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn somebody_who_waits_for_a_busy_session_can_leave() {
+async fn a_user_who_waits_for_a_busy_session_can_leave() {
     let slow = "[[reply]]\nuser = \"first\"\ndelay_ms = 2000\nsay = \"One.\"\n";
     let lango = Lango::playing(&[slow]).await;
     let first = lango.ask("first").with(&["--session", "work"]).start();
@@ -107,7 +107,7 @@ async fn somebody_who_waits_for_a_busy_session_can_leave() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reader_that_does_not_read_keeps_nobody_from_stopping_the_turn() {
+async fn a_reader_that_does_not_read_does_not_keep_the_turn_from_stopping() {
     // Far more than a pipe holds, and then a command that would run for long.
     let script = r#"
 [[reply]]
@@ -124,7 +124,7 @@ say = "Slept."
         let lango = Lango::playing(&[TO_OPERATOR, script]).await;
         let ask = lango.ask("sleep").with(&["--approve", "all", "--session", "unread"]);
         let running = ask.start_unread();
-        // The turn goes on, though nobody takes what it says.
+        // The turn goes on, though its output is not read.
         until("the command", || lango.workspace().join("begun").exists()).await;
         let stopped = Instant::now();
         running.signal(signal);

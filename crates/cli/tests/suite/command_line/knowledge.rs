@@ -7,9 +7,9 @@ use lango_store::{Database, DatabaseLocation};
 use serde_json::Value;
 
 use crate::fixture::Lango;
-use crate::invocation::Finished;
+use crate::invocation::CommandOutput;
 
-async fn run(lango: &Lango, arguments: &[&str]) -> Finished {
+async fn run(lango: &Lango, arguments: &[&str]) -> CommandOutput {
     lango.command(&[&["knowledge"], arguments].concat()).run().await
 }
 

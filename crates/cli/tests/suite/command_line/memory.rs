@@ -5,11 +5,11 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::fixture::{Lango, TO_OPERATOR, calling};
-use crate::invocation::Finished;
+use crate::invocation::CommandOutput;
 
 const SCRIPT: &str = "[[reply]]\nsay = \"I see: {user}\"\n";
 
-async fn run(lango: &Lango, arguments: &[&str]) -> Finished {
+async fn run(lango: &Lango, arguments: &[&str]) -> CommandOutput {
     lango.command(&[&["memory"], arguments].concat()).run().await
 }
 

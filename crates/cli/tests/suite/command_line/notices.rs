@@ -7,7 +7,7 @@ use crate::fixture::Lango;
 
 const GREETING: &str = "[[reply]]\nsay = \"Hello!\"\n";
 
-/// A turn that began in this session and that nobody ended.
+/// Writes a turn that began in this session and did not end.
 async fn interrupted_turn(lango: &Lango, session: &str) {
     let location = lango.database_file().to_str().unwrap().parse().unwrap();
     let journal = Journal::open(Database::open(&location).await.unwrap()).await.unwrap();
@@ -18,7 +18,7 @@ async fn interrupted_turn(lango: &Lango, session: &str) {
         session,
         turn: TurnId::generate(),
         seq: 1,
-        // Long ago: the time until somebody comes back to it is not time the turn took.
+        // Long ago: the time until a user comes back to it is not time the turn took.
         at: Timestamp::from_microseconds(Timestamp::now().as_microseconds() - 3_600_000_000),
         author: Some(USER.to_owned()),
         branch: None,
@@ -87,9 +87,9 @@ async fn a_new_message_closes_an_interrupted_turn_of_its_session() {
     assert!(closed.work.milliseconds < 60_000, "{closed:?}");
 }
 
-/// R04 and promise 9: start-up says which tools nobody can reach.
+/// R04 and promise 9: start-up says which tools no agent can reach.
 #[tokio::test(flavor = "multi_thread")]
-async fn r04_tools_that_nobody_owns_are_mentioned_at_start_up() {
+async fn r04_tools_that_no_agent_owns_are_mentioned_at_start_up() {
     let lango = Lango::playing(&[GREETING]).await;
     lango.file(
         "team/reader.md",

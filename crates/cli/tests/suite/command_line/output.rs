@@ -100,7 +100,7 @@ async fn a_reader_that_goes_away_does_not_break_a_command() {
         assert_eq!(finished.code, 0, "{arguments:?}: {}", finished.stderr);
     }
     let turn = lango.ask("How long?").with(&["--session", "work"]).turn().await;
-    assert_eq!(turn.code, 0, "what nobody read is in the journal all the same");
+    assert_eq!(turn.code, 0, "output that was not read is in the journal all the same");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -113,5 +113,5 @@ async fn a_demo_needs_nothing_and_answers() {
     let streamed = lango.command(&["demo", "--output-format", "stream-json"]);
     let turn = streamed.unset("OPENAI_BASE_URL").turn().await;
     assert_eq!((turn.code, turn.author()), (0, "operator"));
-    assert!(lango.requests().is_empty(), "nobody else was asked");
+    assert!(lango.requests().is_empty(), "no other model was asked");
 }

@@ -74,7 +74,7 @@ async fn sessions_are_listed_and_shown_for_people_and_for_programs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_is_deleted_only_by_somebody_who_means_it() {
+async fn a_session_is_deleted_only_after_confirmation() {
     let lango = with_sessions(&["alpha", "beta"]).await;
     let asked = lango.command(&["sessions", "delete", "alpha"]).run().await;
     assert_eq!(asked.code, 2);

@@ -66,7 +66,7 @@ async fn every_kind_of_change_of_a_turn_is_taken_back_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_somebody_changed_since_is_left_alone() {
+async fn a_file_that_was_changed_since_is_left_alone() {
     let script = calling(
         "operator",
         &[

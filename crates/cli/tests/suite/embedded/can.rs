@@ -23,7 +23,7 @@ async fn files_are_listed_and_it_says_which_model_answers() {
     let shown = lango.bare(&["run", "list the files here"]).run().await;
     assert!(shown.stderr.contains("the small embedded model"), "{shown:?}");
     assert!(shown.stdout.contains("README.md"), "{shown:?}");
-    assert!(lango.received().is_empty(), "nobody else was asked");
+    assert!(lango.received().is_empty(), "no other model was asked");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,7 +121,7 @@ async fn a_page_is_opened_and_its_text_is_the_answer() {
     let turn = invocation().turn().await;
     assert_eq!(calls(&turn), [("browser_navigate", json!({ "url": url }))]);
     assert_eq!((turn.code, turn.results_with(CallStatus::Denied)), (3, 1));
-    assert_eq!(site.connections(), 0, "nobody said yes");
+    assert_eq!(site.connections(), 0, "no approval was given");
     let turn = invocation().with(&["--approve", "all"]).turn().await;
     assert_eq!((turn.code, turn.author()), (0, "navigator"), "{:?}", turn.results());
     assert_eq!(calls(&turn), [("browser_navigate", json!({ "url": url }))]);

@@ -11,8 +11,8 @@ use crate::mcp::peer::{configure, hostile};
 /// Of the operator.
 const STRONG: &str = "[agents.operator]\nmodel = \"strong/large\"\n";
 
-/// A server is called by the operator, beside an orchestrator with this model. Whoever borrows the
-/// other model gets a thought.
+/// Lets the operator call a server, beside an orchestrator with this model. A server that borrows
+/// the other model gets a thought.
 async fn called(model: &str, server: &str, tool: &str) -> (Lango, Turn) {
     lending(model, server, tool, "say = \"thought\"").await
 }
@@ -43,7 +43,7 @@ async fn a_server_may_not_borrow_what_cannot_write() {
     // Beside a model that writes, the same server is answered.
     let (_, turn) = called("strong", &server, "mcp_bad_think").await;
     assert!(turn.results()[0].2.contains("\"answers\": 2"), "{:?}", turn.results());
-    // Where that one fails, the box does not stand in.
+    // Where that one fails, the embedded model does not stand in.
     let fails = "error = \"overloaded\"";
     let (_, turn) = lending("strong", &server, "mcp_bad_think", fails).await;
     assert!(turn.results()[0].2.contains("\"answers\": 0"), "{:?}", turn.results());

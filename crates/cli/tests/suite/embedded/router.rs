@@ -66,7 +66,7 @@ async fn nothing_is_routed_to_an_agent_that_is_not_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn in_the_box_it_changes_nothing() {
+async fn with_the_embedded_model_it_changes_nothing() {
     let lango = Lango::silent().await;
     let turn = ask_in(&lango, "s", "read README.md").set("LANGO_AGENT_ROUTER", "auto").turn().await;
     assert_eq!((turn.code, deciders(&turn)), (0, vec!["embedded"]));

@@ -13,7 +13,7 @@ use crate::mcp::peer::{configure, on_node, program, python_program};
 const REQUESTS: &str = include_str!("unseen.jsonl");
 
 #[derive(Deserialize)]
-struct Labelled {
+struct LabelledRequest {
     server: String,
     tool: String,
     text: String,
@@ -21,7 +21,7 @@ struct Labelled {
 
 /// What became of a request.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Reached {
+enum ChoiceOutcome {
     /// The tool was called.
     Called,
     /// It was chosen, and lacks an argument that was asked for.
@@ -31,18 +31,18 @@ enum Reached {
     Missed,
 }
 
-fn reached(turn: &Turn, tool: &str) -> Reached {
+fn reached(turn: &Turn, tool: &str) -> ChoiceOutcome {
     match calls(turn).as_slice() {
-        [(name, _)] if *name == tool => return Reached::Called,
+        [(name, _)] if *name == tool => return ChoiceOutcome::Called,
         [] => {}
-        _ => return Reached::Missed,
+        _ => return ChoiceOutcome::Missed,
     }
     let asks = turn.status() == "needs_input";
     if asks && turn.answer().starts_with(&format!("For `{tool}` I need its")) {
-        return Reached::Chosen;
+        return ChoiceOutcome::Chosen;
     }
     let offered = asks && turn.answer().contains(&format!("`{tool}`"));
-    if offered { Reached::Offered } else { Reached::Missed }
+    if offered { ChoiceOutcome::Offered } else { ChoiceOutcome::Missed }
 }
 
 fn configuration(server: &str) -> String {
@@ -55,21 +55,21 @@ fn configuration(server: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn most_requests_reach_tools_that_it_was_not_trained_on() {
-    let requests: Vec<Labelled> =
+    let requests: Vec<LabelledRequest> =
         REQUESTS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let mut servers: BTreeMap<&str, Vec<&Labelled>> = BTreeMap::new();
+    let mut servers: BTreeMap<&str, Vec<&LabelledRequest>> = BTreeMap::new();
     for request in &requests {
         servers.entry(&request.server).or_default().push(request);
     }
-    let mut counts: BTreeMap<Reached, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<ChoiceOutcome, usize> = BTreeMap::new();
     for (server, requests) in servers {
         let lango = Lango::silent().await;
         configure(&lango, &configuration(server));
-        for Labelled { tool, text, .. } in requests {
-            // Nobody says yes, so nothing runs: the choice is what counts here.
+        for LabelledRequest { tool, text, .. } in requests {
+            // No approval is given, so nothing runs: the choice is what counts here.
             let turn = ask(&lango, text).turn().await;
             let found = reached(&turn, &format!("mcp_{server}_{tool}"));
-            if found > Reached::Chosen {
+            if found > ChoiceOutcome::Chosen {
                 println!(
                     "{found:?} {server}/{tool}: {text}\n    {:?} {}",
                     calls(&turn),
@@ -81,7 +81,7 @@ async fn most_requests_reach_tools_that_it_was_not_trained_on() {
     }
     println!("{counts:?} of {}", requests.len());
     let count = |reached| counts.get(&reached).copied().unwrap_or_default();
-    let right = count(Reached::Called) + count(Reached::Chosen);
+    let right = count(ChoiceOutcome::Called) + count(ChoiceOutcome::Chosen);
     assert!(requests.len() >= 40);
     assert!(right * 10 >= requests.len() * 7, "{right} of {}", requests.len());
 }

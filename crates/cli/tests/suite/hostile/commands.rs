@@ -5,7 +5,7 @@ use lango_protocol::CallStatus;
 use crate::approvals::{question, run_once};
 use crate::fixture::{Lango, TO_OPERATOR};
 
-/// Whether a command runs where only these are allowed, with nobody to ask.
+/// Returns whether a command runs where only these are allowed, with no user to ask.
 async fn runs(allowed: &[&[&str]], command: &str) -> bool {
     let lango = Lango::playing(&[TO_OPERATOR, &run_once(command)]).await;
     for words in allowed {

@@ -1,6 +1,6 @@
 //! Models that say whatever an attacker wants, and providers that break. Whatever they do: the
 //! journal is valid, the user gets words, the exit code says what happened, and nothing has an
-//! effect that nobody allowed. The fixture checks the first two for every turn.
+//! effect that was not allowed. The fixture checks the first two for every turn.
 
 mod arguments;
 mod circles;

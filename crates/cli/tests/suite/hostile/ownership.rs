@@ -39,7 +39,7 @@ results = 0
 call = [{ name = "exec_shell", arguments = { command = "touch owned" } }]
 [[reply]]
 agent = "planner"
-say = "1. Somebody else runs it."
+say = "1. Another agent runs it."
 "#;
     let lango = Lango::playing(&[script]).await;
     let turn = lango.ask("plan it").with(&["--approve", "all"]).turn().await;
@@ -87,7 +87,7 @@ async fn no_other_spelling_of_a_tool_runs_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_specialist_cannot_hand_over() {
+async fn a_specialist_cannot_delegate() {
     let script = r#"
 [[reply]]
 agent = "operator"
@@ -117,7 +117,7 @@ async fn invented_empty_and_look_alike_agents_are_refused() {
          {{ name = \"transfer_to_agent\", raw = '{{\"agent_name\": 7}}' }},\n\
          {{ name = \"transfer_to_agent\", raw = 'operator' }},\n\
          {{ name = \"transfer_to_agent\", raw = '' }},\n]\n\
-         [[reply]]\nsay = \"Nobody is there.\"\n"
+         [[reply]]\nsay = \"No agent is there.\"\n"
     );
     let lango = Lango::playing(&[&script]).await;
     let turn = lango.ask("do it").turn().await;

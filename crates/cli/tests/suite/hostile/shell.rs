@@ -59,7 +59,7 @@ agent = "operator"
 say = "I tried."
 "#
     );
-    // Not in /tmp: commands have one of their own, where they can write what nobody reads.
+    // Not in /tmp: commands have one of their own, where they can write without effect.
     let lango = Lango::playing_within(Path::new("/var/tmp"), &[&script]).await;
     // A home with something to take and something to change.
     lango.file("user/.ssh/id_ed25519", "canary-key\n");

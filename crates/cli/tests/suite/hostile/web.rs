@@ -1,5 +1,5 @@
 //! Addresses that no model, page or server may make the browser reach. Everything is approved:
-//! what is refused here is refused by the way out itself.
+//! what is refused here is refused by the outbound network policy itself.
 
 use lango_protocol::CallStatus;
 

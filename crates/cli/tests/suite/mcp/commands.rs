@@ -21,7 +21,7 @@ async fn a_server_is_added_looked_at_and_removed() {
         "--",
         "python3",
         &script,
-        "--manner",
+        "--mode",
         "plain",
     ];
     let added = lango.command(&add).run().await;

@@ -18,12 +18,12 @@ async fn beside_a_good_one(bad: &str, call: (&str, &str)) -> Turn {
     turn
 }
 
-async fn failing(manner: &[&str], more: &str, reason: &str) {
-    let bad = hostile("bad", manner, more);
+async fn failing(mode: &[&str], more: &str, reason: &str) {
+    let bad = hostile("bad", mode, more);
     let turn = beside_a_good_one(&bad, ("mcp_bad_greet", "{}")).await;
     let results = turn.results();
-    assert_eq!(results[0].1, CallStatus::Error, "{manner:?}: {results:?}");
-    assert!(results[0].2.contains(reason), "{manner:?}: {results:?}");
+    assert_eq!(results[0].1, CallStatus::Error, "{mode:?}: {results:?}");
+    assert!(results[0].2.contains(reason), "{mode:?}: {results:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -45,20 +45,19 @@ async fn a_server_that_floods_is_left_alone_afterwards() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_over_http() {
-    for (manner, reason) in [("flood", ""), ("huge", ""), ("silence", "did not answer within 1 s")]
-    {
-        let listening = Listening::hostile(&[manner]).await;
+    for (mode, reason) in [("flood", ""), ("huge", ""), ("silence", "did not answer within 1 s")] {
+        let listening = Listening::hostile(&[mode]).await;
         let bad = listening.entry("bad", "tool_timeout_sec = 1");
         let turn = beside_a_good_one(&bad, ("mcp_bad_greet", "{}")).await;
         let results = turn.results();
-        assert_eq!(results[0].1, CallStatus::Error, "{manner}: {results:?}");
-        assert!(results[0].2.contains(reason), "{manner}: {results:?}");
+        assert_eq!(results[0].1, CallStatus::Error, "{mode}: {results:?}");
+        assert!(results[0].2.contains(reason), "{mode}: {results:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn trouble_at_the_start_leaves_the_server_out_and_the_rest_works() {
-    for (manner, more, reason) in [
+async fn a_failure_at_the_start_leaves_the_server_out_and_the_rest_works() {
+    for (mode, more, reason) in [
         (
             &["slow-start", "--seconds", "60"][..],
             "startup_timeout_sec = 1",
@@ -69,13 +68,13 @@ async fn trouble_at_the_start_leaves_the_server_out_and_the_rest_works() {
         (&["silence", "--at", "list"], "startup_timeout_sec = 1", "bad"),
         (&["crash", "--at", "initialize"], "", "code 3"),
     ] {
-        let bad = hostile("bad", manner, more);
+        let bad = hostile("bad", mode, more);
         let config = bad + &hostile("good", &["plain"], "");
         let lango = lango_with(&config, &[("mcp_good_greet", "{}")]).await;
         let ran = lango.command(&["run", "greet", "--approve", "all"]).run().await;
-        assert!(ran.code == 0 && ran.stdout.contains("hello"), "{manner:?}: {ran:?}");
-        assert!(ran.stderr.contains("the MCP server bad"), "{manner:?}: {ran:?}");
-        assert!(ran.stderr.contains(reason), "{manner:?}: {ran:?}");
+        assert!(ran.code == 0 && ran.stdout.contains("hello"), "{mode:?}: {ran:?}");
+        assert!(ran.stderr.contains("the MCP server bad"), "{mode:?}: {ran:?}");
+        assert!(ran.stderr.contains(reason), "{mode:?}: {ran:?}");
     }
 }
 
@@ -90,7 +89,7 @@ async fn garbage_between_messages_is_skipped_and_escapes_do_not_get_through() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn f5_nobody_is_asked_for_a_secret_and_the_model_is_not_lent() {
+async fn f5_no_user_is_asked_for_a_secret_and_the_model_is_not_lent() {
     let turn =
         beside_a_good_one(&hostile("bad", &["elicit-secret"], ""), ("mcp_bad_connect", "{}")).await;
     let text = turn.results()[0].2.to_owned();
@@ -116,11 +115,11 @@ async fn f5_nobody_is_asked_for_a_secret_and_the_model_is_not_lent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn names_and_descriptions_of_all_kinds_are_bounded() {
-    for manner in ["names", "description-attack"] {
-        let config = hostile("bad", &[manner], "") + &hostile("good", &["plain"], "");
+    for mode in ["names", "description-attack"] {
+        let config = hostile("bad", &[mode], "") + &hostile("good", &["plain"], "");
         let lango = lango_with(&config, &[("mcp_good_greet", "{}")]).await;
         let turn = lango.ask("greet").with(&["--approve", "all"]).turn().await;
-        assert_eq!(turn.results_with(CallStatus::Ok), 1, "{manner}: {:?}", turn.results());
+        assert_eq!(turn.results_with(CallStatus::Ok), 1, "{mode}: {:?}", turn.results());
         let tools = lango.command(&["tools", "list", "--json"]).run().await.stdout;
         let names: Vec<String> = serde_json::from_str::<Vec<serde_json::Value>>(&tools)
             .unwrap()
@@ -164,7 +163,7 @@ async fn many_tools_become_two_and_every_check_holds_behind_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn c5_a_server_cannot_send_us_elsewhere() {
+async fn c5_a_server_cannot_redirect_to_another_host() {
     let other = Site::with(vec![("/mcp", page("never"))]).await;
     let site = Site::with(vec![("/mcp", redirect(&other.url("/mcp")))]).await;
     let config = format!(

@@ -19,8 +19,8 @@ async fn f8_a_crash_in_the_middle_of_a_call_is_told_and_the_next_call_works() {
     let state = "state";
     let lango = lango_with("", &[("mcp_frail_greet", "{}"), ("mcp_frail_greet", "{}")]).await;
     let file = lango.workspace().join(state).display().to_string();
-    let manner = ["crash", "--state", &file, "--times", "1"];
-    super::peer::configure(&lango, &hostile("frail", &manner, "writable = [\".\"]"));
+    let mode = ["crash", "--state", &file, "--times", "1"];
+    super::peer::configure(&lango, &hostile("frail", &mode, "writable = [\".\"]"));
     let turn = lango.ask("greet").with(&["--approve", "all"]).turn().await;
     let results = turn.results();
     assert_eq!(results[0].1, CallStatus::Error, "{results:?}");
@@ -50,8 +50,8 @@ async fn a_stopped_turn_tells_the_server_and_ends_it() {
     let lango = lango_with("", &[("mcp_slow_greet", "{}")]).await;
     let log = lango.workspace().join(format!("log-{}", std::process::id()));
     let name = log.display().to_string();
-    let manner = ["stall", "--log", &name];
-    super::peer::configure(&lango, &hostile("slow", &manner, "writable = [\".\"]"));
+    let mode = ["stall", "--log", &name];
+    super::peer::configure(&lango, &hostile("slow", &mode, "writable = [\".\"]"));
     let running = lango.ask("greet").with(&["--approve", "all"]).start();
     let logged = || std::fs::read_to_string(&log).unwrap_or_default();
     until("the call", || logged().contains("tools/call")).await;
@@ -79,9 +79,9 @@ async fn no_server_outlives_a_killed_lango() {
         let lango = lango_with("", &[("mcp_slow_greet", "{}")]).await;
         let log = lango.workspace().join(format!("log-{}-{confined}", std::process::id()));
         let name = log.display().to_string();
-        let manner = ["stall", "--log", &name];
+        let mode = ["stall", "--log", &name];
         let more = format!("writable = [\".\"]\nsandbox = {confined}");
-        super::peer::configure(&lango, &hostile("slow", &manner, &more));
+        super::peer::configure(&lango, &hostile("slow", &mode, &more));
         let running = lango.ask("greet").with(&["--approve", "all"]).start();
         let logged = || std::fs::read_to_string(&log).unwrap_or_default();
         until("the call", || logged().contains("tools/call")).await;

@@ -10,13 +10,13 @@ use super::peer::{Listening, hostile, lango_with};
 use crate::fixture::Lango;
 
 /// What a login printed, and its exit code.
-struct Ended {
+struct LoginResult {
     code: i32,
     said: String,
 }
 
-/// `lango mcp login`, with somebody who opens what it says and follows where that leads.
-async fn login(lango: &Lango) -> Ended {
+/// Runs `lango mcp login` with a user who opens the address that it prints and follows redirects.
+async fn login(lango: &Lango) -> LoginResult {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lango"))
         .args(["mcp", "login", "guarded"])
         .current_dir(lango.workspace())
@@ -43,7 +43,7 @@ async fn login(lango: &Lango) -> Ended {
     }
     let output = child.wait_with_output().await.unwrap();
     said += &String::from_utf8_lossy(&output.stderr);
-    Ended { code: output.status.code().unwrap(), said }
+    LoginResult { code: output.status.code().unwrap(), said }
 }
 
 /// Asks for an address without `http://`; where the answer leads to.
@@ -62,7 +62,7 @@ async fn get(address: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_signed_in_is_known_and_the_token_is_nobody_elses() {
+async fn a_user_who_signed_in_is_known_and_the_token_is_private() {
     let listening = Listening::hostile(&["oauth"]).await;
     let config = listening.entry("guarded", "");
     let lango = lango_with(&config, &[("mcp_guarded_greet", "{}")]).await;
@@ -89,30 +89,29 @@ async fn whoever_signed_in_is_known_and_the_token_is_nobody_elses() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f7_what_does_not_belong_together_ends_the_login() {
-    for manner in [
+    for mode in [
         "oauth-wrong-issuer",
         "oauth-resource-mismatch",
         "oauth-no-pkce",
         "oauth-wrong-iss",
         "oauth-wrong-state",
     ] {
-        let listening = Listening::hostile(&[manner]).await;
+        let listening = Listening::hostile(&[mode]).await;
         let lango = lango_with(&listening.entry("guarded", ""), &[]).await;
         let ended = login(&lango).await;
-        assert!(ended.code != 0 && !ended.said.contains("Signed in"), "{manner}: {}", ended.said);
+        assert!(ended.code != 0 && !ended.said.contains("Signed in"), "{mode}: {}", ended.said);
         assert!(ended.said.contains("signing in to the MCP server guarded"), "{}", ended.said);
-        assert!(!lango.home().join("mcp/guarded.json").exists(), "{manner}");
+        assert!(!lango.home().join("mcp/guarded.json").exists(), "{mode}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f7_nothing_is_asked_at_private_addresses() {
-    for manner in ["oauth-metadata-redirect", "oauth-server-elsewhere", "oauth-endpoint-elsewhere"]
-    {
-        let listening = Listening::hostile(&[manner, "--to", "http://169.254.169.254"]).await;
+    for mode in ["oauth-metadata-redirect", "oauth-foreign-server", "oauth-foreign-endpoint"] {
+        let listening = Listening::hostile(&[mode, "--to", "http://169.254.169.254"]).await;
         let lango = lango_with(&listening.entry("guarded", ""), &[]).await;
         let ended = login(&lango).await;
-        assert!(ended.code != 0 && !ended.said.contains("Signed in"), "{manner}: {}", ended.said);
+        assert!(ended.code != 0 && !ended.said.contains("Signed in"), "{mode}: {}", ended.said);
     }
 }
 
@@ -123,7 +122,7 @@ async fn a_server_that_wants_a_login_says_so_and_the_rest_works() {
     let lango = lango_with(&config, &[("mcp_good_greet", "{}")]).await;
     let ran = lango.command(&["run", "greet", "--approve", "all"]).run().await;
     assert!(ran.code == 0 && ran.stderr.contains("lango mcp login guarded"), "{ran:?}");
-    // With a token in the environment nobody has to sign in.
+    // With a token in the environment no sign-in is needed.
     let config = listening.entry("guarded", "bearer_token_env_var = \"HUB\"");
     let lango = lango_with(&config, &[("mcp_guarded_greet", "{}")]).await;
     let turn = lango

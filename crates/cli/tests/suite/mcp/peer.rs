@@ -11,7 +11,7 @@ use crate::fixture::{Lango, TO_OPERATOR, calling};
 /// The directory that `cargo xtask peers` fills.
 pub(crate) fn peers() -> PathBuf {
     let place = std::env::var_os("LANGO_PEERS").expect(
-        "LANGO_PEERS is not set, so nobody would be talked to. `cargo xtask peers` installs what is \
+        "LANGO_PEERS is not set, so there are no peers. `cargo xtask peers` installs what is \
          needed and prints the directory",
     );
     PathBuf::from(place)
@@ -54,10 +54,10 @@ pub(crate) fn on_node(name: &str, program_name: &str, arguments: &[&str], more: 
 }
 
 /// A server that misbehaves.
-pub(crate) fn hostile(name: &str, manner: &[&str], more: &str) -> String {
+pub(crate) fn hostile(name: &str, mode: &[&str], more: &str) -> String {
     let directory = hostile_directory().display().to_string();
     let script = format!("{directory}/hostile_mcp.py");
-    let command = [&["python3", script.as_str(), "--manner"], manner].concat();
+    let command = [&["python3", script.as_str(), "--mode"], mode].concat();
     program(name, &command, &format!("cwd = {}\n{more}", quoted(&[&directory])))
 }
 
@@ -99,15 +99,15 @@ impl Listening {
                 break port.trim().parse().unwrap();
             }
         };
-        // Whoever prints more must not wait for us.
+        // A peer that prints more must not wait for us.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Self { _child: child, port }
     }
 
     /// A hostile server at an address.
-    pub(super) async fn hostile(manner: &[&str]) -> Self {
+    pub(super) async fn hostile(mode: &[&str]) -> Self {
         let script = hostile_directory().join("hostile_mcp.py").display().to_string();
-        let arguments = [&[script.as_str(), "--http", "0", "--manner"], manner].concat();
+        let arguments = [&[script.as_str(), "--http", "0", "--mode"], mode].concat();
         Self::start("python3", &arguments).await
     }
 

@@ -37,7 +37,7 @@ async fn f1_a_tool_that_changes_is_frozen_until_a_person_looks() {
     // It is not offered any more, and the user is told.
     let shown = lango.command(&["tools", "list"]).run().await;
     assert!(!shown.stdout.contains("mcp_sky_weather"), "{}", shown.stdout);
-    // As after an update, it is the same from the start now, once somebody agreed.
+    // As after an update, it is the same from the start now, once a user agreed.
     configure(&lango, &hostile("sky", &["rug-pull", "--changed"], ""));
     let approved = lango.command(&["mcp", "approve", "sky", "--yes"]).run().await;
     assert_eq!(approved.code, 0, "{approved:?}");
@@ -60,7 +60,7 @@ async fn f1_an_update_between_two_runs_is_seen_before_anything_is_sent() {
     assert_eq!(lango.command(&["mcp", "test", "sky"]).run().await.code, 0);
     let greet = calling("operator", &[("mcp_sky_greet", "{}")]);
     let lango = lango.now_playing(&[TO_OPERATOR, &greet]).await;
-    // Another server under the same name: it lacks the tool, and has one that nobody agreed to.
+    // Another server under the same name: it lacks the tool, and has one that no user agreed to.
     let other = hostile("sky", &["rug-pull", "--log", &logged], "writable = [\".\"]");
     configure(&lango, &other);
     std::fs::remove_file(&log).unwrap();
@@ -75,7 +75,7 @@ async fn f1_an_update_between_two_runs_is_seen_before_anything_is_sent() {
 fn project(lango: &Lango, mark: &str) {
     let directory = hostile_directory();
     let script = directory.join("hostile_mcp.py");
-    let start = format!("touch {mark}; exec python3 {} --manner plain", script.display());
+    let start = format!("touch {mark}; exec python3 {} --mode plain", script.display());
     let entry = serde_json::json!({ "mcpServers": { "theirs": {
         "command": "sh", "args": ["-c", start], "cwd": directory,
     } } });

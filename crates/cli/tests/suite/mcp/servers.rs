@@ -176,7 +176,7 @@ async fn every_call_is_asked_about_whatever_the_server_says_about_its_tools() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_of_a_server_reaches_the_person_at_the_terminal_and_nobody_else() {
+async fn a_question_of_a_server_reaches_only_the_person_at_the_terminal() {
     let config = on_node("all", "mcp-server-everything", &[], "") + "[mcp]\nfoldBytes = 100000\n";
     let lango = lango_with(&config, &[("mcp_all_trigger-elicitation-request", "{}")]).await;
     // The call, the question, a name; whatever else is asked has a default or is left out.

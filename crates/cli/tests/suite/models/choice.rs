@@ -4,7 +4,7 @@ use lango_model::Wire;
 use lango_scripted::{Script, ScriptedServer};
 
 use crate::fixture::{Lango, TO_OPERATOR};
-use crate::invocation::Finished;
+use crate::invocation::CommandOutput;
 
 const HELLO: &str = "[[reply]]\nsay = \"Hello.\"\n";
 
@@ -72,7 +72,7 @@ async fn the_key_in_the_environment_picks_provider_model_and_header() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_model_named_the_usual_one_of_the_provider_is_asked() {
-    // The address is the provider's own, so nobody answers here; the first line says who is asked.
+    // The address is the provider's own, so it is not reached; the first line says who is asked.
     for (variable, model) in [
         ("ANTHROPIC_API_KEY", "anthropic/claude-sonnet-5-5"),
         ("OPENAI_API_KEY", "openai/gpt-5-mini"),
@@ -102,7 +102,7 @@ async fn of_several_keys_the_first_counts_and_a_name_finds_its_provider() {
             .set("HTTPS_PROXY", "http://127.0.0.1:1")
             .set("LANGO_RETRY_TRIES", "1")
     };
-    let begins = |finished: &Finished, words: &str| {
+    let begins = |finished: &CommandOutput, words: &str| {
         assert!(finished.stderr.starts_with(words), "{}", finished.stderr);
     };
     begins(&run(&[]).run().await, "openai/gpt-5-mini (OPENAI_API_KEY)");
@@ -215,11 +215,11 @@ async fn headers_come_from_the_file_or_the_environment_and_a_query_stays_at_the_
 #[tokio::test(flavor = "multi_thread")]
 async fn settings_for_an_agent_that_does_not_exist_are_refused() {
     let lango = Lango::playing(&[HELLO]).await;
-    std::fs::write(lango.config_file(), "[agents.nobody]\ntemperature = 0.2\n").unwrap();
+    std::fs::write(lango.config_file(), "[agents.unknown]\ntemperature = 0.2\n").unwrap();
     let run = lango.command(&["run", "hello"]).run().await;
     assert_eq!(run.code, 2);
     assert!(
-        run.stderr.contains("agents.nobody") && run.stderr.contains("operator"),
+        run.stderr.contains("agents.unknown") && run.stderr.contains("operator"),
         "{}",
         run.stderr
     );

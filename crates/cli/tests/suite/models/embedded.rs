@@ -24,14 +24,14 @@ async fn with_nothing_set_up_it_answers_and_says_so() {
     assert!(chat.stdout.contains("Hello"), "{chat:?}");
     for said in [&run.stderr, &chat.stderr] {
         assert_eq!(said.matches("the small embedded model").count(), 1, "{said}");
-        // Nobody looked, so nobody knows.
+        // No server was looked for, so none is known.
         assert!(said.contains("model.discover is false"), "{said}");
     }
     assert!(lango.received().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_says_that_it_answers_where_nobody_named_it() {
+async fn a_server_says_that_it_answers_where_it_was_not_named() {
     let lango = Lango::silent().await;
     let serve = |more: &[&str]| {
         lango.bare(&["serve", "--port", "0", "--no-auth"]).with(more).start_until("Ctrl-C ends it")
@@ -47,7 +47,7 @@ async fn a_server_says_that_it_answers_where_nobody_named_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_is_named_wherever_a_model_is() {
-    let lango = Lango::playing(&["[[reply]]\nsay = \"From elsewhere.\"\n"]).await;
+    let lango = Lango::playing(&["[[reply]]\nsay = \"From a server.\"\n"]).await;
     for (key, why) in [("NAME", "model.name"), ("PROVIDER", "model.provider")] {
         let variable = format!("LANGO_MODEL_{key}");
         let run = |more: &[&str]| {
@@ -58,16 +58,16 @@ async fn it_is_named_wherever_a_model_is() {
         assert!(own.stderr.starts_with(&format!("embedded ({why})")), "{}", own.stderr);
         assert!(lango.received().is_empty(), "{key}");
     }
-    // It has no server, so another name is one of somebody else.
+    // It has no server, so another name belongs to another provider.
     let run = lango.command(&["run", "hello", "--model", "large"]);
     let run = run.set("LANGO_MODEL_PROVIDER", "embedded").run().await;
-    assert_eq!((run.code, run.stdout.as_str()), (0, "From elsewhere.\n"), "{run:?}");
+    assert_eq!((run.code, run.stdout.as_str()), (0, "From a server.\n"), "{run:?}");
     assert!(run.stderr.starts_with("openai/large (--model, OPENAI_BASE_URL)"), "{}", run.stderr);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn there_is_no_other_in_the_box_and_no_server_of_that_name() {
-    let lango = Lango::playing(&["[[reply]]\nsay = \"From elsewhere.\"\n"]).await;
+async fn there_is_one_embedded_model_and_no_server_of_that_name() {
+    let lango = Lango::playing(&["[[reply]]\nsay = \"From a server.\"\n"]).await;
     let hello = || lango.command(&["run", "hello"]);
     let refused = [
         hello().with(&["--model", "embedded/large"]),
@@ -88,7 +88,7 @@ async fn there_is_no_other_in_the_box_and_no_server_of_that_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_it_decides_is_not_recorded_and_nobody_is_told_otherwise() {
+async fn what_it_decides_is_not_recorded_and_no_message_says_otherwise() {
     let lango = Lango::playing(&[TO_OPERATOR, "[[reply]]\nsay = \"Done.\"\n"]).await;
     let tape = text_of(&lango.path("tape.jsonl"));
     let record = ["--record", tape.as_str()];

@@ -25,7 +25,7 @@ fn share(figures: &Value, name: &str) -> (u64, u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_model_in_the_box_is_measured_with_tools_that_are_not_here() {
+async fn the_embedded_model_is_measured_with_tools_that_are_not_here() {
     let lango = Lango::silent().await;
     let file = lango.file("requests.jsonl", REQUESTS);
     let eval = |more: &[&str]| lango.bare(&["eval", "calls", &file]).with(more);
@@ -167,7 +167,7 @@ async fn the_fast_path_is_counted_where_it_is_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bad_line_is_named_and_nobody_is_asked() {
+async fn a_bad_line_is_named_and_no_model_is_asked() {
     let lango = Lango::playing(&[SCRIPT]).await;
     let good = REQUESTS.trim();
     for (line, words) in [

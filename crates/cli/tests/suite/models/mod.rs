@@ -3,10 +3,10 @@
 mod choice;
 mod context;
 mod embedded;
+mod failures;
 mod measured;
 mod prefix;
 mod recording;
 mod reports;
 mod tls;
-mod trouble;
 mod wires;

@@ -85,13 +85,13 @@ async fn models_are_listed_from_every_kind_of_server() {
     for words in ["ANTHROPIC_API_KEY", "OPENAI_BASE_URL=", "ollama serve", "model.provider"] {
         assert!(help.contains(words), "{words}: {help}");
     }
-    let nobody = lango.bare(&["models", "list", "ollama"]).set("OLLAMA_HOST", "127.0.0.1:1");
-    let nobody = nobody.run().await;
-    assert_eq!(nobody.code, 4);
+    let unreachable = lango.bare(&["models", "list", "ollama"]).set("OLLAMA_HOST", "127.0.0.1:1");
+    let unreachable = unreachable.run().await;
+    assert_eq!(unreachable.code, 4);
     assert!(
-        nobody.stderr.contains("cannot be reached at http://127.0.0.1:1/"),
+        unreachable.stderr.contains("cannot be reached at http://127.0.0.1:1/"),
         "{}",
-        nobody.stderr
+        unreachable.stderr
     );
 }
 

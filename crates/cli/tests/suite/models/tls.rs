@@ -89,7 +89,7 @@ async fn a_provider_with_a_trusted_certificate_is_reached_on_every_wire() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_certificate_that_nobody_trusts_is_refused_and_nothing_is_sent() {
+async fn a_certificate_that_is_not_trusted_is_refused_and_nothing_is_sent() {
     let lango = Lango::playing(&[WORK]).await;
     let behind = lango.base_url(Wire::Ollama).replace("http://", "");
     let (front, other) = (front(&behind).await, front(&behind).await);

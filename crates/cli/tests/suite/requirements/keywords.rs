@@ -99,8 +99,8 @@ async fn keywords_lead_to(agent: &str, tools: &[&str], tool: &str, text: &str, w
     let keywords = line.unwrap().split("Keywords: ").nth(1).unwrap().split('.').next().unwrap();
     for word in words {
         assert!(keywords.split(", ").any(|keyword| keyword == *word), "{word}: {keywords}");
-        let elsewhere = requests[0].system().lines().filter(|line| line.starts_with("- "));
-        let others = elsewhere.filter(|other| Some(*other) != line);
+        let entries = requests[0].system().lines().filter(|line| line.starts_with("- "));
+        let others = entries.filter(|other| Some(*other) != line);
         for other in others.filter_map(|other| other.split("Keywords: ").nth(1)) {
             let theirs = other.split('.').next().unwrap();
             assert!(!theirs.split(", ").any(|keyword| keyword == *word), "{word}: {other}");

@@ -83,7 +83,7 @@ say = "Nothing is known about it."
     let first = lango.ask("what is the address of the staging server?").turn().await;
     assert_eq!(first.code, 0);
 
-    // Another conversation: the question is in the librarian's context, and in nobody else's.
+    // Another conversation: the question is in the librarian's context, and in no other agent's.
     let second = lango.ask("list what you know about our servers").turn().await;
     assert_eq!(second.code, 0);
     let requests = lango.requests();

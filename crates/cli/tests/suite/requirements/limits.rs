@@ -2,7 +2,7 @@
 
 use crate::fixture::Lango;
 
-/// Hands over as long as it is offered.
+/// Delegates as long as it is offered.
 const KEEN: &str = r#"
 [[reply]]
 agent = "lango-orchestrator"
@@ -18,7 +18,7 @@ say = "That is what we have."
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn r15_after_the_limit_the_hand_over_is_not_offered_and_the_orchestrator_answers() {
+async fn r15_after_the_limit_the_transfer_is_not_offered_and_the_orchestrator_answers() {
     let lango = Lango::playing(&[KEEN]).await;
     let turn = lango.ask("count").small_team().with(&["--max-rounds", "2"]).turn().await;
     assert_eq!((turn.code, turn.author()), (0, "lango-orchestrator"));

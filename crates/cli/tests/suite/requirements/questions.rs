@@ -19,7 +19,7 @@ async fn a_question_ends_the_turn_and_is_told_apart_from_an_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_for_somebody_who_asked_for_the_result_goes_through_them() {
+async fn a_question_for_an_agent_that_asked_for_the_result_goes_through_it() {
     let script = r#"
 [[reply]]
 agent = "lango-orchestrator"

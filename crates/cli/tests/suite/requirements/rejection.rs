@@ -50,7 +50,7 @@ call = [{ name = "transfer_to_agent", arguments = { agent_name = "operator", tas
 [[reply]]
 agent = "lango-orchestrator"
 result = "Valid names: navigator, planner"
-say = "Nobody of us does that."
+say = "None of us does that."
 "#;
     let lango = Lango::playing(&[TO_OPERATOR, OPERATOR_REJECTS, again]).await;
     let turn = lango.ask("make a plan").small_team().turn().await;

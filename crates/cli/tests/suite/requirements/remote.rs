@@ -3,7 +3,7 @@
 use crate::a2a::{Kind, Peer, absences, closed_port};
 use crate::fixture::Lango;
 
-const HAND_OVERS: &str = r#"
+const TRANSFERS: &str = r#"
 [[reply]]
 agent = "lango-orchestrator"
 user = "python"
@@ -32,7 +32,7 @@ fn configure(lango: &Lango, agents: &[(&str, String)]) {
 async fn r07_remote_agents_are_loaded_appended_and_reached() {
     let (python, node) =
         (Peer::start(Kind::PythonRpc, &[]).await, Peer::start(Kind::NodeThree, &[]).await);
-    let lango = Lango::playing(&[HAND_OVERS]).await;
+    let lango = Lango::playing(&[TRANSFERS]).await;
     configure(&lango, &[("snake", python.url()), ("rhino", node.url())]);
     for topology in ["standard", "compact"] {
         for (message, author, answer) in [
@@ -67,9 +67,9 @@ async fn r07_remote_agents_are_loaded_appended_and_reached() {
 #[tokio::test]
 async fn r07_a_remote_agent_that_cannot_be_loaded_is_skipped_with_one_warning() {
     let python = Peer::start(Kind::PythonRpc, &[]).await;
-    let lango = Lango::playing(&[HAND_OVERS]).await;
-    let nobody = format!("http://127.0.0.1:{}", closed_port());
-    configure(&lango, &[("rhino", nobody), ("snake", python.url())]);
+    let lango = Lango::playing(&[TRANSFERS]).await;
+    let unreachable = format!("http://127.0.0.1:{}", closed_port());
+    configure(&lango, &[("rhino", unreachable), ("snake", python.url())]);
     for topology in ["standard", "compact"] {
         let turn = lango.ask("Ask Python.").with(&["--topology", topology]).turn().await;
         assert_eq!((turn.code, turn.answer()), (0, "from Python"), "{topology}");

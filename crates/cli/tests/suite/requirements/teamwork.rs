@@ -5,7 +5,7 @@ use lango_protocol::{CallStatus, EventBody};
 use crate::fixture::{Lango, TO_OPERATOR};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_hand_overs_in_one_reply_work_side_by_side_and_the_orchestrator_speaks_last() {
+async fn two_transfers_in_one_reply_work_side_by_side_and_the_orchestrator_speaks_last() {
     let script = r#"
 [[reply]]
 agent = "lango-orchestrator"

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{ECHO, Server};
 use crate::fixture::Lango;
 
-/// A path of each door, and one of its requests.
+/// A path of each endpoint, and one of its requests.
 const ENDPOINTS: [(&str, &str); 4] = [
     ("POST", "/v1/chat/completions"),
     ("POST", "/mcp"),
@@ -68,7 +68,7 @@ fn assert_nowhere(directory: &Path, needle: &[u8]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d4_a_token_that_is_there_and_wrong_is_no_token_at_any_door() {
+async fn d4_a_token_that_is_there_and_wrong_is_no_token_at_any_endpoint() {
     let lango = Lango::playing(&[ECHO]).await;
     let server = Server::start(&lango, &[]).await;
     // Each is a guess, so not too many of them.

@@ -1,4 +1,5 @@
-//! Other agents' programs at the A2A door: clients made with the protocol's own kits, and another Lango.
+//! Tests the A2A endpoint with other programs: clients made with the protocol's own kits, and
+//! another Lango.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +44,7 @@ agent = "planner"
 say = "The plan is made."
 "#;
 
-/// A client of somebody else.
+/// A third-party client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kit {
     Python(&'static str),
@@ -233,7 +234,7 @@ async fn every_kit_goes_on_after_a_cut_and_is_notified() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d11_a_task_is_nobody_elses() {
+async fn d11_a_task_belongs_to_one_caller() {
     let lango = Lango::playing(&[TEAM]).await;
     let server = Server::started(lango.command(&["serve", "--port", "0"]).small_team()).await;
     let other = add_caller(&lango, &["other"]).await;
@@ -291,7 +292,7 @@ async fn two_langos_work_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_trace_goes_through_the_team_to_agents_elsewhere() {
+async fn a_trace_goes_through_the_team_to_remote_agents() {
     let peer = Peer::start(Kind::PythonRpc, &[]).await;
     let script = "[[reply]]\nagent = \"lango-orchestrator\"\nresults = 0\n\
                   call = [{ name = \"transfer_to_agent\", arguments = { agent_name = \"weather\", \

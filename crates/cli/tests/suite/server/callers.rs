@@ -35,12 +35,12 @@ async fn d12_a_caller_reaches_the_agents_that_were_exposed_to_it_and_no_others()
     let card = server.request("GET", "/.well-known/agent-card.json").send().await;
     assert!(card.body.contains("librarian") && !card.body.contains("operator"), "{}", card.body);
 
-    let unknown = lango.command(&["serve", "--expose", "nobody"]).run().await;
+    let unknown = lango.command(&["serve", "--expose", "unknown"]).run().await;
     assert!(unknown.code == 2 && unknown.stderr.contains("librarian"), "{unknown:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_caller_comes_through_its_doors_and_is_out_at_once_when_it_is_removed() {
+async fn a_caller_may_use_its_endpoints_and_is_out_at_once_when_it_is_removed() {
     let lango = Lango::playing(&[ECHO]).await;
     let token = add_caller(&lango, &["ide", "--endpoints", "mcp"]).await;
     let server = Server::start(&lango, &[]).await;

@@ -90,7 +90,7 @@ async fn what_a_client_says_about_how_to_answer_is_told_when_it_is_new() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d10_a_session_is_named_by_whom_it_belongs_to_and_nobody_else() {
+async fn d10_a_session_is_named_only_by_whom_it_belongs_to() {
     let lango = Lango::playing(&[MEMORY]).await;
     let (one, other) = (add_caller(&lango, &["one"]).await, add_caller(&lango, &["other"]).await);
     let own = lango.command(&["run", "--session", "mine", "the first"]).run().await;
@@ -104,7 +104,7 @@ async fn d10_a_session_is_named_by_whom_it_belongs_to_and_nobody_else() {
     let metadata = json!({ "model": "lango", "messages": [user("the first")],
                            "metadata": { "session": session } });
     assert_eq!(ask(&one).json(&metadata).send().await.session(), session);
-    // Somebody else's, the owner's, one that is not there, one that cannot be: all the same.
+    // Another caller's, the owner's, one that is not there, one that cannot be: all the same.
     let mut refusals = Vec::new();
     for (token, name) in
         [(&other, session.as_str()), (&one, "mine"), (&one, "nowhere"), (&one, "../x")]

@@ -16,7 +16,7 @@ fn streamed(text: &str) -> serde_json::Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_ends_with_its_client_unless_it_was_detached() {
-    let lango = Lango::playing(&[&slow(1500, "Nobody heard it."), ECHO]).await;
+    let lango = Lango::playing(&[&slow(1500, "It was not heard."), ECHO]).await;
     let server = Server::start(&lango, &[]).await;
     let path = "/v1/chat/completions";
     let open =

@@ -7,8 +7,8 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// Longer than any answer takes.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Limits how long a test waits for an answer. It is longer than any answer takes.
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 
 pub(crate) struct Request {
     address: SocketAddr,
@@ -61,7 +61,7 @@ impl Request {
         [head.as_bytes(), &self.body].concat()
     }
 
-    /// Sends it, and gives the connection to whoever wants to read slowly, or not at all.
+    /// Sends it, and returns the connection, to be read slowly or not at all.
     pub(super) async fn begin(self) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         stream.write_all(&self.bytes()).await.unwrap();
@@ -83,7 +83,7 @@ pub(super) async fn read(mut stream: TcpStream) -> Answer {
     let mut bytes = Vec::new();
     let reading = stream.read_to_end(&mut bytes);
     // Reset is an end too, where the server did not want the rest.
-    let _ = tokio::time::timeout(PATIENCE, reading).await.expect("the server hangs");
+    let _ = tokio::time::timeout(ANSWER_TIMEOUT, reading).await.expect("the server hangs");
     Answer::parse(&String::from_utf8_lossy(&bytes))
 }
 
@@ -93,7 +93,7 @@ pub(super) async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
     let mut buffer = [0; 4096];
     while !text.contains(wanted) {
         let reading = stream.read(&mut buffer);
-        let count = tokio::time::timeout(PATIENCE, reading).await.expect("it hangs").unwrap();
+        let count = tokio::time::timeout(ANSWER_TIMEOUT, reading).await.expect("it hangs").unwrap();
         assert!(count > 0, "{wanted:?} did not come: {text}");
         text.push_str(&String::from_utf8_lossy(&buffer[..count]));
     }

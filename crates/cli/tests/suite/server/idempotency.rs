@@ -37,7 +37,7 @@ async fn r21_a_key_that_comes_again_runs_once_and_gets_the_same_answer() {
     let other = keyed(&server, &token, "k1", "another").send().await;
     assert_eq!(other.status, 422, "{other:?}");
     assert_eq!(other.json()["error"]["code"], "idempotency_key_reused");
-    // The key of somebody else is another key.
+    // The same key of another caller is another key.
     let stranger = super::add_caller(&lango, &["stranger"]).await;
     assert_eq!(keyed(&server, &stranger, "k1", "hello").send().await.status, 200);
     assert_eq!(turns(&lango).await.0, 2);

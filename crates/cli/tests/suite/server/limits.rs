@@ -38,14 +38,14 @@ async fn what_is_too_large_is_turned_away_before_it_is_read() {
     let long = json!({ "model": "lango", "messages": [user(&"x".repeat(2 * 1024 * 1024))] });
     let long = server.owner("POST", path).json(&long).send().await;
     assert_eq!(long.json()["error"]["code"], "context_length_exceeded");
-    // Nobody without a token makes it read a body.
+    // A request without a token does not make it read a body.
     let stranger = server.request("POST", path).header("content-length", "9999999999");
     assert_eq!(stranger.send().await.status, 401);
     assert_eq!(server.say("hello").await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn garbage_and_half_requests_cost_nobody_else_anything() {
+async fn garbage_and_half_requests_cost_other_clients_nothing() {
     let lango = Lango::playing(&[ECHO]).await;
     let server = Server::start(&lango, &[]).await;
     let mut held = Vec::new();
@@ -67,7 +67,7 @@ async fn garbage_and_half_requests_cost_nobody_else_anything() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_does_not_read_holds_up_nobody_else() {
+async fn a_client_that_does_not_read_holds_up_no_other_client() {
     let long = "[[reply]]\nuser = \"long\"\nsay = \"0123456789\"\nrepeat = 20000\n";
     let lango = Lango::playing(&[long, ECHO]).await;
     let server = Server::start(&lango, &[]).await;
@@ -78,7 +78,7 @@ async fn a_client_that_does_not_read_holds_up_nobody_else() {
         unread.push(server.owner("POST", path).json(&body).begin().await);
     }
     assert_eq!(server.say("hello").await.status, 200);
-    // Whoever reads after all gets everything.
+    // A client that reads after all gets everything.
     for stream in unread {
         let answer = read(stream).await;
         assert_eq!(answer.streamed().len(), 200_000);

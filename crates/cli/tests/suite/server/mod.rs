@@ -19,7 +19,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::fixture::Lango;
-use crate::invocation::{Finished, Invocation, Running};
+use crate::invocation::{CommandOutput, Invocation, Running};
 use http::{Answer, Request};
 
 /// A server under way.
@@ -47,7 +47,7 @@ impl<'a> Server<'a> {
         Self { running, address, printed, token }
     }
 
-    /// A request of nobody.
+    /// Returns a request without a token.
     pub(super) fn request(&self, method: &str, path: &str) -> Request {
         Request::new(self.address, method, path)
     }
@@ -57,7 +57,7 @@ impl<'a> Server<'a> {
         self.of(&self.token, method, path)
     }
 
-    /// A request of whoever has the token.
+    /// Returns a request of the caller that has the token.
     pub(super) fn of(&self, token: &str, method: &str, path: &str) -> Request {
         self.request(method, path).header("authorization", &format!("Bearer {token}"))
     }
@@ -78,12 +78,12 @@ impl<'a> Server<'a> {
     }
 
     /// Ends it as a service manager does.
-    pub(super) async fn stop(self) -> Finished {
+    pub(super) async fn stop(self) -> CommandOutput {
         self.running.signal(Signal::TERM);
         self.running.finish().await
     }
 
-    pub(super) async fn finish(self) -> Finished {
+    pub(super) async fn finish(self) -> CommandOutput {
         self.running.finish().await
     }
 

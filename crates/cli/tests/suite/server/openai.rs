@@ -24,7 +24,7 @@ async fn an_answer_is_plain_text_with_the_work_in_a_field_of_its_own() {
     assert_eq!(lango_field["outcome"], "done");
     assert_eq!(lango_field["session"], answer.session());
     let steps = [
-        json!({ "type": "handover", "from": "lango-orchestrator", "agent": "operator",
+        json!({ "type": "transfer", "from": "lango-orchestrator", "agent": "operator",
                 "status": "answered" }),
         json!({ "type": "tool", "agent": "operator", "tool": "fs_stat", "status": "ok" }),
     ];
@@ -176,7 +176,7 @@ say = "[REJECT] not mine"
 
 [[reply]]
 agent = "lango-orchestrator"
-say = "Nobody takes it."
+say = "No agent takes it."
 "#;
     let lango = Lango::playing(&[script]).await;
     let server = Server::start(&lango, &[]).await;

@@ -84,8 +84,8 @@ pub(crate) async fn an_unmet_expectation_undoes_the_batch(fixture: Fixture) {
     assert_eq!(count(&database).await, 0);
     let batch = Batch::new().with(insert(1, "old")).with(update().expect_rows(1));
     assert_eq!(database.write(batch).await.unwrap(), [1, 1]);
-    let nobody = Statement::new("DELETE FROM t WHERE k = $1").bind(9_i64);
-    assert_eq!(database.write(nobody.into()).await.unwrap(), [0]);
+    let unmatched = Statement::new("DELETE FROM t WHERE k = $1").bind(9_i64);
+    assert_eq!(database.write(unmatched.into()).await.unwrap(), [0]);
 }
 
 pub(crate) async fn a_failing_batch_does_not_take_others_with_it(fixture: Fixture) {

@@ -96,10 +96,11 @@ pub(crate) async fn an_owner_on_another_machine_keeps_its_lease(fixture: Fixture
     let (journal, database) = fixture.both().await;
     let work = session("work");
     journal.claim(&work, "/w").await.unwrap();
-    let sql = "UPDATE leases SET owner_host = 'elsewhere/boot/pid', owner_pid = 1, owner_start = 7";
+    let sql =
+        "UPDATE leases SET owner_host = 'other-host/boot/pid', owner_pid = 1, owner_start = 7";
     database.write(Statement::new(sql).into()).await.unwrap();
     let refused = journal.claim(&work, "/w").await;
-    assert!(matches!(refused, Err(ClaimError::Busy(owner)) if owner.host == "elsewhere"));
+    assert!(matches!(refused, Err(ClaimError::Busy(owner)) if owner.host == "other-host"));
     expire(&database).await;
     journal.claim(&work, "/w").await.unwrap();
 }

@@ -55,7 +55,7 @@ pub(crate) async fn pages_and_turns(fixture: Fixture) {
     assert_eq!(journal.events(&work, 12, 100).await.unwrap(), []);
     assert_eq!(journal.turn_events(&work, all[4].turn).await.unwrap(), all[3..6]);
     assert_eq!(journal.turn_events(&other, all[4].turn).await.unwrap(), []);
-    assert_eq!(journal.events(&session("nobody"), 0, 5).await.unwrap(), []);
+    assert_eq!(journal.events(&session("unknown"), 0, 5).await.unwrap(), []);
 }
 
 pub(crate) async fn a_conversation_is_what_was_said(fixture: Fixture) {

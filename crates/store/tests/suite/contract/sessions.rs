@@ -30,7 +30,7 @@ pub(crate) async fn a_session_has_the_title_of_its_first_message(fixture: Fixtur
     assert!(before <= found.created_at && found.created_at == empty.created_at);
     assert!(found.updated_at > empty.updated_at);
     // A later claim from another directory does not move the session.
-    journal.claim(&work, "/elsewhere").await.unwrap();
+    journal.claim(&work, "/other").await.unwrap();
     assert_eq!(journal.session(&work).await.unwrap().unwrap().workspace, "/work space");
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct AddNoteArguments {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct AddedNote {
-    /// How many notes there are now.
+    /// The number of notes now.
     total: u64,
 }
 

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn an_encoding_that_cannot_be_told_is_refused_unless_somebody_names_it() {
+    fn an_encoding_that_cannot_be_told_is_refused_unless_it_is_named() {
         let (koi8, _, _) = Encoding::for_label(b"koi8-r").unwrap().encode("съешь ещё этих булок");
         assert_eq!(read(&koi8), Err(Unreadable::Encoding));
         let named = decode(koi8.into_owned(), Some("KOI8-R")).unwrap();

@@ -1,11 +1,11 @@
-// What stands before the test agents.
+// The access check of the test agents.
 
 import { appendFileSync } from 'node:fs';
 
 export const CARD = '/.well-known/agent-card.json';
 
 // Demands the token and writes down the requests.
-export function door({ token, log }) {
+export function guard({ token, log }) {
   return (request, response, next) => {
     if (log) {
       const entry = { request: `${request.method} ${request.path}`, headers: request.headers };

@@ -49,7 +49,7 @@ async fn a_stream_that_is_always_cut_is_asked_about_instead() {
 }
 
 #[tokio::test]
-async fn a_stopped_turn_stops_the_task_elsewhere() {
+async fn a_stopped_turn_stops_the_remote_task() {
     for kind in KINDS {
         let lango = Lango::playing(&[&handing(&[("wait", "slow 50")])]).await;
         let log = lango.file("log", "");

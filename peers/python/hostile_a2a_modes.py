@@ -14,8 +14,7 @@ class Plain:
 
     def __init__(self, options):
         self.options = options
-        # Of the tasks that it has told somebody about. One thread is as good as another: they are only
-        # added.
+        # The tasks that a client was told about. Threads share it without a lock: tasks are only added.
         self.tasks = {}
 
     def describe(self):
@@ -230,7 +229,7 @@ class RedirectLoop(Anywhere):
         handler.reply(307, b"", headers=[("Location", f"{self.base}{handler.path}")])
 
 
-class CardElsewhere(Plain):
+class CardForeignEndpoint(Plain):
     """The card says that the agent is at --to URL."""
 
     def describe(self):
@@ -315,7 +314,7 @@ class Marker(Plain):
 
 
 class WrongTask(Plain):
-    """Answers with tasks and events that belong to somebody else, and then with the right one."""
+    """Answers with tasks and events that belong to another client, and then with the right one."""
 
     def give(self, handler, request, result):
         other = {"id": "task-of-another", "contextId": "context-of-another"}
@@ -390,7 +389,7 @@ class AfterTheEnd(Plain):
             handler.event({"jsonrpc": "2.0", "id": request.get("id"), "result": event})
 
 
-MANNERS = {
+MODES = {
     "plain": Plain,
     "flood": Flood,
     "huge": Huge,
@@ -400,7 +399,7 @@ MANNERS = {
     "deep": Deep,
     "redirect-host": RedirectHost,
     "redirect-loop": RedirectLoop,
-    "card-elsewhere": CardElsewhere,
+    "card-foreign-endpoint": CardForeignEndpoint,
     "card-changes": CardChanges,
     "card-attack": CardAttack,
     "asks-secret": AsksSecret,

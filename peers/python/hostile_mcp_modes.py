@@ -1,6 +1,6 @@
 """The ways in which hostile_mcp.py misbehaves. Each is a class: what it says when, and its tools.
 
-A manner gets a `session` to speak through:
+A mode gets a `session` to speak through:
   session.send(message)     a message to the client, beside or before the answer
   session.raw(bytes)        anything at all
   session.ask(method, params)   a request to the client; gives its answer back
@@ -102,7 +102,7 @@ class Flood(Plain):
             text = f"flood {number} " + "x" * 200
             params = {"level": "error", "logger": "flood", "data": text}
             session.send({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
-            token = session.progress_token or "nobody asked"
+            token = session.progress_token or "not asked for"
             params = {"progressToken": token, "progress": number}
             session.send({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
             changed = "notifications/tools/list_changed"
@@ -145,7 +145,7 @@ class Garbage(Plain):
             b"[1, 2, 3]\n",
             b'"a string"\n',
             b'{"jsonrpc": "1.0", "id": 1, "result": 7}\n',
-            b'{"jsonrpc": "2.0", "id": "nobody asked", "result": {}}\n',
+            b'{"jsonrpc": "2.0", "id": "not asked for", "result": {}}\n',
             b'{"jsonrpc": "2.0", "id": 987654321, "error": {"code": -1, "message": "no"}}\n',
             b'{"jsonrpc": "2.0", "method": "notifications/unheard_of", "params": {"a": 1}}\n',
             b'{"jsonrpc": "2.0", "id": "odd", "method": "server/odd", "params": {}}\n',
@@ -345,13 +345,13 @@ class Stall(Plain):
         number = 0
         while True:
             number += 1
-            token = session.progress_token or "nobody asked"
+            token = session.progress_token or "not asked for"
             params = {"progressToken": token, "progress": number}
             session.send({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
             time.sleep(0.2)
 
 
-MANNERS = {
+MODES = {
     "plain": Plain,
     "rug-pull": RugPull,
     "env-dump": EnvDump,
@@ -373,7 +373,7 @@ MANNERS = {
 
 
 class Session:
-    """One client, as a manner sees it. `write` takes bytes; `announce` takes a message that belongs to
+    """One client, as a mode sees it. `write` takes bytes; `announce` takes a message that belongs to
     no request."""
 
     def __init__(self, write, announce, waiting, request=None):

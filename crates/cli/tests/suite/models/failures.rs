@@ -9,7 +9,7 @@ use lango_scripted::profile;
 use crate::fixture::{Lango, TO_OPERATOR};
 use crate::journal::Turn;
 
-/// The kinds of trouble that were met, in order.
+/// Returns the kinds of failures that were met, in order.
 fn setbacks(turn: &Turn) -> Vec<(&str, &str)> {
     let setbacks = turn.events.iter().filter_map(|event| match &event.body {
         EventBody::Setback { fault, next, .. } => Some((fault.as_str(), next.as_str())),
@@ -18,8 +18,8 @@ fn setbacks(turn: &Turn) -> Vec<(&str, &str)> {
     setbacks.collect()
 }
 
-/// An operator that has an effect, then meets trouble once, then answers.
-fn effect_then(trouble: &str) -> String {
+/// Returns a script for an operator that has an effect, then fails once, then answers.
+fn effect_then(failure: &str) -> String {
     format!(
         r#"{TO_OPERATOR}
 [[reply]]
@@ -30,7 +30,7 @@ call = [{{ name = "exec_shell", arguments = {{ command = "echo done >> effects" 
 agent = "operator"
 times = 1
 say = "Half an answer that"
-{trouble}
+{failure}
 [[reply]]
 agent = "operator"
 say = "It is done."
@@ -38,12 +38,12 @@ say = "It is done."
     )
 }
 
-async fn recovers(trouble: &str, fault: &str, idle_seconds: &str) {
+async fn recovers(failure: &str, fault: &str, idle_seconds: &str) {
     for wire in Wire::ALL {
-        let lango = Lango::playing(&[&effect_then(trouble)]).await;
+        let lango = Lango::playing(&[&effect_then(failure)]).await;
         let ask = lango.ask_over(wire, "do it").with(&["--approve", "all"]);
         let turn = ask.set("LANGO_MODEL_IDLESECONDS", idle_seconds).turn().await;
-        let told = format!("{wire:?}, {trouble}: {}", turn.answer());
+        let told = format!("{wire:?}, {failure}: {}", turn.answer());
         assert_eq!((turn.code, turn.answer()), (0, "It is done."), "{told}");
         assert_eq!(setbacks(&turn).iter().map(|(f, _)| *f).collect::<Vec<_>>(), [fault], "{told}");
         let effects = std::fs::read_to_string(lango.workspace().join("effects")).unwrap();
@@ -198,8 +198,8 @@ say = "Both worked on it."
     }
 }
 
-/// Nobody listens here.
-const NOBODY: &str = "http://127.0.0.1:1";
+/// The address of a port that no process listens on.
+const UNREACHABLE: &str = "http://127.0.0.1:1";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_that_is_refused_is_bounded_and_says_where() {
@@ -211,11 +211,12 @@ async fn a_connection_that_is_refused_is_bounded_and_says_where() {
         let lango = Lango::silent().await;
         let ask = lango.bare(&["run", "--output-format", "stream-json", "hello"]);
         let name = variable.split('_').next().unwrap().to_lowercase();
-        let url = if name == "openai" { format!("{NOBODY}/v1") } else { NOBODY.to_owned() };
+        let suffix = if name == "openai" { "/v1" } else { "" };
+        let url = format!("{UNREACHABLE}{suffix}");
         let model = format!("{name}/some-model");
         let turn = ask.set(variable, url).with(&["--model", &model]).turn().await;
         assert_eq!((turn.code, turn.class().as_str()), (4, "provider"), "{variable}");
-        let at = format!("{model} cannot be reached at {NOBODY}{path}: ");
+        let at = format!("{model} cannot be reached at {UNREACHABLE}{path}: ");
         assert!(turn.answer().contains(&at), "{}", turn.answer());
         assert!(turn.answer().contains(&format!("lango models test {model}")), "{}", turn.answer());
         assert_eq!(turn.count("setback"), 3, "four tries");
