@@ -1,12 +1,13 @@
 //! Chooses the memories for a prompt: bounded, typed, with sources, once in a turn.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lango_model::{ContextBlock, estimate_tokens};
 use lango_protocol::{AgentName, SessionId, TurnId};
 use lango_retrieval::{Search, Space};
 use lango_store::Statement;
+use parking_lot::Mutex;
 
 use crate::ChroniclerError;
 use crate::memory::{Memory, Stores};
@@ -47,12 +48,12 @@ type CachedBlocks = (TurnId, Vec<ContextBlock>);
 
 impl ContextCache {
     fn get(&self, turn: TurnId) -> Option<Vec<ContextBlock>> {
-        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let cached = self.0.lock();
         cached.iter().find(|(known, _)| *known == turn).map(|(_, blocks)| blocks.clone())
     }
 
     fn put(&self, turn: TurnId, blocks: &[ContextBlock]) {
-        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.0.lock();
         if cached.len() == MAX_CACHED_TURN_COUNT {
             cached.pop_front();
         }
@@ -62,7 +63,7 @@ impl ContextCache {
     /// Empties the cache after something was forgotten, so that the next prompt, also of a running
     /// turn, lacks it.
     pub(crate) fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.lock().clear();
     }
 }
 
