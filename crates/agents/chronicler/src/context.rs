@@ -7,14 +7,15 @@ use lango_model::{ContextBlock, estimate_tokens};
 use lango_protocol::{AgentName, SessionId, TurnId};
 use lango_retrieval::{Search, Space};
 use lango_store::Statement;
+use lango_text::coverage;
 use parking_lot::Mutex;
 
 use crate::ChroniclerError;
 use crate::memory::{Memory, Stores};
-use crate::record::{MemoryKind, Observation, Priority, StoredMemory, day};
+use crate::record::{MemoryKind, Observation, Priority, StoredMemory};
 use crate::remember::memories_like;
 use crate::rows::OBSERVATION_COLLECTION;
-use crate::text::{coverage, normalise, significant_words};
+use crate::text::{normalise, significant_words};
 
 /// Names the agent that gets no memories: it works with secrets and payments, needs only its task,
 /// and must not depend on earlier statements.
@@ -230,7 +231,7 @@ impl Memory {
             if in_sight || known.iter().chain(&lines).any(|line| line.contains(content.as_str())) {
                 continue;
             }
-            let line = format!("- {} ({}): {content}", observation.id, day(observation.at));
+            let line = format!("- {} ({}): {content}", observation.id, observation.at.day());
             let cost = estimate_tokens(&line) + 1;
             if used + cost <= budget {
                 used += cost;
@@ -268,7 +269,12 @@ impl Memory {
         let mut open = stores.uncondensed(session).await?;
         open.retain(|o| o.priority == Priority::High && o.range.1 <= visible);
         for observation in open.iter().rev().take(30) {
-            add(format!("- {} ({}): {}", observation.id, day(observation.at), observation.content));
+            add(format!(
+                "- {} ({}): {}",
+                observation.id,
+                observation.at.day(),
+                observation.content
+            ));
         }
         Ok(lines)
     }
@@ -360,6 +366,6 @@ fn is_rule(text: &str) -> bool {
 pub(crate) fn format_memory(memory: &StoredMemory) -> String {
     let about =
         if memory.about.is_empty() { String::new() } else { format!(" [{}]", memory.about) };
-    let (id, day, origin) = (&memory.id, day(memory.at), memory.origin.in_words());
+    let (id, day, origin) = (&memory.id, memory.at.day(), memory.origin.in_words());
     format!("- {id} ({day}, {origin}){about}: {}", memory.content)
 }
