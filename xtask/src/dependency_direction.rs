@@ -39,6 +39,7 @@ const PLACES: &[(&str, Place)] = &[
     ("lango-encoder", Place::In(Layer::Ground)),
     ("lango-sandbox", Place::In(Layer::Ground)),
     ("lango-shell-command", Place::In(Layer::Ground)),
+    ("lango-skill", Place::In(Layer::Ground)),
     ("lango-store", Place::In(Layer::Ground)),
     ("lango-tool", Place::In(Layer::Means)),
     ("lango-model", Place::In(Layer::Means)),

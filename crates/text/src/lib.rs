@@ -4,6 +4,7 @@
 //! decided here.
 
 mod bounds;
+mod front_matter;
 mod json;
 mod sentence;
 mod visible;
@@ -12,6 +13,7 @@ mod words;
 pub use bounds::{
     ellipsize, ellipsize_characters, one_line, single_spaced, tail, truncate, truncate_characters,
 };
+pub use front_matter::{FrontMatterError, split_front_matter};
 pub use json::json_markdown;
 pub use sentence::{code_span, hex, plural};
 pub use visible::{visible, visible_lines, visible_short};
