@@ -39,6 +39,7 @@ const CRATE_ROLES: &[(&str, CrateRole)] = &[
     ("lango-encoder", CrateRole::In(Layer::Ground)),
     ("lango-sandbox", CrateRole::In(Layer::Ground)),
     ("lango-shell-command", CrateRole::In(Layer::Ground)),
+    ("lango-skill", CrateRole::In(Layer::Ground)),
     ("lango-store", CrateRole::In(Layer::Ground)),
     ("lango-tool", CrateRole::In(Layer::Means)),
     ("lango-model", CrateRole::In(Layer::Means)),

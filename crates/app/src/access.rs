@@ -2,7 +2,7 @@
 //! runtime.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use lango_a2a::server::{CardAgent, ExposedAgents};
 use lango_mcp::server::{OfferedTool, OfferedTools};
@@ -11,6 +11,7 @@ use lango_protocol::{AgentName, Caller};
 use lango_runtime::{Approver, OWNER, Runtime, Teams};
 use lango_server::Callers;
 use lango_tool::ToolRegistry;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::runtime::RuntimeFactory;
 use crate::team::{RemoteTeam, Roster, TeamListener};
@@ -79,7 +80,7 @@ impl ServedTeams {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Returns the whole team, as it is now.

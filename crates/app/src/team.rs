@@ -1,7 +1,7 @@
 //! Holds the members of the team, while tools and remote agents come and go.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lango_a2a::remote::{RemoteStatus, team};
 use lango_mcp::client::Servers;
@@ -9,6 +9,7 @@ use lango_orchestration::{AgentTree, Config as TreeConfig, RemoteAgentSpec, Root
 use lango_protocol::AgentName;
 use lango_runtime::{RemoteAgent, Runtime};
 use lango_tool::{RegisteredTool, ToolRegistry};
+use parking_lot::Mutex;
 
 use crate::AppError;
 use crate::definition::TeamDefinition;
@@ -209,13 +210,13 @@ impl TeamWatcher {
 
     /// Replaces the available remote agents.
     pub(crate) fn replace_remotes(&self, remote_team: RemoteTeam) -> Result<(), AppError> {
-        *self.remote_team.lock().unwrap_or_else(PoisonError::into_inner) = remote_team;
+        *self.remote_team.lock() = remote_team;
         self.renew()
     }
 
     /// Rebuilds the team from what is offered now.
     pub(crate) fn renew(&self) -> Result<(), AppError> {
-        let remote_team = self.remote_team.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let remote_team = self.remote_team.lock().clone();
         let tools = self.servers.as_ref().map(|servers| servers.offer().tools).unwrap_or_default();
         let (tools, tree) = self.parts.build(tools, remote_team.specs.clone())?;
         self.listener.renew(tools, tree, remote_team)

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use lango_mcp::client::{AnswerFuture, Form, FormAnswers, NoPerson, Person};
-use lango_tool::{visible, visible_lines, visible_short};
+use lango_text::{visible, visible_lines, visible_short};
 
 use crate::arguments::Approve;
 use crate::terminal::Terminal;

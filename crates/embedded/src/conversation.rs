@@ -5,7 +5,7 @@ use lango_model::{AnsweredCall, Message, ModelRequest, UserMessage};
 use lango_tool::ToolDeclaration;
 
 use super::schema::{Kind, Parameter};
-use super::talk::one_line;
+use super::talk::quoted_line;
 
 /// Holds what an agent is asked to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -131,7 +131,7 @@ const MAX_DESCRIPTION_CHARACTERS: usize = 160;
 pub(crate) fn ask_reading(first: &ToolDeclaration, second: &ToolDeclaration) -> String {
     let line = |tool: &ToolDeclaration| {
         let about = tool.description.split_inclusive(". ").next().unwrap_or_default();
-        format!("`{}`: {}", tool.name, one_line(about, MAX_DESCRIPTION_CHARACTERS))
+        format!("`{}`: {}", tool.name, quoted_line(about, MAX_DESCRIPTION_CHARACTERS))
     };
     format!(
         "{READING_QUESTION}\n1. {}\n2. {}\nAnswer 1 or 2, or say it in other words?",
@@ -143,9 +143,9 @@ pub(crate) fn ask_reading(first: &ToolDeclaration, second: &ToolDeclaration) -> 
 /// Asks for a parameter. [`interpret_answer`] understands it later.
 pub(crate) fn ask_value(tool: &ToolDeclaration, parameter: &Parameter) -> String {
     let mut about =
-        one_line(parameter.description.trim_end_matches('.'), MAX_DESCRIPTION_CHARACTERS);
+        quoted_line(parameter.description.trim_end_matches('.'), MAX_DESCRIPTION_CHARACTERS);
     if let Kind::Choice(values) = &parameter.kind {
-        about = one_line(&format!("one of {}", values.join(", ")), MAX_DESCRIPTION_CHARACTERS);
+        about = quoted_line(&format!("one of {}", values.join(", ")), MAX_DESCRIPTION_CHARACTERS);
     }
     let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
     format!("For `{}` I need its `{}`{about}. What should it be?", tool.name, parameter.name)
@@ -153,7 +153,7 @@ pub(crate) fn ask_value(tool: &ToolDeclaration, parameter: &Parameter) -> String
 
 /// Says which step of a plan a question is about; nothing where that cannot be read back.
 pub(crate) fn about_step(step: &str) -> Option<String> {
-    (one_line(step, usize::MAX) == step).then(|| format!("{STEP_PREFIX}{step}"))
+    (quoted_line(step, usize::MAX) == step).then(|| format!("{STEP_PREFIX}{step}"))
 }
 
 fn step_of(question: &str) -> Option<&str> {

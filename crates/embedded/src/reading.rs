@@ -3,9 +3,10 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use lango_encoder::{Encoder, Token};
+use parking_lot::Mutex;
 
 use super::catalogue::Catalogue;
 use super::question::Question;
@@ -61,7 +62,7 @@ struct VectorCache(Mutex<HashMap<String, Arc<[f32]>>>);
 
 impl VectorCache {
     fn get(&self, text: String, make: impl FnOnce(&str) -> Vec<f32>) -> Arc<[f32]> {
-        let cached = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let cached = || self.0.lock();
         if let Some(vector) = cached().get(&text) {
             return Arc::clone(vector);
         }
@@ -111,7 +112,7 @@ impl Reader {
 
     /// Reads a request.
     pub(crate) fn gist(&self, text: &str) -> Arc<Gist> {
-        let cached = || self.gists.lock().unwrap_or_else(PoisonError::into_inner);
+        let cached = || self.gists.lock();
         if let Some(gist) = cached().iter().find(|gist| gist.text == text) {
             return Arc::clone(gist);
         }

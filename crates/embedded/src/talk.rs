@@ -4,6 +4,8 @@
 mod kind;
 mod phrases;
 
+use lango_text::{single_spaced, truncate_characters};
+
 use self::kind::{Kind, Language};
 
 /// Limits the agents that are listed.
@@ -97,8 +99,7 @@ fn abilities(agents: &[(&str, &str)]) -> String {
 
 /// Shortens a description to one line.
 fn shorten(description: &str) -> String {
-    let words: Vec<&str> = description.split_whitespace().collect();
-    words.join(" ").chars().take(MAX_DESCRIPTION_CHARACTERS).collect()
+    truncate_characters(&single_spaced(description), MAX_DESCRIPTION_CHARACTERS).to_owned()
 }
 
 /// Reports a request for an agent that this team does not have. `job` is the agent's purpose.
@@ -150,14 +151,13 @@ pub(crate) fn not_done(steps: &[&str]) -> String {
 
 /// Quotes the user's text without the markers of agents.
 fn quoted(words: &str) -> String {
-    one_line(words, MAX_DESCRIPTION_CHARACTERS)
+    quoted_line(words, MAX_DESCRIPTION_CHARACTERS)
 }
 
 /// Returns one line of a text, shortened, without markers.
-pub(crate) fn one_line(words: &str, max_characters: usize) -> String {
-    let words: Vec<&str> = words.split_whitespace().collect();
-    let words = words.join(" ").replace('[', "(").replace(']', ")").replace('`', "'");
-    words.chars().take(max_characters).collect()
+pub(crate) fn quoted_line(words: &str, max_characters: usize) -> String {
+    let line = single_spaced(words).replace('[', "(").replace(']', ")").replace('`', "'");
+    truncate_characters(&line, max_characters).to_owned()
 }
 
 /// Confirms that the request was cancelled.

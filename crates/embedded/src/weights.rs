@@ -144,8 +144,7 @@ mod tests {
         let readme = include_str!("../weights/README.md");
         let tools = include_bytes!("../weights/tools.json");
         for (name, bytes) in [("model.q8", FILE.0.as_slice()), ("tools.json", tools.as_slice())] {
-            let digest: String =
-                Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            let digest: String = lango_text::hex(Sha256::digest(bytes));
             assert!(readme.contains(&format!("{digest}  {name}")), "{name} is {digest}");
         }
     }

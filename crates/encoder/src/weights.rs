@@ -216,8 +216,7 @@ mod tests {
         for (name, bytes) in
             [("all-minilm-l6-v2.q8", file()), ("vocabulary.txt", VOCABULARY_TEXT.as_bytes())]
         {
-            let digest: String =
-                Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            let digest: String = lango_text::hex(Sha256::digest(bytes));
             assert!(readme.contains(&format!("{digest}  {name}")), "{name} is {digest}");
         }
     }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use lango_text::{FrontMatterError, split_front_matter};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::OrchestrationError;
-
-const FENCE: &str = "---";
 
 /// Reads the front matter of `text` as `T` and returns it with the trimmed body.
 ///
@@ -17,7 +16,12 @@ pub(crate) fn parse<T: DeserializeOwned>(
     text: &str,
     known: &[&'static str],
 ) -> Result<(T, String), OrchestrationError> {
-    let (front, body) = split(file, text)?;
+    let (front, body) = split_front_matter(text).map_err(|error| match error {
+        FrontMatterError::Missing => OrchestrationError::NoFrontMatter { file: file.to_owned() },
+        FrontMatterError::Unclosed => {
+            OrchestrationError::UnclosedFrontMatter { file: file.to_owned() }
+        }
+    })?;
     let invalid = |error: serde_saphyr::Error| OrchestrationError::InvalidFrontMatter {
         file: file.to_owned(),
         reason: error.without_snippet().render_with_formatter(&serde_saphyr::UserMessageFormatter),
@@ -32,24 +36,6 @@ pub(crate) fn parse<T: DeserializeOwned>(
     }
     let value = serde_saphyr::from_str(front).map_err(invalid)?;
     Ok((value, body.trim().replace("\r\n", "\n")))
-}
-
-fn split<'a>(file: &str, text: &'a str) -> Result<(&'a str, &'a str), OrchestrationError> {
-    let text = text.trim_start_matches('\u{feff}').trim_start();
-    let mut lines = text.split_inclusive('\n');
-    let opening = lines.next().filter(|line| line.trim_end() == FENCE);
-    let Some(opening) = opening else {
-        return Err(OrchestrationError::NoFrontMatter { file: file.to_owned() });
-    };
-    // The opening line stays: it is valid YAML, and the parser's line numbers are the file's.
-    let mut end = opening.len();
-    for line in lines {
-        if line.trim_end() == FENCE {
-            return Ok((&text[..end], &text[end + line.len()..]));
-        }
-        end += line.len();
-    }
-    Err(OrchestrationError::UnclosedFrontMatter { file: file.to_owned() })
 }
 
 fn nearest(field: &str, known: &[&'static str]) -> &'static str {

@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use lango_protocol::AgentName;
+use lango_text::{single_spaced, truncate_characters};
 use lango_tool::RegisteredTool;
 
-use crate::spec::one_line;
 use crate::{AgentSpec, RemoteAgentSpec, capability_description};
 
 /// The orchestrator's identity, in place of the shared one.
@@ -149,7 +149,7 @@ fn sanitize(text: &str, max_characters: usize) -> String {
         c => c,
     };
     let text: String = text.chars().map(replace_unsafe).collect();
-    one_line(&text).chars().take(max_characters).collect()
+    truncate_characters(&single_spaced(&text), max_characters).to_owned()
 }
 
 /// Tells whether a character changes the writing direction, joins others or has no width.

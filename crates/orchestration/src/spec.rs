@@ -1,6 +1,7 @@
 //! Represents one agent as data, read from its `AGENT.md`.
 
 use lango_protocol::AgentName;
+use lango_text::single_spaced;
 use serde::Deserialize;
 
 use crate::{OrchestrationError, front_matter};
@@ -80,11 +81,11 @@ impl AgentSpec {
         }
         Ok(Self {
             name: fields.name,
-            description: one_line(&fields.description),
+            description: single_spaced(&fields.description),
             prefixes: fields.prefixes,
             keywords: fields.keywords,
-            accepts: one_line(&fields.accepts),
-            returns: one_line(&fields.returns),
+            accepts: single_spaced(&fields.accepts),
+            returns: single_spaced(&fields.returns),
             cannot_do: fields.cannot_do,
             always_include: fields.always_include,
             instruction,
@@ -96,9 +97,4 @@ impl AgentSpec {
         let matching = self.prefixes.iter().filter(|prefix| tool_name.starts_with(prefix.as_str()));
         matching.map(String::len).max()
     }
-}
-
-/// Joins a value into one line, because a routing table has one line per agent.
-pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -35,6 +35,13 @@ impl Timestamp {
     pub fn plus(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)))
     }
+
+    /// Returns the day, in UTC: `2026-11-15`.
+    pub fn day(self) -> String {
+        let mut text = self.to_string();
+        text.truncate("2026-11-15".len());
+        text
+    }
 }
 
 impl fmt::Display for Timestamp {
@@ -71,5 +78,6 @@ mod tests {
         let text = serde_json::to_string(&time).unwrap();
         assert_eq!(text, "\"2023-11-14T22:13:20.000001Z\"");
         assert_eq!(serde_json::from_str::<Timestamp>(&text).unwrap(), time);
+        assert_eq!(time.day(), "2023-11-14");
     }
 }

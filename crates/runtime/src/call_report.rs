@@ -2,7 +2,7 @@
 //! tool.
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, one_line};
+use lango_text::{code_span, one_line, single_spaced};
 use lango_tool::ToolError;
 
 /// Limits the length of the reason in the first sentence.
@@ -114,7 +114,7 @@ fn failure(summary: String) -> CallReport {
 fn because(what: &str, reason: &str) -> CallReport {
     let reason = reason.trim();
     let (first, rest) = reason.split_once('\n').unwrap_or((reason, ""));
-    let line = one_line(first, usize::MAX);
+    let line = single_spaced(first);
     let shown = one_line(first, MAX_REASON_CHARACTERS);
     let is_cut = shown.len() < line.len();
     let report = match shown.trim_end_matches('.') {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use lango_model::ContextBlock;
 use lango_protocol::{AgentName, SessionId, TurnId};
+use lango_text::truncate;
 
 /// Identifies the agent and the turn that need context.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +50,7 @@ pub async fn collect_context(
     let mut blocks = Vec::new();
     for source in sources {
         blocks.extend(source.blocks(request).await.into_iter().map(|block| ContextBlock {
-            text: crate::output::cut_at(&block.text, MAX_BLOCK_BYTES).to_owned(),
+            text: truncate(&block.text, MAX_BLOCK_BYTES).to_owned(),
             ..block
         }));
     }

@@ -6,10 +6,10 @@ use lango_model::RequestedCall;
 use lango_protocol::{
     CallId, CallStatus, EventBody, TRANSFER_TOOL, TransferArguments, WarningCode, marker,
 };
+use lango_text::truncate;
 
 use crate::call_report::Subject;
 use crate::offer::Offer;
-use crate::output::cut_at;
 
 /// Holds a complete reply.
 #[derive(Debug, Clone, Default)]
@@ -156,7 +156,7 @@ impl RefusedCall {
 }
 
 fn refusal(requested: &RequestedCall, rules: &Rules<'_>) -> Option<RefusedCall> {
-    let name = cut_at(&requested.name, MAX_NAME_BYTES);
+    let name = truncate(&requested.name, MAX_NAME_BYTES);
     if rules.offer.tool(&requested.name).is_none() {
         return Some(RefusedCall::not_offered(name, rules));
     }
@@ -170,9 +170,9 @@ fn push_call(
     rules: &Rules<'_>,
 ) {
     let call = CallId::generate();
-    let tool = cut_at(&requested.name, MAX_NAME_BYTES).to_owned();
+    let tool = truncate(&requested.name, MAX_NAME_BYTES).to_owned();
     let read_only = rules.offer.tool(&requested.name).is_some_and(|tool| tool.read_only);
-    let arguments = cut_at(&requested.arguments, MAX_ARGUMENT_BYTES).to_owned();
+    let arguments = truncate(&requested.arguments, MAX_ARGUMENT_BYTES).to_owned();
     events.push(EventBody::ToolCall {
         call: call.clone(),
         tool: tool.clone(),
@@ -199,7 +199,7 @@ fn transfer(requested: &RequestedCall, by: &str, rules: &Rules<'_>, rounds: &mut
     let name = parsed.as_ref().map(|a| a.agent_name.clone()).unwrap_or_default();
     let refused = |reason: String| EventBody::TransferRefused {
         call: call.clone(),
-        requested: cut_at(&name, MAX_NAME_BYTES).to_owned(),
+        requested: truncate(&name, MAX_NAME_BYTES).to_owned(),
         reason,
         valid: rules.offer.targets.clone(),
     };
@@ -222,7 +222,7 @@ fn transfer(requested: &RequestedCall, by: &str, rules: &Rules<'_>, rounds: &mut
         }
     };
     let Some(target) = rules.offer.target(&arguments.agent_name) else {
-        let shown = cut_at(&arguments.agent_name, MAX_NAME_BYTES);
+        let shown = truncate(&arguments.agent_name, MAX_NAME_BYTES);
         return refused(format!("there is no agent {shown:?}. Valid names: {}", valid()));
     };
     if *rounds >= rules.round_limit {
@@ -235,7 +235,7 @@ fn transfer(requested: &RequestedCall, by: &str, rules: &Rules<'_>, rounds: &mut
     EventBody::Transfer {
         call,
         to: target.clone(),
-        task: cut_at(&arguments.task, MAX_ARGUMENT_BYTES).to_owned(),
+        task: truncate(&arguments.task, MAX_ARGUMENT_BYTES).to_owned(),
         returns: arguments.returns,
         round: *rounds,
         decided_by: Some(by.to_owned()),

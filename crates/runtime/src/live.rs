@@ -2,11 +2,12 @@
 //! the journal, new ones from the turn itself.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use lango_protocol::{Event, EventBody, SessionId, TurnId};
 use lango_store::{Journal, StoreError};
+use parking_lot::Mutex;
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -74,28 +75,28 @@ impl LiveTurns {
     ) -> (Listener, LiveTurnGuard) {
         let followers = Followers::default();
         let live = LiveTurn { followers: followers.clone(), cancel };
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner).insert(turn, live);
+        self.turns.lock().insert(turn, live);
         (Listener { starter, followers }, LiveTurnGuard { turns: self.clone(), turn })
     }
 
     fn follow(&self, turn: TurnId) -> Option<broadcast::Receiver<Event>> {
-        let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let turns = self.turns.lock();
         turns.get(&turn).map(|live| live.followers.join())
     }
 
     /// Tells whether the turn is running.
     pub(crate) fn has(&self, turn: TurnId) -> bool {
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&turn)
+        self.turns.lock().contains_key(&turn)
     }
 
     /// Returns the number of running turns.
     pub(crate) fn count(&self) -> usize {
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.turns.lock().len()
     }
 
     /// Stops a turn of this process. Returns false if it is not running here.
     pub(crate) fn cancel(&self, turn: TurnId) -> bool {
-        let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let turns = self.turns.lock();
         turns.get(&turn).inspect(|live| live.cancel.cancel()).is_some()
     }
 }
@@ -108,7 +109,7 @@ pub(crate) struct LiveTurnGuard {
 
 impl Drop for LiveTurnGuard {
     fn drop(&mut self) {
-        self.turns.turns.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.turn);
+        self.turns.turns.lock().remove(&self.turn);
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lango_protocol::{SessionId, TurnId};
+use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
 
 /// Resolves when the observer has finished; an error describes, for a person, what was not done.
@@ -65,7 +66,7 @@ impl ObserverTasks {
                 if let Err(failure) = observer.finished(&session, turn).await {
                     tracing::warn!(%session, %turn, "an observer failed");
                     tracing::debug!(reason = failure, "reason of the observer's failure");
-                    let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut failures = failures.lock();
                     if failures.len() < MAX_FAILURE_COUNT {
                         failures.push(failure);
                     }
@@ -79,6 +80,6 @@ impl ObserverTasks {
         self.tasks.close();
         self.tasks.wait().await;
         self.tasks.reopen();
-        std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.failures.lock())
     }
 }

@@ -2,18 +2,10 @@
 
 use lango_protocol::{CallId, CallReport};
 use lango_store::{Journal, StoredOutput};
+use lango_text::{tail, truncate};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Truncates the text to at most `bytes`, at a character boundary.
-pub(crate) fn cut_at(text: &str, bytes: usize) -> &str {
-    if text.len() <= bytes {
-        return text;
-    }
-    let end = (0..=bytes).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    &text[..end]
-}
 
 /// Holds a tool's output as the model gets it, and the full output if that is longer.
 pub(crate) struct BoundedOutput {
@@ -27,14 +19,11 @@ pub(crate) fn bound(call: &CallId, text: String, limit: usize) -> BoundedOutput 
     if text.len() <= limit {
         return BoundedOutput { shown: text, stored: None };
     }
-    let head = cut_at(&text, limit / 10 * 7);
-    let tail_at = (text.len() - limit / 10 * 3..text.len())
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(text.len());
-    let omitted = tail_at - head.len();
+    let head = truncate(&text, limit / 10 * 7);
+    let tail = tail(&text, limit / 10 * 3);
+    let omitted = text.len() - head.len() - tail.len();
     let shown = format!(
-        "{head}\n[… {omitted} bytes left out; read them with output_read, reference \"{call}\" …]\n{}",
-        &text[tail_at..]
+        "{head}\n[… {omitted} bytes left out; read them with output_read, reference \"{call}\" …]\n{tail}",
     );
     let stored = Some(StoredOutput { reference: call.to_string(), text });
     BoundedOutput { shown, stored }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use lango_protocol::{ApprovalDecision, EventBody, Timestamp};
 use lango_store::{Answer, AnswerOutcome, StoreError};
-use lango_tool::{PreparedCall, Proposal, RegisteredTool, visible_lines};
+use lango_text::visible_lines;
+use lango_tool::{PreparedCall, Proposal, RegisteredTool};
 
 use crate::approval::{self, ApprovalAnswer, ApprovalRequest, Case, Rule, Verdict};
 use crate::call_report::Refusal;

@@ -1,7 +1,7 @@
 //! Starts and resumes turns. This is the entry point of the crate.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -14,6 +14,7 @@ use lango_protocol::{
 };
 use lango_store::{Claim, Journal, StoredOutput};
 use lango_tool::RegisteredTool;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
@@ -154,13 +155,13 @@ impl Runtime {
         remote_agents: &BTreeMap<AgentName, Arc<dyn RemoteAgent>>,
     ) {
         let team = Arc::new(self.shared.agent_factory.team(tree, remote_agents));
-        *self.shared.team.write().unwrap_or_else(PoisonError::into_inner) = team;
+        *self.shared.team.write() = team;
     }
 
     /// Tells the user with the next turn that an agent is not in the team. The notice is shown once
     /// and recorded.
     pub fn tell_absence(&self, text: String) {
-        let mut absences = self.shared.absences.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut absences = self.shared.absences.lock();
         if absences.len() < MAX_ABSENCE_COUNT {
             absences.push(text);
         }
@@ -252,7 +253,7 @@ fn log_end(outcome: &Result<Outcome, TurnError>) {
 impl Shared {
     /// Returns the agents for a turn that starts now.
     pub(crate) fn team(&self) -> Arc<Team> {
-        Arc::clone(&self.team.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.team.read())
     }
 
     async fn run_new(
@@ -341,8 +342,7 @@ impl Shared {
     /// Runs the turn and caches the conversation for the next one.
     async fn finish(&self, turn: Turn, cache: &mut SessionCache) -> Result<Outcome, TurnError> {
         let (session, id) = (turn.recorder.session().clone(), turn.recorder.turn());
-        let absences =
-            std::mem::take(&mut *self.absences.lock().unwrap_or_else(PoisonError::into_inner));
+        let absences = std::mem::take(&mut *self.absences.lock());
         if !absences.is_empty() {
             let warning = |text| EventBody::Warning { code: WarningCode::AgentAbsent, text };
             let drafts = absences.into_iter().map(|text| Draft::runtime(None, warning(text)));

@@ -1,11 +1,12 @@
 //! Manages the sessions of this process: one turn at a time each, and a cache between turns.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use lango_protocol::{Event, SessionId};
 use lango_store::{Claim, ClaimError, Journal};
+use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -49,7 +50,7 @@ impl Sessions {
     }
 
     fn slot(&self, session: &SessionId) -> Arc<Slot> {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.slots.lock();
         let known = slots.get(session).and_then(Weak::upgrade);
         let slot = known.unwrap_or_else(|| {
             slots.retain(|_, slot| slot.strong_count() > 0);
@@ -57,7 +58,7 @@ impl Sessions {
             slots.insert(session.clone(), Arc::downgrade(&slot));
             slot
         });
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = self.recent.lock();
         recent.retain(|other| !Arc::ptr_eq(other, &slot));
         if recent.len() >= Self::MAX_RECENT_SESSIONS {
             recent.remove(0);

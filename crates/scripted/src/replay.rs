@@ -5,7 +5,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
@@ -13,6 +13,7 @@ use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use lango_model::{Endpoint, Exchange, ExchangeEnd, ModelId, Recording, Wire};
+use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -108,7 +109,7 @@ impl ReplayState {
 
     /// Returns the next exchange of a model with an agent.
     fn next(&self, id: &ModelId, agent: &str) -> Option<&Exchange> {
-        let mut replayed = self.replayed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut replayed = self.replayed.lock();
         let fits = |(index, exchange): &(usize, &Exchange)| {
             !replayed[*index] && exchange.id() == *id && exchange.agent().unwrap_or("") == agent
         };

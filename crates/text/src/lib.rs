@@ -1,13 +1,20 @@
-//! Prepares text for users: makes it visible, cuts it to a length, counts, builds sentences.
+//! Prepares text for users: makes it visible, cuts it to a length, builds sentences, compares words.
 //!
-//! Use this when a text has to be shown or bounded. What a text means is not decided here.
+//! Use this when a text has to be shown, bounded or compared by its words. What a text means is not
+//! decided here.
 
 mod bounds;
+mod front_matter;
 mod json;
 mod sentence;
 mod visible;
+mod words;
 
-pub use bounds::{ellipsize, one_line, truncate};
+pub use bounds::{
+    ellipsize, ellipsize_characters, one_line, single_spaced, tail, truncate, truncate_characters,
+};
+pub use front_matter::{FrontMatterError, split_front_matter};
 pub use json::json_markdown;
 pub use sentence::{code_span, hex, plural};
 pub use visible::{visible, visible_lines, visible_short};
+pub use words::{coverage, is_stop_word, jaccard_similarity, significant_words, stem, words};

@@ -1,20 +1,22 @@
 //! Builds parts of sentences.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
+
+use crate::truncate_characters;
 
 /// Limits how many characters a code span has.
 const MAX_CODE_CHARACTERS: usize = 160;
 
 /// Returns a number with its noun: "1 file", "3 files".
-pub fn plural(number: usize, one: &str, several: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {several}") }
+pub fn plural<N: Display + PartialEq + From<u8>>(number: N, one: &str, several: &str) -> String {
+    if number == N::from(1) { format!("1 {one}") } else { format!("{number} {several}") }
 }
 
 /// Returns a name, path or command as a Markdown code span: one line, not too long.
 pub fn code_span(text: &str) -> String {
     let text = text.trim();
     let line = text.lines().next().unwrap_or_default().trim_end();
-    let shown: String = line.chars().take(MAX_CODE_CHARACTERS).collect();
+    let shown = truncate_characters(line, MAX_CODE_CHARACTERS);
     let more = if shown.len() < text.len() { " …" } else { "" };
     if shown.is_empty() {
         return "(nothing)".to_owned();

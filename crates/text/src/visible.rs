@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use crate::truncate_characters;
+
 /// Returns `text` on one line, with everything invisible or misleading written out, as `\u{202e}`.
 pub fn visible(text: &str) -> String {
     // Most texts have nothing to write out.
@@ -45,10 +47,11 @@ pub fn visible_lines(text: &str, prefix: &str) -> String {
 /// depends on them.
 pub fn visible_short(text: &str) -> String {
     const MAX_SHOWN_CHARACTERS: usize = 200;
-    match text.char_indices().nth(MAX_SHOWN_CHARACTERS) {
-        Some((end, _)) => format!("{}… ({} bytes)", visible(&text[..end]), text.len()),
-        None => visible(text),
+    let shown = truncate_characters(text, MAX_SHOWN_CHARACTERS);
+    if shown.len() == text.len() {
+        return visible(text);
     }
+    format!("{}… ({} bytes)", visible(shown), text.len())
 }
 
 /// Tells whether a character is invisible, changes the direction of text, or looks like a plain

@@ -1,19 +1,21 @@
 //! Chooses the memories for a prompt: bounded, typed, with sources, once in a turn.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lango_model::{ContextBlock, estimate_tokens};
 use lango_protocol::{AgentName, SessionId, TurnId};
 use lango_retrieval::{Search, Space};
 use lango_store::Statement;
+use lango_text::coverage;
+use parking_lot::Mutex;
 
 use crate::ChroniclerError;
 use crate::memory::{Memory, Stores};
-use crate::record::{MemoryKind, Observation, Priority, StoredMemory, day};
+use crate::record::{MemoryKind, Observation, Priority, StoredMemory};
 use crate::remember::memories_like;
 use crate::rows::OBSERVATION_COLLECTION;
-use crate::text::{coverage, normalise, significant_words};
+use crate::text::{normalise, significant_words};
 
 /// Names the agent that gets no memories: it works with secrets and payments, needs only its task,
 /// and must not depend on earlier statements.
@@ -47,12 +49,12 @@ type CachedBlocks = (TurnId, Vec<ContextBlock>);
 
 impl ContextCache {
     fn get(&self, turn: TurnId) -> Option<Vec<ContextBlock>> {
-        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let cached = self.0.lock();
         cached.iter().find(|(known, _)| *known == turn).map(|(_, blocks)| blocks.clone())
     }
 
     fn put(&self, turn: TurnId, blocks: &[ContextBlock]) {
-        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.0.lock();
         if cached.len() == MAX_CACHED_TURN_COUNT {
             cached.pop_front();
         }
@@ -62,7 +64,7 @@ impl ContextCache {
     /// Empties the cache after something was forgotten, so that the next prompt, also of a running
     /// turn, lacks it.
     pub(crate) fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.lock().clear();
     }
 }
 
@@ -229,7 +231,7 @@ impl Memory {
             if in_sight || known.iter().chain(&lines).any(|line| line.contains(content.as_str())) {
                 continue;
             }
-            let line = format!("- {} ({}): {content}", observation.id, day(observation.at));
+            let line = format!("- {} ({}): {content}", observation.id, observation.at.day());
             let cost = estimate_tokens(&line) + 1;
             if used + cost <= budget {
                 used += cost;
@@ -267,7 +269,12 @@ impl Memory {
         let mut open = stores.uncondensed(session).await?;
         open.retain(|o| o.priority == Priority::High && o.range.1 <= visible);
         for observation in open.iter().rev().take(30) {
-            add(format!("- {} ({}): {}", observation.id, day(observation.at), observation.content));
+            add(format!(
+                "- {} ({}): {}",
+                observation.id,
+                observation.at.day(),
+                observation.content
+            ));
         }
         Ok(lines)
     }
@@ -359,6 +366,6 @@ fn is_rule(text: &str) -> bool {
 pub(crate) fn format_memory(memory: &StoredMemory) -> String {
     let about =
         if memory.about.is_empty() { String::new() } else { format!(" [{}]", memory.about) };
-    let (id, day, origin) = (&memory.id, day(memory.at), memory.origin.in_words());
+    let (id, day, origin) = (&memory.id, memory.at.day(), memory.origin.in_words());
     format!("- {id} ({day}, {origin}){about}: {}", memory.content)
 }

@@ -3,13 +3,13 @@
 use lango_model::estimate_tokens;
 use lango_protocol::{Event, EventBody, SessionId, Timestamp, TurnId};
 use lango_store::{Batch, Statement};
+use lango_text::ellipsize_characters;
 
 use crate::ChroniclerError;
 use crate::memory::Stores;
 use crate::record::SourceMessage;
 use crate::remember::source;
 use crate::rows::position;
-use crate::text::truncate;
 
 /// Limits the events that are read at a time.
 const EVENTS_PER_PAGE: u32 = 200;
@@ -117,7 +117,7 @@ fn message_of(event: &Event) -> Option<ConversationMessage> {
         turn: event.turn,
         at: event.at,
         by_user,
-        text: truncate(text, MAX_MESSAGE_CHARACTERS),
+        text: ellipsize_characters(text, MAX_MESSAGE_CHARACTERS),
     })
 }
 

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 
 use lango_protocol::{EventBody, SessionId, Timestamp};
 use lango_store::{Batch, Durability, Redaction as _, Statement};
+use lango_text::coverage;
 
 use crate::ChroniclerError;
 use crate::memory::{Memory, Stores};
 use crate::record::{SourceMessage, StoredMemory, generate_id};
 use crate::rows::{corrupt, json, memory_key, observation_key};
-use crate::text::{coverage, sentences, significant_words};
+use crate::text::{sentences, significant_words};
 use crate::traces::Traces;
 
 /// Lists the tables that may hold forgotten text.

@@ -6,12 +6,11 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use lango_text::{coverage, jaccard_similarity, single_spaced, stem, words};
 use regex::Regex;
 
 use crate::pattern::pattern;
-use crate::text::{
-    coverage, distinctive, is_stop_word, normalise, one_line, significant_words, stem, words,
-};
+use crate::text::{distinctive, is_stop_word, normalise, significant_words};
 
 /// Limits the text of a memory or an observation.
 const MAX_STATEMENT_CHARACTERS: usize = 500;
@@ -122,7 +121,7 @@ pub(crate) fn check_statement(text: &str) -> Result<String, Refusal> {
     if any(&DUMPS, text) || is_mostly_symbols(text) || text.lines().count() > 6 {
         return Err(Refusal::ToolDump);
     }
-    let line = one_line(text);
+    let line = single_spaced(text);
     if line.chars().count() > MAX_STATEMENT_CHARACTERS {
         return Err(Refusal::TooLong);
     }
@@ -247,9 +246,7 @@ pub(crate) fn is_duplicate(one: &str, other: &str, similarity: Option<f32>) -> b
     if is_comparison(one) && order(one) != order(other) {
         return false;
     }
-    let union = first.union(&second).count();
-    let shared = first.intersection(&second).count();
-    let alike = crate::text::ratio(shared, union);
+    let alike = jaccard_similarity(&first, &second);
     let names = |text: &str| -> BTreeSet<String> {
         distinctive(text).iter().map(|word| stem(word)).collect()
     };

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use lango_protocol::{SessionId, Timestamp};
 use lango_store::{Batch, Statement, StoreError};
+use lango_text::{coverage, single_spaced};
 use regex::Regex;
 use tokio_util::sync::CancellationToken;
 
@@ -15,10 +16,10 @@ use crate::extract::{extract_mentions, extract_statements, is_passing, kind_of_o
 use crate::gate::{self, Evidence, is_duplicate};
 use crate::memory::Memory;
 use crate::pattern::pattern;
-use crate::record::{MemoryOrigin, Observation, Priority, SourceMessage, day, generate_id};
+use crate::record::{MemoryOrigin, Observation, Priority, SourceMessage, generate_id};
 use crate::remember::{AdmittedMemory, Candidate};
 use crate::rows::position;
-use crate::text::{coverage, significant_words};
+use crate::text::significant_words;
 
 /// Limits the observations of one run.
 const MAX_OBSERVATION_COUNT: usize = 40;
@@ -140,8 +141,8 @@ fn number_messages(part: &ConversationPart) -> String {
     let mut text = String::new();
     for (message, number) in part.messages.iter().zip(1..) {
         let who = if message.by_user { "user" } else { "assistant" };
-        let line = crate::text::one_line(&message.text);
-        text.push_str(&format!("m{number} {} {who}: {line}\n", day(message.at)));
+        let line = single_spaced(&message.text);
+        text.push_str(&format!("m{number} {} {who}: {line}\n", message.at.day()));
     }
     text
 }

@@ -188,8 +188,3 @@ pub(crate) fn generate_id(letter: char) -> String {
     }
     id
 }
-
-/// Returns the day of a time, in UTC, as a prompt shows it.
-pub(crate) fn day(time: Timestamp) -> String {
-    time.to_string().chars().take(10).collect()
-}

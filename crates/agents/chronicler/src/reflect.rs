@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use lango_model::estimate_tokens;
 use lango_protocol::{SessionId, Timestamp};
 use lango_store::{Batch, Statement, StoreError};
+use lango_text::{coverage, one_line};
 use regex::Regex;
 use tokio_util::sync::CancellationToken;
 
@@ -13,10 +14,10 @@ use crate::ChroniclerError;
 use crate::gate::{is_duplicate, is_secret};
 use crate::memory::Memory;
 use crate::pattern::pattern;
-use crate::record::{Observation, Priority, Reflection, day, generate_id};
+use crate::record::{Observation, Priority, Reflection, generate_id};
 use crate::rows::insert_reflection;
 use crate::subject::supersedes;
-use crate::text::{coverage, one_line, significant_words, truncate};
+use crate::text::significant_words;
 
 /// Limits a reflection.
 const MAX_REFLECTION_TOKENS: u64 = 500;
@@ -95,7 +96,7 @@ impl Memory {
             id: generate_id('r'),
             session: session.clone(),
             content: lines.join("\n"),
-            about: truncate(&one_line(about), 100),
+            about: one_line(about, 100),
             generation,
             extractive,
             created_at: Timestamp::now(),
@@ -149,7 +150,7 @@ fn collect_notes(before: Option<&Reflection>, observations: &[Observation]) -> V
         Note { date: date.to_owned(), text: text.to_owned(), priority: Priority::High }
     });
     let new = observations.iter().map(|observation| Note {
-        date: day(observation.at),
+        date: observation.at.day(),
         text: observation.content.clone(),
         priority: observation.priority,
     });
@@ -190,7 +191,7 @@ fn parse_reply(reply: &str, notes: &[Note]) -> Vec<String> {
             .filter_map(|number| notes.get(number.checked_sub(1)?))
             .collect();
         let said_words = referred.iter().flat_map(|note| significant_words(&note.text)).collect();
-        let text = truncate(&one_line(&parts[2]), 400);
+        let text = one_line(&parts[2], 400);
         if coverage(&significant_words(&text), &said_words) < MIN_REFERENCE_COVERAGE
             || is_secret(&text)
         {

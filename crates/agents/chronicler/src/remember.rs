@@ -3,6 +3,7 @@
 use lango_protocol::{EventBody, SessionId, Timestamp, TurnId};
 use lango_retrieval::{Mode, Search, Space};
 use lango_store::{Batch, Statement, StoreError};
+use lango_text::one_line;
 
 use crate::ChroniclerError;
 use crate::gate::{self, Evidence, Refusal, is_duplicate};
@@ -75,7 +76,7 @@ impl Stores {
             id,
             kind,
             content,
-            about: crate::text::truncate(&crate::text::one_line(&about), 100),
+            about: one_line(&about, 100),
             origin,
             superseded_by: None,
             at,

@@ -5,14 +5,13 @@ use lango_store::{Batch, Statement, StoreError};
 
 use crate::ChroniclerError;
 use crate::memory::Stores;
-use crate::record::day;
 use crate::rows::position;
 
 impl Stores {
     /// Reserves tokens of today. Returns false, and reserves nothing, if the day's limit would be
     /// exceeded.
     pub(crate) async fn reserve(&self, tokens: u64, limit: u64) -> Result<bool, ChroniclerError> {
-        let today = day(Timestamp::now());
+        let today = Timestamp::now().day();
         let batch = Batch::new()
             .with(
                 Statement::new(
@@ -42,7 +41,7 @@ impl Stores {
         let statement = Statement::new(
             "UPDATE memory_spending SET tokens = tokens + $2 WHERE day = $1 AND tokens + $2 >= 0",
         )
-        .bind(day(Timestamp::now()))
+        .bind(Timestamp::now().day())
         .bind(position(used) - position(reserved));
         self.database.write(statement.into()).await?;
         Ok(())
@@ -51,7 +50,7 @@ impl Stores {
     /// Returns the tokens that were used today.
     pub(crate) async fn spent_today(&self) -> Result<u64, ChroniclerError> {
         let statement = Statement::new("SELECT tokens FROM memory_spending WHERE day = $1");
-        let rows = self.database.query(statement.bind(day(Timestamp::now()))).await?;
+        let rows = self.database.query(statement.bind(Timestamp::now().day())).await?;
         Ok(rows.first().map_or(Ok(0), |row| row.unsigned(0))?)
     }
 }

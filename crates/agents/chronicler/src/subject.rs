@@ -6,11 +6,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use lango_text::{coverage, words};
 use regex::Regex;
 
 use crate::gate::{is_duplicate, is_negative};
 use crate::pattern::pattern;
-use crate::text::{coverage, distinctive, is_stop_word, significant_words, words};
+use crate::text::{distinctive, is_stop_word, significant_words};
 
 /// The kind of claim about a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

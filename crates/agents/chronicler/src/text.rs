@@ -3,88 +3,24 @@
 
 use std::collections::BTreeSet;
 
-/// Lists words that say nothing by themselves.
-const STOP_WORDS: &[&str] = &[
-    "a", "about", "above", "after", "again", "all", "also", "always", "am", "an", "and", "any",
-    "are", "as", "at", "be", "because", "been", "before", "being", "but", "by", "can", "could",
-    "did", "do", "does", "doing", "done", "down", "each", "few", "for", "from", "get", "got",
-    "had", "has", "have", "having", "he", "her", "here", "him", "his", "how", "i", "if", "in",
-    "into", "is", "it", "its", "just", "know", "let", "like", "ll", "me", "more", "most", "much",
-    "my", "no", "nor", "not", "note", "now", "of", "off", "on", "one", "only", "or", "other",
-    "our", "out", "over", "own", "please", "re", "remember", "s", "said", "same", "say", "says",
-    "she", "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then",
-    "there", "these", "they", "this", "those", "to", "too", "under", "until", "up", "user",
-    "users", "ve", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who",
-    "whom", "why", "will", "with", "would", "yes", "you", "your", "yours", "m", "d", "us", "want",
-    "wants", "uses", "use", "using",
-];
+use lango_text::words;
 
-/// Returns the runs of letters and digits, in lower case.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split(|character: char| !character.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-}
+/// Lists words that say nothing by themselves where memories are stated and asked for, beside those
+/// that never do.
+const STOP_WORDS: &[&str] = &["like", "note", "remember", "user", "users", "want", "wants"];
 
 /// Returns the stems of the words that are no stop words.
 pub(crate) fn significant_words(text: &str) -> BTreeSet<String> {
-    words(text).filter(|word| !is_stop_word(word)).map(|word| stem(&word)).collect()
+    lango_text::significant_words(text, STOP_WORDS)
 }
 
 pub(crate) fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.contains(&word)
-}
-
-/// Removes the endings that change with the grammar. It is crude, but the same for both sides of
-/// every comparison.
-pub(crate) fn stem(word: &str) -> String {
-    if word.chars().any(|character| character.is_ascii_digit()) || word.chars().count() < 4 {
-        return word.to_owned();
-    }
-    for ending in ["ies", "ing", "ed", "es", "s", "ly"] {
-        if let Some(rest) = word.strip_suffix(ending)
-            && rest.chars().count() >= 3
-            && !(ending == "s" && rest.ends_with('s'))
-        {
-            let rest = if ending == "ies" { format!("{rest}y") } else { rest.to_owned() };
-            return rest.strip_suffix('e').map_or(rest.clone(), str::to_owned);
-        }
-    }
-    word.strip_suffix('e').unwrap_or(word).to_owned()
-}
-
-/// Returns a text as one line, without control characters, with single spaces.
-pub(crate) fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for word in text.split(|character: char| character.is_whitespace() || character.is_control()) {
-        if !word.is_empty() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    line
+    lango_text::is_stop_word(word) || STOP_WORDS.contains(&word)
 }
 
 /// Returns a text in the form that is compared: words only.
 pub(crate) fn normalise(text: &str) -> String {
     words(text).collect::<Vec<String>>().join(" ")
-}
-
-/// Returns the share of `part` that is in `whole`, from 0 to 1.
-pub(crate) fn coverage(part: &BTreeSet<String>, whole: &BTreeSet<String>) -> f64 {
-    if part.is_empty() {
-        return 0.0;
-    }
-    let shared = part.intersection(whole).count();
-    ratio(shared, part.len())
-}
-
-pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
-    // Counts of words are far below what an f64 holds exactly.
-    f64::from(u32::try_from(part).unwrap_or(u32::MAX))
-        / f64::from(u32::try_from(whole.max(1)).unwrap_or(u32::MAX))
 }
 
 /// The range of a sentence in its text, in bytes.
@@ -183,14 +119,6 @@ fn is_calendar(word: &str) -> bool {
     NAMES.contains(&word) || word.strip_suffix('s').is_some_and(|word| NAMES.contains(&word))
 }
 
-/// Cuts a text to its first characters and marks the cut with "…".
-pub(crate) fn truncate(text: &str, characters: usize) -> String {
-    if text.chars().count() <= characters {
-        return text.to_owned();
-    }
-    text.chars().take(characters.saturating_sub(1)).chain(['…']).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -236,11 +164,6 @@ mod tests {
                 prop_assert!(!text[*from..*to].is_empty());
             }
             prop_assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0));
-        }
-
-        #[test]
-        fn one_line_is_one_line(text in any::<String>()) {
-            prop_assert!(!one_line(&text).contains(char::is_control));
         }
     }
 }

@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 
 use lango_store::Redaction;
+use lango_text::{coverage, words};
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::record::StoredMemory;
-use crate::text::{Span, coverage, distinctive, sentences, significant_words};
+use crate::text::{Span, distinctive, sentences, significant_words};
 
 /// Replaces forgotten text.
 pub(crate) const REPLACEMENT: &str = "[forgotten]";
@@ -37,7 +38,7 @@ impl Traces {
         let all: BTreeSet<String> = sets.iter().flatten().cloned().collect();
         let other_words: BTreeSet<String> = others
             .iter()
-            .flat_map(|memory| crate::text::words(&memory.content).collect::<Vec<String>>())
+            .flat_map(|memory| words(&memory.content).collect::<Vec<String>>())
             .collect();
         let distinctive = texts
             .iter()

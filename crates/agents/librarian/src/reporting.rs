@@ -1,7 +1,7 @@
 //! Builds parts of the reports that tell a person what a call did. The sentences themselves are
 //! next to the tools.
 
-use lango_protocol::{CallReport, Timestamp};
+use lango_protocol::CallReport;
 use lango_text::{code_span, one_line, plural};
 
 /// Limits a name, a key or a source within a sentence, in characters.
@@ -15,11 +15,6 @@ pub(crate) const MAX_ENTRY_CHARACTERS: usize = 600;
 /// blank.
 pub(crate) fn activity(doing: &str, argument: &str) -> Option<String> {
     (!argument.trim().is_empty()).then(|| format!("{doing} {}", code_span(argument)))
-}
-
-/// Returns the day of a time, in UTC.
-pub(crate) fn day(time: Timestamp) -> String {
-    time.to_string().chars().take("2026-11-15".len()).collect()
 }
 
 /// Reports the entries that a search found, one line each.

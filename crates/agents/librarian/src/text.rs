@@ -43,14 +43,6 @@ pub(crate) fn check_line(
     check_text(what, &line, max_characters)
 }
 
-/// Cuts a text to `max_characters` and marks the cut with "…".
-pub(crate) fn truncate(text: &str, max_characters: usize) -> String {
-    match text.char_indices().nth(max_characters) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
-    }
-}
-
 /// Cuts a text into passages, between lines or words where possible.
 pub(crate) fn passages(text: &str) -> Vec<NewPassage> {
     let mut pieces = Vec::new();
@@ -78,57 +70,18 @@ fn first_piece_end(text: &str) -> usize {
     end_of_piece.or_else(|| head.rfind(char::is_whitespace).filter(|at| *at > 0)).unwrap_or(end)
 }
 
-/// Lists words that say nothing about a subject.
-const STOP_WORDS: &[&str] = &[
-    "a", "about", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by",
-    "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his",
-    "how", "i", "if", "in", "is", "it", "its", "know", "known", "me", "my", "no", "not", "of",
-    "on", "or", "our", "please", "say", "she", "should", "so", "some", "tell", "than", "that",
-    "the", "their", "them", "there", "they", "this", "to", "us", "use", "used", "was", "we",
-    "were", "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
-];
+/// Lists words that say nothing about the subject of a question, beside those that never do.
+const STOP_WORDS: &[&str] = &["known", "tell", "used"];
 
 /// Returns the stems of a text's words without stop words.
 pub(crate) fn significant_words(text: &str) -> BTreeSet<String> {
-    text.split(|character: char| !character.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(|word| stem(&word.to_lowercase()))
-        .filter(|word| !STOP_WORDS.contains(&word.as_str()))
-        .take(400)
-        .collect()
-}
-
-/// Removes the endings that most often make two forms of one English word.
-fn stem(word: &str) -> String {
-    for ending in ["ing", "ed", "es", "s"] {
-        if let Some(stem) = word.strip_suffix(ending)
-            && stem.chars().count() >= 4
-        {
-            return stem.strip_suffix('e').unwrap_or(stem).to_owned();
-        }
-    }
-    word.strip_suffix('e').filter(|stem| stem.chars().count() >= 4).unwrap_or(word).to_owned()
-}
-
-/// Returns the share of all words that two texts have in common, from 0 to 1.
-pub(crate) fn jaccard_similarity(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
-    let shared = one.intersection(other).count();
-    let all = one.len() + other.len() - shared;
-    if all == 0 { 0.0 } else { ratio(shared, all) }
-}
-
-/// Returns the share of `part` that is in `whole`, from 0 to 1.
-pub(crate) fn coverage(part: &BTreeSet<String>, whole: &BTreeSet<String>) -> f64 {
-    if part.is_empty() { 0.0 } else { ratio(part.intersection(whole).count(), part.len()) }
-}
-
-fn ratio(some: usize, all: usize) -> f64 {
-    let real = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-    real(some) / real(all)
+    lango_text::significant_words(text, STOP_WORDS)
 }
 
 #[cfg(test)]
 mod tests {
+    use lango_text::{coverage, jaccard_similarity};
+
     use super::*;
 
     #[test]

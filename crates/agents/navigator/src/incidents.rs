@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lango_egress::BlockedRequest;
-use lango_tool::visible_short;
+use lango_text::visible_short;
 use serde::Serialize;
 
 use crate::browser::{Browser, Download, DownloadState, Note};

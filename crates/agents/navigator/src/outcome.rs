@@ -6,7 +6,7 @@ mod sentence;
 mod tests;
 
 use lango_protocol::CallReport;
-use lango_tool::visible_short;
+use lango_text::visible_short;
 use serde::Serialize;
 
 use crate::browser::Arrival;

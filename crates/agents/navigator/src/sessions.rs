@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use lango_protocol::SessionId;
 use lango_tool::{ToolContext, ToolError};
+use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use tokio::time::Instant;
 
@@ -89,7 +90,7 @@ impl Navigator {
 
     async fn lease(&self, id: &SessionId) -> BrowserLease {
         let session = {
-            let mut sessions = self.shared.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut sessions = self.shared.sessions.lock();
             Arc::clone(sessions.entry(id.clone()).or_insert_with(|| Arc::new(Session::new(id))))
         };
         let mut slot = Arc::clone(&session.slot).lock_owned().await;
@@ -133,7 +134,7 @@ impl Navigator {
     }
 
     fn all(&self) -> Vec<Arc<Session>> {
-        let sessions = self.shared.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let sessions = self.shared.sessions.lock();
         sessions.values().cloned().collect()
     }
 
@@ -179,11 +180,11 @@ impl Session {
     }
 
     fn idle_time(&self) -> Duration {
-        self.last_used.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+        self.last_used.lock().elapsed()
     }
 
     fn mark_used(&self) {
-        *self.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.last_used.lock() = Instant::now();
     }
 }
 

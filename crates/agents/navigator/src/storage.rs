@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use lango_text::truncate;
+
 use crate::browser::private_directory;
 use crate::error::NavigatorError;
 
@@ -29,8 +31,8 @@ pub(crate) fn safe_name(given: &str) -> String {
     let (stem, end) =
         name.rsplit_once('.').filter(|(_, end)| end.len() <= 10).unwrap_or((name, ""));
     let remaining = MAX_NAME_BYTES - end.len() - 1;
-    let cut = (0..=remaining).rev().find(|at| stem.is_char_boundary(*at)).unwrap_or(0);
-    if end.is_empty() { stem[..cut].to_owned() } else { format!("{}.{end}", &stem[..cut]) }
+    let stem = truncate(stem, remaining);
+    if end.is_empty() { stem.to_owned() } else { format!("{stem}.{end}") }
 }
 
 /// Gives a finished download its name. The browser has stored it under an id.

@@ -78,7 +78,7 @@ fn project(text: &str, config: &Config, workspace: &Path, found: &mut Configured
         }
     };
     for given in entries {
-        let name = lango_tool::visible_short(&given.name);
+        let name = lango_text::visible_short(&given.name);
         // This also holds if that server is off, or could not be read.
         if config.mcp_servers.keys().any(|known| names_overlap(known, &given.name)) {
             let why = "the configuration has a server of that name, or one that begins like it";

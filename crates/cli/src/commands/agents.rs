@@ -4,7 +4,8 @@ use lango_app::{InspectOptions, Roster, TeamOptions};
 use lango_orchestration::{
     Root, SubAgentKind, UnmatchedPolicy, capability_description, tool_capability,
 };
-use lango_tool::{RegisteredTool, SafetyLevel, visible};
+use lango_text::visible;
+use lango_tool::{RegisteredTool, SafetyLevel};
 use serde::Serialize;
 
 use super::CommandContext;

@@ -6,7 +6,8 @@ use lango_app::{InspectOptions, Stores, TeamOptions, approval_policy, expand_pat
 use lango_protocol::{AgentName, ApprovalDecision, EventBody, Timestamp};
 use lango_runtime::{Case, Effect, Rule, RuleBook, StepPattern, StoredRule, Verdict, decide};
 use lango_store::{Answer, AnswerOutcome, Journal, PendingApproval};
-use lango_tool::{Proposal, visible, visible_lines};
+use lango_text::{single_spaced, truncate_characters, visible, visible_lines};
+use lango_tool::Proposal;
 use serde::Serialize;
 
 use super::sessions::local_time;
@@ -122,14 +123,14 @@ async fn list(
         text.push_str("Nothing waits for an answer.\n");
     } else {
         let row = |question: &PendingView<'_>| {
-            let effect = question.summary.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+            let effect = single_spaced(question.summary);
             vec![
                 question.id.to_owned(),
                 question.state.to_owned(),
                 local_time(question.expires_at),
                 question.agent.to_owned(),
                 question.tool.to_owned(),
-                effect.chars().take(60).collect(),
+                truncate_characters(&effect, 60).to_owned(),
             ]
         };
         let rows: Vec<Vec<String>> = waiting.iter().map(row).collect();

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use lango_protocol::{Origin, SessionId};
 use lango_runtime::TurnRequest;
+use lango_text::one_line;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -11,7 +12,7 @@ use super::CommandContext;
 use super::run::{MAX_NOTICE_CHARACTERS, choose_session, finish, introduction, open, tell_notices};
 use super::turn::follow;
 use crate::arguments::ChatArguments;
-use crate::display::{Display, one_line};
+use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
 use crate::terminal::Terminal;
 

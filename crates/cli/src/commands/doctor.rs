@@ -11,7 +11,7 @@ use lango_app::provider::{self, Purpose, Source};
 use lango_app::remotes::Remotes;
 use lango_app::{AppError, InspectOptions, Inspection, Stores, confinement, mcp, web};
 use lango_model::{Message, ModelRequest};
-use lango_tool::visible;
+use lango_text::visible;
 use serde::Serialize;
 
 use super::{CommandContext, Printer};

@@ -6,16 +6,17 @@ use std::time::Instant;
 
 use lango_protocol::Timestamp;
 use lango_retrieval::{EntryKey, EntrySummary, Retrieval, RetrievalError, Space};
+use lango_text::{one_line, plural};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::find::search;
-use super::ingest::{absolute, counted, open};
+use super::ingest::{absolute, open};
 use super::sessions::local_time;
 use super::table::table;
 use super::{CommandContext, Printer};
 use crate::arguments::DocumentsCommand;
-use crate::display::{one_line, printable};
+use crate::display::printable;
 use crate::failure::{ExitStatus, Failure};
 
 /// Sets how many documents are read at a time.
@@ -154,8 +155,10 @@ async fn list(
     let rows: Vec<Vec<String>> = documents.iter().map(row).collect();
     let mut text = table(&["COLLECTION", "PASSAGES", "WHEN", "TITLE", "SOURCE"], &rows);
     for size in &collections {
-        let (documents, passages) =
-            (counted(size.documents, "document"), counted(size.passages, "passage"));
+        let (documents, passages) = (
+            plural(size.documents, "document", "documents"),
+            plural(size.passages, "passage", "passages"),
+        );
         text += &format!("{}: {documents}, {passages}\n", size.collection);
     }
     if more {
@@ -227,7 +230,7 @@ async fn show(
         document.title,
         document.source,
         document.collection,
-        counted(document.passages, "passage")
+        plural(document.passages, "passage", "passages")
     );
     for passage in &whole.text {
         text += &format!("\n[{}] {}\n{}\n", passage.position, passage.heading, passage.text);
@@ -273,5 +276,5 @@ async fn remove(
             return Err(nothing(if source.is_empty() { collection.unwrap_or("") } else { source }));
         }
     }
-    printer.print(&format!("Removed {}.\n", counted(removed, "document")))
+    printer.print(&format!("Removed {}.\n", plural(removed, "document", "documents")))
 }

@@ -6,6 +6,7 @@ use lango_app::config::Config;
 use lango_librarian::documents::{DocumentSearch, retrieve};
 use lango_librarian::graph::Graph;
 use lango_retrieval::{Mode, Retrieval};
+use lango_text::truncate_characters;
 
 use super::Printer;
 use crate::arguments::{SearchArguments, SearchMode};
@@ -67,8 +68,8 @@ pub(super) async fn search(
         if !passage.heading.is_empty() {
             text.push_str(&format!("   {}\n", printable(&passage.heading)));
         }
-        let cut: String = passage.text.chars().take(MAX_SHOWN_CHARACTERS).collect();
-        for line in cut.lines() {
+        let shown = truncate_characters(&passage.text, MAX_SHOWN_CHARACTERS);
+        for line in shown.lines() {
             text.push_str(&format!("   | {}\n", printable(line)));
         }
         text.push('\n');

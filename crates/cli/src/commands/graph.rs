@@ -11,7 +11,7 @@ use lango_librarian::graph::{
 };
 use lango_librarian::{LibrarianError, Provenance};
 use lango_protocol::Timestamp;
-use lango_tool::visible;
+use lango_text::visible;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 

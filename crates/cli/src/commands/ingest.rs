@@ -7,6 +7,7 @@ use lango_app::Stores;
 use lango_app::knowledge::{self, Embedding};
 use lango_librarian::documents::{IngestReport, Source, check_collection};
 use lango_retrieval::{EntryKey, Retrieval, Space};
+use lango_text::plural;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -133,12 +134,12 @@ fn describe(report: &IngestReport, collection: &str, dry_run: bool) -> String {
     let would = if dry_run { " (nothing was written)" } else { "" };
     let mut text = format!(
         "{} in {collection}: {} new, {} changed, {} unchanged, {} removed; {}{would}\n",
-        counted(report.documents(), "document"),
+        plural(report.documents(), "document", "documents"),
         report.added,
         report.replaced,
         report.unchanged,
         report.removed.len(),
-        counted(report.passages, "new passage"),
+        plural(report.passages, "new passage", "new passages"),
     );
     if report.left_out > 0 {
         text += &format!(
@@ -168,9 +169,4 @@ fn list(text: &mut String, title: &str, lines: impl ExactSizeIterator<Item = Str
     if count > MAX_NAMED_FILE_COUNT {
         *text += &format!("  … and {} more; --json lists all\n", count - MAX_NAMED_FILE_COUNT);
     }
-}
-
-/// Renders a number with its noun.
-pub(super) fn counted(number: u64, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

@@ -3,7 +3,7 @@
 use lango_app::Stores;
 use lango_librarian::knowledge::{Category, Knowledge, KnowledgeSummary, KnowledgeVersion};
 use lango_retrieval::Retrieval;
-use lango_tool::{visible, visible_lines};
+use lango_text::{ellipsize_characters, visible, visible_lines};
 
 use super::sessions::local_time;
 use super::table::table;
@@ -69,10 +69,7 @@ async fn list(
             .print("Nothing was saved yet. The librarian saves what you ask it to remember.\n");
     }
     let row = |one: &KnowledgeSummary| {
-        let mut text: String = visible(&one.content).chars().take(MAX_SHOWN_CHARACTERS).collect();
-        if text.len() < one.content.len() {
-            text.push('…');
-        }
+        let text = ellipsize_characters(&visible(&one.content), MAX_SHOWN_CHARACTERS);
         vec![
             visible(&one.key),
             one.category.clone(),

@@ -6,6 +6,7 @@ use lango_chronicler::{
     StoredMemory,
 };
 use lango_store::Journal;
+use lango_text::one_line;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +14,6 @@ use super::sessions::{find, local_time};
 use super::table::table;
 use super::{CommandContext, Printer};
 use crate::arguments::{MemoryCommand, MemoryFormat};
-use crate::display::one_line;
 use crate::failure::{ExitStatus, Failure};
 
 /// Limits the characters of a line; memories are shorter.

@@ -4,8 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use lango_librarian::documents::IngestProgress;
-
-use crate::display::one_line;
+use lango_text::one_line;
 
 /// Sets how often a bar is drawn.
 const FRAME_INTERVAL: Duration = Duration::from_millis(100);

@@ -42,7 +42,7 @@ pub(crate) async fn run(
     let request = TurnRequest::new(session, message, Origin::Run);
     let (followed, _) = follow(team.runtime.start_turn(request), display).await?;
     for command in team.background_commands() {
-        let command = lango_tool::visible_short(&command);
+        let command = lango_text::visible_short(&command);
         printer.introduce(&format!("ended with this run: {command}"));
     }
     finish(printer, &team).await?;

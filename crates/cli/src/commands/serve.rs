@@ -46,7 +46,7 @@ pub(crate) async fn serve(
 
 /// Returns a function that shows a line to the operator of the machine.
 pub(super) fn notice(printer: Printer) -> Notice {
-    Arc::new(move |line: &str| printer.note(&lango_tool::visible(line)))
+    Arc::new(move |line: &str| printer.note(&lango_text::visible(line)))
 }
 
 /// Describes the endpoints, and how a client authenticates.

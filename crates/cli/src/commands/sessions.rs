@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use lango_app::Stores;
 use lango_protocol::{Event, EventBody, SessionId, Timestamp};
 use lango_store::{Database, Journal, SessionSummary};
+use lango_text::truncate_characters;
 use serde::Serialize;
 
 use super::table::table;
@@ -14,6 +15,8 @@ use crate::failure::{ExitStatus, Failure};
 
 /// Sets how many events are read at a time.
 const PAGE_SIZE: u32 = 500;
+/// Limits how many characters of a result or of thoughts are shown.
+const MAX_SHOWN_CHARACTERS: usize = 2_000;
 
 #[derive(Serialize)]
 struct SessionView<'a> {
@@ -164,7 +167,7 @@ fn line(event: &Event) -> Option<String> {
         EventBody::Message { text, .. } => text.clone(),
         EventBody::ToolCall { tool, arguments, .. } => format!("calls {tool} {arguments}"),
         EventBody::ToolResult { status, output, milliseconds, .. } => {
-            let shown: String = output.chars().take(2_000).collect();
+            let shown = truncate_characters(output, MAX_SHOWN_CHARACTERS);
             format!("{status}, {milliseconds} ms\n{shown}")
         }
         EventBody::Transfer { to, task, .. } => format!("→ {to}: {task}"),
@@ -176,7 +179,7 @@ fn line(event: &Event) -> Option<String> {
         EventBody::ApprovalResolved { decision, by, .. } => format!("{decision:?} by {by}"),
         EventBody::Reasoning { text, .. } if text.is_empty() => return None,
         EventBody::Reasoning { text, .. } => {
-            let shown: String = text.chars().take(2_000).collect();
+            let shown = truncate_characters(text, MAX_SHOWN_CHARACTERS);
             format!("thinks: {shown}")
         }
         EventBody::Setback { reason, next, .. } => format!("setback: {reason}; next: {next}"),

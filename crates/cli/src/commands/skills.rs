@@ -3,7 +3,7 @@
 use lango_app::{Stores, config, find_skills, find_workspace, is_trusted, knowledge};
 use lango_librarian::skills::{Draft, Drafts};
 use lango_operator::{Records, Skill, Skills};
-use lango_tool::{visible, visible_lines};
+use lango_text::{visible, visible_lines};
 use serde::Serialize;
 
 use super::table::table;
@@ -158,7 +158,7 @@ fn list(
         table(&["TOOL", "STATE", "DESCRIPTION"], &views.iter().map(row).collect::<Vec<_>>())
     };
     for problem in &skills.problems {
-        text += &format!("not used: {}\n", lango_tool::visible(problem));
+        text += &format!("not used: {}\n", lango_text::visible(problem));
     }
     for draft in drafts {
         let (name, what) = (&draft.name, visible(&draft.description()));

@@ -14,7 +14,7 @@ use crate::arguments::{OutputArguments, OutputFormat};
 
 use crate::terminal::AnswerSource;
 
-pub(crate) use style::{Style, one_line, printable};
+pub(crate) use style::{Style, printable};
 
 /// Shows the events of a turn.
 pub(crate) struct Display {

@@ -42,19 +42,6 @@ impl Style {
     }
 }
 
-/// Renders text from a model, a tool or a file on one line, without terminal control characters.
-pub(crate) fn one_line(text: &str, limit: usize) -> String {
-    let mut line = String::new();
-    for (count, character) in text.chars().enumerate() {
-        if count >= limit {
-            line.push('…');
-            break;
-        }
-        line.push(if character.is_control() { ' ' } else { character });
-    }
-    line
-}
-
 /// Returns the text without terminal control characters.
 pub(crate) fn printable(text: &str) -> String {
     let keep = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');

@@ -5,8 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use lango_app::provider::PriceList;
 use lango_model::Cost;
 use lango_protocol::{CallStatus, Event, EventBody, Outcome, OutcomeStatus, RUNTIME};
+use lango_text::{one_line, plural};
 
-use super::style::{Style, one_line, printable};
+use super::style::{Style, printable};
 
 /// Shows progress on standard error as it happens, and the answer on standard output. At a terminal
 /// the answer is streamed; in a pipe it comes whole, so that nothing else is ever in it.
@@ -158,16 +159,14 @@ impl TextDisplay {
             OutcomeStatus::TimedOut => "timed out",
             OutcomeStatus::Cancelled => "cancelled",
         };
-        let calls = work.spent.model_calls;
-        let tools = work.spent.tool_calls;
         // No cost is shown for a turn whose cost is not completely known.
         let costs = std::mem::take(&mut self.costs);
         let known = costs.iter().copied().sum::<Option<Cost>>().filter(|_| !costs.is_empty());
         let cost = known.map(|cost| format!(" · {cost}"));
         let line = format!(
-            "{how} · {calls} model call{} · {tools} tool call{} · {} tokens{} · {}.{:01} s",
-            if calls == 1 { "" } else { "s" },
-            if tools == 1 { "" } else { "s" },
+            "{how} · {} · {} · {} tokens{} · {}.{:01} s",
+            plural(work.spent.model_calls, "model call", "model calls"),
+            plural(work.spent.tool_calls, "tool call", "tool calls"),
             work.spent.tokens,
             cost.unwrap_or_default(),
             work.milliseconds / 1000,

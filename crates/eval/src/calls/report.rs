@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lango_model::ModelId;
+use lango_text::truncate_characters;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -201,7 +202,7 @@ impl FailureView {
                 args: observed.arguments.clone(),
                 asked: observed.asked,
                 called: !observed.called.is_empty(),
-                said: observed.said.chars().take(MAX_SHOWN_CHARACTERS).collect(),
+                said: truncate_characters(&observed.said, MAX_SHOWN_CHARACTERS).to_owned(),
             },
         }
     }

@@ -1,10 +1,11 @@
 //! Collects the approval rules: those of the configuration and those that users stored with
 //! "always".
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use lango_protocol::{AgentName, Timestamp};
 use lango_store::{Component, Database, Migration, Statement, StoreError};
+use parking_lot::RwLock;
 
 use super::rule::{Effect, Rule};
 
@@ -68,13 +69,13 @@ impl RuleBook {
         let stored = self.stored().await?;
         let rules: Arc<[Rule]> =
             self.configured.iter().cloned().chain(stored.into_iter().map(|s| s.rule)).collect();
-        *self.cached.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&rules);
+        *self.cached.write() = Arc::clone(&rules);
         Ok(rules)
     }
 
     /// Tells whether a cached rule asks about or denies calls of this tool.
     pub(crate) fn objects_to(&self, tool: &str, agent: &AgentName) -> bool {
-        let cached = self.cached.read().unwrap_or_else(PoisonError::into_inner);
+        let cached = self.cached.read();
         cached.iter().any(|rule| rule.effect != Effect::Allow && rule.concerns(tool, agent))
     }
 

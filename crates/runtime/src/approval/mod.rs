@@ -8,11 +8,11 @@ mod book;
 mod policy;
 mod rule;
 
-use std::fmt::Write as _;
 use std::future::Future;
 use std::pin::Pin;
 
 use lango_protocol::{AgentName, CallId, SessionId};
+use lango_text::hex;
 use lango_tool::Proposal;
 use sha2::{Digest, Sha256};
 
@@ -101,10 +101,5 @@ fn digest_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
-    let mut text = String::with_capacity(64);
-    for byte in hasher.finalize() {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex(hasher.finalize())
 }

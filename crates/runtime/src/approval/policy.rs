@@ -91,7 +91,7 @@ fn allowed(rules: &[Rule], case: &Case<'_>) -> Result<Vec<String>, String> {
     for step in &case.proposal.steps {
         let Some(rule) = rules.iter().find(|rule| rule.allows(case, Some(step))) else {
             let name = step.words.first().map_or("it", String::as_str);
-            let name = lango_tool::visible_short(name);
+            let name = lango_text::visible_short(name);
             return Err(match &step.exact_only {
                 Some(why) => format!("only an exact rule can allow {name}: {why}"),
                 None => format!("no rule allows {name}"),

@@ -8,7 +8,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use lango_protocol::AgentName;
-use lango_tool::{Proposal, Step, visible};
+use lango_text::visible;
+use lango_tool::{Proposal, Step};
 use serde::{Deserialize, Serialize};
 
 use super::digest_of;

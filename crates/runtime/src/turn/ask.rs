@@ -8,11 +8,11 @@ use lango_model::{
 };
 use lango_protocol::marker::DeltaFilter;
 use lango_protocol::{EventBody, Usage, WarningCode};
+use lango_text::truncate;
 use tracing::Instrument as _;
 
 use super::think::ends_turn;
 use super::{Role, Stop, Turn};
-use crate::output::cut_at;
 use crate::recorder::{Draft, Speaker};
 use crate::team::Agent;
 use crate::words;
@@ -124,7 +124,7 @@ impl ModelReply {
         match event {
             ModelEvent::Reasoning(text) => {
                 let remaining = MAX_REASONING_BYTES.saturating_sub(self.reasoning.len());
-                self.reasoning.push_str(cut_at(&text, remaining));
+                self.reasoning.push_str(truncate(&text, remaining));
             }
             ModelEvent::ProviderState(data) if data.len() <= MAX_PROVIDER_STATE_BYTES => {
                 self.provider_state = Some(data);
@@ -158,7 +158,7 @@ impl ModelReply {
     }
 
     fn cut(&mut self, limit: usize) {
-        self.text.truncate(cut_at(&self.text, limit).len());
+        self.text.truncate(truncate(&self.text, limit).len());
         self.text.push_str("\n[the reply was longer than allowed and was cut here]");
         self.notes.push(EventBody::Warning {
             code: WarningCode::ReplyTruncated,

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use lango_protocol::{AgentName, DelegationStatus, EventBody, marker};
+use lango_text::truncate;
 use tokio::sync::mpsc;
 use tracing::Instrument as _;
 
 use super::think::{ends_turn, finish_transfer};
 use super::{Flow, Role, Stop, Turn};
-use crate::output::cut_at;
 use crate::record::Delegation;
 use crate::recorder::{Draft, Speaker};
 use crate::remote::{RemoteAgent, RemoteReply, RemoteRequest};
@@ -96,7 +96,7 @@ impl Turn {
                     return Err(Stop::Interrupted);
                 }
                 Some(piece) = pieces.recv() => {
-                    let piece = self.sanitize(cut_at(&piece, remaining));
+                    let piece = self.sanitize(truncate(&piece, remaining));
                     remaining -= piece.len().min(remaining);
                     if !piece.is_empty() {
                         self.recorder.show(speaker, step, piece, ends_turn(role)).await;
@@ -110,7 +110,7 @@ impl Turn {
     /// Makes untrusted text safe to show: truncates it, and removes control characters, markers and
     /// known secrets.
     fn sanitize(&self, text: &str) -> String {
-        let text = cut_at(text, self.shared.settings.reply_bytes);
+        let text = truncate(text, self.shared.settings.reply_bytes);
         let printable = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
         let text: String = text.chars().filter(printable).collect();
         self.shared.scrubber.scrub(&marker::without_marker(&text)).into_owned()

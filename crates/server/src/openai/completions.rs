@@ -149,7 +149,7 @@ async fn begin(
         let choice = find_session(shared, caller, &request, options).await?;
         return Ok(start(runtime, caller, request, choice, TurnId::generate()));
     };
-    let digest = wire::hexadecimal(&Sha256::digest(body));
+    let digest = lango_text::hex(Sha256::digest(body));
     // See `Keys`: of two requests with one key, only one may start a turn.
     let _beginning = shared.keys.begin().await;
     if let Some(key_record) = shared.keys.find(caller, key).await? {

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use lango_protocol::Caller;
+use lango_text::{hex, tail};
 use sha2::{Digest as _, Sha256};
 
 use super::content::Content;
@@ -146,13 +147,6 @@ fn render(message: &ChatMessage) -> String {
     format!("\n{who}: {}{images}\n", message.content.text.trim())
 }
 
-/// Returns the end of a text, cut at a character boundary.
-fn tail(text: &str, limit: usize) -> &str {
-    let start = text.len().saturating_sub(limit);
-    let start = (start..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    &text[start..]
-}
-
 fn begin(caller: &Caller) -> Sha256 {
     let mut hasher = Sha256::new();
     part(&mut hasher, caller.as_str().as_bytes());
@@ -183,7 +177,7 @@ fn part(hasher: &mut Sha256, bytes: &[u8]) {
 }
 
 fn finish(hasher: Sha256) -> Mark {
-    super::wire::hexadecimal(&hasher.finalize())
+    hex(hasher.finalize())
 }
 
 #[cfg(test)]

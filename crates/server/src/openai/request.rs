@@ -1,5 +1,6 @@
 //! Parses requests to `/v1/chat/completions`.
 
+use lango_text::truncate_characters;
 use serde_json::Value;
 
 use super::content::Content;
@@ -56,7 +57,7 @@ pub(super) fn check_model(model: &str) -> Result<(), ApiError> {
     if model == MODEL {
         return Ok(());
     }
-    let shown: String = model.chars().take(80).collect();
+    let shown = truncate_characters(model, 80);
     let words = format!("the model {shown:?} does not exist; there is {MODEL:?}");
     Err(ApiError::not_found("model", "model_not_found", words))
 }

@@ -97,10 +97,7 @@ impl Stream {
         let mut text = String::new();
         let mut rest = answer.as_str();
         while !rest.is_empty() {
-            let end = (PIECE_BYTES.min(rest.len())..=rest.len())
-                .find(|at| rest.is_char_boundary(*at))
-                .unwrap_or(rest.len());
-            let (piece, after) = rest.split_at(end);
+            let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE_BYTES));
             text.push_str(&self.piece(&Piece::Text(piece)));
             rest = after;
         }

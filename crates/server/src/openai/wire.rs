@@ -1,7 +1,5 @@
 //! Defines the responses in OpenAI's format, with one extension field.
 
-use std::fmt::Write as _;
-
 use lango_protocol::{Outcome, OutcomeStatus, Timestamp, Usage};
 use serde::Serialize;
 
@@ -11,15 +9,6 @@ use super::turn_summary::{Step, TurnSummary};
 /// Returns the seconds since the epoch.
 pub(super) fn seconds(time: Timestamp) -> i64 {
     time.as_microseconds() / 1_000_000
-}
-
-/// Returns bytes as hexadecimal text.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Represents a complete answer.

@@ -3,9 +3,10 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -63,7 +64,7 @@ impl WriterHandle {
     /// Runs a short query on this thread if the writer is idle. Its connection has the newest pages
     /// in its cache; the reader would have to fetch them.
     pub(super) fn try_query(&self, statement: &Statement) -> Option<Result<Vec<Row>, StoreError>> {
-        let shared = self.writer.try_lock().ok()?;
+        let shared = self.writer.try_lock()?;
         let writer = shared.as_ref()?;
         let rows = values::query(&writer.connection, statement);
         match rows.map_err(|error| writer.failure(&error)) {
@@ -78,7 +79,7 @@ impl WriterHandle {
         if batch.durability == Durability::PowerLoss || self.queued.load(Ordering::Acquire) > 0 {
             return None;
         }
-        let mut shared = self.writer.try_lock().ok()?;
+        let mut shared = self.writer.try_lock()?;
         let writer = shared.as_mut()?;
         let rows = match writer.in_transaction(|writer| writer.apply(batch)) {
             // Nothing has happened; the thread can wait.
@@ -108,7 +109,7 @@ pub(super) fn spawn(
     let _ = std::thread::Builder::new().name("sqlite-writer".into()).spawn(move || {
         match connection::open_writer(&path, &location) {
             Ok(connection) => {
-                *lock(&writer) = Some(Writer { connection, location, commits: 0 });
+                *writer.lock() = Some(Writer { connection, location, commits: 0 });
                 let _ = reply.send(Ok(()));
                 run(&writer, &receiver, &queued);
             }
@@ -118,12 +119,6 @@ pub(super) fn spawn(
         }
     });
     (handle, opened)
-}
-
-/// Locks the writer. A thread that panicked inside a transaction left it to be rolled back; the
-/// connection itself is intact.
-fn lock(writer: &SharedWriter) -> MutexGuard<'_, Option<Writer>> {
-    writer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Processes the queue until the last handle is dropped.
@@ -142,7 +137,7 @@ fn run(shared: &SharedWriter, jobs: &mpsc::Receiver<Job>, queued: &AtomicUsize) 
                 Err(mpsc::RecvError) => return,
             },
         };
-        let mut guard = lock(shared);
+        let mut guard = shared.lock();
         let Some(writer) = guard.as_mut() else { return };
         match job {
             Job::Write(first) => {
@@ -271,6 +266,10 @@ impl Writer {
         &self,
         work: impl FnOnce(&Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        // A panic in the middle of the last transaction left it open.
+        if !self.connection.is_autocommit() {
+            self.run_cached("ROLLBACK")?;
+        }
         self.run_cached("BEGIN IMMEDIATE")?;
         let result = work(self).and_then(|value| self.run_cached("COMMIT").map(|()| value));
         // Some errors, such as a full disk, have already ended the transaction.

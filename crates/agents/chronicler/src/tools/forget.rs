@@ -1,15 +1,15 @@
 //! Implements `memory_forget`, which removes a memory for good.
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, plural};
+use lango_text::{code_span, coverage, plural};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::search::MemoryHit;
 use crate::memory::Memory;
-use crate::record::{StoredMemory, day};
-use crate::text::{coverage, significant_words};
+use crate::record::StoredMemory;
+use crate::text::significant_words;
 
 pub(crate) struct Forget {
     pub(crate) memory: Memory,
@@ -105,7 +105,7 @@ impl Tool for Forget {
         Ok(ForgetOutput::Forgotten {
             forgotten: done.memory.id,
             kind: done.memory.kind.as_str(),
-            date: day(done.memory.at),
+            date: done.memory.at.day(),
             memories: done.memories,
             notes: done.derived,
             places_in_conversations: done.places,

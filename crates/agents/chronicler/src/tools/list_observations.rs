@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::report::{dated_line, listing};
 use super::resolve_session;
 use crate::memory::Memory;
-use crate::record::{Observation, day};
+use crate::record::Observation;
 
 pub(crate) struct ListObservations {
     pub(crate) memory: Memory,
@@ -45,7 +45,7 @@ impl From<Observation> for ObservationView {
     fn from(observation: Observation) -> Self {
         Self {
             id: observation.id,
-            date: day(observation.at),
+            date: observation.at.day(),
             priority: observation.priority.as_str(),
             content: observation.content,
             extractive: observation.extractive,

@@ -8,7 +8,7 @@ use super::list_observations::ListArguments;
 use super::report::{dated_line, listing};
 use super::resolve_session;
 use crate::memory::Memory;
-use crate::record::{Reflection, day};
+use crate::record::Reflection;
 
 pub(crate) struct ListReflections {
     pub(crate) memory: Memory,
@@ -31,7 +31,7 @@ impl From<Reflection> for ReflectionView {
     fn from(reflection: Reflection) -> Self {
         Self {
             id: reflection.id,
-            date: day(reflection.created_at),
+            date: reflection.created_at.day(),
             content: reflection.content,
             about: reflection.about,
             generation: reflection.generation,

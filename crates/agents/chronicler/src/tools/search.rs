@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::report::dated_line;
 use crate::memory::Memory;
-use crate::record::{StoredMemory, day};
+use crate::record::StoredMemory;
 
 pub(crate) struct SearchMemories {
     pub(crate) memory: Memory,
@@ -50,7 +50,7 @@ impl MemoryHit {
             content: memory.content,
             about: memory.about,
             score: (score * 10_000.0).round() / 10_000.0,
-            date: day(memory.at),
+            date: memory.at.day(),
             from: memory.origin.in_words(),
             session: memory.session.map(String::from),
         }

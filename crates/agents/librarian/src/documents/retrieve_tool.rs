@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use lango_protocol::CallReport;
 use lango_retrieval::Mode;
-use lango_text::{code_span, plural};
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible, visible_lines};
+use lango_text::{code_span, plural, visible, visible_lines};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Draws a traversal as a tree for a terminal.
 
-use lango_tool::visible;
+use lango_text::visible;
 
 use super::Traversal;
 

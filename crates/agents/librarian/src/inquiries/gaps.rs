@@ -6,9 +6,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use lango_protocol::{CallId, CallStatus, Event, EventBody};
+use lango_text::{jaccard_similarity, one_line};
 use serde_json::Value;
 
-use crate::text::{jaccard_similarity, significant_words, truncate};
+use crate::text::significant_words;
 
 /// Lists the search tools whose results may be empty.
 const SEARCHES: &[&str] =
@@ -75,8 +76,7 @@ pub fn gaps(events: &[Event]) -> Vec<Gap> {
 }
 
 fn gap(topic: &str, why: String) -> Gap {
-    let topic = topic.split_whitespace().collect::<Vec<_>>().join(" ");
-    let topic = truncate(&topic, MAX_TOPIC_CHARACTERS);
+    let topic = one_line(&topic, MAX_TOPIC_CHARACTERS);
     let question = if topic.ends_with('?') {
         topic.clone()
     } else {

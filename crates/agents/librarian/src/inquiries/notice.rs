@@ -2,10 +2,11 @@
 
 use lango_protocol::{CallId, SessionId, Timestamp};
 use lango_store::{Batch, Statement, StoreError};
+use lango_text::{coverage, jaccard_similarity};
 
 use super::{Gap, Inquiries, InquiryState};
 use crate::LibrarianError;
-use crate::text::{coverage, jaccard_similarity, significant_words};
+use crate::text::significant_words;
 
 /// Sets the similarity from which two questions have the same topic.
 const MIN_TOPIC_SIMILARITY: f64 = 0.5;

@@ -4,9 +4,10 @@
 
 use lango_protocol::{Event, EventBody, SessionId};
 use lango_store::Statement;
+use lango_text::coverage;
 
 use super::{Inquiries, Inquiry, InquiryState};
-use crate::text::{coverage, significant_words};
+use crate::text::significant_words;
 use crate::{LibrarianError, Provenance};
 
 /// Sets how much of the question's topic the message must contain.

@@ -2,11 +2,12 @@
 
 use lango_protocol::Timestamp;
 use lango_store::Statement;
+use lango_text::ellipsize_characters;
 use serde::Serialize;
 
 use super::{Inquiries, Inquiry, InquiryState};
 use crate::knowledge::{Category, NewKnowledge, SavedKnowledge};
-use crate::text::{check_text, truncate};
+use crate::text::check_text;
 use crate::{LibrarianError, Provenance};
 
 const MAX_ANSWER_CHARACTERS: usize = 10_000;
@@ -84,5 +85,5 @@ impl Inquiries {
 /// Returns the key of an answer, which names the topic.
 fn key(inquiry: &Inquiry) -> String {
     let plain: String = inquiry.topic.chars().filter(|c| !c.is_control()).collect();
-    format!("answer: {}", truncate(&plain, MAX_KEY_TOPIC_CHARACTERS))
+    format!("answer: {}", ellipsize_characters(&plain, MAX_KEY_TOPIC_CHARACTERS))
 }

@@ -2,10 +2,11 @@
 
 use lango_protocol::{SessionId, TurnId};
 use lango_store::Statement;
+use lango_text::coverage;
 
 use super::{Inquiries, Inquiry};
 use crate::LibrarianError;
-use crate::text::{coverage, significant_words};
+use crate::text::significant_words;
 
 /// Limits the open questions to choose from.
 const MAX_CANDIDATE_COUNT: u32 = 50;

@@ -3,10 +3,11 @@
 use lango_protocol::Timestamp;
 use lango_retrieval::{EntryKey, NewEntry, Space};
 use lango_store::{Batch, Statement, StoreError};
+use lango_text::{ellipsize_characters, single_spaced};
 use serde::Serialize;
 
 use super::{COLUMNS, Category, Knowledge, KnowledgeVersion};
-use crate::text::{check_line, check_text, passages, truncate};
+use crate::text::{check_line, check_text, passages};
 use crate::{LibrarianError, Provenance};
 
 const MAX_KEY_CHARACTERS: usize = 200;
@@ -143,7 +144,7 @@ impl Knowledge {
         let outcome = if before.is_some() { SaveOutcome::NewVersion } else { SaveOutcome::Stored };
         let replaced = before.map(|before| ReplacedVersion {
             version: before.version,
-            content: truncate(&before.content, MAX_EXCERPT_CHARACTERS),
+            content: ellipsize_characters(&before.content, MAX_EXCERPT_CHARACTERS),
             by: before.provenance.by,
             recorded_at: before.recorded_at,
         });
@@ -163,7 +164,7 @@ impl Knowledge {
 
 /// Returns a key in the form that is compared.
 pub(super) fn fold_key(key: &str) -> String {
-    key.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    single_spaced(key).to_lowercase()
 }
 
 pub(super) fn entry_key(category: Category, key: &str) -> EntryKey {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{Category, KnowledgeHit, KnowledgeHits, NewKnowledge, SaveOutcome, SavedKnowledge};
 use crate::reporting::{
-    MAX_ENTRY_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, activity, day, found_entries,
+    MAX_ENTRY_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, activity, found_entries,
 };
 use crate::text::check_text;
 use crate::{Holdings, Provenance};
@@ -155,5 +155,5 @@ fn line(hit: &KnowledgeHit) -> String {
     let by = one_line(&hit.by, MAX_NAME_CHARACTERS);
     let source = hit.source.as_deref().map(|source| one_line(source, MAX_NAME_CHARACTERS));
     let source = source.map_or_else(String::new, |source| format!(", from {source}"));
-    format!("- {key}: {text} ({}, by {by}{source})", day(hit.recorded_at))
+    format!("- {key}: {text} ({}, by {by}{source})", hit.recorded_at.day())
 }

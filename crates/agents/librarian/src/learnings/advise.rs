@@ -1,11 +1,12 @@
 //! Finds advice for a failure that happened before.
 
 use lango_store::Statement;
+use lango_text::jaccard_similarity;
 
 use super::mask::mask;
 use super::{COLUMNS, Learning, LearningOrigin, Learnings};
 use crate::LibrarianError;
-use crate::text::{jaccard_similarity, significant_words};
+use crate::text::significant_words;
 
 /// Sets how often advice must have been tried before it may be dropped.
 const MIN_TRIES: u32 = 3;

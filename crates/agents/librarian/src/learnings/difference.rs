@@ -1,8 +1,7 @@
 //! Describes the difference between a call that failed and one that worked.
 
+use lango_text::ellipsize_characters;
 use serde_json::{Map, Value};
-
-use crate::text::truncate;
 
 /// Limits one value.
 const MAX_VALUE_CHARACTERS: usize = 120;
@@ -43,7 +42,7 @@ fn object(text: &str) -> Option<Map<String, Value>> {
 }
 
 fn show(value: &Value) -> String {
-    truncate(&value.to_string(), MAX_VALUE_CHARACTERS)
+    ellipsize_characters(&value.to_string(), MAX_VALUE_CHARACTERS)
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! Masks the particulars of errors, so that the same failure has the same text.
 
+use lango_text::truncate_characters;
+
 /// Limits how much of an error is used; the beginning matters most.
 const MAX_ERROR_CHARACTERS: usize = 600;
 
 /// Masks quoted text, paths, addresses, ids and numbers of an error, in lower case.
 pub fn mask(error: &str) -> String {
-    let head: String = error.chars().take(MAX_ERROR_CHARACTERS).collect();
+    let head = truncate_characters(error, MAX_ERROR_CHARACTERS);
     let mut masked = String::with_capacity(head.len());
-    for word in without_quotes(&head).split_whitespace() {
+    for word in without_quotes(head).split_whitespace() {
         if !masked.is_empty() {
             masked.push(' ');
         }

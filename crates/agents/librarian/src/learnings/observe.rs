@@ -5,11 +5,11 @@
 use std::collections::HashMap;
 
 use lango_protocol::{CallId, CallStatus, Event, EventBody};
+use lango_text::ellipsize_characters;
 
 use super::advise::{advice_in, without_advice};
 use super::difference::difference;
 use super::mask::mask;
-use crate::text::truncate;
 
 /// Limits the example of an error.
 const MAX_EXAMPLE_CHARACTERS: usize = 300;
@@ -79,7 +79,7 @@ pub fn observe(events: &[Event]) -> Observation {
         let fix = later
             .find(|other| other.status == CallStatus::Ok)
             .and_then(|worked| difference(call.arguments, worked.arguments));
-        let example = truncate(error.trim(), MAX_EXAMPLE_CHARACTERS);
+        let example = ellipsize_characters(error.trim(), MAX_EXAMPLE_CHARACTERS);
         let known = |one: &&mut Failure| one.tool == call.tool && one.pattern == pattern;
         match observation.failures.iter_mut().find(known) {
             Some(failure) => {

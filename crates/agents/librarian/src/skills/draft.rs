@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use lango_skill::{SKILL_FILE, SkillDocument};
+
 use super::NewSkill;
 use super::format::{SkillFile, check_name};
 use crate::LibrarianError;
@@ -31,11 +33,15 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Returns the draft's description.
+    /// Returns the draft's description, or the reason why it is no skill.
     pub fn description(&self) -> String {
-        let text = self.files.iter().find(|(path, _)| path == "SKILL.md").map(|(_, text)| text);
-        let line = text.and_then(|text| text.lines().find_map(|l| l.strip_prefix("description: ")));
-        line.and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default()
+        let Some((_, text)) = self.files.iter().find(|(path, _)| path == SKILL_FILE) else {
+            return format!("(there is no {SKILL_FILE} that can be read)");
+        };
+        match SkillDocument::parse(text) {
+            Ok(document) => document.description,
+            Err(error) => format!("(it cannot be used: {error})"),
+        }
     }
 }
 
@@ -95,7 +101,7 @@ impl Drafts {
     pub fn read(&self, name: &str) -> Result<Draft, LibrarianError> {
         let directory = self.draft_directory(name)?;
         let mut files = Vec::new();
-        for path in ["SKILL.md".to_owned(), format!("scripts/{name}.sh")] {
+        for path in [SKILL_FILE.to_owned(), format!("scripts/{name}.sh")] {
             let file = directory.join(&path);
             if fs::symlink_metadata(&file)
                 .is_ok_and(|file| file.is_file() && file.len() <= MAX_FILE_BYTES)

@@ -1,10 +1,10 @@
-//! Writes `SKILL.md` in the Agent Skills format.
+//! Represents a new skill and the files that it is written as.
+
+use lango_skill::{NAME_RULE, SKILL_FILE, SkillDocument, is_valid_name};
 
 use crate::LibrarianError;
 use crate::text::{check_line, check_text};
 
-const MAX_NAME_CHARACTERS: usize = 64;
-const MAX_DESCRIPTION_CHARACTERS: usize = 1024;
 const MAX_TEXT_CHARACTERS: usize = 60_000;
 
 /// Represents a skill to write.
@@ -45,21 +45,24 @@ impl NewSkill {
             let why = "or script must be given".to_owned();
             return Err(LibrarianError::Text { what: "instructions", why });
         }
-        let description = check_line("description", &self.description, MAX_DESCRIPTION_CHARACTERS)?;
+        let max_characters = SkillDocument::MAX_DESCRIPTION_CHARACTERS;
+        let description = check_line("description", &self.description, max_characters)?;
         Ok(Self { name: self.name.clone(), description, instructions, script })
     }
 
     /// Returns the files of a checked skill.
     pub(super) fn files(&self) -> Vec<SkillFile> {
-        let mut front = format!("---\nname: {}\n", self.name);
-        front += &format!("description: {}\n", quote(&self.description));
         let script_path = format!("scripts/{}.sh", self.name);
-        if self.script.is_some() {
-            front += &format!("metadata:\n  run: {}\n", quote(&script_path));
-        }
         let body = self.instructions.clone().unwrap_or_else(|| format!("Runs {script_path}."));
-        let text = format!("{front}---\n{body}\n");
-        let mut files = vec![SkillFile { path: "SKILL.md".to_owned(), text, executable: false }];
+        let document = SkillDocument {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            run: self.script.is_some().then(|| script_path.clone()),
+            body,
+            ..SkillDocument::default()
+        };
+        let text = document.to_string();
+        let mut files = vec![SkillFile { path: SKILL_FILE.to_owned(), text, executable: false }];
         if let Some(script) = &self.script {
             let first = if script.starts_with("#!") { "" } else { "#!/bin/sh\n" };
             let text = format!("{first}{script}\n");
@@ -71,25 +74,10 @@ impl NewSkill {
 
 /// Checks that a name is safe as a directory name.
 pub(super) fn check_name(name: &str) -> Result<(), LibrarianError> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let well_formed = !name.is_empty()
-        && name.len() <= MAX_NAME_CHARACTERS
-        && name.chars().all(plain)
-        && !name.starts_with('-')
-        && !name.ends_with('-')
-        && !name.contains("--");
-    if well_formed {
+    if is_valid_name(name) {
         return Ok(());
     }
-    let why = format!(
-        "must be of at most {MAX_NAME_CHARACTERS} lower-case letters, digits and single hyphens inside"
-    );
-    Err(LibrarianError::Text { what: "name", why })
-}
-
-/// Quotes a text for YAML: a JSON string is valid YAML.
-fn quote(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    Err(LibrarianError::Text { what: "name", why: NAME_RULE.to_owned() })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Defines the tools that write drafts and list skills.
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, one_line, plural};
-use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible, visible_lines};
+use lango_text::{code_span, one_line, plural, visible, visible_lines};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, plural};
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible};
+use lango_text::{code_span, plural, single_spaced, truncate_characters, visible};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,11 +107,11 @@ struct Page<'a> {
 /// Returns the pages one by one: the address, and the page's text after "> ".
 fn pages(output: &WebHits) -> impl Iterator<Item = String> {
     (1..).zip(&output.results).map(|(number, hit)| {
-        let mut text = format!("[{number}] {}", one_line(&hit.url));
+        let mut text = format!("[{number}] {}", foreign_line(&hit.url));
         for part in [&hit.title, &hit.content] {
-            let part: String = part.chars().take(MAX_EXCERPT_CHARACTERS).collect();
+            let part = truncate_characters(part, MAX_EXCERPT_CHARACTERS);
             if !part.trim().is_empty() {
-                let _ = write!(text, "\n> {}", one_line(&part));
+                let _ = write!(text, "\n> {}", foreign_line(part));
             }
         }
         text
@@ -119,7 +119,6 @@ fn pages(output: &WebHits) -> impl Iterator<Item = String> {
 }
 
 /// Puts foreign text on one line, so that it cannot imitate this tool's own lines.
-fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    visible(&words.join(" "))
+fn foreign_line(text: &str) -> String {
+    visible(&single_spaced(text))
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use lango_text::truncate_characters;
 use serde::Deserialize;
 
 use crate::protocol::{Event, Frame, TargetInfo};
@@ -374,7 +375,7 @@ fn may_be_shown(url: &str) -> bool {
 }
 
 fn cut(text: &str) -> String {
-    text.chars().take(MAX_TEXT_CHARACTERS).collect()
+    truncate_characters(text, MAX_TEXT_CHARACTERS).to_owned()
 }
 
 #[cfg(test)]

@@ -9,9 +9,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -101,7 +102,7 @@ impl Process {
             // returned.
             let _ = tokio::time::timeout(STDERR_TIMEOUT, listener).await;
         }
-        let output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        let output = self.output.lock();
         output.iter().map(String::as_str).collect::<Vec<&str>>().join("\n")
     }
 
@@ -141,7 +142,7 @@ async fn read_stderr(stderr: ChildStderr, output: Arc<Mutex<VecDeque<String>>>) 
             Ok(_) => {}
         }
         let line = String::from_utf8_lossy(&line).trim_end().to_owned();
-        let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut output = output.lock();
         if output.len() == MAX_STDERR_LINES {
             output.pop_front();
         }

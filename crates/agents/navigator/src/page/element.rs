@@ -1,7 +1,7 @@
 //! Finds the element of the page that a call names.
 
 use lango_protocol::SessionId;
-use lango_tool::{visible, visible_short};
+use lango_text::{visible, visible_short};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -4,7 +4,7 @@
 //! result. A page cannot know the number, so it cannot end its own text and continue as another
 //! speaker.
 
-use lango_tool::visible;
+use lango_text::{ellipsize_characters, visible};
 use serde::Serialize;
 use url::Url;
 
@@ -61,9 +61,7 @@ pub(crate) fn display_address(url: &str) -> String {
     const MAX_SHOWN_CHARACTERS: usize = 300;
     // Parsing escapes everything unusual.
     let url = Url::parse(url).map_or_else(|_| url.to_owned(), String::from);
-    let shown: String = url.chars().take(MAX_SHOWN_CHARACTERS).collect();
-    let more = if shown.len() < url.len() { "…" } else { "" };
-    format!("{}{more}", visible(&shown))
+    visible(&ellipsize_characters(&url, MAX_SHOWN_CHARACTERS))
 }
 
 /// Cleans one line of a page: typographic spaces become spaces, what only guides line breaks is

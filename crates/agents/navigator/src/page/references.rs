@@ -4,9 +4,10 @@
 //! runs: so a proposal, which knows no session, can say what an element is.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lango_protocol::SessionId;
+use parking_lot::Mutex;
 
 use super::sensitivity::Sensitivity;
 use crate::browser::FrameReference;
@@ -56,7 +57,7 @@ pub(crate) struct References {
 impl References {
     /// Returns the name of an element, the same one as before if it has one.
     pub(crate) fn name(&self, reference: Reference) -> String {
-        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.table.lock();
         let key = reference.key();
         let number = if let Some(number) = table.by_element.get(&key) {
             *number
@@ -76,13 +77,13 @@ impl References {
     /// Returns the element of a name.
     pub(crate) fn get(&self, name: &str) -> Option<Reference> {
         let number = name.trim().strip_prefix('e')?.parse().ok()?;
-        let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = self.table.lock();
         table.by_name.get(&number).cloned()
     }
 
     /// Forgets what belongs to a session.
     pub(crate) fn forget(&self, session: &SessionId) {
-        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.table.lock();
         table.by_name.retain(|_, reference| reference.session != *session);
         table.by_element.retain(|(owner, ..), _| owner != session);
     }
@@ -150,7 +151,7 @@ mod tests {
         let last = names.fold(None, |_, name| Some(name));
         assert!(references.get(&last.unwrap()).is_some());
         assert!(references.get("e1").is_none());
-        let table = references.table.lock().unwrap();
+        let table = references.table.lock();
         assert!(table.by_name.len() <= MAX_NAME_COUNT && table.by_element.len() <= MAX_NAME_COUNT);
     }
 

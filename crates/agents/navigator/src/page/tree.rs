@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use lango_text::{single_spaced, truncate_characters};
 use serde_json::Value;
 
 use crate::protocol::{AccessibilityNode, AccessibilityTree};
@@ -160,7 +161,8 @@ fn line_of(open_node: &OpenNode<'_>) -> Option<Line> {
     let OpenNode { node, depth, named_by, block } = open_node;
     let role = text_of(node.role.as_ref().map(|role| &role.value));
     let full = text_of(node.name.as_ref().map(|name| &name.value));
-    let name: String = squeeze(&full).chars().take(MAX_NAME_CHARACTERS).collect();
+    let name = single_spaced(&full);
+    let name = truncate_characters(&name, MAX_NAME_CHARACTERS).to_owned();
     let property = |wanted: &str| {
         node.properties.iter().find(|property| property.name == wanted).map(|p| &p.value.value)
     };
@@ -194,7 +196,7 @@ fn line_of(open_node: &OpenNode<'_>) -> Option<Line> {
             states.push(shown.to_owned());
         }
     }
-    let value: String = squeeze(&text_of(node.value.as_ref().map(|value| &value.value)))
+    let value: String = single_spaced(&text_of(node.value.as_ref().map(|value| &value.value)))
         .chars()
         .take(MAX_NAME_CHARACTERS)
         .collect();
@@ -240,10 +242,6 @@ fn text_of(value: Option<&Value>) -> String {
         Some(Value::Number(number)) => number.to_string(),
         _ => String::new(),
     }
-}
-
-fn squeeze(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Sends calls and receives their answers, and events, over one connection.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -120,7 +121,7 @@ impl Connection {
             read(BufReader::with_capacity(64 * 1024, from), &pending, events, &gone).await;
             gone.cancel();
             // Pending calls will not be answered; dropping the senders tells them.
-            pending.lock().unwrap_or_else(PoisonError::into_inner).waiting.clear();
+            pending.lock().waiting.clear();
         });
         (connection, happened)
     }
@@ -144,7 +145,7 @@ impl Connection {
     ) -> Result<C::Reply, CallError> {
         let (sender, answer) = oneshot::channel();
         let id = {
-            let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut pending = self.pending.lock();
             pending.next += 1;
             let id = pending.next;
             pending.waiting.insert(id, sender);
@@ -166,7 +167,7 @@ impl Connection {
         let result = answered
             .unwrap_or(Err(CallError::TimedOut { method: C::METHOD, seconds: limit.as_secs() }));
         if result.is_err() {
-            self.pending.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);
+            self.pending.lock().waiting.remove(&id);
         }
         serde_json::from_str(result?.get()).map_err(|error| unexpected(error.to_string()))
     }
@@ -201,7 +202,7 @@ async fn read(
     gone: &CancellationToken,
 ) {
     let finish = |id: u64, answer: Answer| {
-        let waiting = pending.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);
+        let waiting = pending.lock().waiting.remove(&id);
         if let Some(sender) = waiting {
             // The caller may have given up.
             let _ = sender.send(answer);

@@ -2,8 +2,8 @@
 
 use lango_egress::{BlockedRequest, Destination, Refusal, Url};
 use lango_protocol::CallReport;
-use lango_text::code_span;
-use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible};
+use lango_text::{code_span, visible};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
 //! Implements `browser_type`, which types into a field.
 
 use lango_protocol::CallReport;
-use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible_lines};
+use lango_text::visible_lines;
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use lango_protocol::CallReport;
-use lango_text::code_span;
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible_short};
+use lango_text::{code_span, visible_short};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use lango_tool::visible;
+use lango_text::visible;
 use serde::Serialize;
 
 use super::{Change, ChangeKind, PreviousFile};

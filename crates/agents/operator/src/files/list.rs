@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, plural};
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible};
+use lango_text::{code_span, plural, visible};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;

@@ -1,8 +1,8 @@
 //! Implements `fs_move`, which renames a file or a directory and replaces nothing.
 
 use lango_protocol::CallReport;
-use lango_text::code_span;
-use lango_tool::{Proposal, SafetyLevel, Step, Tool, ToolContext, ToolError, visible};
+use lango_text::{code_span, visible};
+use lango_tool::{Proposal, SafetyLevel, Step, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

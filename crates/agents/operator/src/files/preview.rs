@@ -1,6 +1,7 @@
 //! Previews a change to a file for the user who has to approve it.
 
-use lango_tool::{Proposal, visible, visible_lines};
+use lango_text::{truncate, visible, visible_lines};
+use lango_tool::Proposal;
 
 use crate::workspace::Workspace;
 
@@ -32,7 +33,7 @@ pub(super) fn content(content: &str) -> String {
     if content.is_empty() {
         return "(empty)".to_owned();
     }
-    let shown = &content[..content.floor_char_boundary(MAX_SHOWN_BYTES)];
+    let shown = truncate(content, MAX_SHOWN_BYTES);
     let lines = visible_lines(shown.strip_suffix('\n').unwrap_or(shown), "  | ");
     let rest = &content[shown.len()..];
     if rest.is_empty() {

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 use globset::{GlobBuilder, GlobMatcher};
 use lango_protocol::CallReport;
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible};
+use lango_text::{ellipsize_characters, visible};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use regex::bytes::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -257,10 +258,7 @@ fn excerpt(line: &[u8], start: usize) -> String {
     let before = start.saturating_sub(MAX_SHOWN_LINE_CHARACTERS / 3);
     let first = if line.len() <= MAX_SHOWN_LINE_CHARACTERS { 0 } else { before };
     let text = String::from_utf8_lossy(&line[first..]);
-    let mut shown: String = text.chars().take(MAX_SHOWN_LINE_CHARACTERS).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
+    let shown = ellipsize_characters(&text, MAX_SHOWN_LINE_CHARACTERS);
     if first > 0 { format!("…{shown}") } else { shown }
 }
 

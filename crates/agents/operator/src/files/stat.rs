@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use cap_std::fs::MetadataExt as _;
 use lango_protocol::CallReport;
-use lango_text::code_span;
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError, visible};
+use lango_text::{code_span, visible};
+use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_protocol::{CallReport, SessionId, Timestamp};
-use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError, visible_short};
+use lango_text::visible_short;
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

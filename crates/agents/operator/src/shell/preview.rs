@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use lango_shell_command::{CommandStep, read};
-use lango_tool::{Proposal, Step, visible, visible_lines};
+use lango_text::{visible, visible_lines};
+use lango_tool::{Proposal, Step};
 
 use super::launch::Launcher;
 use super::scripts::{Script, ScriptContent, read_scripts};

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lango_protocol::SessionId;
 use lango_sandbox::{ConfinedProcess, SandboxError};
+use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::watch;
@@ -82,7 +83,7 @@ impl Process {
     }
 
     pub(super) fn output(&self, max_bytes: usize) -> String {
-        lock(&self.output).text(max_bytes)
+        self.output.lock().text(max_bytes)
     }
 
     /// Waits until the command has ended, at most for `limit`.
@@ -102,19 +103,19 @@ impl Process {
 impl Processes {
     /// Returns the command of this name if it belongs to the session.
     pub(super) fn find(&self, session: &SessionId, name: &str) -> Option<Arc<Process>> {
-        let by_name = lock(&self.by_name);
+        let by_name = self.by_name.lock();
         by_name.get(name).filter(|process| process.entry.session == *session).cloned()
     }
 
     /// Returns the commands of a session, for messages.
     pub(super) fn in_session(&self, session: &SessionId) -> Vec<Arc<Process>> {
-        let by_name = lock(&self.by_name);
+        let by_name = self.by_name.lock();
         by_name.values().filter(|process| process.entry.session == *session).cloned().collect()
     }
 
     /// Returns the commands that still run, of all sessions.
     pub fn running(&self) -> Vec<String> {
-        let by_name = lock(&self.by_name);
+        let by_name = self.by_name.lock();
         let running = by_name.values().filter(|process| process.state() == State::Running);
         running.map(|process| process.entry.command.clone()).collect()
     }
@@ -171,7 +172,7 @@ impl Processes {
     }
 
     fn remember(&self, process: Arc<Process>) {
-        let mut by_name = lock(&self.by_name);
+        let mut by_name = self.by_name.lock();
         by_name.insert(process.entry.name.clone(), process);
         while by_name.len() > MAX_REMEMBERED_COUNT {
             let ended = by_name.values().filter(|process| process.state() != State::Running);
@@ -206,11 +207,6 @@ async fn read(process: &Process, stream: Option<impl AsyncRead + Unpin>) {
     let mut buffer = vec![0; 32 * 1024];
     // A read error ends the stream.
     while let Ok(count @ 1..) = stream.read(&mut buffer).await {
-        lock(&process.output).push(&buffer[..count]);
+        process.output.lock().push(&buffer[..count]);
     }
-}
-
-/// Locks a mutex. Poisoning is ignored: no value here is ever left half changed.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

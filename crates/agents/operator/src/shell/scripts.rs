@@ -5,7 +5,8 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use lango_tool::{BoundResource, visible};
+use lango_text::visible;
+use lango_tool::BoundResource;
 use rustix::fs::OFlags;
 
 use crate::digest;

@@ -5,9 +5,8 @@ use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use lango_text::hex;
 use sha2::{Digest as _, Sha256};
-
-use crate::digest::hexadecimal;
 
 const MAX_FILE_COUNT: usize = 200;
 const MAX_TOTAL_BYTES: u64 = 8 * 1024 * 1024;
@@ -44,7 +43,7 @@ impl Content {
             }
             files.push(name);
         }
-        Ok(Self { files, digest: hexadecimal(&hasher.finalize()) })
+        Ok(Self { files, digest: hex(hasher.finalize()) })
     }
 
     /// Tells whether the skill has this file.

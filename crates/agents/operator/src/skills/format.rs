@@ -1,19 +1,12 @@
-//! Reads and checks `SKILL.md`, the Agent Skills format.
-//!
-//! In addition to the fields of the format two keys of `metadata` are understood here: `run`, the
-//! script that a call runs, and `parameters`, the JSON schema of its arguments.
+//! Reads the directory of a skill.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use lango_skill::{SKILL_FILE, SkillDocument};
 
 use super::content::{Content, read_bounded};
 use super::parameters::Parameters;
 
-const MAX_NAME_BYTES: usize = 64;
-const MAX_DESCRIPTION_CHARACTERS: usize = 1024;
-const MAX_COMPATIBILITY_CHARACTERS: usize = 500;
 const MAX_TEXT_BYTES: u64 = 256 * 1024;
 
 /// Describes a skill.
@@ -36,63 +29,31 @@ pub struct Skill {
     pub(crate) content: Content,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Front {
-    name: String,
-    description: String,
-    #[serde(default)]
-    #[expect(dead_code, reason = "a field of the format that is not used here")]
-    license: Option<String>,
-    #[serde(default)]
-    compatibility: Option<String>,
-    #[serde(default)]
-    metadata: BTreeMap<String, String>,
-    #[serde(default)]
-    allowed_tools: Option<String>,
-}
-
 impl Skill {
     /// Reads and checks a skill's directory. The error says what is wrong with it.
     pub(crate) fn read(directory: &Path) -> Result<Self, String> {
         let directory =
             directory.canonicalize().map_err(|error| format!("cannot be opened: {error}"))?;
-        let text = read_bounded(&directory.join("SKILL.md"), MAX_TEXT_BYTES)?;
+        let text = read_bounded(&directory.join(SKILL_FILE), MAX_TEXT_BYTES)?;
         let text = String::from_utf8(text).map_err(|_| "SKILL.md is not UTF-8".to_owned())?;
-        let (front, body) = split(&text)?;
-        let front: Front = serde_saphyr::from_str(front).map_err(|error| {
-            let error = error.without_snippet();
-            let reason = error.render_with_formatter(&serde_saphyr::UserMessageFormatter);
-            format!("SKILL.md: {reason}")
-        })?;
-        check(&front, &directory)?;
+        let document = SkillDocument::parse(&text).map_err(|error| error.to_string())?;
+        let name = &document.name;
+        if directory.file_name().is_none_or(|directory| directory != name.as_str()) {
+            return Err(format!("the name {name:?} is not that of its directory"));
+        }
         let content = Content::read(&directory)?;
-        let run = front.metadata.get("run").cloned();
-        if let Some(script) = &run
+        if let Some(script) = &document.run
             && !content.has(script)
         {
             return Err(format!("metadata.run names {script:?}, which is no file in it"));
         }
-        let parameters = match front.metadata.get("parameters") {
+        let parameters = match &document.parameters {
             Some(schema) => Parameters::parse(schema).map_err(|why| format!("metadata.{why}"))?,
-            None if run.is_some() => Parameters::none(),
+            None if document.run.is_some() => Parameters::none(),
             None => Parameters::of_scripts(content.scripts()),
         };
-        Ok(Self {
-            name: front.name,
-            description: front.description.trim().to_owned(),
-            directory,
-            allowed_tools: front
-                .allowed_tools
-                .iter()
-                .flat_map(|tools| tools.split_whitespace())
-                .map(str::to_owned)
-                .collect(),
-            body: body.trim().to_owned(),
-            run,
-            parameters,
-            content,
-        })
+        let SkillDocument { name, description, allowed_tools, run, body, .. } = document;
+        Ok(Self { name, description, directory, allowed_tools, body, run, parameters, content })
     }
 
     /// Returns the name of its tool.
@@ -114,53 +75,4 @@ impl Skill {
     pub(crate) fn acts(&self) -> bool {
         self.run.is_some() || self.content.scripts().next().is_some()
     }
-}
-
-fn split(text: &str) -> Result<(&str, &str), String> {
-    let text = text.trim_start_matches('\u{feff}');
-    let rest = text
-        .strip_prefix("---\n")
-        .or_else(|| text.strip_prefix("---\r\n"))
-        .ok_or("SKILL.md does not begin with ---")?;
-    let mut end = 0;
-    for line in rest.split_inclusive('\n') {
-        if line.trim_end() == "---" {
-            return Ok((&rest[..end], &rest[end + line.len()..]));
-        }
-        end += line.len();
-    }
-    Err("the front matter of SKILL.md is not closed by ---".to_owned())
-}
-
-fn check(front: &Front, directory: &Path) -> Result<(), String> {
-    let name = &front.name;
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let well_formed = !name.is_empty()
-        && name.len() <= MAX_NAME_BYTES
-        && name.chars().all(plain)
-        && !name.starts_with('-')
-        && !name.ends_with('-')
-        && !name.contains("--");
-    if !well_formed {
-        return Err(format!(
-            "the name {name:?} must be of at most {MAX_NAME_BYTES} lower-case letters, digits and \
-             single hyphens inside"
-        ));
-    }
-    if directory.file_name().is_none_or(|directory| directory != name.as_str()) {
-        return Err(format!("the name {name:?} is not that of its directory"));
-    }
-    let length = front.description.trim().chars().count();
-    if !(1..=MAX_DESCRIPTION_CHARACTERS).contains(&length) {
-        return Err(format!(
-            "the description must have 1 to {MAX_DESCRIPTION_CHARACTERS} characters"
-        ));
-    }
-    let compatibility = front.compatibility.as_ref().map_or(0, |text| text.chars().count());
-    if compatibility > MAX_COMPATIBILITY_CHARACTERS {
-        return Err(format!(
-            "compatibility is longer than {MAX_COMPATIBILITY_CHARACTERS} characters"
-        ));
-    }
-    Ok(())
 }

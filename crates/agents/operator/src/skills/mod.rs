@@ -14,6 +14,8 @@ mod tool;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lango_skill::SKILL_FILE;
+
 pub use format::Skill;
 pub(crate) use pins::{COMPONENT, Pins};
 pub use tool::skill_directories;
@@ -50,7 +52,7 @@ impl Skills {
         };
         let mut directories: Vec<PathBuf> = entries
             .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.join("SKILL.md").is_file())
+            .filter(|path| path.join(SKILL_FILE).is_file())
             .collect();
         directories.sort();
         for directory in directories {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use lango_protocol::Timestamp;
 use lango_store::{Component, Database, Migration, Statement, StoreError};
+use parking_lot::RwLock;
 
 use super::Skill;
 use crate::Records;
@@ -50,7 +51,7 @@ impl Records {
 
     /// Returns the digest of the content that the user allowed last.
     pub(super) fn pinned(&self, directory: &Path) -> Option<String> {
-        let allowed = self.pins().allowed.read().unwrap_or_else(PoisonError::into_inner);
+        let allowed = self.pins().allowed.read();
         allowed.get(&*directory.to_string_lossy()).cloned()
     }
 
@@ -66,7 +67,7 @@ impl Records {
         .bind(skill.digest())
         .bind(Timestamp::now().as_microseconds());
         self.database().write(statement.into()).await?;
-        let mut allowed = self.pins().allowed.write().unwrap_or_else(PoisonError::into_inner);
+        let mut allowed = self.pins().allowed.write();
         allowed.insert(directory, skill.digest().to_owned());
         Ok(())
     }

@@ -61,7 +61,7 @@ impl Entry {
         let mut buffer = [0; 16 * 1024];
         loop {
             match file.read(&mut buffer)? {
-                0 => return Ok(Some(crate::digest::hexadecimal(&hasher.finalize()))),
+                0 => return Ok(Some(lango_text::hex(hasher.finalize()))),
                 read => hasher.update(&buffer[..read]),
             }
         }

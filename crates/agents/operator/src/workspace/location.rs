@@ -6,7 +6,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lango_tool::{ToolError, visible_short};
+use lango_text::visible_short;
+use lango_tool::ToolError;
 
 /// Repeats the system's own limit, which is checked first so that the message says which one was
 /// broken.

@@ -2,7 +2,7 @@
 //! are escaped.
 
 use lango_a2a::remote::{Card, FetchedCard, RemoteConfig, RemoteError, TrustedCard};
-use lango_tool::{visible, visible_short};
+use lango_text::{visible, visible_short};
 
 /// Limits the skills that are shown; of the rest, only the number is.
 const MAX_SHOWN_SKILL_COUNT: usize = 20;

@@ -9,7 +9,7 @@ use lango_a2a::remote::{Directory, FetchedCard, RemoteConfig, RemoteStatus, fetc
 use lango_app::config::{self, RemoteAgentConfig};
 use lango_app::{InspectOptions, Stores, remotes};
 use lango_protocol::AgentName;
-use lango_tool::visible;
+use lango_text::visible;
 use serde::Serialize;
 
 use super::table::table;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use lango_a2a::remote::Directory;
 use lango_protocol::{AgentName, CallId, SessionId, TurnId};
 use lango_runtime::{RemoteAgent as _, RemoteReply, RemoteRequest};
-use lango_tool::visible_lines;
+use lango_text::visible_lines;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 

@@ -1,10 +1,10 @@
 //! Renders a measurement of calls as text.
 
 use lango_eval::calls::{CallsView, FailureView, FastPath, TimeFigures, UNDECIDED, shown};
+use lango_text::one_line;
 use serde_json::{Map, Value};
 
 use crate::commands::table::table;
-use crate::display::one_line;
 
 /// Lists the levels that are shown first, in this order.
 const LEVELS: [&str; 3] = ["plain", "indirect", "hard"];

@@ -124,7 +124,7 @@ pub(super) async fn approve(
     for known in frozen.filter(|known| wanted(&known.name)) {
         let Some(current) = &known.current else { continue };
         let what = if known.approved.is_some() { "changed" } else { "new" };
-        let shown = lango_tool::visible(&known.name);
+        let shown = lango_text::visible(&known.name);
         text += &format!("{shown} ({what}):\n{}", current.difference(known.approved.as_ref()));
     }
     if text.is_empty() {
@@ -185,7 +185,7 @@ pub(super) fn import(
             Err(why) => return Err(Failure::usage(format!("{place}: {why}"))),
         };
         for (name, entry, remark) in entries {
-            let shown = lango_tool::visible_short(&name);
+            let shown = lango_text::visible_short(&name);
             if taken.contains(&name) {
                 context.printer.print(&format!("{shown}: configured already, left as it is\n"))?;
                 continue;

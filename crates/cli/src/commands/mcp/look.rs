@@ -61,7 +61,7 @@ fn view(server: &Server, tokens: &std::path::Path) -> ServerView {
 pub(super) fn frozen(server: &Server) -> Vec<String> {
     let known = server.known().map(|known| known.tools).unwrap_or_default();
     let frozen = known.values().filter(|tool| tool.state() == ToolState::Frozen);
-    frozen.map(|tool| lango_tool::visible_short(&tool.name)).collect()
+    frozen.map(|tool| lango_text::visible_short(&tool.name)).collect()
 }
 
 pub(super) async fn list(context: &CommandContext, json: bool) -> Result<(), Failure> {
@@ -157,8 +157,8 @@ fn described(server: &Server, tools: &[ToolView]) -> String {
             ToolState::Frozen => "frozen",
             ToolState::Gone => "gone",
         };
-        let words = lango_tool::visible_short(tool.description.lines().next().unwrap_or_default());
-        vec![lango_tool::visible_short(&tool.tool), state.to_owned(), words]
+        let words = lango_text::visible_short(tool.description.lines().next().unwrap_or_default());
+        vec![lango_text::visible_short(&tool.tool), state.to_owned(), words]
     };
     table(&["TOOL", "STATE", "DESCRIPTION"], &tools.iter().map(row).collect::<Vec<_>>())
 }
@@ -209,5 +209,5 @@ pub(super) async fn prompts(printer: Printer, server: &Server, json: bool) -> Re
 }
 
 fn first_line(text: &str) -> String {
-    lango_tool::visible_short(text.lines().next().unwrap_or_default())
+    lango_text::visible_short(text.lines().next().unwrap_or_default())
 }

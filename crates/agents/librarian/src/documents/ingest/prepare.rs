@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lango_retrieval::{EntryKey, NewEntry, NewPassage, Retrieval, RetrievalError, Space};
+use lango_text::hex;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -257,9 +258,7 @@ impl Producer<'_> {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{FORMAT_VERSION}:{hex}")
+    format!("{FORMAT_VERSION}:{}", hex(Sha256::digest(bytes)))
 }
 
 /// Returns the last part of a path or an address.

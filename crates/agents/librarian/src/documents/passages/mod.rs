@@ -8,6 +8,7 @@ mod pieces;
 mod weight;
 
 use super::read::{BlockKind, Document, Span};
+use lango_text::{single_spaced, truncate_characters};
 use pieces::{MAX_OVERLAP_WEIGHT, Piece, pieces, sentence_ends};
 use weight::{MAX_WEIGHT, weight};
 
@@ -91,7 +92,7 @@ impl Cutter {
         }
         self.end_section();
         self.after_list = false;
-        let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+        let text = single_spaced(text);
         self.chain.retain(|(above, _)| *above < level);
         self.chain.push((level, truncate_heading(&text)));
         let is_whole = text.chars().count() <= MAX_HEADING_CHARACTERS
@@ -194,11 +195,11 @@ impl Cutter {
 
 /// Cuts a heading to its limit, between words.
 fn truncate_heading(text: &str) -> String {
-    if text.chars().count() <= MAX_HEADING_CHARACTERS {
+    let cut = truncate_characters(text, MAX_HEADING_CHARACTERS);
+    if cut.len() == text.len() {
         return text.to_owned();
     }
-    let cut: String = text.chars().take(MAX_HEADING_CHARACTERS).collect();
-    let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    let words = cut.rsplit_once(' ').map_or(cut, |(words, _)| words);
     format!("{words}…")
 }
 

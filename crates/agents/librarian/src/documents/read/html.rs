@@ -4,6 +4,7 @@
 //! flat one.
 
 use html5gum::{DefaultEmitter, Token, Tokenizer};
+use lango_text::single_spaced;
 
 use super::document::{Block, BlockKind, Span, Unit, count};
 
@@ -46,7 +47,7 @@ pub(crate) fn read(page: &str) -> (Option<String>, Vec<Block>) {
         block.span = Span::at(Unit::Paragraph, number);
     }
     let heading = || blocks.iter().find(|block| block.kind == BlockKind::Heading(1));
-    let title = Some(collapse_whitespace(&title)).filter(|title| !title.is_empty());
+    let title = Some(single_spaced(&title)).filter(|title| !title.is_empty());
     let title = title.or_else(|| heading().map(|block| block.text.clone()));
     (title, blocks)
 }
@@ -215,7 +216,7 @@ impl PageBuilder {
             return;
         }
         let lines: Vec<String> =
-            text.split('\n').map(collapse_whitespace).filter(|line| !line.is_empty()).collect();
+            text.split('\n').map(single_spaced).filter(|line| !line.is_empty()).collect();
         // A line break is meant by the author only if it is a `br`, which cannot be told from the
         // end of a source line here; both read well as a space.
         let text = lines.join(" ");
@@ -257,10 +258,6 @@ fn heading_level(name: &str) -> Option<u8> {
         [b'h', level @ b'1'..=b'6'] => Some(level - b'0'),
         _ => None,
     }
-}
-
-fn collapse_whitespace(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
 #[cfg(test)]
