@@ -7,12 +7,13 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use reqwest::dns::{Addrs, Name, Resolve as ReqwestResolve, Resolving};
 use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, LOCATION, PROXY_AUTHORIZATION};
-use reqwest::{Method, StatusCode, redirect};
+use reqwest::{Method, StatusCode};
 use url::Url;
 
 use crate::destination::Destination;
 use crate::error::{EgressError, Refusal};
 use crate::guard::Guard;
+use crate::http::{HttpClientBuilder, describe_causes};
 
 /// Limits one fetch.
 #[derive(Debug, Clone)]
@@ -170,7 +171,7 @@ impl GuardedClient {
         body: Vec<u8>,
     ) -> Result<reqwest::Response, FetchError> {
         let broken =
-            |error: reqwest::Error| FetchError::Broken { url: url.clone(), reason: chain(&error) };
+            |error: reqwest::Error| FetchError::Broken { url: url.clone(), reason: describe_causes(&error) };
         // The name is asked for in the spelling that was resolved, so that the resolver below is
         // asked for this name and no other.
         let mut url = url.clone();
@@ -179,20 +180,10 @@ impl GuardedClient {
         }
         let checked = CheckedAddresses { name: destination.name().map(str::to_owned), addresses };
         // A client for each hop: its connections belong to the addresses that were checked for it.
-        let mut builder = reqwest::Client::builder()
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .dns_resolver(Arc::new(checked))
-            .pool_max_idle_per_host(0)
-            .connect_timeout(Duration::from_secs(10))
-            .user_agent(concat!("lango/", env!("CARGO_PKG_VERSION")));
-        if url.scheme() == "http" {
-            // Without TLS, the system's certificates need not be read.
-            builder = builder.tls_backend_preconfigured(tls_without_roots().map_err(|error| {
-                FetchError::Broken { url: url.clone(), reason: error.to_string() }
-            })?);
-        }
-        let client = builder.build().map_err(broken)?;
+        let client = HttpClientBuilder::resolving(Arc::new(checked))
+            .idle_connections(0, Duration::ZERO)
+            .build_for(&url)
+            .map_err(|error| FetchError::Broken { url: url.clone(), reason: error.to_string() })?;
         let request = client.request(method.clone(), url.clone());
         request.headers(headers.clone()).body(body).send().await.map_err(broken)
     }
@@ -207,7 +198,7 @@ impl GuardedClient {
         let mut pieces = response.bytes_stream();
         while let Some(piece) = pieces.next().await {
             let piece = piece
-                .map_err(|error| FetchError::Broken { url: url.clone(), reason: chain(&error) })?;
+                .map_err(|error| FetchError::Broken { url: url.clone(), reason: describe_causes(&error) })?;
             if body.len() + piece.len() > self.limits.bytes {
                 return Err(FetchError::TooLong { url, max_bytes: self.limits.bytes });
             }
@@ -215,24 +206,6 @@ impl GuardedClient {
         }
         Ok(FetchedResponse { url, status, headers, body })
     }
-}
-
-pub(crate) fn tls_without_roots() -> Result<rustls::ClientConfig, rustls::Error> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ClientConfig::builder_with_provider(provider);
-    let builder = builder.with_safe_default_protocol_versions()?;
-    Ok(builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth())
-}
-
-/// Returns an error with its causes, which hold the reason.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }
 
 /// Answers for the one name that was checked, with the addresses that were checked.
