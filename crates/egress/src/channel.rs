@@ -91,10 +91,10 @@ impl Channel {
             let _ = spelt.set_host(Some(name));
         }
         let request = self.client()?.request(method, spelt).headers(headers).body(body);
-        let response = request
-            .send()
-            .await
-            .map_err(|error| FetchError::Broken { url: url.clone(), reason: describe_causes(&error) })?;
+        let response = request.send().await.map_err(|error| FetchError::Broken {
+            url: url.clone(),
+            reason: describe_causes(&error),
+        })?;
         let (status, headers) = (response.status(), response.headers().clone());
         if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
             let reason =

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use reqwest::dns::{Addrs, Name, Resolve as ReqwestResolve, Resolving};
 use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, LOCATION, PROXY_AUTHORIZATION};
 use reqwest::{Method, StatusCode};
@@ -13,7 +12,7 @@ use url::Url;
 use crate::destination::Destination;
 use crate::error::{EgressError, Refusal};
 use crate::guard::Guard;
-use crate::http::{HttpClientBuilder, describe_causes};
+use crate::http::{BodyError, HttpClientBuilder, describe_causes, read_body};
 
 /// Limits one fetch.
 #[derive(Debug, Clone)]
@@ -170,8 +169,10 @@ impl GuardedClient {
         headers: &HeaderMap,
         body: Vec<u8>,
     ) -> Result<reqwest::Response, FetchError> {
-        let broken =
-            |error: reqwest::Error| FetchError::Broken { url: url.clone(), reason: describe_causes(&error) };
+        let broken = |error: reqwest::Error| FetchError::Broken {
+            url: url.clone(),
+            reason: describe_causes(&error),
+        };
         // The name is asked for in the spelling that was resolved, so that the resolver below is
         // asked for this name and no other.
         let mut url = url.clone();
@@ -194,16 +195,15 @@ impl GuardedClient {
         response: reqwest::Response,
     ) -> Result<FetchedResponse, FetchError> {
         let (status, headers) = (response.status(), response.headers().clone());
-        let mut body = Vec::new();
-        let mut pieces = response.bytes_stream();
-        while let Some(piece) = pieces.next().await {
-            let piece = piece
-                .map_err(|error| FetchError::Broken { url: url.clone(), reason: describe_causes(&error) })?;
-            if body.len() + piece.len() > self.limits.bytes {
-                return Err(FetchError::TooLong { url, max_bytes: self.limits.bytes });
+        let body = match read_body(response, self.limits.bytes).await {
+            Ok(body) => body,
+            Err(BodyError::TooLong { max_bytes }) => {
+                return Err(FetchError::TooLong { url, max_bytes });
             }
-            body.extend_from_slice(&piece);
-        }
+            Err(BodyError::Broken(error)) => {
+                return Err(FetchError::Broken { url, reason: describe_causes(&error) });
+            }
+        };
         Ok(FetchedResponse { url, status, headers, body })
     }
 }

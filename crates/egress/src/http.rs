@@ -119,6 +119,35 @@ fn tls_without_roots() -> Result<rustls::ClientConfig, rustls::Error> {
     Ok(builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth())
 }
 
+/// Says why a body was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum BodyError {
+    /// It is longer than the limit.
+    #[error("the answer is longer than {max_bytes} bytes")]
+    TooLong {
+        /// The limit.
+        max_bytes: usize,
+    },
+    /// The connection broke.
+    #[error("{}", describe_causes(.0))]
+    Broken(#[from] reqwest::Error),
+}
+
+/// Reads a whole body, if it is no longer than `max_bytes`.
+pub async fn read_body(
+    mut response: reqwest::Response,
+    max_bytes: usize,
+) -> Result<Vec<u8>, BodyError> {
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await? {
+        if body.len() + piece.len() > max_bytes {
+            return Err(BodyError::TooLong { max_bytes });
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(body)
+}
+
 /// Returns an error with its causes, which hold the reason.
 pub fn describe_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
