@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
 use a2a::{StreamResponse, Task, TaskPushNotificationConfig};
 use futures_util::future::join_all;
 use lango_egress::{
-    ClientLimits, Destination, Guard, GuardedClient, HeaderMap, HeaderName, HeaderValue, Method,
+    BackoffPolicy, ClientLimits, Destination, Guard, GuardedClient, HeaderMap, HeaderName,
+    HeaderValue, Method,
 };
 use lango_protocol::Caller;
 use lango_store::StoreError;
@@ -26,6 +27,8 @@ const MAX_URL_BYTES: usize = 2048;
 const MAX_SECRET_BYTES: usize = 4096;
 const MAX_WEBHOOK_REPLY_BYTES: usize = 64 * 1024;
 const WEBHOOK_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(15);
+/// Limits the pause between two attempts to send a notification.
+const MAX_NOTIFICATION_PAUSE: std::time::Duration = std::time::Duration::from_mins(10);
 
 /// Posts notifications, and tracks the tasks that have subscribers.
 pub(crate) struct Notifier {
@@ -374,14 +377,14 @@ impl Tasks {
         notification: &Notification,
         body: Vec<u8>,
     ) -> bool {
-        let mut pause = self.settings.notification_pause;
+        let first = self.settings.notification_pause;
+        let mut pauses = BackoffPolicy::doubling(first, MAX_NOTIFICATION_PAUSE).waits();
         for attempt in 1..=self.settings.notification_attempts {
             if notifier.post(notification, body.clone()).await {
                 return true;
             }
             if attempt < self.settings.notification_attempts {
-                tokio::time::sleep(pause).await;
-                pause *= 2;
+                tokio::time::sleep(pauses.next_wait()).await;
             }
         }
         false
