@@ -147,8 +147,8 @@ impl Reply {
         loop {
             let (decoder, assembly) = (&mut self.decoder, &mut self.assembly);
             let taken = self.frames.next_document(|document| decoder.document(document, assembly));
-            let taken = taken
-                .map_err(|_| ModelError::new(Fault::Malformed, "an event without an end"))?;
+            let taken =
+                taken.map_err(|_| ModelError::new(Fault::Malformed, "an event without an end"))?;
             match taken {
                 Some(taken) => taken?,
                 None => return Ok(()),
