@@ -88,6 +88,7 @@ impl Channel {
         self.guard.check(&self.destination).map_err(EgressError::from)?;
         let mut spelt = url.clone();
         if let Some(name) = self.destination.name() {
+            // A spelling that does not fit stays, and the resolver refuses it.
             let _ = spelt.set_host(Some(name));
         }
         let request = self.client()?.request(method, spelt).headers(headers).body(body);

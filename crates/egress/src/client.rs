@@ -177,6 +177,7 @@ impl GuardedClient {
         // asked for this name and no other.
         let mut url = url.clone();
         if let Some(name) = destination.name() {
+            // A spelling that does not fit stays, and the resolver refuses it.
             let _ = url.set_host(Some(name));
         }
         let checked = CheckedAddresses { name: destination.name().map(str::to_owned), addresses };

@@ -140,6 +140,7 @@ impl<'a> SseField<'a> {
             b"id" => (!value.contains(&0)).then_some(Self::Id(value)),
             // Without this check a sign would be accepted.
             b"retry" if value.iter().all(u8::is_ascii_digit) => {
+                // A number that is too large or empty is ignored, as the standard wants it.
                 Some(Self::Retry(std::str::from_utf8(value).ok()?.parse().ok()?))
             }
             _ => None,

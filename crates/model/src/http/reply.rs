@@ -211,6 +211,7 @@ pub(super) async fn read_refusal(
 /// Returns the wait of `Retry-After`, in seconds or as a date, or of the header in milliseconds
 /// that some providers send.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    // A header that is not one of these forms counts as absent.
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let milliseconds = text("retry-after-ms").and_then(|value| value.parse::<f64>().ok());
     let seconds = || text(RETRY_AFTER.as_str()).and_then(|value| value.parse::<f64>().ok());

@@ -183,6 +183,7 @@ impl RemoteEmbedder {
 }
 
 fn retry_after(response: &Response) -> Option<Duration> {
+    // A date, or what is no number, counts as absent: then the usual wait holds.
     let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds).min(MAX_RETRY_WAIT))
 }
