@@ -84,6 +84,21 @@ pub enum FetchError {
     },
 }
 
+impl FetchError {
+    /// Returns the kind of error in a few words, without the address: its query may hold a secret.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Egress(EgressError::Refused(_)) => "the address may not be reached",
+            Self::Egress(EgressError::Unresolved { .. }) => "the name cannot be resolved",
+            Self::Egress(EgressError::Unreachable { .. }) => "no server answers there",
+            Self::Redirect { .. } => "it redirects",
+            Self::TooLong { .. } => "the answer is too long",
+            Self::TooSlow { .. } => "no answer in time",
+            Self::Broken { .. } => "the connection does not work",
+        }
+    }
+}
+
 /// Fetches through a guard. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct GuardedClient {

@@ -62,12 +62,17 @@ impl A2aRemote {
         };
         match result {
             Some(Ok(reply)) => {
+                if self.breaker.failures() > 0 {
+                    tracing::info!(agent = %self.name, "remote agent works again");
+                }
                 self.breaker.record_success();
                 reply
             }
             Some(Err(error)) => {
                 if error.is_malfunction() {
-                    self.breaker.record_failure();
+                    let pause = self.breaker.record_failure();
+                    tracing::warn!(agent = %self.name, ?pause, "remote agent failed");
+                    tracing::debug!(agent = %self.name, %error, "reason of the failure");
                 }
                 delegation.stop(CANCEL_TIMEOUT).await;
                 RemoteReply::Failed { reason: format!("{} failed: {error}", self.name) }
@@ -88,6 +93,8 @@ impl Delegation<'_> {
             let _ = tokio::time::timeout(timeout, self.remote.peer.cancel(task, &self.trace)).await;
         }
         // A remaining row is read only if this same delegation is resumed.
-        let _ = self.record_stage(Stage::Ended, "").await;
+        if let Err(error) = self.record_stage(Stage::Ended, "").await {
+            tracing::warn!(agent = %self.remote.name, %error, "the end of a task was not stored");
+        }
     }
 }

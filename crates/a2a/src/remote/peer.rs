@@ -162,6 +162,7 @@ impl Peer {
         }
         let wait = Duration::from_secs(5).min(self.limits.silence);
         let body = tokio::time::timeout(wait, answer.collect(MAX_ERROR_BODY_BYTES)).await;
+        // Without its body, the status says enough.
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
         Err(match status.as_u16() {
             status @ (401 | 403 | 407) => {
@@ -174,6 +175,7 @@ impl Peer {
     fn headers(&self, operation: Operation<'_>, trace: &str) -> HeaderMap {
         let mut headers = HeaderMap::new();
         let mut set = |name: &'static str, value: &str| {
+            // All of these are valid: names, digits and media types of this program.
             if let Ok(value) = HeaderValue::from_str(value) {
                 headers.insert(HeaderName::from_static(name), value);
             }

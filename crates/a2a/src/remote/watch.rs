@@ -20,6 +20,8 @@ const REVIEW_INTERVAL: Duration = Duration::from_mins(10);
 struct WatchedAgent {
     status: RemoteStatus,
     retries: Backoff,
+    /// True while an available agent cannot be reached.
+    is_missed: bool,
     next: Instant,
 }
 
@@ -27,7 +29,7 @@ impl WatchedAgent {
     fn new(status: RemoteStatus) -> Self {
         let mut retries = RETRY_INTERVALS.waits();
         let wait = if status.availability.is_ok() { REVIEW_INTERVAL } else { retries.next_wait() };
-        Self { status, retries, next: Instant::now() + wait }
+        Self { status, retries, is_missed: false, next: Instant::now() + wait }
     }
 
     /// Takes a new status. Returns whether it changes the team.
@@ -38,12 +40,26 @@ impl WatchedAgent {
             // An agent that is unreachable for a moment stays: its delegations report the error
             // themselves.
             (Ok(_), Err(RemoteError::Unreachable { .. })) => {
+                if !std::mem::replace(&mut self.is_missed, true) {
+                    tracing::warn!(agent = %new.name, "remote agent is unreachable");
+                }
                 self.next = Instant::now() + self.retries.next_wait();
                 return false;
             }
             (Ok(_), Err(_)) | (Err(_), Ok(_)) => true,
             (Err(_), Err(_)) => false,
         };
+        let is_missed = std::mem::take(&mut self.is_missed);
+        match &new.availability {
+            Ok(_) if !was_there || is_missed => {
+                tracing::info!(agent = %new.name, "remote agent is available");
+            }
+            Err(error) if was_there => {
+                tracing::warn!(agent = %new.name, "remote agent is not available any more");
+                tracing::debug!(agent = %new.name, %error, "reason of its absence");
+            }
+            _ => {}
+        }
         if was_there || is_there {
             self.retries.reset();
         }
