@@ -217,6 +217,7 @@ pub fn verify_card(card: &Value, keys: &[TrustedKey]) -> Result<String, Signatur
         let (Some(protected), Some(signature)) = (text("protected"), text("signature")) else {
             continue;
         };
+        // A signature that cannot be read is not one by a trusted key.
         let header = BASE64.decode(protected).ok();
         let header = header.and_then(|bytes| serde_json::from_slice::<Header>(&bytes).ok());
         let (Some(header), Ok(signature)) = (header, BASE64.decode(signature)) else { continue };
@@ -238,6 +239,7 @@ pub fn verify_card(card: &Value, keys: &[TrustedKey]) -> Result<String, Signatur
 /// Returns the forms in which a card may have been signed: as received, and reduced to the members
 /// of this version, which is what a program sees that parsed it into types.
 fn payloads(card: &Value) -> impl Iterator<Item = String> {
+    // A card that does not fit the types can only have been signed as received.
     let typed = serde_json::from_value::<a2a::AgentCard>(card.clone()).ok();
     let typed = typed.and_then(|card| serde_json::to_value(card).ok());
     let typed = typed.map(|card| payload(&card).collect::<Vec<_>>()).unwrap_or_default();

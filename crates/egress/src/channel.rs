@@ -8,13 +8,14 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use reqwest::dns::{Addrs, Name, Resolve as ReqwestResolve, Resolving};
 use reqwest::header::HeaderMap;
-use reqwest::{Method, StatusCode, redirect};
+use reqwest::{Method, StatusCode};
 use url::Url;
 
-use crate::client::{FetchError, chain, tls_without_roots};
+use crate::client::FetchError;
 use crate::destination::Destination;
 use crate::error::{EgressError, Refusal};
 use crate::guard::Guard;
+use crate::http::{HttpClientBuilder, describe_causes};
 
 /// Limits the connections that wait for a further request.
 const MAX_IDLE_CONNECTION_COUNT: usize = 4;
@@ -56,23 +57,15 @@ impl Channel {
         if let Some(client) = self.client.get() {
             return Ok(client.clone());
         }
-        let broken = |reason: String| FetchError::Broken { url: self.origin.clone(), reason };
         let resolver =
             GuardedResolver { guard: self.guard.clone(), destination: self.destination.clone() };
-        let mut builder = reqwest::Client::builder()
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .dns_resolver(Arc::new(resolver))
-            .pool_max_idle_per_host(MAX_IDLE_CONNECTION_COUNT)
-            .pool_idle_timeout(IDLE_TIMEOUT)
-            .connect_timeout(Duration::from_secs(10))
-            .user_agent(concat!("lango/", env!("CARGO_PKG_VERSION")));
-        if self.origin.scheme() == "http" {
-            // Without TLS, the system's certificates need not be read.
-            let tls = tls_without_roots().map_err(|error| broken(error.to_string()))?;
-            builder = builder.tls_backend_preconfigured(tls);
-        }
-        let client = builder.build().map_err(|error| broken(chain(&error)))?;
+        let client = HttpClientBuilder::resolving(Arc::new(resolver))
+            .idle_connections(MAX_IDLE_CONNECTION_COUNT, IDLE_TIMEOUT)
+            .build_for(&self.origin)
+            .map_err(|error| FetchError::Broken {
+                url: self.origin.clone(),
+                reason: error.to_string(),
+            })?;
         // Of two that were made at once, the first one stays.
         Ok(self.client.get_or_init(|| client).clone())
     }
@@ -95,13 +88,14 @@ impl Channel {
         self.guard.check(&self.destination).map_err(EgressError::from)?;
         let mut spelt = url.clone();
         if let Some(name) = self.destination.name() {
+            // A spelling that does not fit stays, and the resolver refuses it.
             let _ = spelt.set_host(Some(name));
         }
         let request = self.client()?.request(method, spelt).headers(headers).body(body);
-        let response = request
-            .send()
-            .await
-            .map_err(|error| FetchError::Broken { url: url.clone(), reason: chain(&error) })?;
+        let response = request.send().await.map_err(|error| FetchError::Broken {
+            url: url.clone(),
+            reason: describe_causes(&error),
+        })?;
         let (status, headers) = (response.status(), response.headers().clone());
         if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
             let reason =
@@ -122,7 +116,7 @@ impl StreamedResponse {
     pub async fn piece(&mut self) -> Result<Option<Bytes>, FetchError> {
         let broken = |error: reqwest::Error| FetchError::Broken {
             url: self.url.clone(),
-            reason: chain(&error),
+            reason: describe_causes(&error),
         };
         self.body.next().await.transpose().map_err(broken)
     }

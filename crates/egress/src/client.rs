@@ -4,15 +4,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use reqwest::dns::{Addrs, Name, Resolve as ReqwestResolve, Resolving};
 use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, LOCATION, PROXY_AUTHORIZATION};
-use reqwest::{Method, StatusCode, redirect};
+use reqwest::{Method, StatusCode};
 use url::Url;
 
 use crate::destination::Destination;
 use crate::error::{EgressError, Refusal};
 use crate::guard::Guard;
+use crate::http::{BodyError, HttpClientBuilder, describe_causes, read_body};
 
 /// Limits one fetch.
 #[derive(Debug, Clone)]
@@ -82,6 +82,21 @@ pub enum FetchError {
         /// The error.
         reason: String,
     },
+}
+
+impl FetchError {
+    /// Returns the kind of error in a few words, without the address: its query may hold a secret.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Egress(EgressError::Refused(_)) => "the address may not be reached",
+            Self::Egress(EgressError::Unresolved { .. }) => "the name cannot be resolved",
+            Self::Egress(EgressError::Unreachable { .. }) => "no server answers there",
+            Self::Redirect { .. } => "it redirects",
+            Self::TooLong { .. } => "the answer is too long",
+            Self::TooSlow { .. } => "no answer in time",
+            Self::Broken { .. } => "the connection does not work",
+        }
+    }
 }
 
 /// Fetches through a guard. Cheap to clone.
@@ -169,30 +184,23 @@ impl GuardedClient {
         headers: &HeaderMap,
         body: Vec<u8>,
     ) -> Result<reqwest::Response, FetchError> {
-        let broken =
-            |error: reqwest::Error| FetchError::Broken { url: url.clone(), reason: chain(&error) };
+        let broken = |error: reqwest::Error| FetchError::Broken {
+            url: url.clone(),
+            reason: describe_causes(&error),
+        };
         // The name is asked for in the spelling that was resolved, so that the resolver below is
         // asked for this name and no other.
         let mut url = url.clone();
         if let Some(name) = destination.name() {
+            // A spelling that does not fit stays, and the resolver refuses it.
             let _ = url.set_host(Some(name));
         }
         let checked = CheckedAddresses { name: destination.name().map(str::to_owned), addresses };
         // A client for each hop: its connections belong to the addresses that were checked for it.
-        let mut builder = reqwest::Client::builder()
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .dns_resolver(Arc::new(checked))
-            .pool_max_idle_per_host(0)
-            .connect_timeout(Duration::from_secs(10))
-            .user_agent(concat!("lango/", env!("CARGO_PKG_VERSION")));
-        if url.scheme() == "http" {
-            // Without TLS, the system's certificates need not be read.
-            builder = builder.tls_backend_preconfigured(tls_without_roots().map_err(|error| {
-                FetchError::Broken { url: url.clone(), reason: error.to_string() }
-            })?);
-        }
-        let client = builder.build().map_err(broken)?;
+        let client = HttpClientBuilder::resolving(Arc::new(checked))
+            .idle_connections(0, Duration::ZERO)
+            .build_for(&url)
+            .map_err(|error| FetchError::Broken { url: url.clone(), reason: error.to_string() })?;
         let request = client.request(method.clone(), url.clone());
         request.headers(headers.clone()).body(body).send().await.map_err(broken)
     }
@@ -203,36 +211,17 @@ impl GuardedClient {
         response: reqwest::Response,
     ) -> Result<FetchedResponse, FetchError> {
         let (status, headers) = (response.status(), response.headers().clone());
-        let mut body = Vec::new();
-        let mut pieces = response.bytes_stream();
-        while let Some(piece) = pieces.next().await {
-            let piece = piece
-                .map_err(|error| FetchError::Broken { url: url.clone(), reason: chain(&error) })?;
-            if body.len() + piece.len() > self.limits.bytes {
-                return Err(FetchError::TooLong { url, max_bytes: self.limits.bytes });
+        let body = match read_body(response, self.limits.bytes).await {
+            Ok(body) => body,
+            Err(BodyError::TooLong { max_bytes }) => {
+                return Err(FetchError::TooLong { url, max_bytes });
             }
-            body.extend_from_slice(&piece);
-        }
+            Err(BodyError::Broken(error)) => {
+                return Err(FetchError::Broken { url, reason: describe_causes(&error) });
+            }
+        };
         Ok(FetchedResponse { url, status, headers, body })
     }
-}
-
-pub(crate) fn tls_without_roots() -> Result<rustls::ClientConfig, rustls::Error> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ClientConfig::builder_with_provider(provider);
-    let builder = builder.with_safe_default_protocol_versions()?;
-    Ok(builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth())
-}
-
-/// Returns an error with its causes, which hold the reason.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }
 
 /// Answers for the one name that was checked, with the addresses that were checked.

@@ -105,6 +105,7 @@ impl Guard {
             }
             None
         };
+        // `reason` says whether the time was over or the last attempt failed.
         let connected = tokio::time::timeout(CONNECT_TIMEOUT, attempts).await.ok().flatten();
         let stream = connected.ok_or_else(|| EgressError::Unreachable {
             destination: destination.to_string(),

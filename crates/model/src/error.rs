@@ -399,6 +399,7 @@ fn fault_in(lower: &str) -> Option<Fault> {
 
 /// Returns the provider's message without the JSON around it.
 fn message_text(body: &str) -> String {
+    // A message that is no JSON is shown as it is.
     let words = serde_json::from_str(body).ok().and_then(|value| message_in(&value));
     words.unwrap_or_else(|| body.trim().to_owned())
 }

@@ -12,6 +12,7 @@ static LAST: AtomicI64 = AtomicI64::new(0);
 /// Returns a unique number for a passage or an entry: microseconds, then ten bits of this process.
 /// The numbers ascend within a process, which suits the full-text index.
 pub(crate) fn new_id() -> i64 {
+    // A clock before 1970 counts as 1970; the numbers ascend all the same.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = i64::try_from(since.as_micros()).unwrap_or(i64::MAX >> 11);
     let floor = (now << 10) | i64::from(std::process::id() & 0x3ff);

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use lango_egress::{BackoffPolicy, BreakerPolicy, BreakerState, CircuitBreaker};
 use lango_protocol::AgentName;
 use lango_runtime::{RemoteAgent, RemoteFuture, RemoteReply, RemoteRequest};
 
-use super::circuit::Circuit;
 use super::delegation::Delegation;
 use super::error::ExchangeError;
 use super::peer::Peer;
@@ -13,6 +13,14 @@ use super::tasks::{Stage, TaskStore};
 
 /// Limits how long the request to stop a task may take.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Pauses delegations to an agent that failed three times in a row. After a pause every delegation
+/// may try: one of them can take as long as a task.
+pub(crate) const BREAKER: BreakerPolicy = BreakerPolicy {
+    pause_threshold: 3,
+    pauses: BackoffPolicy::doubling(Duration::from_secs(30), Duration::from_mins(10)),
+    isolation_threshold: None,
+};
 
 /// A remote agent that is reached over A2A.
 pub struct A2aRemote {
@@ -22,13 +30,13 @@ pub struct A2aRemote {
     pub(crate) streaming: bool,
     /// The media types that it accepts.
     pub(crate) input_modes: Vec<String>,
-    pub(crate) circuit: std::sync::Arc<Circuit>,
+    pub(crate) breaker: std::sync::Arc<CircuitBreaker>,
 }
 
 impl RemoteAgent for A2aRemote {
     fn ask(&self, request: RemoteRequest) -> RemoteFuture<'_> {
         Box::pin(async move {
-            if let Some(pause) = self.circuit.pause() {
+            if let BreakerState::Paused(pause) = self.breaker.state() {
                 let name = &self.name;
                 let seconds = pause.as_secs().max(1);
                 let reason = format!(
@@ -54,12 +62,17 @@ impl A2aRemote {
         };
         match result {
             Some(Ok(reply)) => {
-                self.circuit.record_success();
+                if self.breaker.failures() > 0 {
+                    tracing::info!(agent = %self.name, "remote agent works again");
+                }
+                self.breaker.record_success();
                 reply
             }
             Some(Err(error)) => {
                 if error.is_malfunction() {
-                    self.circuit.record_failure();
+                    let pause = self.breaker.record_failure();
+                    tracing::warn!(agent = %self.name, ?pause, "remote agent failed");
+                    tracing::debug!(agent = %self.name, %error, "reason of the failure");
                 }
                 delegation.stop(CANCEL_TIMEOUT).await;
                 RemoteReply::Failed { reason: format!("{} failed: {error}", self.name) }
@@ -80,6 +93,8 @@ impl Delegation<'_> {
             let _ = tokio::time::timeout(timeout, self.remote.peer.cancel(task, &self.trace)).await;
         }
         // A remaining row is read only if this same delegation is resumed.
-        let _ = self.record_stage(Stage::Ended, "").await;
+        if let Err(error) = self.record_stage(Stage::Ended, "").await {
+            tracing::warn!(agent = %self.remote.name, %error, "the end of a task was not stored");
+        }
     }
 }

@@ -101,6 +101,7 @@ fn render_part(part: &Part) -> String {
     match part {
         Part::Text(text) => text.clone(),
         Part::Data(data) => {
+            // A JSON value always has a text.
             let text = serde_json::to_string_pretty(data).unwrap_or_default();
             if text.len() > MAX_DATA_BYTES {
                 return format!("(data of {} bytes, not shown)", text.len());

@@ -289,6 +289,7 @@ fn interfaces(card: &WireCard) -> (Vec<Interface>, Vec<String>) {
                 ("HTTP+JSON", Version::One) => Binding::HttpJson,
                 _ => return None,
             };
+            // An interface without a valid address is not one that can be used.
             let url = Url::parse(url).ok()?;
             Some(Interface { url, binding, version, tenant: tenant.map(str::to_owned) })
         })

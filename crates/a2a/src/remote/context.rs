@@ -20,8 +20,10 @@ impl OpenQuestions {
     }
 
     async fn text(&self, session: &SessionId) -> String {
-        // A database that cannot be read is noticed by the next write.
-        let waiting = self.tasks.waiting(session).await.unwrap_or_default();
+        let waiting = self.tasks.waiting(session).await.unwrap_or_else(|error| {
+            tracing::warn!(%session, %error, "the questions of remote agents cannot be read");
+            Vec::new()
+        });
         let line = |(agent, known): (String, super::tasks::RemoteTask)| {
             let question = sanitize(&known.question);
             format!(

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lango_egress::BackoffPolicy;
 use lango_runtime::{RemoteReply, RemoteRequest};
 use lango_store::StoreError;
 
@@ -13,8 +14,9 @@ use super::tasks::{DelegationKey, RemoteTask, Stage};
 use super::trace::traceparent;
 use super::wire::{OutgoingMessage, Part, Picture, State, Status, Task, TaskIds, Update, Version};
 
-const MIN_RETRY_INTERVAL: Duration = Duration::from_millis(200);
-const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(5);
+/// The waits between two requests for the same task.
+const RETRY_WAITS: BackoffPolicy =
+    BackoffPolicy::doubling(Duration::from_millis(200), Duration::from_secs(5));
 /// Limits how many consecutive status requests may go unanswered.
 const MAX_LOST_POLL_COUNT: u32 = 3;
 
@@ -155,7 +157,7 @@ impl<'a> Delegation<'a> {
     /// Follows the stream. A broken stream is resumed a few times.
     async fn listen(&mut self, first: Option<UpdateStream>) -> Result<RemoteReply, ExchangeError> {
         let mut updates = first;
-        let mut wait = MIN_RETRY_INTERVAL;
+        let mut waits = RETRY_WAITS.with_factor(3.0).waits();
         for _ in 0..=self.remote.peer.limits.resubscriptions {
             if let Some(stream) = &mut updates {
                 match self.read_stream(stream).await {
@@ -165,8 +167,7 @@ impl<'a> Delegation<'a> {
                     Err(ExchangeError::Refused { .. }) if self.was_cut => break,
                     Err(error) => return Err(error),
                 }
-                tokio::time::sleep(wait).await;
-                wait = (wait * 3).min(MAX_RETRY_INTERVAL);
+                tokio::time::sleep(waits.next_wait()).await;
             }
             let Some(task) = self.ids.task.clone() else {
                 let unknown =
@@ -181,8 +182,7 @@ impl<'a> Delegation<'a> {
             updates = match self.remote.peer.subscribe(&task, &self.trace).await {
                 Ok(stream) => Some(stream),
                 Err(ExchangeError::Unreachable(_) | ExchangeError::Broken(_)) => {
-                    tokio::time::sleep(wait).await;
-                    wait = (wait * 3).min(MAX_RETRY_INTERVAL);
+                    tokio::time::sleep(waits.next_wait()).await;
                     None
                 }
                 // The task is over, or does not support subscriptions: its status can be requested.
@@ -207,7 +207,7 @@ impl<'a> Delegation<'a> {
 
     /// Requests the status of the task until it is settled.
     async fn poll(&mut self) -> Result<RemoteReply, ExchangeError> {
-        let mut wait = MIN_RETRY_INTERVAL;
+        let mut waits = RETRY_WAITS.waits();
         let mut lost = 0;
         loop {
             let Some(task) = self.ids.task.clone() else {
@@ -227,8 +227,7 @@ impl<'a> Delegation<'a> {
                 }
                 Err(error) => return Err(error),
             }
-            tokio::time::sleep(wait).await;
-            wait = (wait * 2).min(MAX_RETRY_INTERVAL);
+            tokio::time::sleep(waits.next_wait()).await;
         }
     }
 

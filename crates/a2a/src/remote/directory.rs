@@ -5,16 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use lango_egress::Channel;
+use lango_egress::{Channel, CircuitBreaker};
 use lango_orchestration::RemoteAgentSpec;
 use lango_protocol::{AgentName, SessionId, Timestamp};
 use lango_runtime::RemoteAgent;
 use lango_store::{Database, StoreError};
 
-use super::agent::A2aRemote;
+use super::agent::{A2aRemote, BREAKER};
 use super::card::Card;
 use super::cards::{CardStore, TrustedCard};
-use super::circuit::Circuit;
 use super::config::RemoteConfig;
 use super::error::RemoteError;
 use super::fetch::{CardResponse, FetchedCard, check_card, fetch};
@@ -32,7 +31,7 @@ pub struct Directory {
 struct Member {
     config: RemoteConfig,
     /// Kept when the card is fetched again.
-    circuit: Arc<Circuit>,
+    breaker: Arc<CircuitBreaker>,
 }
 
 /// The status of a remote agent.
@@ -62,8 +61,10 @@ impl Directory {
     ) -> Result<Self, StoreError> {
         let cards = CardStore::open(database.clone()).await?;
         let tasks = TaskStore::open(database).await?;
-        let members =
-            configs.into_iter().map(|config| Member { config, circuit: Arc::default() }).collect();
+        let members = configs
+            .into_iter()
+            .map(|config| Member { config, breaker: Arc::new(CircuitBreaker::new(BREAKER)) })
+            .collect();
         Ok(Self { members, cards, tasks, timeout })
     }
 
@@ -178,7 +179,7 @@ impl Directory {
                 advice: config.advice(),
             },
             tasks: self.tasks.clone(),
-            circuit: Arc::clone(&member.circuit),
+            breaker: Arc::clone(&member.breaker),
         };
         Ok(AvailableAgent { card: Arc::new(card), agent: Arc::new(agent) })
     }

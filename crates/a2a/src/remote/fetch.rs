@@ -112,6 +112,7 @@ fn conditions(known: Option<&TrustedCard>) -> HeaderMap {
     // With a different card on record, the full card is fetched again.
     let Some(known) = known.filter(|known| known.offered.is_none()) else { return headers };
     let mut set = |name: &'static str, value: &Option<String>| {
+        // Without the condition, the whole card is sent again.
         if let Some(value) = value.as_deref().and_then(|text| HeaderValue::from_str(text).ok()) {
             headers.insert(HeaderName::from_static(name), value);
         }

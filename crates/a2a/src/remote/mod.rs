@@ -7,7 +7,6 @@ mod agent;
 mod answer;
 mod card;
 mod cards;
-mod circuit;
 mod config;
 mod context;
 mod delegation;

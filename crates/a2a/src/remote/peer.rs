@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use lango_egress::{Channel, HeaderMap, HeaderName, HeaderValue, StreamedResponse};
+use lango_egress::{Channel, HeaderMap, HeaderName, HeaderValue, SseDecoder, StreamedResponse};
 
 use super::card::Interface;
 use super::error::ExchangeError;
 use super::limits::RemoteLimits;
 use super::wire::{
-    Binding, EventParser, Operation, OutgoingMessage, Request, Task, Update, read_rpc, read_task,
-    read_update, refusal_in,
+    Binding, Operation, OutgoingMessage, Request, Task, Update, read_rpc, read_task, read_update,
+    refusal_in,
 };
 use crate::wire::MEDIA_TYPE;
 
@@ -98,8 +98,8 @@ impl Peer {
         let kind = answer.headers.get("content-type").and_then(|value| value.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
         let mut updates = UpdateStream {
-            events: EventParser::new(self.limits.event_bytes),
-            waiting: Vec::new().into_iter(),
+            events: SseDecoder::new(self.limits.event_bytes),
+            whole: None,
             answer: None,
             id,
             bytes: 0,
@@ -112,7 +112,7 @@ impl Peer {
         let collected = answer.collect(self.limits.body_bytes);
         let body =
             self.with_silence_timeout(async { collected.await.map_err(as_disconnect) }).await?;
-        updates.waiting = vec![body].into_iter();
+        updates.whole = Some(body);
         Ok(updates)
     }
 
@@ -121,9 +121,17 @@ impl Peer {
         &self,
         updates: &mut UpdateStream,
     ) -> Result<Option<Update>, ExchangeError> {
+        if let Some(body) = updates.whole.take() {
+            let payload = result(&body, updates.id.as_deref())?;
+            return read_update(self.interface.version, payload).map(Some);
+        }
         loop {
-            if let Some(data) = updates.waiting.next() {
-                let payload = result(&data, updates.id.as_deref())?;
+            while let Some(event) = updates.events.next_event().map_err(|_| {
+                let limit = self.limits.event_bytes;
+                ExchangeError::TooMuch(format!("an event of more than {limit} bytes"))
+            })? {
+                let Some(data) = event.data else { continue };
+                let payload = result(data, updates.id.as_deref())?;
                 return read_update(self.interface.version, payload).map(Some);
             }
             let Some(answer) = &mut updates.answer else { return Ok(None) };
@@ -136,12 +144,7 @@ impl Peer {
             if updates.bytes > limit {
                 return Err(ExchangeError::TooMuch(format!("a stream of more than {limit} bytes")));
             }
-            let mut whole = Vec::new();
-            updates.events.push(&piece, &mut whole).map_err(|_| {
-                let limit = self.limits.event_bytes;
-                ExchangeError::TooMuch(format!("an event of more than {limit} bytes"))
-            })?;
-            updates.waiting = whole.into_iter();
+            updates.events.push(&piece);
         }
     }
 
@@ -159,6 +162,7 @@ impl Peer {
         }
         let wait = Duration::from_secs(5).min(self.limits.silence);
         let body = tokio::time::timeout(wait, answer.collect(MAX_ERROR_BODY_BYTES)).await;
+        // Without its body, the status says enough.
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
         Err(match status.as_u16() {
             status @ (401 | 403 | 407) => {
@@ -171,6 +175,7 @@ impl Peer {
     fn headers(&self, operation: Operation<'_>, trace: &str) -> HeaderMap {
         let mut headers = HeaderMap::new();
         let mut set = |name: &'static str, value: &str| {
+            // All of these are valid: names, digits and media types of this program.
             if let Ok(value) = HeaderValue::from_str(value) {
                 headers.insert(HeaderName::from_static(name), value);
             }
@@ -203,8 +208,9 @@ impl Peer {
 #[derive(Debug)]
 pub(crate) struct UpdateStream {
     answer: Option<StreamedResponse>,
-    events: EventParser,
-    waiting: std::vec::IntoIter<Vec<u8>>,
+    events: SseDecoder,
+    /// The body of an answer that is no stream.
+    whole: Option<Vec<u8>>,
     id: Option<String>,
     bytes: usize,
 }

@@ -4,28 +4,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use lango_egress::{Backoff, BackoffPolicy};
 use tokio::time::Instant;
 
 use super::directory::{Directory, RemoteStatus};
 use super::error::RemoteError;
 
-/// The first and the longest interval between two checks of an unavailable agent.
-const MIN_RETRY_INTERVAL: Duration = Duration::from_secs(5);
-const MAX_RETRY_INTERVAL: Duration = Duration::from_mins(5);
+/// The intervals between two checks of an unavailable agent.
+const RETRY_INTERVALS: BackoffPolicy =
+    BackoffPolicy::doubling(Duration::from_secs(5), Duration::from_mins(5));
 /// The interval between two checks of an available agent's card.
 const REVIEW_INTERVAL: Duration = Duration::from_mins(10);
 
 /// An agent with the time of its next check.
 struct WatchedAgent {
     status: RemoteStatus,
-    wait: Duration,
+    retries: Backoff,
+    /// True while an available agent cannot be reached.
+    is_missed: bool,
     next: Instant,
 }
 
 impl WatchedAgent {
     fn new(status: RemoteStatus) -> Self {
-        let wait = if status.availability.is_ok() { REVIEW_INTERVAL } else { MIN_RETRY_INTERVAL };
-        Self { status, wait, next: Instant::now() + wait }
+        let mut retries = RETRY_INTERVALS.waits();
+        let wait = if status.availability.is_ok() { REVIEW_INTERVAL } else { retries.next_wait() };
+        Self { status, retries, is_missed: false, next: Instant::now() + wait }
     }
 
     /// Takes a new status. Returns whether it changes the team.
@@ -36,24 +40,31 @@ impl WatchedAgent {
             // An agent that is unreachable for a moment stays: its delegations report the error
             // themselves.
             (Ok(_), Err(RemoteError::Unreachable { .. })) => {
-                let is_first = self.wait == REVIEW_INTERVAL;
-                self.wait = if is_first {
-                    MIN_RETRY_INTERVAL
-                } else {
-                    (self.wait * 2).min(MAX_RETRY_INTERVAL)
-                };
-                self.next = Instant::now() + self.wait;
+                if !std::mem::replace(&mut self.is_missed, true) {
+                    tracing::warn!(agent = %new.name, "remote agent is unreachable");
+                }
+                self.next = Instant::now() + self.retries.next_wait();
                 return false;
             }
             (Ok(_), Err(_)) | (Err(_), Ok(_)) => true,
             (Err(_), Err(_)) => false,
         };
-        self.wait = match (was_there, is_there) {
-            (_, true) => REVIEW_INTERVAL,
-            (true, false) => MIN_RETRY_INTERVAL,
-            (false, false) => (self.wait * 2).min(MAX_RETRY_INTERVAL),
-        };
-        self.next = Instant::now() + self.wait;
+        let is_missed = std::mem::take(&mut self.is_missed);
+        match &new.availability {
+            Ok(_) if !was_there || is_missed => {
+                tracing::info!(agent = %new.name, "remote agent is available");
+            }
+            Err(error) if was_there => {
+                tracing::warn!(agent = %new.name, "remote agent is not available any more");
+                tracing::debug!(agent = %new.name, %error, "reason of its absence");
+            }
+            _ => {}
+        }
+        if was_there || is_there {
+            self.retries.reset();
+        }
+        let wait = if is_there { REVIEW_INTERVAL } else { self.retries.next_wait() };
+        self.next = Instant::now() + wait;
         self.status = new;
         changes
     }

@@ -191,6 +191,7 @@ impl Cards {
     /// Returns the card as JSON, with its security requirements and signatures.
     fn document(&self, agents: &[CardAgent], extended: bool) -> Result<Value, SignatureError> {
         let card = self.card(agents, extended);
+        // The types of the protocol always have a form in JSON.
         let mut new = serde_json::to_value(card).unwrap_or_default();
         if self.settings.bearer {
             // An empty list of scopes is left out, as in the protocol's JSON, and is signed that
@@ -308,10 +309,14 @@ impl Cards {
 
     /// Answers a request for the public card.
     pub(crate) fn answer(&self, headers: &HeaderMap) -> Response<Body> {
-        let Ok(published) = self.published() else {
-            let mut response = Response::new(Body::from("the card cannot be signed"));
-            *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-            return response;
+        let published = match self.published() {
+            Ok(published) => published,
+            Err(error) => {
+                tracing::error!(%error, "the card cannot be signed");
+                let mut response = Response::new(Body::from("the card cannot be signed"));
+                *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+                return response;
+            }
         };
         let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
         let is_known = known.is_some_and(|tags| {
@@ -330,6 +335,7 @@ impl Cards {
                 .header(header::CONTENT_TYPE, "application/json")
                 .body(Body::from(published.body))
         };
+        // A tag and a date are always valid in headers.
         response.unwrap_or_default()
     }
 }

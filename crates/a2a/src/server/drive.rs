@@ -63,19 +63,25 @@ impl Tasks {
                 }
                 if handle.outcome().await.is_err() {
                     let mut state = live.state.lock().await;
-                    // If this cannot be stored either, the task stays as it is, and a restart ends
-                    // it.
+                    // The error is logged where it occurs. If this cannot be stored, the task stays
+                    // as it is, and a restart ends it.
                     let _ = self.end(live, &mut state, ForcedEnd::Failed).await;
                 }
             }
             EventSource::OtherProcess(mut following) => {
                 let follow = async {
+                    let mut is_reported = false;
                     loop {
                         match following.next_event().await {
                             Ok(Some(event)) => self.apply_event(live, &event).await,
                             Ok(None) => return,
                             // The database may come back.
-                            Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
+                            Err(error) => {
+                                if !std::mem::replace(&mut is_reported, true) {
+                                    tracing::warn!(%error, "cannot follow the turn of a task");
+                                }
+                                tokio::time::sleep(Duration::from_secs(1)).await;
+                            }
                         }
                     }
                 };
@@ -91,7 +97,8 @@ impl Tasks {
     /// never produce another event.
     async fn wait_for_forced_end(&self, live: &LiveTask) {
         loop {
-            // An end in this process is seen at once, one in another process at the next check.
+            // An end in this process is seen at once, one in another process at the next check, and
+            // so is one that cannot be read now.
             let _ = tokio::time::timeout(RECHECK_INTERVAL, live.ended()).await;
             let mut state = live.state.lock().await;
             let Some(loaded) = state.loaded.as_mut() else { return };
@@ -144,9 +151,16 @@ impl Tasks {
         loaded.row.status_at = at;
         loaded.row.revealed = projection.is_revealed();
         for attempt in 1..=MAX_STORE_ATTEMPTS {
-            let stored = self.tables.set_state(&loaded.row.id, &now, at, loaded.row.revealed).await;
-            if stored.is_ok() || attempt == MAX_STORE_ATTEMPTS {
-                return;
+            let task = &loaded.row.id;
+            match self.tables.set_state(task, &now, at, loaded.row.revealed).await {
+                Ok(_) => return,
+                Err(error) if attempt == MAX_STORE_ATTEMPTS => {
+                    tracing::error!(%task, %error, "the state of a task was not stored");
+                    return;
+                }
+                Err(error) => {
+                    tracing::debug!(%task, attempt, %error, "storing a task's state failed");
+                }
             }
             tokio::time::sleep(Duration::from_millis(200) * attempt).await;
         }
@@ -169,11 +183,18 @@ impl Tasks {
         if reached == Stage::Ended {
             state.drop_followers();
         }
-        live.stage.send_if_modified(|known| {
+        let has_changed = live.stage.send_if_modified(|known| {
             let changed = *known != reached;
             *known = reached;
             changed
         });
+        if has_changed
+            && let Some(loaded) = state.loaded.as_ref()
+            && reached == Stage::Ended
+        {
+            let state = loaded.projection.state();
+            tracing::info!(task = %loaded.row.id, ?state, "task ended");
+        }
     }
 
     /// Ends a task without its turn.

@@ -93,6 +93,7 @@ pub(crate) fn check_id(field: &str, id: &str) -> Result<(), ProtocolError> {
 /// every other message.
 pub(crate) fn repeat_key(caller: &str, message: &Message) -> String {
     // Canonical JSON, because the order of an object's members varies.
+    // The types of the protocol always have a form in JSON.
     let parts = serde_json::to_value(&message.parts).unwrap_or_default();
     let parts = canonical(&parts);
     digest([

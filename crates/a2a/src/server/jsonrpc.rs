@@ -184,7 +184,7 @@ pub(super) fn configs(all: &[a2a::TaskPushNotificationConfig]) -> Value {
 }
 
 pub(super) fn value<T: Serialize>(result: &T) -> Result<Value, ProtocolError> {
-    serde_json::to_value(result).map_err(|_| ProtocolError::Internal)
+    serde_json::to_value(result).map_err(super::tasks::internal)
 }
 
 fn stream(
@@ -199,6 +199,7 @@ fn stream(
             Version::V1 => serde_json::to_string(update),
             Version::V03 => serde_json::to_string(&crate::wire::v03::Event::from(update.clone())),
         };
+        // The types of the protocol always have a form in JSON.
         let update = update.unwrap_or_default();
         format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{update}}}")
     };
@@ -218,6 +219,7 @@ fn failure(id: &Value, error: &ProtocolError) -> Response<Body> {
 }
 
 fn document(status: StatusCode, document: &Value) -> Response<Body> {
+    // These headers are always valid.
     Response::builder()
         .status(status)
         .header(header::CONTENT_TYPE, "application/json")

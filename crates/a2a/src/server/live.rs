@@ -75,6 +75,7 @@ impl LiveTask {
 
     /// Waits for the end.
     pub(crate) async fn ended(&self) {
+        // As above.
         let _ = self.stage.subscribe().wait_for(|stage| *stage == Stage::Ended).await;
     }
 

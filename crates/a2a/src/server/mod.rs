@@ -14,10 +14,12 @@ mod legacy;
 mod list;
 mod live;
 mod notifications;
+mod notifier;
 mod projection;
 mod push;
 mod request;
 mod rest;
+mod resume;
 mod send;
 mod settings;
 mod sse;
@@ -44,7 +46,7 @@ use crate::signature::CardSigner;
 use crate::wire::CARD_PATH;
 use crate::wire::error::ProtocolError;
 use card::Cards;
-use push::Notifier;
+use notifier::Notifier;
 use tables::Tables;
 use tasks::Tasks;
 
@@ -81,7 +83,7 @@ impl EndpointState {
             let message = "there is no extended agent card here".to_owned();
             return Err(ProtocolError::UnsupportedOperation(message));
         }
-        self.cards.extended(caller).map_err(|_| ProtocolError::Internal)
+        self.cards.extended(caller).map_err(tasks::internal)
     }
 }
 

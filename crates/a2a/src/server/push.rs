@@ -2,97 +2,28 @@
 //! sent ones is stored, so a restart continues where the last process stopped. Each address gets
 //! its updates in order.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
+use std::sync::Arc;
 
 use a2a::{StreamResponse, Task, TaskPushNotificationConfig};
 use futures_util::future::join_all;
-use lango_egress::{
-    ClientLimits, Destination, Guard, GuardedClient, HeaderMap, HeaderName, HeaderValue, Method,
-};
+use lango_egress::{BackoffPolicy, Destination, HeaderValue};
 use lango_protocol::Caller;
 use lango_store::StoreError;
 use tokio::sync::Notify;
 
 use super::incoming::check_id;
 use super::notifications::Notification;
+use super::notifier::Notifier;
 use super::projection::Projection;
 use super::tables::TaskRow;
 use super::tasks::{Tasks, internal};
 use crate::wire::error::ProtocolError;
-use crate::wire::{MEDIA_TYPE, NOTIFICATION_TOKEN_HEADER, VERSION_03, v03};
+use crate::wire::{VERSION_03, v03};
 
 const MAX_URL_BYTES: usize = 2048;
 const MAX_SECRET_BYTES: usize = 4096;
-const MAX_WEBHOOK_REPLY_BYTES: usize = 64 * 1024;
-const WEBHOOK_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(15);
-
-/// Posts notifications, and tracks the tasks that have subscribers.
-pub(crate) struct Notifier {
-    guard: Guard,
-    client: GuardedClient,
-    /// The lock is held for one look-up.
-    tasks: SyncMutex<HashMap<String, Arc<Notify>>>,
-}
-
-impl Notifier {
-    pub(crate) fn new(guard: Guard) -> Self {
-        let limits =
-            ClientLimits { bytes: MAX_WEBHOOK_REPLY_BYTES, time: WEBHOOK_TIMEOUT, redirects: 0 };
-        let client = GuardedClient::new(guard.clone(), limits);
-        Self { guard, client, tasks: SyncMutex::default() }
-    }
-
-    /// Signals that a task changed.
-    pub(super) fn wake(&self, task: &str) {
-        let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(wake) = tasks.get(task) {
-            wake.notify_one();
-        }
-    }
-
-    /// Returns the signal of a task if it is not watched yet.
-    fn watch(&self, task: &str) -> Option<Arc<Notify>> {
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(wake) = tasks.get(task) {
-            wake.notify_one();
-            return None;
-        }
-        let wake = Arc::new(Notify::new());
-        tasks.insert(task.to_owned(), Arc::clone(&wake));
-        Some(wake)
-    }
-
-    fn forget(&self, task: &str) {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).remove(task);
-    }
-
-    async fn post(&self, notification: &Notification, body: Vec<u8>) -> bool {
-        let Some(headers) = headers(notification) else { return false };
-        let sent = self.client.send(Method::POST, &notification.url, headers, body).await;
-        sent.is_ok_and(|answer| answer.status.is_success())
-    }
-}
-
-fn headers(notification: &Notification) -> Option<HeaderMap> {
-    let mut headers = HeaderMap::new();
-    let kind = if notification.version == VERSION_03 { "application/json" } else { MEDIA_TYPE };
-    headers.insert("content-type", HeaderValue::from_static(kind));
-    if let Some(scheme) = &notification.scheme {
-        let proof = match &notification.credentials {
-            Some(credentials) => format!("{scheme} {credentials}"),
-            None => scheme.clone(),
-        };
-        let mut value = HeaderValue::from_str(&proof).ok()?;
-        value.set_sensitive(true);
-        headers.insert("authorization", value);
-    }
-    if let Some(token) = &notification.token {
-        let name = HeaderName::from_bytes(NOTIFICATION_TOKEN_HEADER.as_bytes()).ok()?;
-        headers.insert(name, HeaderValue::from_str(token).ok()?);
-    }
-    Some(headers)
-}
+/// Limits the pause between two attempts to send a notification.
+const MAX_NOTIFICATION_PAUSE: std::time::Duration = std::time::Duration::from_mins(10);
 
 /// The updates of a task.
 struct Updates {
@@ -310,12 +241,18 @@ impl Tasks {
     }
 
     async fn deliver_notifications(&self, task: &str, wake: &Notify) {
+        let mut is_reported = false;
         loop {
             match self.deliver_all(task).await {
                 Ok(true) => return,
                 Ok(false) => wake.notified().await,
                 // The database may come back.
-                Err(_) => tokio::time::sleep(std::time::Duration::from_secs(1)).await,
+                Err(error) => {
+                    if !std::mem::replace(&mut is_reported, true) {
+                        tracing::warn!(%task, %error, "notifications wait for the database");
+                    }
+                    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+                }
             }
         }
     }
@@ -351,7 +288,7 @@ impl Tasks {
         let new = updates.new.iter().skip(usize::try_from(old).unwrap_or(usize::MAX));
         for (update, after) in new {
             if let Some(body) = body(notification, update, after.as_ref())
-                && !self.post_with_retries(notifier, notification, body).await
+                && !self.post_with_retries(notifier, task, notification, body).await
             {
                 return self.tables.record_sent(task, notification, sent, true).await.map(drop);
             }
@@ -371,19 +308,23 @@ impl Tasks {
     async fn post_with_retries(
         &self,
         notifier: &Notifier,
+        task: &str,
         notification: &Notification,
         body: Vec<u8>,
     ) -> bool {
-        let mut pause = self.settings.notification_pause;
+        let id = &notification.id;
+        let first = self.settings.notification_pause;
+        let mut pauses = BackoffPolicy::doubling(first, MAX_NOTIFICATION_PAUSE).waits();
         for attempt in 1..=self.settings.notification_attempts {
-            if notifier.post(notification, body.clone()).await {
-                return true;
+            match notifier.post(notification, body.clone()).await {
+                Ok(()) => return true,
+                Err(reason) => tracing::debug!(%task, %id, attempt, reason, "notification failed"),
             }
             if attempt < self.settings.notification_attempts {
-                tokio::time::sleep(pause).await;
-                pause *= 2;
+                tokio::time::sleep(pauses.next_wait()).await;
             }
         }
+        tracing::warn!(%task, %id, "push notifications were given up");
         false
     }
 
@@ -404,6 +345,7 @@ fn body(
     update: &StreamResponse,
     after: Option<&Task>,
 ) -> Option<Vec<u8>> {
+    // The types of the protocol always have a form in JSON.
     if notification.version != VERSION_03 {
         return serde_json::to_vec(update).ok();
     }

@@ -40,6 +40,7 @@ pub(super) async fn answer(
     match dispatch(endpoint, method, path, call).await {
         Ok(Outcome::Result(result)) => document(StatusCode::OK, &result, plain),
         Ok(Outcome::Stream(subscription)) => {
+            // The types of the protocol always have a form in JSON.
             let render =
                 |update: &a2a::StreamResponse| serde_json::to_string(update).unwrap_or_default();
             sse::answer(subscription, Box::new(render), endpoint.tasks.settings.keep_alive)
@@ -202,6 +203,7 @@ fn unknown(method: &Method, path: &str) -> ProtocolError {
 
 fn document(status: StatusCode, document: &Value, plain: bool) -> Response<Body> {
     let kind = if plain { "application/json" } else { MEDIA_TYPE };
+    // These headers are always valid.
     Response::builder()
         .status(status)
         .header(header::CONTENT_TYPE, kind)

@@ -2,7 +2,6 @@
 //! that was accepted before.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use a2a::{Message, SendMessageRequest, TaskPushNotificationConfig, TaskState};
 use lango_model::UserMessage;
@@ -289,7 +288,8 @@ impl Tasks {
     ) -> Result<(), ProtocolError> {
         let started = self.try_start(live, state, send, turn, read, permit).await;
         if started.is_err() {
-            // If this cannot be stored either, a restart runs the turn.
+            // The error is logged where it occurs. If this cannot be stored either, a restart runs
+            // the turn.
             let _ = self.end(live, state, ForcedEnd::Failed).await;
         }
         started
@@ -324,6 +324,9 @@ impl Tasks {
         self.publish(live, state, updates);
         let sender = Sender { caller: send.caller.clone(), message: Some(turn.message_id), trace };
         let request = turn_request(sender, session, turn.turn, read);
+        if let Some(loaded) = &state.loaded {
+            tracing::info!(task = %loaded.row.id, turn = %turn.turn, "task accepted");
+        }
         let handle = team.start_turn(request);
         state.stop = Some(handle.canceller());
         self.drive(live, position, EventSource::ThisProcess(Box::new(handle)), Some(permit));
@@ -348,121 +351,6 @@ impl Tasks {
         let subscription = Subscription::new(first.clone(), updates, Until::Settled);
         Ok(AcceptedMessage { live: Arc::clone(live), first, subscription })
     }
-
-    /// Starts or continues the turns that a dead process left unfinished. Interrupted turns come
-    /// first, because a new turn of a session closes those that are not continued. Turns that had
-    /// not begun follow in their order.
-    pub(crate) async fn resume(self: &Arc<Self>) -> Result<(), StoreError> {
-        let mut interrupted = Vec::new();
-        let mut waiting = Vec::new();
-        // A task that cannot be read does not block the others.
-        for row in self.tables.unfinished().await? {
-            match self.resume_one(&row, false).await {
-                Ok(ResumeResult::Runs(turn)) => interrupted.push((row.session, turn)),
-                Ok(ResumeResult::Waits(at)) => waiting.push((at, row)),
-                Ok(ResumeResult::Nothing) | Err(_) => {}
-            }
-        }
-        waiting.sort_by_key(|(at, _)| *at);
-        for (_, row) in waiting {
-            let first = interrupted.iter().filter(|(session, _)| *session == row.session);
-            for (session, turn) in first {
-                self.wait_until_running(session, *turn).await;
-            }
-            let _ = self.resume_one(&row, true).await;
-        }
-        Ok(())
-    }
-
-    /// Waits until a resumed turn holds its session, or a short time if it does not get it.
-    async fn wait_until_running(&self, session: &SessionId, turn: TurnId) {
-        for _ in 0..200 {
-            let Ok(unfinished) = self.journal.unfinished_turns(Some(session)).await else { return };
-            let still = unfinished.iter().find(|other| other.turn == turn);
-            if still.is_none_or(|turn| turn.running.is_some()) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    }
-
-    /// Resumes one task; if its turn had not begun, only with `begin`.
-    async fn resume_one(
-        self: &Arc<Self>,
-        row: &TaskRow,
-        begin: bool,
-    ) -> Result<ResumeResult, StoreError> {
-        let Some(team) = self.teams.team(&row.caller) else { return Ok(ResumeResult::Nothing) };
-        let live = self.live.task(&row.id);
-        let mut state = live.state.lock().await;
-        if state.driven.is_some() {
-            return Ok(ResumeResult::Nothing);
-        }
-        let loaded = self.load(row.clone()).await?;
-        live.stage.send_replace(loaded.stage());
-        let turn = loaded.turns.last().cloned();
-        let (finished, seen) = (loaded.finished, loaded.seen);
-        let ended = row.ended.is_some();
-        state.loaded = Some(loaded);
-        let Some(turn) = turn else { return Ok(ResumeResult::Nothing) };
-        if finished || ended {
-            if !ended {
-                self.store(&mut state).await;
-            }
-            return Ok(ResumeResult::Nothing);
-        }
-        let events = self.journal.turn_events(&row.session, turn.turn).await?;
-        let source = if events.is_empty() {
-            if !begin {
-                return Ok(ResumeResult::Waits(turn.at));
-            }
-            let pending = turn.pending.as_deref().and_then(|text| serde_json::from_str(text).ok());
-            let Some(read) = pending.and_then(|message: Message| {
-                incoming::read(&message, &self.settings.input_modes).ok()
-            }) else {
-                // It can never run. If this cannot be stored, the next start tries again.
-                let _ = self.end(&live, &mut state, ForcedEnd::Failed).await;
-                return Ok(ResumeResult::Nothing);
-            };
-            let sender = Sender {
-                caller: row.caller.clone(),
-                message: Some(turn.message_id.clone()),
-                trace: row.traceparent.clone(),
-            };
-            let request = turn_request(sender, row.session.clone(), turn.turn, read);
-            EventSource::ThisProcess(Box::new(team.start_turn(request)))
-        } else {
-            let unfinished = self.journal.unfinished_turns(Some(&row.session)).await?;
-            let runs =
-                unfinished.iter().any(|other| other.turn == turn.turn && other.running.is_some());
-            if runs {
-                let following = team.follow(row.session.clone(), turn.turn, seen);
-                EventSource::OtherProcess(Box::new(following))
-            } else {
-                EventSource::ThisProcess(Box::new(team.resume_turn(row.session.clone(), turn.turn)))
-            }
-        };
-        state.driven = Some(turn.position);
-        state.stop = match &source {
-            EventSource::ThisProcess(handle) => Some(handle.canceller()),
-            EventSource::OtherProcess(_) => None,
-        };
-        drop(state);
-        // These turns had their permits when they began.
-        let permit = self.acquire_turn_permit(&row.caller).ok();
-        self.drive(&live, turn.position, source, permit);
-        Ok(ResumeResult::Runs(turn.turn))
-    }
-}
-
-/// The result of resuming a task.
-enum ResumeResult {
-    /// There was nothing to do, or the caller has no agents.
-    Nothing,
-    /// Its turn has not begun; holds the time of its message.
-    Waits(i64),
-    /// This turn continues.
-    Runs(TurnId),
 }
 
 /// A message that is being accepted.
@@ -482,13 +370,13 @@ impl IncomingMessage<'_> {
             turn: TurnId::generate(),
             message_id: self.message.message_id.clone(),
             repeat_key: self.repeat_key.clone(),
-            message: serde_json::to_string(self.message).map_err(|_| ProtocolError::Internal)?,
+            message: serde_json::to_string(self.message).map_err(internal)?,
             at,
         })
     }
 }
 
-fn turn_request(
+pub(super) fn turn_request(
     sender: Sender,
     session: SessionId,
     turn: TurnId,

@@ -27,6 +27,7 @@ pub(crate) fn answer(
             };
             Some((Ok::<_, std::convert::Infallible>(Bytes::from(piece)), (subscription, render)))
         });
+    // These headers are always valid.
     Response::builder()
         .header(header::CONTENT_TYPE, "text/event-stream")
         .header(header::CACHE_CONTROL, "no-store")

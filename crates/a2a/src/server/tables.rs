@@ -270,7 +270,11 @@ impl Tables {
         ));
         let rows = self.database.query(statement).await?;
         // A task that cannot be read does not block the others.
-        Ok(rows.iter().filter_map(|row| task_row(row).ok()).collect())
+        let task = |row| {
+            let task = task_row(row);
+            task.inspect_err(|error| tracing::error!(%error, "a stored task is damaged")).ok()
+        };
+        Ok(rows.iter().filter_map(task).collect())
     }
 
     /// Returns a page of tasks, the latest change first, and the total number.

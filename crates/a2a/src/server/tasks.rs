@@ -14,8 +14,8 @@ use tokio_util::task::TaskTracker;
 
 use super::incoming::digest;
 use super::live::{LiveState, LiveTask, LiveTasks, LoadedTask, Reply};
+use super::notifier::Notifier;
 use super::projection::Projection;
-use super::push::Notifier;
 use super::settings::Settings;
 use super::stream::{Subscription, Until};
 use super::tables::{Tables, TaskRow};
@@ -197,7 +197,7 @@ impl Tasks {
         &self,
         work: impl Future<Output = Result<T, ProtocolError>> + Send + 'static,
     ) -> Result<T, ProtocolError> {
-        self.background.spawn(work).await.map_err(|_| ProtocolError::Internal)?
+        self.background.spawn(work).await.map_err(internal)?
     }
 
     /// Stops a task.
@@ -231,7 +231,7 @@ impl Tasks {
             } else {
                 self.follow_other_process(caller, &live).await?;
                 let team = self.team(caller)?;
-                team.cancel_turn(&row.session, turn).await.map_err(|_| ProtocolError::Internal)?;
+                team.cancel_turn(&row.session, turn).await.map_err(internal)?;
             }
             if tokio::time::timeout(self.settings.cancel_wait, live.ended()).await.is_err() {
                 // The turn stops as soon as it can; the caller need not wait for that.
@@ -251,11 +251,12 @@ impl Tasks {
 /// Returns the session of a context. Contexts of other callers never lead to it.
 pub(super) fn session_of(caller: &Caller, context: &str) -> Result<SessionId, ProtocolError> {
     let name = digest([caller.as_str().as_bytes(), context.as_bytes()]);
-    format!("a2a-{}", &name[..40]).parse().map_err(|_| ProtocolError::Internal)
+    format!("a2a-{}", &name[..40]).parse().map_err(internal)
 }
 
-/// Hides the cause: the caller only learns that something went wrong on this side.
-pub(super) fn internal(_: StoreError) -> ProtocolError {
+/// Logs the cause and hides it: the caller only learns that something went wrong on this side.
+pub(super) fn internal(error: impl std::fmt::Display) -> ProtocolError {
+    tracing::error!(%error, "a request could not be served");
     ProtocolError::Internal
 }
 

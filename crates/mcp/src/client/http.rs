@@ -2,22 +2,22 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use futures_util::stream::BoxStream;
-use lango_egress::{Destination, EgressError, Guard, Pattern, Rules};
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use futures_util::stream::{self, BoxStream};
+use lango_egress::{
+    BodyError, Destination, EgressError, Guard, HttpClientBuilder, Pattern, Rules, SseDecoder,
+    SseEvent, describe_causes, read_body,
+};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE};
-use reqwest::{Method, Response, StatusCode, redirect};
+use reqwest::{Method, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient,
     StreamableHttpError, StreamableHttpPostResponse,
 };
-use sse_stream::{Sse, SseStream};
+use sse_stream::Sse;
 use url::Url;
 
 use super::conduct::MAX_MESSAGE_BYTES;
@@ -28,8 +28,6 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 /// Limits the redirects within one origin that are followed.
 const MAX_REDIRECT_COUNT: usize = 3;
-/// Limits how long a connection may take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The reason why a request failed.
 #[derive(Debug, thiserror::Error)]
@@ -72,31 +70,11 @@ pub(crate) struct GuardedHttp {
     guard: Guard,
 }
 
-/// Resolves names to addresses that the guard allows.
-struct CheckedResolver(Guard);
-
-impl Resolve for CheckedResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let guard = self.0.clone();
-        Box::pin(async move {
-            // The port is checked before, with the URL; here only the name counts.
-            let destination = Destination::of_authority(&format!("{}:0", name.as_str()))?;
-            let addresses: Vec<SocketAddr> = guard.resolve(&destination).await?;
-            Ok(Box::new(addresses.into_iter()) as Addrs)
-        })
-    }
-}
-
 impl GuardedHttp {
     pub(crate) fn new(guard: Guard) -> Result<Self, HttpError> {
-        let client = reqwest::Client::builder()
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .dns_resolver(Arc::new(CheckedResolver(guard.clone())))
-            .connect_timeout(CONNECT_TIMEOUT)
-            .user_agent(concat!("lango/", env!("CARGO_PKG_VERSION")))
+        let client = HttpClientBuilder::guarded(guard.clone())
             .build()
-            .map_err(|error| HttpError::Broken(describe_error(error)))?;
+            .map_err(|error| HttpError::Broken(error.to_string()))?;
         Ok(Self { client, guard })
     }
 
@@ -153,16 +131,10 @@ impl GuardedHttp {
 
     /// Reads the whole body, up to the limit.
     pub(crate) async fn body(response: Response) -> Result<Vec<u8>, HttpError> {
-        let mut body = Vec::new();
-        let mut pieces = response.bytes_stream();
-        while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(|error| HttpError::Broken(describe_error(error)))?;
-            if body.len() + piece.len() > MAX_MESSAGE_BYTES {
-                return Err(HttpError::TooLong);
-            }
-            body.extend_from_slice(&piece);
-        }
-        Ok(body)
+        read_body(response, MAX_MESSAGE_BYTES).await.map_err(|error| match error {
+            BodyError::TooLong { .. } => HttpError::TooLong,
+            BodyError::Broken(error) => HttpError::Broken(describe_error(error)),
+        })
     }
 }
 
@@ -317,41 +289,82 @@ fn content_type(response: &Response) -> String {
 
 /// Returns the events of an answer. An event that is too long ends the stream.
 fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
-    let mut since_end = 0;
-    let pieces = response.bytes_stream().map(move |piece| {
-        let piece = piece.map_err(|error| std::io::Error::other(describe_error(error)))?;
-        // An empty line ends an event. Looking only at the last one in a piece errs on the side of
-        // counting too much, by less than one piece.
-        match piece.windows(2).rposition(|pair| pair == b"\n\n" || pair == b"\r\r") {
-            Some(end) => since_end = piece.len() - end,
-            None if piece.windows(4).any(|four| four == b"\r\n\r\n") => since_end = 0,
-            None => since_end += piece.len(),
+    let decoder = SseDecoder::new(MAX_MESSAGE_BYTES);
+    stream::try_unfold((response, decoder), |(mut response, mut decoder)| async move {
+        loop {
+            if let Some(event) = decoder.next_event().map_err(|_| broken(HttpError::TooLong))? {
+                let event = owned(event)?;
+                return Ok(Some((event, (response, decoder))));
+            }
+            let piece = response.chunk().await;
+            match piece.map_err(|error| broken(HttpError::Broken(describe_error(error))))? {
+                Some(piece) => decoder.push(&piece),
+                None => return Ok(None),
+            }
         }
-        if since_end > MAX_MESSAGE_BYTES {
-            return Err(std::io::Error::other(HttpError::TooLong));
-        }
-        Ok(piece)
-    });
-    SseStream::from_bytes_stream(pieces).boxed()
+    })
+    .boxed()
+}
+
+fn broken(error: HttpError) -> SseError {
+    SseError::Body(Box::new(error))
+}
+
+/// Converts an event to the type of the protocol client.
+fn owned(event: SseEvent<'_>) -> Result<Sse, SseError> {
+    let text = |bytes: Option<&[u8]>| {
+        let text = bytes.map(std::str::from_utf8).transpose();
+        text.map(|text| text.map(str::to_owned)).map_err(SseError::Utf8Parse)
+    };
+    Ok(Sse {
+        event: text(event.name)?,
+        data: text(event.data)?,
+        id: text(event.id)?,
+        retry: event.retry,
+    })
 }
 
 /// Returns an error with its causes, which contain the reason. The URL is left out, because its
 /// query may contain a key.
 fn describe_error(error: reqwest::Error) -> String {
-    use std::error::Error as _;
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
+    describe_causes(&error.without_url())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn answer(body: &'static str) -> Response {
+        Response::from(http::Response::new(body))
+    }
+
+    #[tokio::test]
+    async fn events_have_their_ids_and_those_without_data_are_kept() {
+        let body = "id: 1\ndata:\n\n: ping\n\nretry: 50\n\nevent: message\ndata: {\ndata: }\n\n";
+        let read: Vec<Sse> = events(answer(body)).map(Result::unwrap).collect().await;
+        let expected = [
+            Sse::default().id("1").data(""),
+            Sse::default().retry(50),
+            Sse::default().event("message").data("{\n}"),
+        ];
+        assert_eq!(read, expected);
+    }
+
+    #[tokio::test]
+    async fn an_event_that_is_too_long_ends_the_stream() {
+        let line = [b"data: ", vec![b'x'; MAX_MESSAGE_BYTES].as_slice(), b"\n\n"].concat();
+        let response = Response::from(http::Response::new(line));
+        let read: Vec<_> = events(response).collect().await;
+        let [Err(error)] = read.as_slice() else { panic!("{} events", read.len()) };
+        assert!(error.to_string().contains("MiB"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn an_event_that_is_no_text_is_an_error() {
+        let response = Response::from(http::Response::new(&b"data: \xff\n\n"[..]));
+        let read: Vec<_> = events(response).collect().await;
+        assert!(matches!(read.as_slice(), [Err(SseError::Utf8Parse(_))]), "{read:?}");
+    }
 
     #[test]
     fn an_error_does_not_tell_the_query_of_an_address() {

@@ -2,8 +2,9 @@
 //! after too many failures.
 
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use lango_egress::{BackoffPolicy, BreakerPolicy, BreakerState, CircuitBreaker};
 use rmcp::model::{CallToolResult, JsonObject};
 use tokio::sync::{Mutex, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
@@ -16,13 +17,14 @@ use super::pin;
 use super::sampling::Sampling;
 use super::{ClientEnvironment, ClientError};
 
-/// Limits the consecutive failures after which a server is not restarted.
-const MAX_FAILURE_COUNT: u32 = 5;
+/// Makes a server wait after each failure, and does not restart it after five in a row.
+const BREAKER: BreakerPolicy = BreakerPolicy {
+    pause_threshold: 1,
+    pauses: BackoffPolicy::doubling(Duration::from_secs(1), Duration::from_mins(1)),
+    isolation_threshold: Some(5),
+};
 /// Limits the consecutive calls without an answer after which a server counts as failed.
 const MAX_UNANSWERED_COUNT: u32 = 3;
-/// Sets the wait before the first restart; it doubles with each failure.
-const FIRST_RESTART_WAIT: Duration = Duration::from_secs(1);
-const MAX_RESTART_WAIT: Duration = Duration::from_mins(1);
 /// Limits how long a call waits for a restart. A longer wait is reported as an error.
 const MAX_CALL_WAIT: Duration = Duration::from_secs(5);
 /// Limits the simultaneous calls of one server; others wait.
@@ -49,26 +51,37 @@ pub struct Server {
     own: OnceLock<Weak<Self>>,
 }
 
-#[derive(Default)]
 struct State {
     link: Option<Arc<Link>>,
     /// The last announcement of a new list that was processed.
     followed: u64,
-    failures: u32,
+    breaker: CircuitBreaker,
     unanswered: u32,
     last_failure: String,
-    not_before: Option<Instant>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            link: None,
+            followed: 0,
+            breaker: CircuitBreaker::new(BREAKER),
+            unanswered: 0,
+            last_failure: String::new(),
+        }
+    }
 }
 
 impl State {
     fn fail(&mut self, reason: &str, is_misconduct: bool) {
         self.link = None;
         self.unanswered = 0;
-        self.failures = if is_misconduct { MAX_FAILURE_COUNT } else { self.failures + 1 };
         reason.clone_into(&mut self.last_failure);
-        let doubled =
-            FIRST_RESTART_WAIT * 2u32.saturating_pow(self.failures.saturating_sub(1).min(6));
-        self.not_before = Some(Instant::now() + doubled.min(MAX_RESTART_WAIT));
+        if is_misconduct {
+            self.breaker.isolate();
+        } else {
+            self.breaker.record_failure();
+        }
     }
 }
 
@@ -147,7 +160,6 @@ impl Server {
                     return Err(ClientError::Start { server, reason });
                 }
                 state.link = Some(Arc::clone(&link));
-                state.not_before = None;
                 self.watch_list(&link);
                 Ok(link)
             }
@@ -172,19 +184,20 @@ impl Server {
 
     /// Waits until a restart is allowed after failures, or returns an error if that takes too long.
     async fn wait_for_restart(&self, state: &State) -> Result<(), ClientError> {
-        let (server, times) = (self.config.name.to_string(), state.failures);
+        let (server, times) = (self.config.name.to_string(), state.breaker.failures());
         let reason = state.last_failure.clone();
-        if times >= MAX_FAILURE_COUNT {
-            return Err(ClientError::Isolated { server, times, reason });
+        match state.breaker.state() {
+            BreakerState::Closed => Ok(()),
+            BreakerState::Isolated => Err(ClientError::Isolated { server, times, reason }),
+            BreakerState::Paused(left) if left > MAX_CALL_WAIT => {
+                let seconds = left.as_secs() + 1;
+                Err(ClientError::Waiting { server, times, seconds, reason })
+            }
+            BreakerState::Paused(left) => {
+                tokio::time::sleep(left).await;
+                Ok(())
+            }
         }
-        let Some(not_before) = state.not_before else { return Ok(()) };
-        let left = not_before.saturating_duration_since(Instant::now());
-        if left > MAX_CALL_WAIT {
-            let seconds = left.as_secs() + 1;
-            return Err(ClientError::Waiting { server, times, seconds, reason });
-        }
-        tokio::time::sleep(left).await;
-        Ok(())
     }
 
     /// Records the end of a connection and describes it.
@@ -321,7 +334,8 @@ impl Server {
             }
             answer => {
                 let mut state = self.state.lock().await;
-                (state.failures, state.unanswered) = (0, 0);
+                state.breaker.record_success();
+                state.unanswered = 0;
                 answer
             }
         }

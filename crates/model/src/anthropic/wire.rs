@@ -275,6 +275,7 @@ impl<'a> Messages<'a> {
 
 fn thoughts(endpoint: &Endpoint, provider_state: Option<&ProviderState>) -> Vec<Thought> {
     let data = provider_state.and_then(|kept| kept.for_model(&endpoint.id));
+    // Data of another format is left out: it is older than this program, or damaged.
     data.and_then(|data| serde_json::from_str(data).ok()).unwrap_or_default()
 }
 

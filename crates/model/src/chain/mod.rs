@@ -9,11 +9,11 @@ mod fit;
 mod health;
 
 use std::collections::VecDeque;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
+use lango_egress::{Backoff, BackoffPolicy, Permit};
 
 pub use health::Health;
 
@@ -22,7 +22,6 @@ use crate::{
     Shortening,
 };
 use fit::{FittedRequest, Ratio};
-use health::Permit;
 
 /// Describes one model of a chain.
 pub struct Link {
@@ -65,19 +64,9 @@ impl RetryPolicy {
         }
     }
 
-    /// Returns the wait before an attempt. Half of it is random, so that many refused clients do
-    /// not come back at the same time.
-    fn wait_before(&self, try_number: u32) -> Duration {
-        let doubled = self.first_wait.saturating_mul(1 << try_number.saturating_sub(2).min(16));
-        let whole = doubled.min(self.longest_wait);
-        whole / 2 + whole.mul_f64(random_fraction() / 2.0)
+    fn backoff(&self) -> Backoff {
+        BackoffPolicy::doubling(self.first_wait, self.longest_wait).with_jitter().waits()
     }
-}
-
-/// Returns a random number between 0 and 1.
-fn random_fraction() -> f64 {
-    let random = RandomState::new().build_hasher().finish() >> 32;
-    f64::from(u32::try_from(random).unwrap_or(u32::MAX)) / f64::from(u32::MAX)
 }
 
 /// Asks models in order: the preferred one first, then its fallbacks.
@@ -118,6 +107,7 @@ impl Model for Chain {
 
     fn stream(&self, request: Arc<ModelRequest>) -> ModelStream {
         let request_state = ChainRequest {
+            backoff: self.shared.policy.backoff(),
             shared: Arc::clone(&self.shared),
             request,
             at: 0,
@@ -152,6 +142,8 @@ struct ChainRequest {
     at: usize,
     /// Tries with the model at hand.
     tries: u32,
+    /// The waits between the tries with the model at hand.
+    backoff: Backoff,
     /// The wait before the next attempt.
     wait: Duration,
     /// The token limit that was learned from an error: the model takes less than its window says.
@@ -241,11 +233,11 @@ impl ChainRequest {
         if error.fault == Fault::ContextTooLong && self.limit.is_none() {
             // Whatever the table says about its window, the model takes less than this.
             self.limit = Some(fit::count_tokens(sent.as_ref().unwrap_or(&self.request)) * 7 / 10);
-            self.tries = 0;
+            self.forget_tries();
             self.announce_setback(error, Duration::ZERO);
             return Ok(());
         }
-        let wait = self.shared.policy.wait_before(self.tries + 1);
+        let wait = self.backoff.next_wait();
         let wait = error.retry_after.map_or(wait, |asked| asked.max(wait));
         let again = error.fault.is_transient()
             && self.tries < self.shared.policy.tries_for(error.fault)
@@ -265,13 +257,18 @@ impl ChainRequest {
                     error.fault.describe()
                 ));
                 self.at = next;
-                self.tries = 0;
+                self.forget_tries();
                 self.limit = None;
                 self.announce_setback(error, Duration::ZERO);
                 Ok(())
             }
             _ => Err(error.after(&self.earlier_failures)),
         }
+    }
+
+    fn forget_tries(&mut self) {
+        self.tries = 0;
+        self.backoff.reset();
     }
 
     fn announce_setback(&mut self, error: ModelError, wait: Duration) {

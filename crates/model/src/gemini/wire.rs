@@ -258,6 +258,7 @@ impl<'a> Contents<'a> {
 
 /// Returns the provider state for a reply of so many calls.
 fn provider_state_for(data: Option<&str>, calls: usize, signature_needed: bool) -> ProviderState {
+    // Data of another format is left out: it is older than this program, or damaged.
     let kept = data.and_then(|data| serde_json::from_str::<ProviderState>(data).ok());
     let mut kept = kept.unwrap_or_default();
     kept.calls.resize(calls, CallState::default());

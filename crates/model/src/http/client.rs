@@ -1,42 +1,10 @@
-//! Builds the HTTP client and interprets its errors.
+//! Interprets the errors of the HTTP client.
 
 use std::error::Error;
-use std::sync::Arc;
-use std::time::Duration;
 
 use reqwest::Url;
 
 use crate::{Fault, ModelError};
-
-/// Builds a client for one address. A plain-text one gets no certificate store, because loading the
-/// system's costs more CPU than a whole turn; a loopback one never uses a proxy.
-pub(super) fn for_url(url: &Url) -> Result<reqwest::Client, reqwest::Error> {
-    let mut builder = reqwest::Client::builder()
-        .connect_timeout(Duration::from_secs(10))
-        .redirect(reqwest::redirect::Policy::none())
-        .tcp_nodelay(true)
-        .user_agent(concat!("lango/", env!("CARGO_PKG_VERSION")));
-    if url.scheme() == "http" {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let tls = rustls::ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map(|tls| {
-                tls.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
-            });
-        if let Ok(tls) = tls {
-            builder = builder.tls_backend_preconfigured(tls);
-        }
-    }
-    if url.host_str().is_some_and(is_loopback) {
-        builder = builder.no_proxy();
-    }
-    builder.build()
-}
-
-fn is_loopback(host: &str) -> bool {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
-}
 
 /// Returns an address for messages, without credentials that the user may have put into it.
 pub(super) fn display_url(url: &Url) -> String {

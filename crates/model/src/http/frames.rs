@@ -1,8 +1,9 @@
 //! Separates the documents of a stream.
 //!
-//! Works on bytes, so that a chunk may end in the middle of a character or of a line. Of
-//! server-sent events each `data:` line is one document, as all model providers use them; comments,
-//! event names and ids are skipped. `\n`, `\r\n` and `\r` all end a line.
+//! Of server-sent events each line of data is one document, as all model providers use them; the
+//! rest of an event is skipped, and so is its end.
+
+use lango_egress::{LineDecoder, SseField, StreamTooLong};
 
 /// Says how the documents of a stream are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,72 +18,49 @@ pub(crate) enum Framing {
 #[derive(Debug)]
 pub(super) struct Frames {
     framing: Framing,
-    pending: Vec<u8>,
-    /// The start of the current line.
-    start: usize,
-    /// The end of the part that is known to have no line end: a long line is not searched again
-    /// with each chunk.
-    searched: usize,
+    lines: LineDecoder,
 }
 
 impl Frames {
-    pub(super) fn new(framing: Framing) -> Self {
-        Self { framing, pending: Vec::new(), start: 0, searched: 0 }
+    pub(super) fn new(framing: Framing, max_document_bytes: usize) -> Self {
+        Self { framing, lines: LineDecoder::new(max_document_bytes) }
     }
 
     /// Adds what came from the network.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        if self.start > 0 {
-            self.pending.drain(..self.start);
-            self.searched = self.searched.saturating_sub(self.start);
-            self.start = 0;
-        }
-        self.pending.extend_from_slice(bytes);
+        self.lines.push(bytes);
     }
 
-    /// Returns the next complete document.
-    pub(super) fn next_document(&mut self) -> Option<&[u8]> {
-        loop {
-            let from = self.searched.max(self.start);
-            let found = self.pending[from..].iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-            let Some(found) = found else {
-                self.searched = self.pending.len();
-                return None;
-            };
-            let line = self.start..from + found;
-            self.start = line.end + 1;
-            if let Some(document) = self.framing.document_in(&self.pending[line.clone()]) {
-                let range = line.start + document.start..line.start + document.end;
-                return Some(&self.pending[range]);
+    /// Gives the next complete document to `read`, and returns its result.
+    pub(super) fn next_document<T>(
+        &mut self,
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>, StreamTooLong> {
+        while let Some(line) = self.lines.next_line()? {
+            if let Some(document) = self.framing.document_in(line) {
+                return Ok(Some(read(document)));
             }
         }
+        Ok(None)
     }
 
     /// Returns the rest when the connection has closed: a last line may lack its end.
     pub(super) fn last_document(&mut self) -> Option<&[u8]> {
-        let from = self.start;
-        self.start = self.pending.len();
-        let document = self.framing.document_in(&self.pending[from..])?;
-        Some(&self.pending[from + document.start..from + document.end])
-    }
-
-    /// Returns the bytes that wait for the rest of their line.
-    pub(super) fn pending_bytes(&self) -> usize {
-        self.pending.len() - self.start
+        self.framing.document_in(self.lines.last_line()?)
     }
 }
 
 impl Framing {
-    /// Returns the range of the document in a line.
-    fn document_in(self, line: &[u8]) -> Option<std::ops::Range<usize>> {
-        let value = match self {
-            Self::Events => {
-                let value = line.strip_prefix(b"data:")?;
-                value.strip_prefix(b" ").unwrap_or(value)
-            }
+    /// Returns the document in a line.
+    fn document_in(self, line: &[u8]) -> Option<&[u8]> {
+        let document = match self {
+            Self::Events => match SseField::parse(line)? {
+                SseField::Data(value) => value,
+                _ => return None,
+            },
             Self::Lines => line.trim_ascii_start(),
         };
-        (!value.is_empty()).then(|| line.len() - value.len()..line.len())
+        (!document.is_empty()).then_some(document)
     }
 }
 
@@ -93,12 +71,13 @@ mod tests {
     use super::*;
 
     fn collect(chunks: &[&[u8]]) -> Vec<String> {
-        let mut frames = Frames::new(Framing::Events);
+        let mut frames = Frames::new(Framing::Events, 4096);
         let mut found = Vec::new();
         for chunk in chunks {
             frames.push(chunk);
-            while let Some(document) = frames.next_document() {
-                found.push(String::from_utf8(document.to_vec()).unwrap());
+            let read = |document: &[u8]| String::from_utf8(document.to_vec()).unwrap();
+            while let Some(document) = frames.next_document(read).unwrap() {
+                found.push(document);
             }
         }
         found.extend(frames.last_document().map(|p| String::from_utf8(p.to_vec()).unwrap()));
@@ -118,22 +97,17 @@ mod tests {
         }
     }
 
-    /// Without the `searched` mark this would read about ten thousand million bytes.
     #[test]
-    fn a_long_line_in_small_chunks_is_searched_once() {
-        let mut frames = Frames::new(Framing::Events);
-        frames.push(b"data: ");
-        let mut seen = 0;
-        for _ in 0..20_000 {
-            frames.push(&[b'x'; 50]);
-            assert_eq!(frames.next_document(), None);
-            seen += 50;
-            assert_eq!(frames.searched, frames.pending.len());
-        }
-        frames.push(b"\ndata: next\n");
-        assert_eq!(frames.next_document().map(<[u8]>::len), Some(seen));
-        assert_eq!(frames.next_document(), Some(&b"next"[..]));
-        assert_eq!(frames.next_document(), None);
+    fn each_line_is_a_document_where_it_says_so() {
+        let mut frames = Frames::new(Framing::Lines, 20);
+        frames.push(b"  {\"a\":1}\r\n\n{\"b\":2}\n{\"c\"");
+        let mut next = || frames.next_document(<[u8]>::to_vec).unwrap();
+        assert_eq!(next().as_deref(), Some(&b"{\"a\":1}"[..]));
+        assert_eq!(next().as_deref(), Some(&b"{\"b\":2}"[..]));
+        assert_eq!(next(), None);
+        assert_eq!(frames.last_document(), Some(&b"{\"c\""[..]));
+        frames.push(&[b'x'; 21]);
+        assert!(frames.next_document(<[u8]>::len).is_err());
     }
 
     proptest! {

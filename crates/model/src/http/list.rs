@@ -156,7 +156,11 @@ impl ModelLister {
     async fn detail_one(&self, model: ListedModel, details: ModelDetails) -> ListedModel {
         match self.ask(details.url, Some(&json!({ "model": model.name }))).await {
             Ok(said) => (details.read)(model, &said),
-            Err(_) => model,
+            Err(error) => {
+                let (name, fault) = (&model.name, error.fault);
+                tracing::debug!(model = %name, ?fault, "details of a listed model are missing");
+                model
+            }
         }
     }
 }

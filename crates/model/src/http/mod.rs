@@ -21,6 +21,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::stream;
+use lango_egress::HttpClientBuilder;
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::time::Instant;
@@ -281,8 +282,9 @@ impl Shared {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let client = client::for_url(&self.url)
-            .map_err(|error| ModelError::new(Fault::BadRequest, client::describe(&error)))?;
+        let client = HttpClientBuilder::for_configured_address()
+            .build_for(&self.url)
+            .map_err(|error| ModelError::new(Fault::BadRequest, error.to_string()))?;
         Ok(self.client.get_or_init(|| client))
     }
 

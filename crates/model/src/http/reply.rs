@@ -66,7 +66,7 @@ impl Reply {
         let mut reply = Self {
             response,
             timeouts,
-            frames: Frames::new(framing),
+            frames: Frames::new(framing, MAX_DOCUMENT_BYTES),
             decoder,
             assembly: Assembly::default(),
             received: 0,
@@ -144,8 +144,15 @@ impl Reply {
 
     fn take_bytes(&mut self, bytes: &[u8]) -> Result<(), ModelError> {
         self.frames.push(bytes);
-        while let Some(document) = self.frames.next_document() {
-            self.decoder.document(document, &mut self.assembly)?;
+        loop {
+            let (decoder, assembly) = (&mut self.decoder, &mut self.assembly);
+            let taken = self.frames.next_document(|document| decoder.document(document, assembly));
+            let taken =
+                taken.map_err(|_| ModelError::new(Fault::Malformed, "an event without an end"))?;
+            match taken {
+                Some(taken) => taken?,
+                None => return Ok(()),
+            }
             if self.assembly.is_closed() {
                 self.end()?;
                 // Reading to the very end lets the connection be used again; it is not worth a
@@ -154,10 +161,6 @@ impl Reply {
                 return Ok(());
             }
         }
-        if self.frames.pending_bytes() > MAX_DOCUMENT_BYTES {
-            return Err(ModelError::new(Fault::Malformed, "an event without an end"));
-        }
-        Ok(())
     }
 
     fn end(&mut self) -> Result<(), ModelError> {
@@ -208,6 +211,7 @@ pub(super) async fn read_refusal(
 /// Returns the wait of `Retry-After`, in seconds or as a date, or of the header in milliseconds
 /// that some providers send.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    // A header that is not one of these forms counts as absent.
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let milliseconds = text("retry-after-ms").and_then(|value| value.parse::<f64>().ok());
     let seconds = || text(RETRY_AFTER.as_str()).and_then(|value| value.parse::<f64>().ok());

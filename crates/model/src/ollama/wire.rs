@@ -136,6 +136,7 @@ fn push_exchange<'a>(
     calls: &'a [AnsweredCall],
     kept: Option<&str>,
 ) -> serde_json::Result<()> {
+    // Data of another format is left out: it is older than this program, or damaged.
     let kept = kept.and_then(|data| serde_json::from_str::<ProviderState>(data).ok());
     wire.push(WireMessage::Assistant {
         content: text.into(),

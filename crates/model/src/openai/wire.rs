@@ -167,6 +167,7 @@ fn content<'a>(text: Cow<'a, str>, images: &[Image], sees: bool) -> Content<'a> 
 
 fn reasoning(provider_state: &crate::ProviderState, id: &ModelId) -> Option<String> {
     let data = provider_state.for_model(id)?;
+    // Data of another format is left out: it is older than this program, or damaged.
     serde_json::from_str::<ProviderState>(data).ok().map(|kept| kept.reasoning_content)
 }
 

@@ -112,6 +112,7 @@ impl ExchangeRecorder {
     /// Records the head of the response.
     pub(crate) fn response(&mut self, response: &reqwest::Response) {
         let header = |name: &str| {
+            // A header that is no text is not read by the dialects either.
             let value = response.headers().get(name)?.to_str().ok()?;
             Some(value.to_owned())
         };

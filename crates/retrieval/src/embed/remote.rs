@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lango_egress::{BackoffPolicy, BodyError, HttpClientBuilder, describe_causes, read_body};
 use reqwest::header::RETRY_AFTER;
 use reqwest::{Client, Response, StatusCode};
 use serde::{Deserialize, Serialize};
@@ -32,14 +33,19 @@ pub struct RemoteEmbedder {
 /// The number of texts in one request; every provider accepts as many.
 const BATCH_SIZE: usize = 64;
 
-/// Waits before another try, where the server is busy or away.
-const WAITS: [Duration; 3] =
-    [Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(8)];
+/// Limits the tries after the first one, where the server is busy or away.
+const MAX_RETRY_COUNT: usize = 3;
+const RETRY_WAITS: BackoffPolicy =
+    BackoffPolicy::doubling(Duration::from_millis(500), Duration::from_secs(8)).with_factor(4.0);
 
 /// Limits the wait that a server may ask for.
 const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
 
 const TIMEOUT: Duration = Duration::from_mins(1);
+
+/// Limits the answer to one request. A whole batch of the longest vectors has a tenth of it.
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
+const MAX_REFUSAL_BYTES: usize = 1024 * 1024;
 
 /// Limits the part of a server's message that is shown to a person.
 const MAX_REASON_CHARACTERS: usize = 300;
@@ -55,10 +61,15 @@ impl RemoteEmbedder {
         key: Option<String>,
     ) -> Result<Self, EmbedError> {
         let model = EmbeddingModel { name: format!("{provider}/{name}") };
-        let client = Client::builder().timeout(TIMEOUT).build().map_err(|error| {
-            EmbedError::Unreachable { model: model.name.clone(), reason: error.to_string() }
-        })?;
+        let unreachable =
+            |reason: String| EmbedError::Unreachable { model: model.name.clone(), reason };
         let base_url = base_url.trim_end_matches('/').to_owned();
+        let url =
+            base_url.parse().map_err(|error| unreachable(format!("{base_url:?}: {error}")))?;
+        let client = HttpClientBuilder::for_configured_address()
+            .total_timeout(TIMEOUT)
+            .build_for(&url)
+            .map_err(|error| unreachable(error.to_string()))?;
         Ok(Self { model, name: name.to_owned(), wire, base_url, key, client })
     }
 
@@ -67,7 +78,8 @@ impl RemoteEmbedder {
         texts: &[String],
         purpose: Purpose,
     ) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let mut waits = WAITS.iter();
+        let mut waits = RETRY_WAITS.waits();
+        let mut retries = 0;
         loop {
             let (error, asked) = match self.request(texts, purpose).send().await {
                 Ok(response) if response.status().is_success() => {
@@ -85,10 +97,12 @@ impl RemoteEmbedder {
                 }
                 Err(error) => (self.unreachable(&error), None),
             };
-            match waits.next() {
-                Some(wait) => tokio::time::sleep(asked.unwrap_or(*wait)).await,
-                None => return Err(error),
+            if retries == MAX_RETRY_COUNT {
+                return Err(error);
             }
+            retries += 1;
+            let wait = waits.next_wait();
+            tokio::time::sleep(asked.unwrap_or(wait)).await;
         }
     }
 
@@ -119,9 +133,12 @@ impl RemoteEmbedder {
     }
 
     async fn read(&self, response: Response, count: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let bytes = response.bytes().await.map_err(|error| self.unreachable(&error))?;
         let unreadable =
             |reason: String| EmbedError::Unreadable { model: self.model.name.clone(), reason };
+        let bytes = read_body(response, MAX_ANSWER_BYTES).await.map_err(|error| match error {
+            BodyError::TooLong { .. } => unreadable(error.to_string()),
+            BodyError::Broken(error) => self.unreachable(&error),
+        })?;
         let parse = |error: serde_json::Error| unreadable(error.to_string());
         let mut vectors = match self.wire {
             RemoteWire::OpenAi => {
@@ -153,28 +170,20 @@ impl RemoteEmbedder {
 
     async fn refused(&self, response: Response) -> EmbedError {
         let status = response.status();
-        let said = response.text().await.unwrap_or_default();
+        // The status says enough where the reason cannot be read.
+        let said = read_body(response, MAX_REFUSAL_BYTES).await.unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
         let said: String = said.trim().chars().take(MAX_REASON_CHARACTERS).collect();
         EmbedError::Refused { model: self.model.name.clone(), reason: format!("{status} {said}") }
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> EmbedError {
-        EmbedError::Unreachable { model: self.model.name.clone(), reason: causes(error) }
+        EmbedError::Unreachable { model: self.model.name.clone(), reason: describe_causes(error) }
     }
-}
-
-/// Returns an error with its causes: the outermost says only that something failed.
-fn causes(error: &reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }
 
 fn retry_after(response: &Response) -> Option<Duration> {
+    // A date, or what is no number, counts as absent: then the usual wait holds.
     let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds).min(MAX_RETRY_WAIT))
 }

@@ -62,6 +62,7 @@ impl Retrieval {
             let mut rows = self.database.query(statement).await?;
             let all = rows.len() < 2 * max_hits;
             let wanted: HashSet<i64> = scopes.iter().copied().collect();
+            // A row without a scope would be a damaged index; it belongs to no search.
             rows.retain(|row| row.integer(5).is_ok_and(|scope| wanted.contains(&scope)));
             if all || rows.len() >= max_hits {
                 rows.truncate(max_hits);

@@ -3,13 +3,11 @@
 //! Versions 1.0 and 0.3 differ in spelling, and little in meaning. This module maps both to the
 //! same types.
 
-mod events;
 mod read;
 mod write;
 
 use serde_json::Value;
 
-pub(crate) use events::EventParser;
 pub(crate) use read::{check_depth, read_rpc, read_task, read_update, refusal_in};
 pub(crate) use write::{Operation, OutgoingMessage, Picture, Request};
 
