@@ -190,7 +190,7 @@ impl Callers {
         let statement = Statement::new(
             "SELECT name, token, agents, doors, created_at FROM callers ORDER BY name",
         );
-        let rows = self.database.query(statement.brief()).await?;
+        let rows = self.database.query(statement).await?;
         let read: Vec<_> = rows.iter().map(record).collect::<Result<_, _>>()?;
         let cached = read.iter().map(|(record, _)| (record.name.clone(), record.clone())).collect();
         *self.cached.write().unwrap_or_else(PoisonError::into_inner) = cached;

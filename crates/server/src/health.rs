@@ -39,7 +39,7 @@ pub(crate) async fn health(
     if caller.is_none() {
         return Json(HealthResponse { status: "ok", details: None }).into_response();
     }
-    let reached = health.database.query(Statement::new("SELECT 1").brief()).await.is_ok();
+    let reached = health.database.query(Statement::new("SELECT 1")).await.is_ok();
     let details = Details {
         version: health.version,
         open_turns: (health.running)(),

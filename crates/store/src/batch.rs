@@ -10,13 +10,13 @@ pub struct Statement {
     pub(crate) sql: Cow<'static, str>,
     pub(crate) values: Vec<SqlValue>,
     pub(crate) expected_rows: Option<u64>,
-    pub(crate) brief: bool,
+    pub(crate) long: bool,
 }
 
 impl Statement {
     /// Creates a statement without values. Its text stays prepared, so build it from constants.
     pub fn new(sql: impl Into<Cow<'static, str>>) -> Self {
-        Self { sql: sql.into(), values: Vec::new(), expected_rows: None, brief: false }
+        Self { sql: sql.into(), values: Vec::new(), expected_rows: None, long: false }
     }
 
     /// Binds the next placeholder.
@@ -26,10 +26,11 @@ impl Statement {
         self
     }
 
-    /// Marks a query that reads a few rows by their keys, so that it may run on the calling thread.
+    /// Marks a query whose cost does not show in the rows that it visits, such as a full-text search:
+    /// it never runs on the calling thread.
     #[must_use]
-    pub fn brief(mut self) -> Self {
-        self.brief = true;
+    pub fn long(mut self) -> Self {
+        self.long = true;
         self
     }
 

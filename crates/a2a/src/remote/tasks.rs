@@ -79,7 +79,7 @@ impl TaskStore {
              WHERE session = $1 AND agent = $2 AND call_id = $3",
         );
         let statement = statement.bind(session.as_str()).bind(agent.as_str()).bind(call.as_str());
-        let rows = self.database.query(statement.brief()).await?;
+        let rows = self.database.query(statement).await?;
         rows.first().map(remote_task).transpose()
     }
 
@@ -94,7 +94,7 @@ impl TaskStore {
              WHERE session = $1 AND agent = $2 ORDER BY at DESC, call_id DESC LIMIT 1",
         );
         let statement = statement.bind(session.as_str()).bind(agent.as_str());
-        let rows = self.database.query(statement.brief()).await?;
+        let rows = self.database.query(statement).await?;
         rows.first().map(remote_task).transpose()
     }
 
@@ -107,7 +107,7 @@ impl TaskStore {
             "SELECT turn, context, task, state, question, agent FROM a2a_remote_tasks \
              WHERE session = $1 AND state IN ('asked', 'asked for proof') ORDER BY at, agent",
         );
-        let rows = self.database.query(statement.bind(session.as_str()).brief()).await?;
+        let rows = self.database.query(statement.bind(session.as_str())).await?;
         rows.iter().map(|row| Ok((row.text(5)?.to_owned(), remote_task(row)?))).collect()
     }
 

@@ -70,8 +70,7 @@ impl Tables {
         let statement = Statement::new(format!(
             "SELECT {COLUMNS} FROM a2a_notifications WHERE task = $1 ORDER BY id"
         ))
-        .bind(task)
-        .brief();
+        .bind(task);
         let rows = self.database.query(statement).await?;
         rows.iter().map(notification).collect()
     }

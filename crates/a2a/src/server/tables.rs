@@ -180,16 +180,15 @@ impl Tables {
     /// Returns the task that an earlier copy of this message created.
     pub(crate) async fn task_of_repetition(&self, key: &str) -> Result<Option<String>, StoreError> {
         let statement =
-            Statement::new("SELECT task FROM a2a_turns WHERE repeat_key = $1").bind(key).brief();
+            Statement::new("SELECT task FROM a2a_turns WHERE repeat_key = $1").bind(key);
         let rows = self.database.query(statement).await?;
         rows.first().map(|row| row.text(0).map(str::to_owned)).transpose()
     }
 
     /// Returns a task of any caller.
     pub(crate) async fn task(&self, id: &str) -> Result<Option<TaskRow>, StoreError> {
-        let statement = Statement::new(format!("SELECT {COLUMNS} FROM a2a_tasks WHERE id = $1"))
-            .bind(id)
-            .brief();
+        let statement =
+            Statement::new(format!("SELECT {COLUMNS} FROM a2a_tasks WHERE id = $1")).bind(id);
         let rows = self.database.query(statement).await?;
         rows.first().map(task_row).transpose()
     }
@@ -200,8 +199,7 @@ impl Tables {
             "SELECT position, turn, message_id, pending, at FROM a2a_turns WHERE task = $1 \
              ORDER BY position",
         )
-        .bind(task)
-        .brief();
+        .bind(task);
         let rows = self.database.query(statement).await?;
         rows.iter().map(turn_row).collect()
     }

@@ -202,7 +202,7 @@ impl Memory {
     ) -> Result<Vec<String>, ChroniclerError> {
         let stores = self.stores();
         let any = Statement::new("SELECT 1 FROM observations LIMIT 1");
-        if budget == 0 || stores.database.query(any.brief()).await?.is_empty() {
+        if budget == 0 || stores.database.query(any).await?.is_empty() {
             return Ok(Vec::new());
         }
         let search = Search {
@@ -323,7 +323,7 @@ impl Stores {
     /// at all.
     async fn standing_preferences(&self) -> Result<Option<Vec<StoredMemory>>, ChroniclerError> {
         let any = Statement::new("SELECT 1 FROM memories WHERE superseded_by IS NULL LIMIT 1");
-        if self.database.query(any.brief()).await?.is_empty() {
+        if self.database.query(any).await?.is_empty() {
             return Ok(None);
         }
         let ids = Statement::new(

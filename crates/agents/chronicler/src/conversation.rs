@@ -52,7 +52,7 @@ impl Stores {
     ) -> Result<Watermark, ChroniclerError> {
         let statement =
             Statement::new("SELECT noted_seq, observed_seq FROM watermarks WHERE session = $1");
-        let rows = self.database.query(statement.bind(session.as_str()).brief()).await?;
+        let rows = self.database.query(statement.bind(session.as_str())).await?;
         match rows.first() {
             Some(row) => Ok(Watermark { noted: row.unsigned(0)?, observed: row.unsigned(1)? }),
             None => Ok(Watermark { noted: 0, observed: 0 }),

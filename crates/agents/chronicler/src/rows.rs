@@ -75,7 +75,7 @@ impl Memory {
 impl Stores {
     pub(crate) async fn memory(&self, id: &str) -> Result<Option<StoredMemory>, ChroniclerError> {
         let sql = format!("SELECT {MEMORY_COLUMNS} FROM memories WHERE id = $1");
-        let rows = self.database.query(Statement::new(sql).bind(id).brief()).await?;
+        let rows = self.database.query(Statement::new(sql).bind(id)).await?;
         Ok(rows.first().map(read_memory).transpose()?)
     }
 
@@ -84,7 +84,7 @@ impl Stores {
         id: &str,
     ) -> Result<Option<Observation>, ChroniclerError> {
         let sql = format!("SELECT {OBSERVATION_COLUMNS} FROM observations WHERE id = $1");
-        let rows = self.database.query(Statement::new(sql).bind(id).brief()).await?;
+        let rows = self.database.query(Statement::new(sql).bind(id)).await?;
         Ok(rows.first().map(read_observation).transpose()?)
     }
 

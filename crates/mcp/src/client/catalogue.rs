@@ -131,7 +131,7 @@ impl Catalogue {
 
     /// Reads the database again, because another process may have approved something.
     pub async fn load(&self) -> Result<(), StoreError> {
-        let servers = Statement::new("SELECT scope, name, definition FROM mcp_servers").brief();
+        let servers = Statement::new("SELECT scope, name, definition FROM mcp_servers");
         let mut known = ServersByKey::new();
         for row in self.database.query(servers).await? {
             let key = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
@@ -140,7 +140,7 @@ impl Catalogue {
             known.insert(key, server);
         }
         let sql = format!("SELECT scope, server, {COLUMNS} FROM mcp_tools");
-        for row in self.database.query(Statement::new(sql).brief()).await? {
+        for row in self.database.query(Statement::new(sql)).await? {
             let key = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
             let tool = read_tool(&row, 2)?;
             if let Some(server) = known.get_mut(&key) {

@@ -166,7 +166,7 @@ impl Retrieval {
                  FROM retrieval_passages p JOIN retrieval_entries e ON e.id = p.entry \
                  WHERE p.id = $1",
             );
-            let rows = self.database.query(statement.bind(*passage).brief()).await?;
+            let rows = self.database.query(statement.bind(*passage)).await?;
             if let Some(hit) = rows.first().map(|row| hit(row, *score)).transpose()?.flatten() {
                 hits.push((*passage, hit));
             }

@@ -23,7 +23,7 @@ impl Retrieval {
             Statement::new("SELECT digest FROM retrieval_entries WHERE scope = $1 AND key = $2")
                 .bind(ids::scope_of(key))
                 .bind(key.key.as_str());
-        let rows = self.database.query(statement.brief()).await?;
+        let rows = self.database.query(statement).await?;
         rows.first().map(|row| Ok(row.text(0)?.to_owned())).transpose()
     }
 
@@ -92,7 +92,7 @@ impl Retrieval {
     /// Tells whether a space is empty.
     pub async fn is_empty(&self, space: Space) -> Result<bool, RetrievalError> {
         let statement = Statement::new("SELECT 1 FROM retrieval_entries WHERE space = $1 LIMIT 1");
-        Ok(self.database.query(statement.bind(space.as_str()).brief()).await?.is_empty())
+        Ok(self.database.query(statement.bind(space.as_str())).await?.is_empty())
     }
 
     /// Returns the collections of a space.

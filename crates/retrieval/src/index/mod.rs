@@ -61,7 +61,7 @@ impl Retrieval {
     async fn register_model(&self) -> Result<(), StoreError> {
         let (Some(embedder), Some(model)) = (&self.embedder, self.model) else { return Ok(()) };
         let known = Statement::new("SELECT 1 FROM retrieval_models WHERE id = $1").bind(model);
-        if self.database.query(known.brief()).await?.is_empty() {
+        if self.database.query(known).await?.is_empty() {
             let insert = Statement::new(
                 "INSERT INTO retrieval_models (id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING",
             );

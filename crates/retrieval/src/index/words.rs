@@ -57,7 +57,7 @@ impl Retrieval {
         // Most passages are documents, so that searching all of them, and leaving out the
         // rest, is cheaper than comparing each with its scope.
         if search.space == Space::Documents && search.collections.is_empty() {
-            let statement = Statement::new(WORDS_SQLITE);
+            let statement = Statement::new(WORDS_SQLITE).long();
             let statement = statement.bind(query::for_fts5(&terms, &[])).bind(limit(2 * max_hits));
             let mut rows = self.database.query(statement).await?;
             let all = rows.len() < 2 * max_hits;
@@ -70,7 +70,7 @@ impl Retrieval {
             }
         }
         let scopes: Vec<String> = scopes.iter().map(|scope| scope_word(*scope)).collect();
-        let statement = Statement::new(WORDS_SQLITE);
+        let statement = Statement::new(WORDS_SQLITE).long();
         let statement = statement.bind(query::for_fts5(&terms, &scopes)).bind(limit(max_hits));
         self.database.query(statement).await
     }

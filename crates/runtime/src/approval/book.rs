@@ -85,7 +85,7 @@ impl RuleBook {
         let statement = Statement::new(
             "SELECT id, rule, created_at, created_by FROM approval_rules ORDER BY created_at, id",
         );
-        let rows = database.query(statement.brief()).await?;
+        let rows = database.query(statement).await?;
         rows.iter()
             .map(|row| {
                 let mut rule: Rule =

@@ -87,7 +87,7 @@ impl Conversations {
         )
         .bind(caller.as_str())
         .bind(mark.as_str());
-        let rows = self.database.query(statement.brief()).await?;
+        let rows = self.database.query(statement).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let session = row.text(0)?.parse().map_err(|error: lango_protocol::InvalidName| {
             StoreError::Corrupt {

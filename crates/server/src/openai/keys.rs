@@ -81,7 +81,7 @@ impl Keys {
         .bind(caller.as_str())
         .bind(key)
         .bind(oldest());
-        let rows = self.database.query(statement.brief()).await?;
+        let rows = self.database.query(statement).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let corrupt = |error: InvalidName| StoreError::Corrupt {
             location: "openai_keys".to_owned(),

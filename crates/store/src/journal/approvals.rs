@@ -76,8 +76,7 @@ impl Journal {
             "SELECT decision, always, answered_by FROM approvals WHERE call = $1 AND digest = $2",
         )
         .bind(call.as_str())
-        .bind(digest)
-        .brief();
+        .bind(digest);
         let rows = self.database.query(statement).await?;
         rows.first().map_or(Ok(None), |row| answer_in(row, 0))
     }

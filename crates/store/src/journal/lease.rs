@@ -74,10 +74,8 @@ impl Journal {
              lease.token, lease.owner_pid, lease.owner_host, lease.owner_start, lease.expires_at \
              FROM (SELECT 1 AS one) AS always LEFT JOIN leases AS lease ON lease.name = $2",
         );
-        let rows = self
-            .database
-            .query(statement.bind(session.as_str()).bind(name(session)).brief())
-            .await?;
+        let rows =
+            self.database.query(statement.bind(session.as_str()).bind(name(session))).await?;
         let row = rows.first().ok_or_else(|| StoreError::query("a query without a row"))?;
         Ok(SessionState {
             exists: row.boolean(0)?,

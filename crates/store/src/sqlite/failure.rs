@@ -48,6 +48,11 @@ pub(super) fn is_schema_mismatch(error: &Error) -> bool {
     cause(error).is_some_and(|cause| cause.extended_code == ffi::SQLITE_ERROR)
 }
 
+/// Tells whether a statement was interrupted before its end.
+pub(super) fn is_interrupt(error: &Error) -> bool {
+    cause(error).is_some_and(|cause| cause.code == ErrorCode::OperationInterrupted)
+}
+
 fn cause(error: &Error) -> Option<&ffi::Error> {
     match error {
         Error::SqlInputError { error, .. } => Some(error),

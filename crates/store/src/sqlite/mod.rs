@@ -2,9 +2,9 @@
 //! each.
 //!
 //! A queue in front of the writer lets concurrent sessions share a commit. Waking a thread costs
-//! about as much CPU as a small commit itself, so a caller that finds the writer idle commits on
-//! its own thread; everything that may have to wait (another process, the disk, a long read) is
-//! sent to the threads.
+//! about as much CPU as a small commit itself, so a caller that finds the writer idle commits and
+//! reads on its own thread; everything that may have to wait (another process, the disk) or takes
+//! many steps (a long read) is sent to the threads.
 
 mod connection;
 mod failure;
@@ -53,6 +53,7 @@ impl SqliteDatabase {
         if let Some(rows) = self.writer.try_write(&batch) {
             return rows;
         }
+        tracing::trace!(statements = batch.statements.len(), "batch on the writer's thread");
         let (reply, answer) = oneshot::channel();
         self.send(writer::Job::Write(writer::WriteJob { batch, reply }))?;
         answer.await.map_err(|_| StoreError::Closed)?
@@ -62,11 +63,12 @@ impl SqliteDatabase {
         if self.closed.load(Ordering::Acquire) {
             return Err(StoreError::Closed);
         }
-        if statement.brief
+        if !statement.long
             && let Some(rows) = self.writer.try_query(&statement)
         {
             return rows;
         }
+        tracing::trace!(sql = &*statement.sql, "query on the reader's thread");
         let (reply, answer) = oneshot::channel();
         self.reader.send(reader::Job::Query { statement, reply })?;
         answer.await.map_err(|_| StoreError::Closed)?

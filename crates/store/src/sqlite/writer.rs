@@ -1,6 +1,7 @@
 //! Implements the writing connection: group commits and migrations on a thread, and small commits
 //! on the calling thread.
 
+use std::ffi::c_int;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -20,6 +21,10 @@ const MAX_GROUP_COUNT: usize = 128;
 /// The number of commits between two checkpoints: a log of a few megabytes. A page that was written
 /// many times is moved once, so fewer checkpoints are cheaper.
 const CHECKPOINT_INTERVAL_COMMITS: u32 = 1000;
+
+/// Limits the steps of SQLite's machine that a query takes on the calling thread: some hundred rows,
+/// far less than a millisecond.
+const MAX_INLINE_STEPS: c_int = 4_000;
 
 type Rows = Result<Vec<u64>, StoreError>;
 
@@ -61,15 +66,21 @@ impl WriterHandle {
         self.jobs.send(job).map_err(|_| StoreError::Closed)
     }
 
-    /// Runs a short query on this thread if the writer is idle. Its connection has the newest pages
-    /// in its cache; the reader would have to fetch them.
+    /// Runs a query on this thread if the writer is idle and the query turns out to be short. The
+    /// writer's connection has the newest pages in its cache; the reader would have to fetch them.
     pub(super) fn try_query(&self, statement: &Statement) -> Option<Result<Vec<Row>, StoreError>> {
-        let shared = self.writer.try_lock()?;
-        let writer = shared.as_ref()?;
-        let rows = values::query(&writer.connection, statement);
-        match rows.map_err(|error| writer.failure(&error)) {
-            Err(StoreError::Busy { .. }) => None,
-            rows => Some(rows),
+        let mut shared = self.writer.try_lock()?;
+        let writer = shared.as_mut()?;
+        match writer.query_within(MAX_INLINE_STEPS, statement) {
+            Err(error) if failure::is_interrupt(&error) => None,
+            Err(error) => match writer.failure(&error) {
+                StoreError::Busy { .. } => None,
+                error => Some(Err(error)),
+            },
+            Ok(rows) => {
+                tracing::trace!(sql = &*statement.sql, "query on the calling thread");
+                Some(Ok(rows))
+            }
         }
     }
 
@@ -81,6 +92,10 @@ impl WriterHandle {
         }
         let mut shared = self.writer.try_lock()?;
         let writer = shared.as_mut()?;
+        tracing::trace!(
+            first = batch.statements.first().map(|one| &*one.sql),
+            "batch on the calling thread"
+        );
         let rows = match writer.in_transaction(|writer| writer.apply(batch)) {
             // Nothing has happened; the thread can wait.
             Err(StoreError::Busy { .. }) => return None,
@@ -181,6 +196,14 @@ struct Writer {
 }
 
 impl Writer {
+    /// Runs a query that SQLite interrupts after so many steps of its machine.
+    fn query_within(&mut self, steps: c_int, statement: &Statement) -> rusqlite::Result<Vec<Row>> {
+        self.connection.progress_handler(steps, Some(|| true))?;
+        let rows = values::query(&self.connection, statement);
+        self.connection.progress_handler(0, None::<fn() -> bool>)?;
+        rows
+    }
+
     /// Waits for other processes while `work` runs; outside of it, a lock is an error at once.
     fn with_busy_timeout<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         // The call only stores a number; if it fails, the next statement reports why.

@@ -73,7 +73,7 @@ impl Graph {
                 "SELECT node FROM graph_mentions \
                  WHERE space = $1 AND collection = $2 AND entry = $3 ORDER BY node LIMIT 200",
             );
-            for row in self.database.query(bind_entry(find, entry).brief()).await? {
+            for row in self.database.query(bind_entry(find, entry)).await? {
                 let node = row.integer(0)?;
                 if seen.insert(node) {
                     nodes.push(node);

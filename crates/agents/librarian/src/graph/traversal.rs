@@ -132,7 +132,7 @@ impl Graph {
     /// Returns the id of a node. The error suggests similar names.
     pub(super) async fn node(&self, name: &Name) -> Result<i64, LibrarianError> {
         let find = Statement::new("SELECT id FROM graph_nodes WHERE folded = $1");
-        let rows = self.database.query(find.bind(name.folded()).brief()).await?;
+        let rows = self.database.query(find.bind(name.folded())).await?;
         if let Some(row) = rows.first() {
             return Ok(row.integer(0)?);
         }
@@ -166,7 +166,7 @@ impl Graph {
         let mut found = Vec::with_capacity(names.len());
         for name in names {
             let find = Statement::new("SELECT id FROM graph_predicates WHERE folded = $1");
-            let rows = self.database.query(find.bind(name.folded()).brief()).await?;
+            let rows = self.database.query(find.bind(name.folded())).await?;
             match rows.first() {
                 Some(row) => found.push(row.integer(0)?),
                 None => cut.push(format!("no relation has the predicate {:?}", name.shown())),

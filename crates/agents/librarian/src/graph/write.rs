@@ -78,7 +78,7 @@ impl Graph {
         .bind(subject.folded())
         .bind(predicate.folded())
         .bind(object.folded());
-        let rows = self.database.query(find.brief()).await?;
+        let rows = self.database.query(find).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         Ok(Some((row.integer(0)?, Timestamp::from_microseconds(row.integer(1)?))))
     }

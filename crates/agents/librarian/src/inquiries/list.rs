@@ -20,7 +20,7 @@ impl Inquiries {
     /// Returns a question by its id.
     pub async fn find(&self, id: &str) -> Result<Inquiry, LibrarianError> {
         let sql = format!("SELECT {COLUMNS} FROM inquiries WHERE id = $1");
-        let found = self.read(Statement::new(sql).bind(id.trim()).brief()).await?;
+        let found = self.read(Statement::new(sql).bind(id.trim())).await?;
         found.into_iter().next().ok_or_else(|| LibrarianError::NoInquiry { id: id.to_owned() })
     }
 
@@ -43,7 +43,7 @@ impl Inquiries {
             "SELECT 1 FROM inquiries WHERE state = 'pending' AND expires_at <= $1 LIMIT 1",
         );
         // Most of the time there is nothing to write.
-        if self.database().query(stale.bind(now).brief()).await?.is_empty() {
+        if self.database().query(stale.bind(now)).await?.is_empty() {
             return Ok(());
         }
         let expire = Statement::new(

@@ -26,7 +26,7 @@ impl Inquiries {
             "SELECT turn, number, inquiry FROM inquiry_shown WHERE session = $1 \
              ORDER BY number DESC LIMIT 1",
         );
-        let rows = self.database().query(shown.bind(session.as_str()).brief()).await?;
+        let rows = self.database().query(shown.bind(session.as_str())).await?;
         if let Some(row) = rows.first() {
             if row.text(0)? == turn.to_string() {
                 return self.find(row.text(2)?).await.map(Some);
@@ -64,7 +64,7 @@ impl Inquiries {
     /// Returns how many turns of a session have ended.
     pub(super) async fn turns(&self, session: &SessionId) -> Result<i64, LibrarianError> {
         let statement = Statement::new("SELECT turns FROM inquiry_turns WHERE session = $1");
-        let rows = self.database().query(statement.bind(session.as_str()).brief()).await?;
+        let rows = self.database().query(statement.bind(session.as_str())).await?;
         Ok(rows.first().map_or(Ok(0), |row| row.integer(0))?)
     }
 

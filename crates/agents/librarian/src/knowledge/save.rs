@@ -157,7 +157,7 @@ impl Knowledge {
             "SELECT {COLUMNS} FROM knowledge_versions WHERE folded = $1 \
              ORDER BY version DESC LIMIT 1"
         );
-        let rows = self.database().query(Statement::new(sql).bind(fold_key(key)).brief()).await?;
+        let rows = self.database().query(Statement::new(sql).bind(fold_key(key))).await?;
         Ok(rows.first().map(KnowledgeVersion::read).transpose()?)
     }
 }

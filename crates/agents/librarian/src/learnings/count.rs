@@ -90,7 +90,7 @@ impl Learnings {
         )
         .bind(failure.tool.as_str())
         .bind(failure.pattern.as_str());
-        let rows = self.database().query(statement.brief()).await?;
+        let rows = self.database().query(statement).await?;
         let Some(row) = rows.first() else { return Ok((0, None)) };
         Ok((row.integer(0)?, row.optional_text(1)?.map(str::to_owned)))
     }

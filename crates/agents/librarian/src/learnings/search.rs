@@ -57,7 +57,7 @@ impl Learnings {
     /// Returns a lesson by its id.
     pub async fn get(&self, id: &str) -> Result<Option<Learning>, LibrarianError> {
         let sql = format!("SELECT {COLUMNS} FROM learnings WHERE id = $1");
-        let rows = self.database().query(Statement::new(sql).bind(id).brief()).await?;
+        let rows = self.database().query(Statement::new(sql).bind(id)).await?;
         Ok(rows.first().map(Learning::read).transpose()?)
     }
 }

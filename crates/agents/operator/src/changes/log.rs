@@ -169,7 +169,7 @@ impl Records {
 async fn next_position(database: &Database, turn: &str) -> Result<i64, StoreError> {
     let last =
         Statement::new("SELECT COALESCE(MAX(position), 0) FROM file_changes WHERE turn = $1");
-    let rows = database.query(last.bind(turn).brief()).await?;
+    let rows = database.query(last.bind(turn)).await?;
     rows.first().map_or(Ok(1), |row| Ok(row.integer(0)? + 1))
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct Pins {
 
 impl Pins {
     pub(crate) async fn load(database: &Database) -> Result<Self, StoreError> {
-        let statement = Statement::new("SELECT directory, digest FROM skill_pins").brief();
+        let statement = Statement::new("SELECT directory, digest FROM skill_pins");
         let rows = database.query(statement).await?;
         let mut allowed = BTreeMap::new();
         for row in &rows {
