@@ -1,23 +1,26 @@
 //! Finds the arguments of a call: parts of the user's own text, numbers in it, and choices. Nothing
 //! else can become an argument.
 
+mod argument;
 mod place;
 mod quotations;
 
+use std::collections::BTreeMap;
+
 use lango_tool::ToolDeclaration;
-use serde_json::{Map, Value};
 
 use super::amounts::{Amount, amounts};
 use super::question::{Question, as_words, question_name};
 use super::reading::{Answer, Reader};
 use super::schema::{Kind, Parameter, parameters};
+pub(crate) use argument::{Argument, to_json};
 pub(crate) use place::clean_span;
 use place::{ShortenedText, locate_value};
 
 /// Holds the arguments that were found for a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FilledArguments {
-    pub(crate) arguments: Map<String, Value>,
+    pub(crate) arguments: BTreeMap<String, Argument>,
     /// Required parameters that the text does not give.
     pub(crate) missing: Vec<Parameter>,
 }
@@ -46,7 +49,7 @@ pub(crate) fn fill(
         asked.iter().filter(|parameter| asked_about(parameter)).map(question).collect();
     let said = UserText::of(reader, words);
     let mut answers = said.answers(reader, &questions).into_iter();
-    let mut arguments = Map::new();
+    let mut arguments = BTreeMap::new();
     let mut missing = Vec::new();
     for parameter in asked {
         let answer = asked_about(&parameter).then(|| answers.next()).flatten();
@@ -62,7 +65,7 @@ pub(crate) fn fill(
             None => said.find_value(&parameter, &answer),
         };
         match found {
-            ParameterValue::Value(value) => {
+            ParameterValue::Given(value) => {
                 arguments.insert(parameter.name, value);
             }
             ParameterValue::Half => missing.push(parameter),
@@ -75,15 +78,15 @@ pub(crate) fn fill(
 
 /// Says what the text gives for a parameter.
 enum ParameterValue {
-    Value(Value),
+    Given(Argument),
     /// Something, but it may be only a part of what was meant.
     Half,
     Nothing,
 }
 
 impl ParameterValue {
-    fn of(value: Option<Value>) -> Self {
-        value.map_or(Self::Nothing, Self::Value)
+    fn of(value: Option<Argument>) -> Self {
+        value.map_or(Self::Nothing, Self::Given)
     }
 }
 
@@ -133,7 +136,7 @@ impl<'a> UserText<'a> {
 }
 
 /// Extracts a text from an answer: "it's notes.txt please" is more than the name.
-fn extract_text(reader: &Reader, question: &Question, answer: &str) -> Option<Value> {
+fn extract_text(reader: &Reader, question: &Question, answer: &str) -> Option<Argument> {
     let is_sentence = answer.contains(' ') && !answer.contains('\n') && reader.reads_all(answer);
     let found = is_sentence.then(|| reader.answers(answer, std::slice::from_ref(question)).pop());
     let range = match found.flatten() {
@@ -144,7 +147,7 @@ fn extract_text(reader: &Reader, question: &Question, answer: &str) -> Option<Va
         "" => &answer[clean_span(answer, 0..answer.len())],
         found => found,
     };
-    (!text.is_empty()).then(|| Value::String(text.to_owned()))
+    (!text.is_empty()).then(|| Argument::Text(text.to_owned()))
 }
 
 /// Returns the parameter as it was in the training, where the tool is a known one.
@@ -163,18 +166,20 @@ fn as_trained(reader: &Reader, tool: &ToolDeclaration, parameter: &Parameter) ->
 
 /// Returns a value of the parameter's kind. Everything comes from `words`, except for the offered
 /// choices.
-fn value(parameter: &Parameter, answer: &Answer, words: &str) -> Option<Value> {
+fn value(parameter: &Parameter, answer: &Answer, words: &str) -> Option<Argument> {
     match (&parameter.kind, answer) {
-        (Kind::Choice(choices), Answer::Choice(at)) => choices.get(*at).cloned().map(Value::String),
+        (Kind::Choice(choices), Answer::Choice(at)) => {
+            choices.get(*at).cloned().map(Argument::Text)
+        }
         (Kind::Choice(choices), Answer::Span(span)) => {
             let said = &words[span.clone()];
             let whole = &words[clean_span(words, span.clone())];
-            match_choice(choices, whole).or_else(|| find_choice(choices, said)).map(Value::String)
+            match_choice(choices, whole).or_else(|| find_choice(choices, said)).map(Argument::Text)
         }
-        (Kind::Choice(choices), Answer::Unread) => find_choice(choices, words).map(Value::String),
-        (Kind::Boolean, Answer::Choice(_)) => Some(Value::Bool(true)),
+        (Kind::Choice(choices), Answer::Unread) => find_choice(choices, words).map(Argument::Text),
+        (Kind::Boolean, Answer::Choice(_)) => Some(Argument::Boolean(true)),
         (Kind::Boolean, Answer::Span(span)) => {
-            yes_or_no(&words[clean_span(words, span.clone())]).map(Value::Bool)
+            yes_or_no(&words[clean_span(words, span.clone())]).map(Argument::Boolean)
         }
         (Kind::Integer | Kind::Number, Answer::Span(span)) => {
             let inside = |a: &Amount| a.range.start < span.end && a.range.end > span.start;
@@ -183,23 +188,23 @@ fn value(parameter: &Parameter, answer: &Answer, words: &str) -> Option<Value> {
         }
         (Kind::Text, Answer::Span(span)) => {
             let text = &words[locate_value(words, span.clone()).range];
-            (!text.trim().is_empty()).then(|| Value::String(text.to_owned()))
+            (!text.trim().is_empty()).then(|| Argument::Text(text.to_owned()))
         }
         (Kind::List, Answer::Span(span)) => {
             let parts = split_list(&words[clean_span(words, span.clone())]);
-            (!parts.is_empty()).then(|| parts.into_iter().map(Value::String).collect())
+            (!parts.is_empty()).then_some(Argument::List(parts))
         }
         _ => None,
     }
 }
 
-fn number(value: f64, whole: bool) -> Option<Value> {
+fn number(value: f64, whole: bool) -> Option<Argument> {
     const MAX_INTEGER: f64 = 9e15;
     if value.fract() == 0.0 && value.abs() < MAX_INTEGER {
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
-        return Some(Value::from(value as i64));
+        return Some(Argument::Integer(value as i64));
     }
-    if whole { None } else { serde_json::Number::from_f64(value).map(Value::Number) }
+    (!whole && value.is_finite()).then_some(Argument::Number(value))
 }
 
 fn yes_or_no(said: &str) -> Option<bool> {
@@ -263,6 +268,12 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
+
+    impl PartialEq<&str> for Argument {
+        fn eq(&self, text: &&str) -> bool {
+            self.as_text() == Some(text)
+        }
+    }
 
     #[test]
     fn lists_are_taken_apart() {
@@ -329,7 +340,7 @@ mod tests {
     fn durations_are_added_up() {
         let words = "run `cargo test` and give it 1 minute 30 seconds";
         let filled = filled(&known("exec_shell"), words, &[]);
-        assert_eq!(filled.arguments["timeout_seconds"], 90);
+        assert_eq!(filled.arguments["timeout_seconds"], Argument::Integer(90));
     }
 
     #[test]
@@ -338,7 +349,7 @@ mod tests {
             tool("resize", r#"{"required":["size"],"properties":{"size":{"type":"integer"}}}"#);
         assert_eq!(names(&filled(&tool, "resize it", &[("size", "a lot")])), ["size"]);
         let twice = filled(&tool, "resize it", &[("size", "a lot"), ("size", "5")]);
-        assert_eq!(twice.arguments["size"], 5);
+        assert_eq!(twice.arguments["size"], Argument::Integer(5));
     }
 
     #[test]
@@ -367,7 +378,7 @@ mod tests {
         for (wet, expected) in [("Yes", true), ("yep!", true), ("NO", false), ("no thanks", false)]
         {
             let filled = filled(&tool, "paint it", &[("wet", wet), ("colour", "red")]);
-            assert_eq!(filled.arguments["wet"], expected, "{wet}");
+            assert_eq!(filled.arguments["wet"], Argument::Boolean(expected), "{wet}");
         }
         for (said, expected) in [
             ("Dark red", "dark_red"),

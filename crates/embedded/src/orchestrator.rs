@@ -2,9 +2,8 @@
 
 use lango_model::{AnsweredCall, CallOutcome, Colleague, Message, ModelRequest, RequestedCall};
 use lango_protocol::{DelegationStatus, PLANNER, TRANSFER_TOOL, TransferArguments, marker};
-use serde_json::Value;
 
-use super::arguments::fill;
+use super::arguments::{Argument, fill};
 use super::conversation::{Conversation, about_step, ask_reading};
 use super::decision::{Meaning, Part, Readings};
 use super::model::Reply;
@@ -185,7 +184,8 @@ impl<'a> Orchestrator<'a> {
         };
         let filled = fill(self.reader, tool, step, &[]);
         // Two arguments with the same text mean that it was not understood.
-        let mut values: Vec<&str> = filled.arguments.values().filter_map(Value::as_str).collect();
+        let mut values: Vec<&str> =
+            filled.arguments.values().filter_map(Argument::as_text).collect();
         let count = values.len();
         values.sort_unstable();
         values.dedup();

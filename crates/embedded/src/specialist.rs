@@ -3,9 +3,8 @@
 use lango_model::{ModelRequest, RequestRole, RequestedCall};
 use lango_protocol::marker;
 use lango_tool::ToolDeclaration;
-use serde_json::Value;
 
-use super::arguments::fill;
+use super::arguments::{fill, to_json};
 use super::conversation::{Conversation, ask_reading, ask_value};
 use super::decision::{Meaning, Readings};
 use super::model::Reply;
@@ -82,7 +81,7 @@ impl Specialist<'_> {
             Some(parameter) => Reply::Text(marker::ask(&ask_value(tool, parameter))),
             None => Reply::Call(RequestedCall {
                 name: tool.name.to_string(),
-                arguments: Value::Object(filled.arguments).to_string(),
+                arguments: to_json(&filled.arguments),
             }),
         }
     }

@@ -157,7 +157,7 @@ proptest! {
         let filled = super::arguments::fill(super::reading::Reader::shared(), &tool, &words, &[]);
         let call = RequestedCall {
             name: tool.name.to_string(),
-            arguments: Value::Object(filled.arguments).to_string(),
+            arguments: crate::arguments::to_json(&filled.arguments),
         };
         assert_only_from(&words, &call, std::slice::from_ref(&tool));
         if let Reply::Call(call) = reply(&to_specialist(&words, all.clone())) {

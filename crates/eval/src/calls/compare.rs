@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
+use super::arguments::{Argument, Arguments};
 
 /// Tells whether all arguments are present, none is extra, and all are equal: texts without regard
 /// to case and to white space around them, lists without regard to order. A null value counts as
 /// absent.
-pub(super) fn are_equal(wanted: &Map<String, Value>, got: &Map<String, Value>) -> bool {
+pub(super) fn are_equal(wanted: &Arguments, got: &Arguments) -> bool {
     given(wanted) == given(got)
 }
 
 /// Returns the share of equal words, from 0 to 1: for each parameter that either side has the F1 of
 /// the words, and of these the mean. Nothing against nothing is 1.
-pub(super) fn overlap(wanted: &Map<String, Value>, got: &Map<String, Value>) -> f64 {
+pub(super) fn overlap(wanted: &Arguments, got: &Arguments) -> f64 {
     let (wanted, got) = (given(wanted), given(got));
     let names: BTreeSet<&String> = wanted.keys().chain(got.keys()).collect();
     let parts = names.iter().map(|name| match (wanted.get(*name), got.get(*name)) {
@@ -27,32 +27,33 @@ pub(super) fn overlap(wanted: &Map<String, Value>, got: &Map<String, Value>) -> 
 }
 
 /// Normalizes arguments for the comparison.
-fn given(arguments: &Map<String, Value>) -> BTreeMap<String, Value> {
-    let there = arguments.iter().filter(|(_, value)| !value.is_null());
+fn given(arguments: &Arguments) -> BTreeMap<String, Argument> {
+    let there = arguments.0.iter().filter(|(_, value)| **value != Argument::Null);
     there.map(|(name, value)| (name.clone(), folded(value))).collect()
 }
 
-fn folded(value: &Value) -> Value {
+fn folded(value: &Argument) -> Argument {
     match value {
-        Value::String(text) => Value::String(text.trim().to_lowercase()),
+        Argument::Text(text) => Argument::Text(text.trim().to_lowercase()),
         // 5 and 5.0 are the same number.
-        Value::Number(number) => number.as_f64().map_or_else(|| value.clone(), Value::from),
-        Value::Array(values) => {
-            let mut values: Vec<Value> = values.iter().map(folded).collect();
-            values.sort_by_key(Value::to_string);
+        #[expect(clippy::cast_precision_loss, reason = "no label has a number of 16 digits")]
+        Argument::Integer(number) => Argument::Number(*number as f64),
+        Argument::List(values) => {
+            let mut values: Vec<Argument> = values.iter().map(folded).collect();
+            values.sort_by_key(Argument::to_string);
             values.dedup();
-            Value::Array(values)
+            Argument::List(values)
         }
-        Value::Object(fields) => Value::Object(given(fields).into_iter().collect()),
-        Value::Null | Value::Bool(_) => value.clone(),
+        Argument::Object(fields) => Argument::Object(Arguments(given(fields))),
+        Argument::Null | Argument::Boolean(_) | Argument::Number(_) => value.clone(),
     }
 }
 
 /// Counts the words of a value. A text without a letter or digit is one word.
-fn words(value: &Value) -> BTreeMap<String, u32> {
+fn words(value: &Argument) -> BTreeMap<String, u32> {
     let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Array(values) => {
+        Argument::Text(text) => text.clone(),
+        Argument::List(values) => {
             let mut all = BTreeMap::new();
             for (word, count) in values.iter().flat_map(words) {
                 *all.entry(word).or_default() += count;
@@ -84,15 +85,12 @@ fn f1(wanted: &BTreeMap<String, u32>, got: &BTreeMap<String, u32>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
-    fn arguments(value: Value) -> Map<String, Value> {
-        match value {
-            Value::Object(fields) => fields,
-            other => panic!("{other}"),
-        }
+    fn arguments(value: Value) -> Arguments {
+        serde_json::from_value(value).unwrap()
     }
 
     #[test]

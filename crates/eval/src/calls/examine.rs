@@ -7,8 +7,8 @@ use lango_model::{
     UserMessage,
 };
 use lango_protocol::{TRANSFER_TOOL, TransferArguments, marker};
-use serde_json::{Map, Value};
 
+use super::arguments::Arguments;
 use super::clock::{Clock, ElapsedTime};
 use super::team::{NO_AGENT, Part, Team};
 use crate::reply::{ModelReply, collect_reply};
@@ -33,7 +33,7 @@ pub(crate) struct ObservedDecision {
     /// The tool that it chose; also set if it asks before it acts.
     pub(crate) tool: Option<String>,
     /// The arguments of the first call.
-    pub(crate) arguments: Option<Map<String, Value>>,
+    pub(crate) arguments: Option<Arguments>,
     /// The tools that it really called.
     pub(crate) called: Vec<String>,
     /// True if it asked the user something instead.

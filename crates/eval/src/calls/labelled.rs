@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
+use super::arguments::Arguments;
 use super::team::{NO_AGENT, Team};
 use crate::EvalError;
 
@@ -24,14 +24,14 @@ pub struct LabelledRequest {
     #[serde(default)]
     pub(crate) tool: Option<String>,
     #[serde(default, rename = "args")]
-    arguments: Option<Map<String, Value>>,
+    arguments: Option<Arguments>,
     /// The level of difficulty, in a word.
     #[serde(default)]
     pub(crate) level: Option<String>,
 }
 
 impl LabelledRequest {
-    pub(crate) fn arguments(&self) -> Map<String, Value> {
+    pub(crate) fn arguments(&self) -> Arguments {
         self.arguments.clone().unwrap_or_default()
     }
 

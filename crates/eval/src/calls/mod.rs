@@ -11,6 +11,7 @@
 //! | `clock.rs` | the time that a decision takes |
 //! | `measure.rs`, `report.rs` | the measurement and its report |
 
+mod arguments;
 mod clock;
 mod compare;
 mod examine;
@@ -21,6 +22,7 @@ mod report;
 mod tally;
 mod team;
 
+pub use arguments::{Argument, Arguments};
 pub use clock::TimeFigures;
 pub(crate) use clock::{Clock, Times, milliseconds};
 pub use examine::Examiner;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use lango_model::ModelId;
 use lango_text::truncate_characters;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
+use super::arguments::Arguments;
 use super::{
     Figures, LabelledRequest, ObservedDecision, Share, Tally, TimeFigures, Times, Verdict,
 };
@@ -91,7 +91,7 @@ pub struct ExpectedCall {
     /// The tool.
     pub tool: Option<String>,
     /// Its arguments.
-    pub args: Map<String, Value>,
+    pub args: Arguments,
 }
 
 /// The call that a model made.
@@ -102,7 +102,7 @@ pub struct ActualCall {
     /// The tool that was called, or asked about.
     pub tool: Option<String>,
     /// The arguments of the call.
-    pub args: Option<Map<String, Value>>,
+    pub args: Option<Arguments>,
     /// True if the user was asked something instead.
     pub asked: bool,
     /// True if a tool was really called.

@@ -58,11 +58,11 @@ fn compared(
     let meant = label.tool.as_deref().filter(|meant| observed.tool.as_deref() == Some(meant))?;
     let wanted = label.arguments();
     let mut required = team.tool(meant).into_iter().flat_map(Capability::required);
-    if required.any(|name| !wanted.contains_key(name)) {
+    if required.any(|name| !wanted.0.contains_key(name)) {
         return None;
     }
     if let Some(parameter) = &observed.lacks {
-        let has = wanted.contains_key(parameter);
+        let has = wanted.0.contains_key(parameter);
         return has.then_some(ArgumentComparison { is_equal: false, overlap: 0.0 });
     }
     if observed.called.is_empty() {

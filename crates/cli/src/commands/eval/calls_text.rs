@@ -1,8 +1,9 @@
 //! Renders a measurement of calls as text.
 
-use lango_eval::calls::{CallsView, FailureView, FastPath, TimeFigures, UNDECIDED, shown};
+use lango_eval::calls::{
+    Arguments, CallsView, FailureView, FastPath, TimeFigures, UNDECIDED, shown,
+};
 use lango_text::one_line;
-use serde_json::{Map, Value};
 
 use crate::commands::table::table;
 
@@ -92,8 +93,8 @@ fn confused_agents(view: &CallsView<'_>) -> String {
 fn failure_text(failure: &FailureView) -> String {
     let FailureView { text, level, expected, got } = failure;
     let level = level.as_ref().map(|level| format!(" ({level})")).unwrap_or_default();
-    let call = |tool: Option<&String>, args: Option<&Map<String, Value>>| {
-        let args = args.map(|args| Value::Object(args.clone()).to_string());
+    let call = |tool: Option<&String>, args: Option<&Arguments>| {
+        let args = args.map(ToString::to_string);
         let args = args.filter(|_| tool.is_some()).unwrap_or_default();
         one_line(&format!("{} {args}", tool.map_or("-", String::as_str)), 200)
     };
