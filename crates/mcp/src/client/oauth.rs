@@ -345,3 +345,21 @@ fn write_private(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()?;
     std::fs::rename(&temporary, path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_file_counts_as_no_tokens_and_is_not_quoted() {
+        let directory = tempfile::tempdir().unwrap();
+        let tokens =
+            TokenFile { path: directory.path().join("a.json"), resource: "https://a/".to_owned() };
+        assert_eq!(tokens.read().map(|record| record.is_some()), Ok(false));
+        std::fs::write(&tokens.path, r#"{"resource":"https://a/","credentials":"hunter2"}"#)
+            .unwrap();
+        let reason = tokens.read().map(|record| record.is_some()).unwrap_err();
+        assert!(reason.contains("is damaged at line 1") && !reason.contains("hunter2"), "{reason}");
+        assert!(tokens.read_or_report().is_none());
+    }
+}
