@@ -167,6 +167,7 @@ pub(crate) async fn overhead(wire: Wire, address: &str) -> Result<(f64, f64)> {
         Ok(())
     };
     let body = sent(wire, &request).await?;
+    #[expect(clippy::disallowed_methods, reason = "the bare client is what is compared with")]
     let client = reqwest::Client::builder().no_proxy().tcp_nodelay(true).build()?;
     let address = format!("{url}{request_path}");
     let bare = async || -> Result<()> {

@@ -24,12 +24,14 @@ impl BackoffPolicy {
     }
 
     /// Sets the factor between two waits.
+    #[must_use]
     pub const fn with_factor(self, factor: f32) -> Self {
         Self { factor, ..self }
     }
 
     /// Makes the second half of each wait random, so that many refused clients do not come back at
     /// the same time.
+    #[must_use]
     pub const fn with_jitter(self) -> Self {
         Self { jitter: true, ..self }
     }

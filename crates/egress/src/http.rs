@@ -16,7 +16,7 @@ const USER_AGENT: &str = concat!("lango/", env!("CARGO_PKG_VERSION"));
 
 /// Says why a client cannot be built. Nothing was sent.
 #[derive(Debug, thiserror::Error)]
-pub enum ClientError {
+pub enum HttpClientError {
     /// The parameters of TLS are not consistent. It is a bug.
     #[error("cannot set up TLS: {0}")]
     Tls(#[from] rustls::Error),
@@ -69,7 +69,7 @@ impl HttpClientBuilder {
 
     /// Builds a client for the origin of one address. One without TLS gets no certificates: to read
     /// those of the system costs more CPU time than a whole turn.
-    pub fn build_for(self, url: &Url) -> Result<reqwest::Client, ClientError> {
+    pub fn build_for(self, url: &Url) -> Result<reqwest::Client, HttpClientError> {
         let is_on_this_machine = url.host_str().is_some_and(is_loopback);
         let has_resolver = self.resolver.is_some();
         let mut builder = self.builder();
@@ -83,10 +83,11 @@ impl HttpClientBuilder {
     }
 
     /// Builds a client for several origins.
-    pub fn build(self) -> Result<reqwest::Client, ClientError> {
+    pub fn build(self) -> Result<reqwest::Client, HttpClientError> {
         Ok(self.builder().build()?)
     }
 
+    #[expect(clippy::disallowed_methods, reason = "this is where clients are built")]
     fn builder(self) -> reqwest::ClientBuilder {
         let mut builder = reqwest::Client::builder()
             .redirect(redirect::Policy::none())

@@ -37,7 +37,7 @@ pub use client::{ClientLimits, FetchError, FetchedResponse, GuardedClient};
 pub use destination::{Destination, Scheme};
 pub use error::{EgressError, Refusal};
 pub use guard::Guard;
-pub use http::{BodyError, ClientError, HttpClientBuilder, describe_causes, read_body};
+pub use http::{BodyError, HttpClientBuilder, HttpClientError, describe_causes, read_body};
 pub use pattern::{Pattern, PatternError};
 pub use proxy::{BlockedRequest, Proxy, ProxyCredentials, ProxyLimits};
 pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};

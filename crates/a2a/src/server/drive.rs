@@ -153,7 +153,7 @@ impl Tasks {
         for attempt in 1..=MAX_STORE_ATTEMPTS {
             let task = &loaded.row.id;
             match self.tables.set_state(task, &now, at, loaded.row.revealed).await {
-                Ok(_) => return,
+                Ok(()) => return,
                 Err(error) if attempt == MAX_STORE_ATTEMPTS => {
                     tracing::error!(%task, %error, "the state of a task was not stored");
                     return;

@@ -1,13 +1,13 @@
 //! Writes JSON in the canonical form of RFC 8785, so that two parties sign and verify the same
 //! bytes.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 /// Returns the canonical text of a value.
 pub fn canonical(value: &Value) -> String {
-    let mut text = String::new();
-    write(value, &mut text);
-    text
+    // Only other types can fail: by keys that are no text, or that are there twice.
+    serde_json_canonicalizer::to_string(value)
+        .unwrap_or_else(|error| unreachable!("a JSON value has no canonical form: {error}"))
 }
 
 /// Returns the value without empty texts, lists and objects, which equal absent ones in the
@@ -31,92 +31,10 @@ pub fn without_empty(value: &Value) -> Option<Value> {
     }
 }
 
-fn write(value: &Value, text: &mut String) {
-    match value {
-        Value::Null => text.push_str("null"),
-        Value::Bool(true) => text.push_str("true"),
-        Value::Bool(false) => text.push_str("false"),
-        Value::Number(number) => text.push_str(&write_number(number)),
-        Value::String(string) => write_string(string, text),
-        Value::Array(items) => {
-            text.push('[');
-            for (position, item) in items.iter().enumerate() {
-                if position > 0 {
-                    text.push(',');
-                }
-                write(item, text);
-            }
-            text.push(']');
-        }
-        Value::Object(members) => {
-            let mut sorted: Vec<(&String, &Value)> = members.iter().collect();
-            sorted.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
-            text.push('{');
-            for (position, (name, value)) in sorted.into_iter().enumerate() {
-                if position > 0 {
-                    text.push(',');
-                }
-                write_string(name, text);
-                text.push(':');
-                write(value, text);
-            }
-            text.push('}');
-        }
-    }
-}
-
-fn write_string(string: &str, text: &mut String) {
-    text.push('"');
-    for character in string.chars() {
-        match character {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\u{8}' => text.push_str("\\b"),
-            '\t' => text.push_str("\\t"),
-            '\n' => text.push_str("\\n"),
-            '\u{c}' => text.push_str("\\f"),
-            '\r' => text.push_str("\\r"),
-            control if control < ' ' => text.push_str(&format!("\\u{:04x}", u32::from(control))),
-            other => text.push(other),
-        }
-    }
-    text.push('"');
-}
-
-/// Formats a number as ECMAScript does: every number is a double.
-fn write_number(number: &Number) -> String {
-    let Some(value) = number.as_f64() else { return "0".to_owned() };
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let scientific = format!("{:e}", value.abs());
-    let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
-    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let sign = if value < 0.0 { "-" } else { "" };
-    let length = i32::try_from(digits.len()).unwrap_or(i32::MAX);
-    let at = |position: i32| usize::try_from(position).unwrap_or(0);
-    let text = match exponent + 1 {
-        // The position of the point after the first digit.
-        point if (length..=21).contains(&point) => {
-            format!("{digits}{}", "0".repeat(at(point - length)))
-        }
-        point if (1..=21).contains(&point) => {
-            format!("{}.{}", &digits[..at(point)], &digits[at(point)..])
-        }
-        point if (-5..=0).contains(&point) => format!("0.{}{digits}", "0".repeat(at(-point))),
-        _ => {
-            let sign = if exponent < 0 { '-' } else { '+' };
-            let rest = if length > 1 { format!(".{}", &digits[1..]) } else { String::new() };
-            format!("{}{rest}e{sign}{}", &digits[..1], exponent.abs())
-        }
-    };
-    format!("{sign}{text}")
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use proptest::prelude::*;
+    use serde_json::{Number, json};
 
     use super::*;
 
@@ -149,7 +67,7 @@ mod tests {
     /// Uses the vectors of appendix B of RFC 8785.
     #[test]
     fn numbers_are_written_as_ecmascript_does() {
-        let vectors: [(u64, &str); 12] = [
+        let vectors: [(u64, &str); 13] = [
             (0x0000_0000_0000_0000, "0"),
             (0x8000_0000_0000_0000, "0"),
             (0x0000_0000_0000_0001, "5e-324"),
@@ -162,11 +80,39 @@ mod tests {
             (0x444b_1ae4_d6e2_ef50, "1e+21"),
             (0x3eb0_c6f7_a0b5_ed8c, "9.999999999999997e-7"),
             (0x3eb0_c6f7_a0b5_ed8d, "0.000001"),
+            // Halfway between two numbers of as many digits: the even one.
+            (0xc309_b2b3_3e4c_aa32, "-904169666483526.2"),
         ];
         for (bits, expected) in vectors {
             let number = Number::from_f64(f64::from_bits(bits)).unwrap();
-            assert_eq!(write_number(&number), expected, "{bits:x}");
+            assert_eq!(canonical(&Value::Number(number)), expected, "{bits:x}");
         }
         assert_eq!(canonical(&json!([-1, 42, 1.5, 100])), "[-1,42,1.5,100]");
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                prop::collection::btree_map(any::<String>(), inner, 0..6)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_has_one_canonical_form(value in any_value()) {
+            let text = canonical(&value);
+            let read: Value = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(canonical(&read), text);
+        }
     }
 }

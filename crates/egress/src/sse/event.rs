@@ -23,20 +23,24 @@ pub struct SseDecoder {
     event: Partial,
 }
 
-/// Holds the fields of an event. The buffers are used again for the next one.
+/// Holds the fields of an event.
 #[derive(Debug, Default)]
 struct Partial {
-    data: Vec<u8>,
-    name: Vec<u8>,
-    id: Vec<u8>,
-    has_data: bool,
-    has_name: bool,
-    has_id: bool,
+    data: Buffer,
+    name: Buffer,
+    id: Buffer,
     retry: Option<u64>,
-    /// The bytes of lines that are not kept, which count for the size all the same.
+    /// The bytes of lines that are not data, which count for the size all the same.
     other_bytes: usize,
     /// True once the event was lent out.
     is_complete: bool,
+}
+
+/// Holds a field. The memory is used again for the next event.
+#[derive(Debug, Default)]
+struct Buffer {
+    bytes: Vec<u8>,
+    is_set: bool,
 }
 
 impl SseDecoder {
@@ -57,8 +61,7 @@ impl SseDecoder {
             self.event.clear();
         }
         let max_bytes = self.lines.max_bytes();
-        loop {
-            let Some(line) = self.lines.next_line()? else { break };
+        while let Some(line) = self.lines.next_line()? {
             if line.is_empty() {
                 if self.event.is_empty() {
                     self.event.clear();
@@ -81,22 +84,10 @@ impl SseDecoder {
 
 impl Partial {
     fn add(&mut self, line: &[u8]) {
-        let replace = |buffer: &mut Vec<u8>, value: &[u8]| {
-            buffer.clear();
-            buffer.extend_from_slice(value);
-            true
-        };
         match SseField::parse(line) {
-            Some(SseField::Data(value)) => {
-                if self.has_data {
-                    self.data.push(b'\n');
-                }
-                self.data.extend_from_slice(value);
-                self.has_data = true;
-                return;
-            }
-            Some(SseField::Event(value)) => self.has_name = replace(&mut self.name, value),
-            Some(SseField::Id(value)) => self.has_id = replace(&mut self.id, value),
+            Some(SseField::Data(value)) => return self.data.append_line(value),
+            Some(SseField::Event(value)) => self.name.replace(value),
+            Some(SseField::Id(value)) => self.id.replace(value),
             Some(SseField::Retry(wait)) => self.retry = Some(wait),
             None => {}
         }
@@ -104,26 +95,48 @@ impl Partial {
     }
 
     fn bytes(&self) -> usize {
-        self.data.len() + self.other_bytes
+        self.data.bytes.len() + self.other_bytes
     }
 
     /// Tells whether no field was read: comments alone are no event.
     fn is_empty(&self) -> bool {
-        !self.has_data && !self.has_name && !self.has_id && self.retry.is_none()
+        !self.data.is_set && !self.name.is_set && !self.id.is_set && self.retry.is_none()
     }
 
     fn lend(&self) -> SseEvent<'_> {
         SseEvent {
-            data: self.has_data.then_some(self.data.as_slice()),
-            name: self.has_name.then_some(self.name.as_slice()),
-            id: self.has_id.then_some(self.id.as_slice()),
+            data: self.data.lend(),
+            name: self.name.lend(),
+            id: self.id.lend(),
             retry: self.retry,
         }
     }
 
     fn clear(&mut self) {
-        self.data.clear();
-        (self.has_data, self.has_name, self.has_id) = (false, false, false);
+        for buffer in [&mut self.data, &mut self.name, &mut self.id] {
+            buffer.bytes.clear();
+            buffer.is_set = false;
+        }
         (self.retry, self.other_bytes, self.is_complete) = (None, 0, false);
+    }
+}
+
+impl Buffer {
+    fn append_line(&mut self, line: &[u8]) {
+        if self.is_set {
+            self.bytes.push(b'\n');
+        }
+        self.bytes.extend_from_slice(line);
+        self.is_set = true;
+    }
+
+    fn replace(&mut self, value: &[u8]) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(value);
+        self.is_set = true;
+    }
+
+    fn lend(&self) -> Option<&[u8]> {
+        self.is_set.then_some(self.bytes.as_slice())
     }
 }

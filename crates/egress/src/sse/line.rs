@@ -80,7 +80,7 @@ impl LineDecoder {
     fn next_range(&mut self) -> Result<Option<Range<usize>>, StreamTooLong> {
         self.skip_line_feed();
         let from = self.searched.max(self.start);
-        let found = self.pending[from..].iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let found = memchr::memchr2(b'\n', b'\r', &self.pending[from..]);
         let end = found.map_or(self.pending.len(), |found| from + found);
         if end - self.start > self.max_bytes {
             return Err(StreamTooLong { max_bytes: self.max_bytes });

@@ -6,5 +6,6 @@ mod channel;
 mod client;
 mod forms;
 mod guard;
+mod http;
 mod proxy;
 mod support;

@@ -165,7 +165,7 @@ fn bounds(
     // protected paths there would have placeholders all that time. Paths that do not exist cannot
     // be granted.
     bounds.writable = caches.chain(named).filter(|path| path.exists()).collect();
-    // Temporary files are hidden, except for those that the user named.
+    // Temporary files are hidden, except for those that the user named and that exist.
     let named = std::iter::once(&config.command).chain(&config.arguments).map(Path::new);
     let named = named.filter(|path| path.is_absolute()).filter_map(|path| path.canonicalize().ok());
     bounds.readable.extend([process_environment.workspace.clone(), directory.to_owned()]);

@@ -157,6 +157,7 @@ impl ClientHandler for Conversation {
         &self,
         _: RequestContext<RoleClient>,
     ) -> Result<ListRootsResult, ErrorData> {
+        // A path that is not absolute has no URL, and is no root.
         let address = |root: &PathBuf| url::Url::from_directory_path(root).ok();
         let root = self.root.as_ref().and_then(address);
         Ok(ListRootsResult::new(root.map(|url| Root::new(url.to_string())).into_iter().collect()))

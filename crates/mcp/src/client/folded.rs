@@ -145,6 +145,7 @@ impl AnyTool for ToolCaller {
     }
 
     fn resolve_alias(&self, arguments: &str) -> Option<(Arc<RegisteredTool>, String)> {
+        // `prepare` reports the error.
         self.find(arguments).ok()
     }
 }

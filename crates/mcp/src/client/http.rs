@@ -59,6 +59,7 @@ pub(crate) fn guard_for(url: &Url, rules: &Rules) -> Result<Guard, EgressError> 
         _ => None,
     };
     let mut rules = rules.clone();
+    // A host that is no pattern is not allowed beyond the rules.
     rules.allow_private.extend(host.and_then(|host| host.parse::<Pattern>().ok()));
     Ok(Guard::new(rules))
 }
@@ -172,6 +173,7 @@ impl StreamableHttpClient for GuardedHttp {
             return Err(StreamableHttpError::SessionExpired);
         }
         let kind = content_type(&response);
+        // A session id that is no text cannot be sent back.
         let session = response.headers().get(SESSION).and_then(|v| v.to_str().ok());
         let session = session.map(str::to_owned);
         if status.is_success() && kind.starts_with(EVENTS) {
@@ -216,6 +218,7 @@ impl StreamableHttpClient for GuardedHttp {
         custom: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpFailure> {
         let mut headers = headers(session.as_deref(), token.as_deref(), custom)?;
+        // Without it, the server sends what it sends to a new connection.
         if let Some(last) = last_event.and_then(|last| HeaderValue::from_str(&last).ok()) {
             headers.push((HeaderName::from_static(LAST_EVENT), last));
         }
@@ -256,6 +259,7 @@ fn headers(
 
 /// Returns an error if the server requires a login or more scopes.
 fn challenge(response: &Response) -> Result<(), HttpFailure> {
+    // A challenge that is no text says no more than the status.
     let header = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
     let header = header.unwrap_or_default().to_owned();
     match response.status() {

@@ -34,7 +34,7 @@ pub(crate) async fn client(
 ) -> Result<AuthorizedHttp, ClientError> {
     let http = guarded(config, address, environment)?;
     let tokens = TokenFile::new(config, address, &environment.tokens);
-    let has_tokens = tokens.read().is_ok_and(|record| record.is_some());
+    let has_tokens = tokens.read_or_report().is_some();
     let mut manager = manager(config, address, &http, tokens).await?;
     // A token cannot be renewed without the address of the authorization server. Without a token
     // there is nothing to renew, and no request is sent.
@@ -131,7 +131,7 @@ impl Login {
         let mut scopes = scopes.to_vec();
         scopes.extend(more.split_whitespace().map(str::to_owned));
         // A request for more scopes keeps the granted ones.
-        let known = tokens.read().ok().flatten().filter(|_| !scopes.is_empty());
+        let known = tokens.read_or_report().filter(|_| !scopes.is_empty());
         let known_scopes = known.map(|known| known.granted_scopes).unwrap_or_default();
         let mut manager = manager(config, address, &http, tokens).await?;
         let resolved = match challenge {
@@ -272,9 +272,21 @@ impl TokenFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(format!("{}: {error}", self.path.display())),
         };
-        let record: TokenRecord = serde_json::from_str(&text)
-            .map_err(|error| format!("{} is damaged: {error}", self.path.display()))?;
+        // The error itself may quote a token.
+        let record: TokenRecord = serde_json::from_str(&text).map_err(|error| {
+            let (path, line, column) = (self.path.display(), error.line(), error.column());
+            format!("{path} is damaged at line {line}, column {column}")
+        })?;
         Ok((record.resource == self.resource).then_some(record.credentials))
+    }
+
+    /// Reads the tokens. Those that cannot be read count as missing: the server then asks for a
+    /// login, which writes them anew.
+    fn read_or_report(&self) -> Option<StoredCredentials> {
+        self.read().unwrap_or_else(|reason| {
+            tracing::warn!(reason, "stored tokens of an MCP server cannot be read");
+            None
+        })
     }
 
     fn write(&self, credentials: StoredCredentials) -> Result<(), String> {
@@ -302,7 +314,7 @@ pub fn logout(config: &ServerConfig, environment: &ClientEnvironment) -> Result<
 /// Tells whether there are tokens for a server.
 pub fn is_signed_in(config: &ServerConfig, tokens: &Path) -> bool {
     let TransportConfig::Http(address) = &config.transport else { return false };
-    TokenFile::new(config, address, tokens).read().is_ok_and(|record| record.is_some())
+    TokenFile::new(config, address, tokens).read_or_report().is_some()
 }
 
 #[async_trait]
@@ -332,4 +344,22 @@ fn write_private(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&temporary, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_file_counts_as_no_tokens_and_is_not_quoted() {
+        let directory = tempfile::tempdir().unwrap();
+        let tokens =
+            TokenFile { path: directory.path().join("a.json"), resource: "https://a/".to_owned() };
+        assert_eq!(tokens.read().map(|record| record.is_some()), Ok(false));
+        std::fs::write(&tokens.path, r#"{"resource":"https://a/","credentials":"hunter2"}"#)
+            .unwrap();
+        let reason = tokens.read().map(|record| record.is_some()).unwrap_err();
+        assert!(reason.contains("is damaged at line 1") && !reason.contains("hunter2"), "{reason}");
+        assert!(tokens.read_or_report().is_none());
+    }
 }

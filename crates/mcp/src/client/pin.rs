@@ -49,6 +49,7 @@ impl ToolVersion {
             return Err(format!("a schema of {} bytes", schema.len()));
         }
         let annotations = tool.annotations.as_ref().map(serde_json::to_string);
+        // Booleans and texts always have a form in JSON.
         let annotations = annotations.and_then(Result::ok).unwrap_or_default();
         Ok(Self::new(name, description, &schema, &annotations))
     }
@@ -64,8 +65,10 @@ impl ToolVersion {
 
     /// Returns the description and the schema as text, for a person.
     pub fn text(&self) -> String {
-        let value: Value = serde_json::from_str(&self.schema).unwrap_or_default();
-        let schema = serde_json::to_string_pretty(&value).unwrap_or_default();
+        // A schema that is no JSON is shown as it is.
+        let schema = serde_json::from_str::<Value>(&self.schema)
+            .and_then(|value| serde_json::to_string_pretty(&value))
+            .unwrap_or_else(|_| self.schema.clone());
         format!("{}\n\n{schema}\n", self.description)
     }
 

@@ -10,7 +10,7 @@ use tokio::sync::{Mutex, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::catalogue::{Catalogue, Changes, KnownServer, ToolState};
-use super::config::ServerConfig;
+use super::config::{ServerConfig, ServerName};
 use super::conversation::Conversation;
 use super::link::Link;
 use super::pin;
@@ -73,7 +73,7 @@ impl Default for State {
 }
 
 impl State {
-    fn fail(&mut self, reason: &str, is_misconduct: bool) {
+    fn fail(&mut self, server: &ServerName, reason: &str, is_misconduct: bool) {
         self.link = None;
         self.unanswered = 0;
         reason.clone_into(&mut self.last_failure);
@@ -82,6 +82,14 @@ impl State {
         } else {
             self.breaker.record_failure();
         }
+        let failures = self.breaker.failures();
+        if self.breaker.state() == BreakerState::Isolated {
+            tracing::error!(%server, failures, is_misconduct, "MCP server is not started again");
+        } else {
+            tracing::warn!(%server, failures, "MCP server failed");
+        }
+        // It has the last output of the program in it.
+        tracing::debug!(%server, reason, "reason of the failure");
     }
 }
 
@@ -155,18 +163,20 @@ impl Server {
                     }
                     let is_misconduct = link.conduct.fault().is_some();
                     let reason = if link.is_alive() { error.to_string() } else { link.end().await };
-                    state.fail(&reason, is_misconduct);
+                    state.fail(&self.config.name, &reason, is_misconduct);
                     let server = self.config.name.to_string();
                     return Err(ClientError::Start { server, reason });
                 }
                 state.link = Some(Arc::clone(&link));
+                let (server, failures) = (&self.config.name, state.breaker.failures());
+                tracing::info!(%server, is_restart = failures > 0, "MCP server started");
                 self.watch_list(&link);
                 Ok(link)
             }
             // This is no failure: the server requires a login.
             Err(error @ ClientError::LoginNeeded { .. }) => Err(error),
             Err(error) => {
-                state.fail(&reason_of(&error), false);
+                state.fail(&self.config.name, &reason_of(&error), false);
                 Err(error)
             }
         }
@@ -206,7 +216,7 @@ impl Server {
         let reason = link.end().await;
         // Another call may have recorded it first.
         if state.link.as_ref().is_some_and(|known| Arc::ptr_eq(known, link)) {
-            state.fail(&reason, is_misconduct);
+            state.fail(&self.config.name, &reason, is_misconduct);
         }
         reason
     }
@@ -229,6 +239,7 @@ impl Server {
         *self.problems.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = problems;
         let changes = self.catalogue.observe(&self.config, &versions).await?;
         if changes.any {
+            tracing::info!(server = %self.config.name, tools = versions.len(), "MCP tools changed");
             self.offer_changed.send_modify(|times| *times += 1);
         }
         Ok(changes)
@@ -249,7 +260,10 @@ impl Server {
                     return;
                 }
                 // The next call encounters the same error and reports it.
-                let _ = server.follow_list(&mut state, &link).await;
+                if let Err(error) = server.follow_list(&mut state, &link).await {
+                    tracing::warn!(server = %server.config.name, "an MCP tool list was not read");
+                    tracing::debug!(%error, "reason of the failure");
+                }
                 drop(state);
                 drop((server, link));
                 tokio::time::sleep(LIST_INTERVAL).await;
@@ -325,10 +339,8 @@ impl Server {
                 state.unanswered += 1;
                 if state.unanswered >= MAX_UNANSWERED_COUNT {
                     link.close().await;
-                    state.fail(
-                        &format!("{MAX_UNANSWERED_COUNT} calls in a row got no answer"),
-                        false,
-                    );
+                    let reason = format!("{MAX_UNANSWERED_COUNT} calls in a row got no answer");
+                    state.fail(&self.config.name, &reason, false);
                 }
                 Err(error)
             }

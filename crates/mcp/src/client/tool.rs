@@ -64,11 +64,17 @@ pub(crate) fn description(server: &Server, version: &ToolVersion) -> String {
 
 /// Returns the schema in the form that every provider accepts: an object schema without `$schema`.
 pub(crate) fn parameters(schema: &str) -> Arc<RawValue> {
-    let mut schema: Map<String, Value> = serde_json::from_str(schema).unwrap_or_default();
+    // A call is refused with the same error, so that nothing is sent that was not checked.
+    let schema: serde_json::Result<Map<String, Value>> = serde_json::from_str(schema);
+    let mut schema = schema.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the stored schema of an MCP tool is damaged");
+        Map::new()
+    });
     schema.remove("$schema");
     schema.insert("type".to_owned(), "object".into());
     schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     let text = Value::Object(schema).to_string();
+    // The text of a JSON value is JSON.
     RawValue::from_string(text).map_or_else(|_| Arc::from(RawValue::NULL.to_owned()), Arc::from)
 }
 

@@ -202,6 +202,7 @@ impl FinishedTurn {
         };
         let mut result =
             if done { CallToolResult::success(content) } else { CallToolResult::error(content) };
+        // Texts always have a form in JSON.
         result.structured_content = serde_json::to_value(reply).ok();
         result
     }

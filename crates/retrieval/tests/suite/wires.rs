@@ -171,14 +171,18 @@ async fn a_refusal_and_nonsense_are_named_and_not_repeated() {
     fn nonsense(_: &ReceivedRequest, _: usize) -> (u16, Option<&'static str>, String) {
         (200, None, "<html>".into())
     }
+    // The key would go along.
+    fn redirect(_: &ReceivedRequest, _: usize) -> (u16, Option<&'static str>, String) {
+        (307, Some("location: /v2"), String::new())
+    }
     fn too_few(_: &ReceivedRequest, _: usize) -> (u16, Option<&'static str>, String) {
         (200, None, json!({ "embeddings": [[1.0]] }).to_string())
     }
     fn ragged(_: &ReceivedRequest, _: usize) -> (u16, Option<&'static str>, String) {
         (200, None, json!({ "embeddings": [[1.0], [1.0, 2.0]] }).to_string())
     }
-    let cases: [(Answer, bool); 4] =
-        [(refuse, true), (nonsense, false), (too_few, false), (ragged, false)];
+    let cases: [(Answer, bool); 5] =
+        [(refuse, true), (redirect, true), (nonsense, false), (too_few, false), (ragged, false)];
     for (answer, refused) in cases {
         let (address, received) = server(answer).await;
         let embedder = embedder(RemoteWire::Ollama, &address);
