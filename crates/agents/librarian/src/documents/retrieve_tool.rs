@@ -77,10 +77,7 @@ impl Tool for RetrievePassages {
     }
 
     fn render(&self, output: &PassageHits) -> String {
-        let mut text = match output.passages.len() {
-            1 => "1 passage".to_owned(),
-            count => format!("{count} passages"),
-        };
+        let mut text = plural(output.passages.len(), "passage", "passages");
         if let Some(note) = &output.note {
             let _ = write!(text, " ({note})");
         }
