@@ -10,6 +10,7 @@ use lango_mcp::client::{
 };
 
 use crate::config::McpServerConfig;
+use crate::environment::set_variable;
 use crate::home;
 
 /// Limits the timeouts that a user may set.
@@ -129,7 +130,7 @@ fn workspace_path(text: &str) -> Result<PathBuf, String> {
 }
 
 fn expand_variables(text: &str) -> Result<String, String> {
-    expand(text, &|name| std::env::var(name).ok())
+    expand(text, &set_variable)
 }
 
 fn expand_all(texts: &[String]) -> Result<Vec<String>, String> {
@@ -144,6 +145,6 @@ fn values(
 
 fn variable(name: Option<&str>) -> Result<Option<String>, String> {
     let Some(name) = name else { return Ok(None) };
-    let value = std::env::var(name).ok().filter(|value| !value.is_empty());
+    let value = set_variable(name).filter(|value| !value.is_empty());
     value.map(Some).ok_or_else(|| format!("the variable {name} is not set"))
 }

@@ -44,6 +44,7 @@ pub(crate) async fn demo(
             "\nSee everything that happened:  lango sessions show {session}\n\
              Use a real model:              export ANTHROPIC_API_KEY=…; lango run \"…\"\n"
         );
+        // With standard error closed, there is no reader for the hint.
         let _ = std::io::stderr().write_all(next.as_bytes());
     }
     Ok(followed.status)

@@ -124,7 +124,7 @@ async fn check_source(
     )))
 }
 
-/// Returns the path that names a document.
+/// Returns the path that names a document; none if it is no text, as every name in the index is.
 pub(super) fn absolute(path: &Path) -> Option<String> {
     let absolute = path.canonicalize().or_else(|_| std::path::absolute(path)).ok()?;
     absolute.to_str().map(str::to_owned)

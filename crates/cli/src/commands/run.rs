@@ -142,12 +142,14 @@ fn read_input() -> Result<Option<String>, Failure> {
             == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
         {
             let notice = "lango: reading standard input; end it with Ctrl-D, or use </dev/null\n";
+            // With standard error closed, there is no reader for the notice.
             let _ = io::Write::write_all(&mut io::stderr(), notice.as_bytes());
         }
     });
     let mut bytes = Vec::new();
     let read = io::stdin().lock().take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes);
     drop(done);
+    // The thread only writes a notice.
     let _ = notice.join();
     read.map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))?;
     if bytes.len() as u64 > MAX_INPUT_BYTES {
