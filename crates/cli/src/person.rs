@@ -7,6 +7,7 @@ use lango_mcp::client::{AnswerFuture, Form, FormAnswers, NoPerson, Person};
 use lango_text::{visible, visible_lines, visible_short};
 
 use crate::arguments::Approve;
+use crate::printer::write_stderr;
 use crate::terminal::Terminal;
 
 /// Returns what answers servers' questions with this `--approve`.
@@ -91,7 +92,6 @@ async fn fill(terminal: Terminal, form: Form) -> Option<FormAnswers> {
 }
 
 fn show(text: &str) {
-    // With standard error closed nothing can be asked, and the input will have ended too.
-    let _ = io::stderr().write_all(text.as_bytes());
+    write_stderr(&text);
     let _ = io::stderr().flush();
 }

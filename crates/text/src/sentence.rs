@@ -1,6 +1,6 @@
 //! Builds parts of sentences.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 
 use crate::truncate_characters;
 
@@ -26,13 +26,8 @@ pub fn code_span(text: &str) -> String {
 
 /// Returns bytes in lower-case hexadecimal, such as a digest.
 pub fn hex(bytes: impl AsRef<[u8]>) -> String {
-    let bytes = bytes.as_ref();
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
+    bytes.as_ref().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Shows the progress of a long command: a bar on a terminal, else a line now and then.
 
+use crate::printer::write_stderr;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
@@ -68,7 +69,7 @@ impl Meter {
     /// Removes the bar.
     pub(super) fn clear(&mut self) {
         if self.drawn {
-            let _ = write!(io::stderr(), "\r\x1b[2K");
+            write_stderr("\r\x1b[2K");
             self.drawn = false;
         }
     }

@@ -17,6 +17,7 @@ use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArgume
 use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
 use crate::person::person;
+use crate::printer::write_stderr;
 use crate::terminal::{AnswerSource, Terminal, TerminalApprover};
 
 /// Limits the characters of a line about a remote agent.
@@ -142,8 +143,7 @@ fn read_input() -> Result<Option<String>, Failure> {
             == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
         {
             let notice = "lango: reading standard input; end it with Ctrl-D, or use </dev/null\n";
-            // With standard error closed, there is no reader for the notice.
-            let _ = io::Write::write_all(&mut io::stderr(), notice.as_bytes());
+            write_stderr(&notice);
         }
     });
     let mut bytes = Vec::new();
