@@ -1,6 +1,5 @@
 //! Answers the questions of MCP servers with the user at the terminal.
 
-use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use lango_mcp::client::{AnswerFuture, Form, FormAnswers, NoPerson, Person};
@@ -56,7 +55,7 @@ impl Person for ConsentingPerson {
 }
 
 async fn asked(terminal: &Terminal, question: &str) -> bool {
-    show(question);
+    write_stderr(question);
     let answer = terminal.answer().await;
     matches!(answer.as_deref().map(str::trim), Some("y" | "Y" | "yes"))
 }
@@ -84,14 +83,9 @@ async fn fill(terminal: Terminal, form: Form) -> Option<FormAnswers> {
         if let Some(default) = &field.default {
             line += &format!(", empty for {}", visible_short(default));
         }
-        show(&format!("{line}: "));
+        write_stderr(&format!("{line}: "));
         let typed = terminal.answer().await?;
         filled.insert(field.name.clone(), typed.trim_end_matches(['\n', '\r']).to_owned());
     }
     Some(filled)
-}
-
-fn show(text: &str) {
-    write_stderr(&text);
-    let _ = io::stderr().flush();
 }

@@ -13,7 +13,6 @@ pub(crate) struct Printer {
     introduces: bool,
 }
 
-#[expect(clippy::unused_self, reason = "a command prints with the printer that it is given")]
 /// Writes a text to standard error. With standard error closed there is no reader left, which is no
 /// failure of the command.
 pub(crate) fn write_stderr(text: &str) {
@@ -21,6 +20,7 @@ pub(crate) fn write_stderr(text: &str) {
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
 }
 
+#[expect(clippy::unused_self, reason = "a command prints with the printer that it is given")]
 impl Printer {
     /// Returns a printer that prints everything.
     pub(crate) fn new() -> Self {

@@ -5,7 +5,6 @@
 //! themselves.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use lango_model::Colleague;
 use lango_tool::{SafetyLevel, ToolDeclaration, write_schema};
@@ -153,11 +152,10 @@ impl KnownTool {
             properties: self.parameters.iter().map(named).collect(),
             required: required.collect(),
         };
-        let parameters = write_schema(&schema);
         ToolDeclaration {
             name: self.name.as_str().into(),
             description: self.description.as_str().into(),
-            parameters: Arc::from(parameters),
+            parameters: write_schema(&schema),
             level: self.level,
         }
     }

@@ -8,7 +8,11 @@ use crate::truncate_characters;
 const MAX_CODE_CHARACTERS: usize = 160;
 
 /// Returns a number with its noun: "1 file", "3 files".
-pub fn plural<N: Display + PartialEq + From<u8>>(number: N, one: &str, several: &str) -> String {
+pub fn plural<N: Copy + Display + PartialEq + From<u8>>(
+    number: N,
+    one: &str,
+    several: &str,
+) -> String {
     if number == N::from(1) { format!("1 {one}") } else { format!("{number} {several}") }
 }
 

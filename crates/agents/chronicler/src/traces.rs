@@ -136,15 +136,13 @@ fn matches(phrase: &str, text: &str) -> Vec<Span> {
     if pattern.is_empty() {
         return Vec::new();
     }
-    match RegexBuilder::new(&pattern).case_insensitive(true).build() {
-        Ok(pattern) => pattern.find_iter(text).map(|found| (found.start(), found.end())).collect(),
-        // The phrase is too long for a pattern. A text that has it goes as a whole.
-        Err(_) => {
-            let plain = |text: &str| single_spaced(text).to_lowercase();
-            let is_there = plain(text).contains(&plain(phrase));
-            is_there.then_some((0, text.len())).into_iter().collect()
-        }
+    if let Ok(pattern) = RegexBuilder::new(&pattern).case_insensitive(true).build() {
+        return pattern.find_iter(text).map(|found| (found.start(), found.end())).collect();
     }
+    // The phrase is too long for a pattern. A text that has it goes as a whole.
+    let plain = |text: &str| single_spaced(text).to_lowercase();
+    let is_there = plain(text).contains(&plain(phrase));
+    is_there.then_some((0, text.len())).into_iter().collect()
 }
 
 /// Tells whether a span is a whole word. An underscore separates words, as in file names.

@@ -143,7 +143,7 @@ fn read_input() -> Result<Option<String>, Failure> {
             == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
         {
             let notice = "lango: reading standard input; end it with Ctrl-D, or use </dev/null\n";
-            write_stderr(&notice);
+            write_stderr(notice);
         }
     });
     let mut bytes = Vec::new();

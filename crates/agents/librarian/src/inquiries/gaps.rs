@@ -75,7 +75,7 @@ pub fn gaps(events: &[Event]) -> Vec<Gap> {
 }
 
 fn gap(topic: &str, why: String) -> Gap {
-    let topic = one_line(&topic, MAX_TOPIC_CHARACTERS);
+    let topic = one_line(topic, MAX_TOPIC_CHARACTERS);
     let question = if topic.ends_with('?') {
         topic.clone()
     } else {
