@@ -1,8 +1,8 @@
 //! Pauses requests to an agent that keeps failing.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// The number of consecutive failures after which requests are paused.
@@ -26,16 +26,16 @@ struct State {
 impl Circuit {
     /// Returns the remaining pause, if there is one.
     pub(crate) fn pause(&self) -> Option<Duration> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock();
         state.until?.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
     }
 
     pub(crate) fn record_success(&self) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::default();
+        *self.state.lock() = State::default();
     }
 
     pub(crate) fn record_failure(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.failures = state.failures.saturating_add(1);
         if let Some(more) = state.failures.checked_sub(FAILURE_THRESHOLD) {
             let pause = MIN_PAUSE.saturating_mul(1 << more.min(10)).min(MAX_PAUSE);

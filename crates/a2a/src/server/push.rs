@@ -3,7 +3,7 @@
 //! its updates in order.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
+use std::sync::Arc;
 
 use a2a::{StreamResponse, Task, TaskPushNotificationConfig};
 use futures_util::future::join_all;
@@ -12,6 +12,7 @@ use lango_egress::{
 };
 use lango_protocol::Caller;
 use lango_store::StoreError;
+use parking_lot::Mutex as SyncMutex;
 use tokio::sync::Notify;
 
 use super::incoming::check_id;
@@ -45,7 +46,7 @@ impl Notifier {
 
     /// Signals that a task changed.
     pub(super) fn wake(&self, task: &str) {
-        let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let tasks = self.tasks.lock();
         if let Some(wake) = tasks.get(task) {
             wake.notify_one();
         }
@@ -53,7 +54,7 @@ impl Notifier {
 
     /// Returns the signal of a task if it is not watched yet.
     fn watch(&self, task: &str) -> Option<Arc<Notify>> {
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = self.tasks.lock();
         if let Some(wake) = tasks.get(task) {
             wake.notify_one();
             return None;
@@ -64,7 +65,7 @@ impl Notifier {
     }
 
     fn forget(&self, task: &str) {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).remove(task);
+        self.tasks.lock().remove(task);
     }
 
     async fn post(&self, notification: &Notification, body: Vec<u8>) -> bool {
