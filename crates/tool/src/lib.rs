@@ -18,6 +18,5 @@ pub use erased::{
     AnyTool, ErasedCall, PreparedCall, RegisteredTool, Tool, ToolFuture, ToolOutput, write_schema,
 };
 pub use error::ToolError;
-pub use lango_text::{visible, visible_lines, visible_short};
 pub use proposal::{BoundResource, Proposal, Step};
 pub use registry::{DuplicateTool, ToolRegistry};

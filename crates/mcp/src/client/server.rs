@@ -45,7 +45,7 @@ pub struct Server {
     /// Counts the changes of the offered tools; shared by all servers.
     offer_changed: watch::Sender<u64>,
     /// The problems in its tool list, set with the first list.
-    problems: std::sync::Mutex<Vec<String>>,
+    problems: parking_lot::Mutex<Vec<String>>,
     own: OnceLock<Weak<Self>>,
 }
 
@@ -86,7 +86,7 @@ impl Server {
             state: Mutex::default(),
             slots: Semaphore::new(MAX_PARALLEL_CALLS),
             offer_changed,
-            problems: std::sync::Mutex::default(),
+            problems: parking_lot::Mutex::default(),
             own: OnceLock::new(),
         });
         // It is set only here.
@@ -114,7 +114,7 @@ impl Server {
 
     /// Returns the problems in its tool list.
     pub fn problems(&self) -> Vec<String> {
-        self.problems.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        self.problems.lock().clone()
     }
 
     /// Returns the current connection or opens a new one, and compares the tool list.
@@ -213,7 +213,7 @@ impl Server {
     async fn compare(&self, link: &Link) -> Result<Changes, ClientError> {
         let tools = link.tools(self.config.startup_timeout).await?;
         let (versions, problems) = pin::read_all(&tools);
-        *self.problems.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = problems;
+        *self.problems.lock() = problems;
         let changes = self.catalogue.observe(&self.config, &versions).await?;
         if changes.any {
             self.offer_changed.send_modify(|times| *times += 1);
@@ -339,7 +339,7 @@ impl Server {
         if known.state() == ToolState::Approved && is_same {
             return Ok(());
         }
-        let what = format!("the tool {}", lango_tool::visible(tool));
+        let what = format!("the tool {}", lango_text::visible(tool));
         Err(ClientError::Frozen { server, tool: tool.to_owned(), what })
     }
 
