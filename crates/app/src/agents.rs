@@ -137,7 +137,12 @@ fn skill_sources(
     operator: &OperatorAgent,
     skills: Skills,
 ) -> Option<SkillSources> {
-    let drafts = knowledge::drafts(home).ok().filter(|_| config.librarian.enabled)?;
+    if !config.librarian.enabled {
+        return None;
+    }
+    let drafts = knowledge::drafts(home)
+        .inspect_err(|error| tracing::warn!(%error, "the librarian cannot write skills"))
+        .ok()?;
     let records = operator.records().clone();
     let usable = move || {
         let listed = |skill: &Arc<lango_operator::Skill>| ListedSkill {

@@ -61,8 +61,7 @@ fn instruction_directories(config: &Config) -> Vec<PathBuf> {
     let agent = &config.agent;
     let topology = Some(PathBuf::from(&agent.topology)).filter(|path| path.is_dir());
     let places = [topology, agent.agents_dir.clone(), agent.prompts_dir.clone()];
-    // A path cannot be made absolute only if the current directory is gone.
-    places.into_iter().flatten().filter_map(|path| std::path::absolute(path).ok()).collect()
+    absolute_paths(places.into_iter().flatten())
 }
 
 /// Returns the paths of Lango's own files: configuration, journal, keys.
@@ -83,5 +82,11 @@ fn own_files(config: &Config, home: &Home, user: Option<&Path>) -> Vec<PathBuf> 
             places.push(name.into());
         }
     }
-    places.into_iter().filter_map(|path| std::path::absolute(path).ok()).collect()
+    absolute_paths(places)
+}
+
+/// Returns paths as absolute ones. That fails only if the current directory is gone, and then a
+/// relative path leads nowhere.
+fn absolute_paths(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    paths.into_iter().filter_map(|path| std::path::absolute(path).ok()).collect()
 }

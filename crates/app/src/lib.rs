@@ -13,6 +13,7 @@ mod assembly;
 pub mod config;
 pub mod confinement;
 mod definition;
+mod environment;
 mod error;
 mod home;
 mod http_server;

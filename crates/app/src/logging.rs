@@ -4,7 +4,6 @@
 //! times. The words of a user, a model or a tool are logged at `debug` or below, and secrets never.
 //! Exporters for metrics and traces are further layers of the same registry.
 
-use std::env;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal as _, Write};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -15,6 +14,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, fmt};
 
+use crate::environment::variable;
 use crate::{AppError, Home};
 
 /// Names the variable with the filter, in the syntax of `tracing_subscriber::EnvFilter`.
@@ -37,7 +37,7 @@ pub struct LogOptions {
 /// Starts logging. Without `-v`, a filter in the environment or a file nothing is set up, so that
 /// spans and events cost next to nothing.
 pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
-    let from_environment = env::var(LOG_VARIABLE).ok().filter(|filter| !filter.trim().is_empty());
+    let from_environment = variable(LOG_VARIABLE);
     let to_stderr = options.verbosity > 0 || from_environment.is_some();
     if !to_stderr && !options.to_file {
         return Ok(());

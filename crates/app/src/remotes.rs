@@ -161,7 +161,7 @@ fn card_keys(agent: &RemoteAgentConfig) -> Result<Vec<TrustedKey>, String> {
 
 fn token(agent: &RemoteAgentConfig) -> Option<String> {
     let variable = agent.token_env.as_deref()?;
-    std::env::var(variable).ok().map(|token| token.trim().to_owned()).filter(|t| !t.is_empty())
+    crate::environment::variable(variable).map(|token| token.trim().to_owned())
 }
 
 /// Returns the tokens, which must not be shown or recorded.

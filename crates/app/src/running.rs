@@ -89,7 +89,10 @@ impl RunningTeam {
     /// that takes too long is not waited for.
     pub async fn settle(&self) -> Vec<String> {
         let settled = tokio::time::timeout(SETTLE_TIMEOUT, self.runtime.settled()).await;
-        settled.unwrap_or_default()
+        settled.unwrap_or_else(|_| {
+            tracing::warn!("the work that follows answered turns was not waited for any longer");
+            Vec::new()
+        })
     }
 
     /// Ends the programs of the MCP servers.

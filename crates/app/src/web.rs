@@ -35,6 +35,7 @@ pub fn rules(config: &Config) -> Result<Rules, AppError> {
 /// Returns the same guard, plus a server that the user named, which may be reached at any address.
 pub fn guard_with(config: &Config, agent: &str, server: &str) -> Result<Guard, AppError> {
     let hosts = config.agents.get(agent).map(|agent| agent.hosts.as_slice()).unwrap_or_default();
+    // What is no address is refused where it is fetched.
     let place = Url::parse(server).ok().and_then(|url| {
         let port = url.port_or_known_default()?;
         Some(format!("{}:{port}", url.host_str()?))

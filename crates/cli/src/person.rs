@@ -1,12 +1,12 @@
 //! Answers the questions of MCP servers with the user at the terminal.
 
-use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use lango_mcp::client::{AnswerFuture, Form, FormAnswers, NoPerson, Person};
 use lango_text::{visible, visible_lines, visible_short};
 
 use crate::arguments::Approve;
+use crate::printer::write_stderr;
 use crate::terminal::Terminal;
 
 /// Returns what answers servers' questions with this `--approve`.
@@ -55,7 +55,7 @@ impl Person for ConsentingPerson {
 }
 
 async fn asked(terminal: &Terminal, question: &str) -> bool {
-    show(question);
+    write_stderr(question);
     let answer = terminal.answer().await;
     matches!(answer.as_deref().map(str::trim), Some("y" | "Y" | "yes"))
 }
@@ -83,15 +83,9 @@ async fn fill(terminal: Terminal, form: Form) -> Option<FormAnswers> {
         if let Some(default) = &field.default {
             line += &format!(", empty for {}", visible_short(default));
         }
-        show(&format!("{line}: "));
+        write_stderr(&format!("{line}: "));
         let typed = terminal.answer().await?;
         filled.insert(field.name.clone(), typed.trim_end_matches(['\n', '\r']).to_owned());
     }
     Some(filled)
-}
-
-fn show(text: &str) {
-    // With standard error closed nothing can be asked, and the input will have ended too.
-    let _ = io::stderr().write_all(text.as_bytes());
-    let _ = io::stderr().flush();
 }

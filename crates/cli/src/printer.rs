@@ -13,6 +13,13 @@ pub(crate) struct Printer {
     introduces: bool,
 }
 
+/// Writes a text to standard error. With standard error closed there is no reader left, which is no
+/// failure of the command.
+pub(crate) fn write_stderr(text: &str) {
+    let mut stream = io::stderr();
+    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+}
+
 #[expect(clippy::unused_self, reason = "a command prints with the printer that it is given")]
 impl Printer {
     /// Returns a printer that prints everything.
@@ -43,15 +50,14 @@ impl Printer {
 
     /// Prints a note to standard error.
     pub(crate) fn note(self, text: &str) {
-        // With standard error gone there is no reader left.
-        let _ = writeln!(io::stderr(), "lango: {text}");
+        write_stderr(&format!("lango: {text}\n"));
     }
 
     /// Prints a line around the answer of a turn, unless only the answer is wanted.
     pub(crate) fn introduce(self, line: &str) {
         if self.introduces {
             let style = Style::of(&io::stderr());
-            let _ = writeln!(io::stderr(), "{}", style.faint(line));
+            write_stderr(&format!("{}\n", style.faint(line)));
         }
     }
 

@@ -89,6 +89,7 @@ impl Terminal {
 
     async fn next(&self, is_answer: bool) -> Option<String> {
         let (reply, line) = oneshot::channel();
+        // A thread that is gone has reached the end of the input.
         self.requests.send(Request { is_answer, reply }).ok()?;
         line.await.ok().flatten()
     }

@@ -1,8 +1,9 @@
 //! Stops asking what keeps failing: a circuit breaker.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use crate::backoff::{Backoff, BackoffPolicy};
@@ -130,7 +131,7 @@ impl CircuitBreaker {
     }
 
     fn record(&self) -> MutexGuard<'_, Record> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+        self.record.lock()
     }
 }
 

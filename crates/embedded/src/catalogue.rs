@@ -5,12 +5,10 @@
 //! themselves.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use lango_model::Colleague;
-use lango_tool::{SafetyLevel, ToolDeclaration};
+use lango_tool::{SafetyLevel, ToolDeclaration, write_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use super::schema::{Kind, Parameter};
 use super::weights::AGENTS;
@@ -154,12 +152,10 @@ impl KnownTool {
             properties: self.parameters.iter().map(named).collect(),
             required: required.collect(),
         };
-        let text = serde_json::to_string(&schema).unwrap_or_default();
-        let parameters = RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned());
         ToolDeclaration {
             name: self.name.as_str().into(),
             description: self.description.as_str().into(),
-            parameters: Arc::from(parameters),
+            parameters: write_schema(&schema),
             level: self.level,
         }
     }

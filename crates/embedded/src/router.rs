@@ -31,8 +31,11 @@ impl Model for RoutedModel {
             let asked = Arc::clone(&request);
             // Some milliseconds of computation must not block an async thread. If it fails,
             // the model is asked.
-            let transfer =
-                tokio::task::spawn_blocking(move || clear_transfer(&asked)).await.ok().flatten();
+            let chosen = tokio::task::spawn_blocking(move || clear_transfer(&asked)).await;
+            let transfer = chosen.unwrap_or_else(|error| {
+                tracing::warn!(%error, "the embedded model could not choose an agent");
+                None
+            });
             match transfer {
                 Some(reply) => events(embedded_id(), reply),
                 None => model.stream(request),

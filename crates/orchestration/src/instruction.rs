@@ -3,7 +3,6 @@
 //! It is generated from the agents that were created, so that it names no other. The runtime
 //! enforces every rule in it (names, rounds, rejections), whatever a model does.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use lango_protocol::AgentName;
@@ -58,14 +57,12 @@ impl Team<'_> {
             let capabilities = capability_description(self.unmatched);
             let (tools, belong, them) =
                 if count == 1 { ("tool", "belongs", "it") } else { ("tools", "belong", "them") };
-            let _ = writeln!(
-                text,
+            text.push_str(&format!(
                 "\nNot available: {count} {tools} ({capabilities}) {belong} to no agent. Say so \
-                 when a request needs {them}."
-            );
+                 when a request needs {them}.\n"
+            ));
         }
-        let _ = write!(
-            text,
+        text.push_str(&format!(
             "\n## Decision protocol\n\
              1. Greetings, small talk, opinions, clarifying questions, general knowledge: answer \
              directly, without transfer.\n\
@@ -82,7 +79,7 @@ impl Team<'_> {
              When no agent is left, tell the user.\n\n\
              ## Limit\n\
              At most {rounds} delegation rounds per request. Then answer with what you have."
-        );
+        ));
         text
     }
 
@@ -96,10 +93,10 @@ impl Team<'_> {
                 RoutingEntry::Local { spec, capabilities } => local_line(spec, capabilities),
                 RoutingEntry::Remote(remote) => remote_line(remote),
             };
-            let _ = writeln!(table, "{line}");
+            table.push_str(&format!("{line}\n"));
         }
         let names: Vec<&str> = self.entries.iter().map(|entry| entry.name().as_str()).collect();
-        let _ = write!(table, "\nValid names: {}. {}.", names.join(", "), self.name_rule);
+        table.push_str(&format!("\nValid names: {}. {}.", names.join(", "), self.name_rule));
         table
     }
 }
@@ -108,7 +105,7 @@ fn local_line(spec: &AgentSpec, capabilities: &str) -> String {
     let mut line = format!("- {} for {}.", spec.name, spec.description);
     let mut add = |label: &str, value: &str| {
         if !value.is_empty() {
-            let _ = write!(line, " {label}: {value}.");
+            line.push_str(&format!(" {label}: {value}."));
         }
     };
     add("Can", capabilities);
@@ -135,7 +132,7 @@ pub(crate) fn remote_description(remote: &RemoteAgentSpec) -> String {
         .collect();
     if !skills.is_empty() {
         let separator = if text.is_empty() { "" } else { "; " };
-        let _ = write!(text, "{separator}can: {}", skills.join("; "));
+        text.push_str(&format!("{separator}can: {}", skills.join("; ")));
     }
     text
 }

@@ -24,6 +24,9 @@ pub struct CallReport {
     /// ended with an error code.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsuccessful: bool,
+    /// Whether the call was not run because its arguments do not fit the tool.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub invalid_arguments: bool,
     /// The details below the sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
@@ -83,6 +86,13 @@ impl CallReport {
     pub fn unsuccessful(mut self) -> Self {
         self.unsuccessful = true;
         self
+    }
+
+    /// Marks that the call was not run because its arguments do not fit the tool.
+    #[must_use]
+    pub fn invalid_arguments(mut self) -> Self {
+        self.invalid_arguments = true;
+        self.unsuccessful()
     }
 
     /// Adds Markdown of ours below the sentence.

@@ -88,7 +88,7 @@ impl Subject {
     pub(crate) fn failed(&self, error: &ToolError) -> CallReport {
         let text = self.text();
         match error {
-            ToolError::Arguments(_) => self.not_run(&error.to_string()),
+            ToolError::Arguments(_) => self.not_run(&error.to_string()).invalid_arguments(),
             ToolError::Cancelled => self.stopped(),
             ToolError::Forbidden(reason) => because(&format!("{text} is not permitted"), reason),
             ToolError::Failed(reason) => because(&format!("{text} failed"), reason),
@@ -175,10 +175,13 @@ mod tests {
             "Reading `a` was not done: not approved (--approve none)."
         );
         let arguments = ToolError::Arguments("unknown field `id`".into());
+        let report = Subject::tool("fs_read").failed(&arguments);
         assert_eq!(
-            summary(&Subject::tool("fs_read").failed(&arguments)),
+            summary(&report),
             "`fs_read` was not run: the arguments do not fit: unknown field `id`."
         );
+        assert!(report.invalid_arguments);
+        assert!(!reading().not_run(&refusal.reason).invalid_arguments);
     }
 
     #[test]

@@ -78,11 +78,23 @@ pub(crate) fn decide(reply: Reply, rules: &Rules<'_>) -> Decision {
     if !text.trim().is_empty() {
         events.push(EventBody::Message { text: text.trim().to_owned(), answer: false });
     }
+    events.extend(decide_calls(reply.calls, &reply.by, rules));
+    Decision::Act(events)
+}
+
+/// Returns the events that record the calls of a reply, each as accepted or refused. `by` names the
+/// model that made them.
+pub(crate) fn decide_calls(
+    calls: Vec<RequestedCall>,
+    by: &str,
+    rules: &Rules<'_>,
+) -> Vec<EventBody> {
+    let mut events = Vec::with_capacity(calls.len());
     let mut rounds = rules.rounds;
     let mut calls_left = rules.calls_left;
-    for (index, requested) in reply.calls.into_iter().enumerate() {
+    for (index, requested) in calls.into_iter().enumerate() {
         if requested.name == TRANSFER_TOOL {
-            events.push(transfer(&requested, &reply.by, rules, &mut rounds));
+            events.push(transfer(&requested, by, rules, &mut rounds));
             continue;
         }
         let mut repeats = false;
@@ -106,7 +118,7 @@ pub(crate) fn decide(reply: Reply, rules: &Rules<'_>) -> Decision {
         calls_left = calls_left.saturating_sub(1);
         push_call(&mut events, &requested, refusal, rules);
     }
-    Decision::Act(events)
+    events
 }
 
 /// Says why a call is refused before its arguments are even read.

@@ -188,6 +188,7 @@ impl Turn {
         let span = tracing::info_span!("tool_call", agent = %speaker.agent, tool = %call.tool, call = %call.call);
         let running = prepared.run(context).instrument(span.clone());
         let mut task = AbortOnDropHandle::new(tokio::spawn(running));
+        // None: the turn was stopped, and the tool did not stop by itself in time.
         let result = tokio::select! {
             result = &mut task => Some(result),
             () = self.cancel.cancelled() => tokio::time::timeout(STOP_TIMEOUT, &mut task).await.ok(),

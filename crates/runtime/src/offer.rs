@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use lango_orchestration::{AgentTree, Root};
 use lango_protocol::{AgentName, TRANSFER_TOOL};
-use lango_tool::{RegisteredTool, SafetyLevel, ToolDeclaration};
+use lango_tool::{RegisteredTool, SafetyLevel, ToolDeclaration, write_schema};
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use crate::output::OutputRead;
 
@@ -64,13 +63,12 @@ impl Offer {
             required: ["agent_name", "task"],
             additional_properties: false,
         };
-        let text = serde_json::to_string(&schema).ok()?;
         Some(ToolDeclaration {
             name: TRANSFER_TOOL.into(),
             description: "Hands a task to an agent. Call it several times in one reply for \
                           independent tasks."
                 .into(),
-            parameters: RawValue::from_string(text).ok()?.into(),
+            parameters: write_schema(&schema),
             level: SafetyLevel::Safe,
         })
     }

@@ -363,7 +363,7 @@ impl Shared {
         Ok(ended.outcome)
     }
 
-    /// Loads the images of a resumed turn.
+    /// Loads the images of a resumed turn. The turn goes on without an image that is gone.
     async fn load_images(
         &self,
         session: &SessionId,
@@ -372,11 +372,18 @@ impl Shared {
         let mut images = Vec::with_capacity(references.len());
         for image in references {
             let stored = self.journal.output(session, &image.reference).await?;
-            let data = stored.and_then(|text| BASE64.decode(text).ok());
-            images.extend(data.map(|data| Image {
-                media_type: image.media_type.clone(),
-                data: Bytes::from(data),
-            }));
+            let reference = &image.reference;
+            let Some(text) = stored else {
+                tracing::warn!(%session, reference, "an image of the turn is not in the journal");
+                continue;
+            };
+            match BASE64.decode(text) {
+                Ok(data) => images
+                    .push(Image { media_type: image.media_type.clone(), data: Bytes::from(data) }),
+                Err(error) => {
+                    tracing::warn!(%session, reference, %error, "an image of the turn is damaged");
+                }
+            }
         }
         Ok(images)
     }

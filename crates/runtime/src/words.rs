@@ -1,7 +1,5 @@
 //! Defines the texts of the runtime itself, for turns in which no agent answers.
 
-use std::fmt::Write as _;
-
 use lango_model::Shortening;
 use lango_protocol::{FailureClass, Outcome, OutcomeStatus, Sender, WorkDone};
 
@@ -56,7 +54,7 @@ fn work(work: &WorkDone) -> String {
     let mut text = format!("Tool calls so far: {}", done.join(", "));
     if !work.agents.is_empty() {
         let names: Vec<&str> = work.agents.iter().map(lango_protocol::AgentName::as_str).collect();
-        let _ = write!(text, ". Agents involved: {}", names.join(", "));
+        text.push_str(&format!(". Agents involved: {}", names.join(", ")));
     }
     text.push('.');
     text

@@ -99,6 +99,7 @@ fn unified(own: &str, mounts: &str) -> Option<(PathBuf, Controller)> {
     let directory = mount.directory(path)?;
     directory.ancestors().take_while(|directory| directory.starts_with(mount.point)).find_map(
         |directory| {
+            // A group that cannot be read is not ours to use.
             let given = fs::read_to_string(directory.join("cgroup.subtree_control")).ok()?;
             let has = |controller: &str| given.split_whitespace().any(|given| given == controller);
             (has("pids") && accepts_groups(directory))
@@ -198,6 +199,7 @@ fn kill_all(directory: &Path) {
     if fs::write(directory.join("cgroup.kill"), "1").is_ok() {
         return;
     }
+    // A group that is gone has no members.
     let members = fs::read_to_string(directory.join("cgroup.procs")).unwrap_or_default();
     for member in members.lines().filter_map(|id| id.parse().ok()).filter_map(Pid::from_raw) {
         // A process that is already gone need not be killed.

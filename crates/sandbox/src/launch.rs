@@ -40,13 +40,17 @@ pub(crate) fn run_in_background(
 }
 
 fn send(work: Work) -> Result<(), SandboxError> {
-    static THREAD: OnceLock<Option<Sender<Work>>> = OnceLock::new();
+    static THREAD: OnceLock<Result<Sender<Work>, String>> = OnceLock::new();
     let sender = THREAD.get_or_init(|| {
         let (sender, receiver) = channel::<Work>();
         let run = move || receiver.into_iter().for_each(|work| work());
-        std::thread::Builder::new().name("sandbox".to_owned()).spawn(run).ok().map(|_| sender)
+        let thread = std::thread::Builder::new().name("sandbox".to_owned()).spawn(run);
+        thread.map(|_| sender).map_err(|error| error.to_string())
     });
-    sender.as_ref().and_then(|sender| sender.send(work).ok()).ok_or_else(launcher_gone)
+    match sender {
+        Ok(sender) => sender.send(work).map_err(|_| launcher_gone()),
+        Err(reason) => Err(SandboxError::Setup { step: "thread", reason: reason.clone() }),
+    }
 }
 
 pub(crate) fn launcher_gone() -> SandboxError {

@@ -144,6 +144,7 @@ impl Plan {
         if let Some(real) = self.real.get(above) {
             return real.join(name);
         }
+        // What does not exist has no links, but its parents may.
         let real = above.canonicalize().unwrap_or_else(|_| self.resolve_parent(above));
         self.real.insert(above.to_owned(), real.clone());
         real.join(name)
@@ -173,6 +174,7 @@ impl Plan {
                     // A link itself cannot be mounted over, so its directory is kept from changing.
                     let strict = above != root;
                     self.add(above, if strict { Treatment::Protected } else { Treatment::Frozen });
+                    // A link that leads nowhere has no target to protect.
                     let target = place.canonicalize().unwrap_or_default();
                     if roots.iter().any(|root| target.starts_with(root)) {
                         self.add(target, Treatment::Protected);

@@ -47,6 +47,7 @@ impl Sandbox {
             Network::On => "that of the machine (sandbox.network)",
         };
         parts.push(format!("network: {network}"));
+        // The limits are described without control groups, where there are none.
         let group = capabilities.cgroup.as_ref().ok();
         parts.push(format!("limits: {}", limits(&policy.limits, group)));
         if matches!(level, Ok(Level::Landlock)) {
@@ -133,6 +134,7 @@ enum Cause {
 impl Sandbox {
     /// Returns a note for a command that failed with these errors, if the sandbox may be the cause.
     pub fn note(&self, policy: &Policy, errors: &str) -> Option<&'static str> {
+        // Without a level no command ran, so none failed because of it.
         let level = self.level().ok().filter(|level| *level != Level::None)?;
         let errors = errors.to_lowercase();
         let (_, cause) = REFUSAL_TEXTS.iter().find(|(words, cause)| {

@@ -100,6 +100,7 @@ impl Sandbox {
     ) -> Result<ConfinedProcess, SandboxError> {
         let helper = self.helper_path()?;
         let temporary = temporary(level, residue)?;
+        // Without control groups the limits hold for each process; the report says so.
         let hierarchies = capabilities.cgroup.as_ref().ok();
         let mut passed = PassedDescriptors::default();
         let mut groups = Vec::new();
@@ -182,6 +183,7 @@ impl Sandbox {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = passed.spawn(&mut command)?;
+        // A process that is gone already cannot be opened, and need not be ended.
         residue.first = child
             .id()
             .and_then(|id| Pid::from_raw(id.cast_signed()))

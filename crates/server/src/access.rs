@@ -222,6 +222,7 @@ impl Access {
             let words = format!("the body is larger than {limit} bytes, which is the most");
             Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", words)
         };
+        // A length that is no number is refused by the HTTP server; the body is counted anyway.
         let length = parts.headers.get(CONTENT_LENGTH).and_then(|text| text.to_str().ok());
         if length.and_then(|text| text.parse::<usize>().ok()).is_some_and(|length| length > limit) {
             return Err(too_large());

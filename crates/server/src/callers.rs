@@ -1,11 +1,12 @@
 //! Stores the callers: their names, the hashes of their tokens, and the agents that each may use.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use lango_protocol::{AgentName, Caller, InvalidName, Timestamp};
 use lango_runtime::OWNER;
 use lango_store::{Component, Database, Migration, Row, Statement, StoreError};
+use parking_lot::RwLock;
 
 use crate::EndpointKind;
 use crate::token::{Token, TokenDigest, TokenError};
@@ -151,7 +152,7 @@ impl Callers {
 
     /// Returns a caller as of the last read.
     pub fn cached(&self, name: &Caller) -> Option<CallerRecord> {
-        self.cached.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.cached.read().get(name).cloned()
     }
 
     /// Returns the caller that a token belongs to. All digests are compared in any case.
@@ -193,7 +194,7 @@ impl Callers {
         let rows = self.database.query(statement).await?;
         let read: Vec<_> = rows.iter().map(record).collect::<Result<_, _>>()?;
         let cached = read.iter().map(|(record, _)| (record.name.clone(), record.clone())).collect();
-        *self.cached.write().unwrap_or_else(PoisonError::into_inner) = cached;
+        *self.cached.write() = cached;
         Ok(read)
     }
 }

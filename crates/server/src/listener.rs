@@ -116,6 +116,7 @@ impl Listener {
         // Work that does not end in time is in the journal and can be resumed.
         let _ = tokio::time::timeout(drain_timeout, ending).await;
         closing.cancel();
+        // A connection that does not close in time is dropped with its task.
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, connections.wait()).await;
     }
 }
@@ -151,5 +152,6 @@ async fn serve_connection(
         _ = connection.as_mut() => return,
         () = stopping.cancelled() => connection.as_mut().graceful_shutdown(),
     }
+    // A client that breaks off while the server stops is gone either way.
     let _ = connection.await;
 }

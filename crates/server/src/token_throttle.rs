@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::token::TokenDigest;
 
@@ -33,7 +34,7 @@ impl TokenThrottle {
     /// Tells whether this token may be checked. Otherwise returns the time to wait.
     pub(crate) fn check(&self, from: IpAddr, digest: &TokenDigest) -> Result<(), Duration> {
         let now = Instant::now();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.accepted.contains(&(from, *digest)) {
             return Ok(());
         }
@@ -49,7 +50,7 @@ impl TokenThrottle {
 
     /// Records a wrong token. Returns true if the limit is reached.
     pub(crate) fn record_failure(&self, from: IpAddr) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.failures.len() >= MAX_ENTRY_COUNT {
             let now = Instant::now();
             state.failures.retain(|_, wrong| wrong.iter().any(|at| now - *at < WINDOW));
@@ -66,7 +67,7 @@ impl TokenThrottle {
     }
 
     pub(crate) fn record_success(&self, from: IpAddr, digest: TokenDigest) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.accepted.len() >= MAX_ENTRY_COUNT {
             state.accepted.clear();
         }

@@ -1,9 +1,10 @@
 //! Limits the simultaneous turns of one caller.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lango_protocol::Caller;
+use parking_lot::Mutex;
 
 /// Limits the simultaneous turns of one caller.
 const MAX_TURNS_PER_CALLER: usize = 64;
@@ -18,7 +19,7 @@ pub(crate) struct TurnQuota {
 impl TurnQuota {
     /// Returns a permit, if one is left. Dropping the permit releases it.
     pub(crate) fn enter(&self, caller: &Caller) -> Option<TurnPermit> {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts.lock();
         let count = counts.entry(caller.clone()).or_default();
         if *count >= MAX_TURNS_PER_CALLER {
             return None;
@@ -36,7 +37,7 @@ pub(crate) struct TurnPermit {
 
 impl Drop for TurnPermit {
     fn drop(&mut self) {
-        let mut counts = self.quota.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.quota.counts.lock();
         if let Some(count) = counts.get_mut(&self.caller) {
             *count -= 1;
             if *count == 0 {

@@ -1,6 +1,6 @@
 //! Builds parts of sentences.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 
 use crate::truncate_characters;
 
@@ -8,7 +8,11 @@ use crate::truncate_characters;
 const MAX_CODE_CHARACTERS: usize = 160;
 
 /// Returns a number with its noun: "1 file", "3 files".
-pub fn plural<N: Display + PartialEq + From<u8>>(number: N, one: &str, several: &str) -> String {
+pub fn plural<N: Copy + Display + PartialEq + From<u8>>(
+    number: N,
+    one: &str,
+    several: &str,
+) -> String {
     if number == N::from(1) { format!("1 {one}") } else { format!("{number} {several}") }
 }
 
@@ -26,13 +30,8 @@ pub fn code_span(text: &str) -> String {
 
 /// Returns bytes in lower-case hexadecimal, such as a digest.
 pub fn hex(bytes: impl AsRef<[u8]>) -> String {
-    let bytes = bytes.as_ref();
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
+    bytes.as_ref().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
 }
 
 #[cfg(test)]

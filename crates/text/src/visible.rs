@@ -3,8 +3,6 @@
 //! Everything that could hide, reorder or overwrite what is on the screen is written out as an
 //! escape.
 
-use std::fmt::Write as _;
-
 use crate::truncate_characters;
 
 /// Returns `text` on one line, with everything invisible or misleading written out, as `\u{202e}`.
@@ -20,8 +18,7 @@ pub fn visible(text: &str) -> String {
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
             _ if is_misleading(character) => {
-                // Writing to a string cannot fail.
-                let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
+                shown.push_str(&format!("\\u{{{:x}}}", u32::from(character)));
             }
             _ => shown.push(character),
         }

@@ -298,8 +298,15 @@ fn parameters_of<A: JsonSchema>() -> Arc<RawValue> {
     let mut schema = settings.into_generator().into_root_schema_for::<A>();
     schema.remove("title");
     schema.remove("description");
-    let text = serde_json::to_string(&schema).unwrap_or_else(|_| r#"{"type":"object"}"#.into());
-    RawValue::from_string(text).map_or_else(|_| Arc::from(RawValue::NULL.to_owned()), Arc::from)
+    write_schema(&schema)
+}
+
+/// Returns a schema of this program as JSON.
+pub fn write_schema(schema: &impl Serialize) -> Arc<RawValue> {
+    match serde_json::value::to_raw_value(schema) {
+        Ok(text) => Arc::from(text),
+        Err(error) => unreachable!("a schema is plain data, which JSON can express: {error}"),
+    }
 }
 
 #[cfg(test)]

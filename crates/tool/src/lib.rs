@@ -14,8 +14,9 @@ mod registry;
 
 pub use context::ToolContext;
 pub use declaration::{SafetyLevel, ToolDeclaration};
-pub use erased::{AnyTool, ErasedCall, PreparedCall, RegisteredTool, Tool, ToolFuture, ToolOutput};
+pub use erased::{
+    AnyTool, ErasedCall, PreparedCall, RegisteredTool, Tool, ToolFuture, ToolOutput, write_schema,
+};
 pub use error::ToolError;
-pub use lango_text::{visible, visible_lines, visible_short};
 pub use proposal::{BoundResource, Proposal, Step};
 pub use registry::{DuplicateTool, ToolRegistry};

@@ -75,5 +75,5 @@ fn entry(package: &[u8], name: &str) -> Result<Vec<u8>> {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    lango_text::hex(Sha256::digest(bytes))
 }

@@ -52,7 +52,7 @@ impl Set {
                 fs::read(list).with_context(|| format!("could not read {}", list.display()))?;
             hasher.update(text);
         }
-        let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = lango_text::hex(hasher.finalize());
         Ok(Self { kind, name, pinned, digest, directory })
     }
 

@@ -198,7 +198,7 @@ impl Card {
                 hash.update(format!("{field}:{}\n", canonical(value)));
             }
         }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        lango_text::hex(hash.finalize())
     }
 
     /// Returns the members that matter for trust, one per line, to compare two cards.

@@ -9,7 +9,7 @@ pub(crate) fn traceparent(turn: TurnId, call: &CallId, given: Option<&str>) -> S
     let given = given.and_then(|given| given.split('-').nth(1)).filter(|trace| is_trace(trace));
     let trace = given.map_or_else(|| turn.to_string().replace('-', ""), str::to_owned);
     let digest = Sha256::digest(call.as_str().as_bytes());
-    let span: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let span = lango_text::hex(&digest[..8]);
     format!("00-{trace}-{span}-01")
 }
 

@@ -2,7 +2,7 @@
 //! with access.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use a2a::{
@@ -14,6 +14,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use lango_orchestration::{AgentTree, Root, Topology};
 use lango_protocol::Caller;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -294,13 +295,13 @@ impl Cards {
 
     fn published(&self) -> Result<PublishedCard, SignatureError> {
         let agents = self.exposed.exposed(None);
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         if let Some(published) = last.as_ref().filter(|published| published.agents == agents) {
             return Ok(published.clone());
         }
         let body = self.document(&agents, false)?.to_string();
         let digest = Sha256::digest(body.as_bytes());
-        let tag: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let tag = lango_text::hex(&digest[..16]);
         let published =
             PublishedCard { agents, body, tag: format!("\"{tag}\""), since: SystemTime::now() };
         *last = Some(published.clone());

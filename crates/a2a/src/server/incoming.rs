@@ -112,7 +112,7 @@ pub(crate) fn digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    lango_text::hex(hasher.finalize())
 }
 
 /// Returns the media type of a part without its parameters, or an error if it is not accepted.

@@ -1,9 +1,10 @@
 //! Holds the tasks that run or that clients look at: the fold of each, and its followers.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex as SyncMutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use a2a::{Message, StreamResponse, Task};
+use parking_lot::Mutex as SyncMutex;
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -160,7 +161,7 @@ pub(crate) struct LiveTasks {
 impl LiveTasks {
     /// Returns the task with this id. It may not be loaded yet.
     pub(crate) fn task(&self, id: &str) -> Arc<LiveTask> {
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = self.tasks.lock();
         if let Some(task) = tasks.get(id).and_then(Weak::upgrade) {
             return task;
         }

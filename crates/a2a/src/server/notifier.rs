@@ -1,12 +1,13 @@
 //! Posts notifications to the addresses that callers gave.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use lango_egress::{
     ClientLimits, Guard, GuardedClient, HeaderMap, HeaderName, HeaderValue, Method,
 };
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::notifications::Notification;
@@ -20,7 +21,7 @@ pub(crate) struct Notifier {
     pub(super) guard: Guard,
     client: GuardedClient,
     /// The lock is held for one look-up.
-    tasks: SyncMutex<HashMap<String, Arc<Notify>>>,
+    tasks: Mutex<HashMap<String, Arc<Notify>>>,
 }
 
 impl Notifier {
@@ -28,12 +29,12 @@ impl Notifier {
         let limits =
             ClientLimits { bytes: MAX_WEBHOOK_REPLY_BYTES, time: WEBHOOK_TIMEOUT, redirects: 0 };
         let client = GuardedClient::new(guard.clone(), limits);
-        Self { guard, client, tasks: SyncMutex::default() }
+        Self { guard, client, tasks: Mutex::default() }
     }
 
     /// Signals that a task changed.
     pub(super) fn wake(&self, task: &str) {
-        let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let tasks = self.tasks.lock();
         if let Some(wake) = tasks.get(task) {
             wake.notify_one();
         }
@@ -41,7 +42,7 @@ impl Notifier {
 
     /// Returns the signal of a task if it is not watched yet.
     pub(super) fn watch(&self, task: &str) -> Option<Arc<Notify>> {
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = self.tasks.lock();
         if let Some(wake) = tasks.get(task) {
             wake.notify_one();
             return None;
@@ -52,7 +53,7 @@ impl Notifier {
     }
 
     pub(super) fn forget(&self, task: &str) {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).remove(task);
+        self.tasks.lock().remove(task);
     }
 
     /// Sends a notification once. An error has no address and no credentials in it.

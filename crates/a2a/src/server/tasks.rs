@@ -2,12 +2,13 @@
 //! task: for other callers it does not exist.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
+use std::sync::Arc;
 
 use a2a::{Task, TaskState};
 use lango_protocol::{Caller, SessionId};
 use lango_runtime::{Runtime, Teams};
 use lango_store::{Journal, StoreError};
+use parking_lot::Mutex as SyncMutex;
 use tokio::sync::{MutexGuard, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -69,7 +70,7 @@ impl Tasks {
     ) -> Result<OwnedSemaphorePermit, ProtocolError> {
         let limit = self.settings.turns_of_caller;
         let semaphore = {
-            let mut turn_permits = self.turn_permits.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut turn_permits = self.turn_permits.lock();
             Arc::clone(
                 turn_permits
                     .entry(caller.clone())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use lango_model::{Message, Model, ModelEvent, ModelRequest, Options, estimate_tokens};
+use lango_model::{Message, Model, ModelError, ModelEvent, ModelRequest, Options, estimate_tokens};
 use lango_protocol::Usage;
 use tokio_util::sync::CancellationToken;
 
@@ -44,7 +44,17 @@ impl Memory {
         };
         let reply = tokio::select! {
             () = cancel.cancelled() => None,
-            reply = tokio::time::timeout(REPLY_TIMEOUT, read_reply(model, request)) => reply.ok().flatten(),
+            reply = tokio::time::timeout(REPLY_TIMEOUT, read_reply(model, request)) => match reply {
+                Ok(Ok(reply)) => Some(reply),
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "the model that observes failed");
+                    None
+                }
+                Err(_) => {
+                    tracing::warn!("the model that observes did not answer in time");
+                    None
+                }
+            },
         };
         let used = match &reply {
             Some((_, Some(usage))) => usage.total(),
@@ -60,11 +70,11 @@ impl Memory {
 async fn read_reply(
     model: &Arc<dyn Model>,
     request: ModelRequest,
-) -> Option<(String, Option<Usage>)> {
+) -> Result<(String, Option<Usage>), ModelError> {
     let mut stream = model.stream(Arc::new(request));
     let (mut reply_text, mut used) = (String::new(), None);
     while let Some(event) = stream.next().await {
-        match event.ok()? {
+        match event? {
             ModelEvent::Text(piece) if reply_text.len() < MAX_REPLY_BYTES => {
                 reply_text.push_str(&piece);
             }
@@ -73,5 +83,5 @@ async fn read_reply(
             _ => {}
         }
     }
-    Some((reply_text, used))
+    Ok((reply_text, used))
 }

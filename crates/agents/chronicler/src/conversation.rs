@@ -143,7 +143,7 @@ pub(crate) fn move_watermark(
         .expect_rows(1)
 }
 
-/// Parses a date as noon UTC, as observations have it.
+/// Parses a date as noon UTC, as observations have it. Returns none for what is no date.
 pub(crate) fn noon(date: &str) -> Option<Timestamp> {
     let date: jiff::civil::Date = date.parse().ok()?;
     let noon = date.at(12, 0, 0, 0).to_zoned(jiff::tz::TimeZone::UTC).ok()?;

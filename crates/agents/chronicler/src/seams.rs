@@ -12,7 +12,10 @@ impl ContextSource for MemoryContext {
         Box::pin(async move {
             let ContextRequest { session, turn, agent, message } = request;
             // A turn works without memory too; `lango doctor` reports errors of the database.
-            self.choose(session, turn, agent, message).await.unwrap_or_default()
+            self.choose(session, turn, agent, message).await.unwrap_or_else(|error| {
+                tracing::warn!(%session, %error, "the turn has no memories");
+                Vec::new()
+            })
         })
     }
 }

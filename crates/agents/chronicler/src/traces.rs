@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use lango_store::Redaction;
-use lango_text::{coverage, words};
-use regex::{Regex, RegexBuilder};
+use lango_text::{coverage, single_spaced, words};
+use regex::RegexBuilder;
 use serde::{Deserialize, Serialize};
 
 use crate::record::StoredMemory;
@@ -71,7 +71,7 @@ impl Traces {
     }
 
     fn phrase_spans<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Span> + 'a {
-        self.phrases.iter().flat_map(move |phrase| matches(&escape_phrase(phrase), text))
+        self.phrases.iter().flat_map(move |phrase| matches(phrase, text))
     }
 
     fn spans(&self, text: &str) -> Vec<Span> {
@@ -82,9 +82,7 @@ impl Traces {
             }
         }
         for word in &self.distinctive {
-            spans.extend(
-                matches(&escape_phrase(word), text).into_iter().filter(|span| is_word(text, *span)),
-            );
+            spans.extend(matches(word, text).into_iter().filter(|span| is_word(text, *span)));
         }
         spans.sort_unstable();
         spans
@@ -132,14 +130,19 @@ fn escape_phrase(text: &str) -> String {
     text.split_whitespace().map(regex::escape).collect::<Vec<String>>().join(r"\s+")
 }
 
-fn matches(pattern: &str, text: &str) -> Vec<Span> {
+/// Returns where a phrase stands in a text, in any case and with any space between its words.
+fn matches(phrase: &str, text: &str) -> Vec<Span> {
+    let pattern = escape_phrase(phrase);
     if pattern.is_empty() {
         return Vec::new();
     }
-    let pattern: Option<Regex> = RegexBuilder::new(pattern).case_insensitive(true).build().ok();
-    pattern.map_or_else(Vec::new, |pattern| {
-        pattern.find_iter(text).map(|found| (found.start(), found.end())).collect()
-    })
+    if let Ok(pattern) = RegexBuilder::new(&pattern).case_insensitive(true).build() {
+        return pattern.find_iter(text).map(|found| (found.start(), found.end())).collect();
+    }
+    // The phrase is too long for a pattern. A text that has it goes as a whole.
+    let plain = |text: &str| single_spaced(text).to_lowercase();
+    let is_there = plain(text).contains(&plain(phrase));
+    is_there.then_some((0, text.len())).into_iter().collect()
 }
 
 /// Tells whether a span is a whole word. An underscore separates words, as in file names.
@@ -204,6 +207,15 @@ mod tests {
         assert_eq!(traces.redact("We met in Bern"), None);
         assert_eq!(traces.redact("So I live in Bern now").as_deref(), Some("[forgotten]"));
         assert!(!traces.is_about("Bern is nice"));
+    }
+
+    #[test]
+    fn a_phrase_that_is_too_long_for_a_pattern_is_found() {
+        let phrase = "the key of the vault ".repeat(30_000);
+        assert!(RegexBuilder::new(&escape_phrase(&phrase)).build().is_err());
+        let text = format!("Note:\n{}", phrase.to_uppercase().replace(' ', "\n"));
+        assert_eq!(matches(&phrase, &text), [(0, text.len())]);
+        assert!(matches(&phrase, "the key of the vault").is_empty());
     }
 
     proptest! {

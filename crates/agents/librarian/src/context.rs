@@ -79,7 +79,11 @@ impl ContextSource for KnowledgeContext {
     fn blocks<'a>(&'a self, request: ContextRequest<'a>) -> ContextFuture<'a> {
         Box::pin(async move {
             // A turn works without knowledge too, and `lango doctor` reports the error.
-            self.block(request.message).await.ok().flatten().into_iter().collect()
+            let block = self.block(request.message).await.unwrap_or_else(|error| {
+                tracing::warn!(session = %request.session, %error, "the turn has no knowledge");
+                None
+            });
+            block.into_iter().collect()
         })
     }
 }

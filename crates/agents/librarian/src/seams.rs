@@ -58,7 +58,10 @@ impl Advisor for LibrarianAdvisor {
         Box::pin(async move {
             // Advice is optional: a failed call must not fail again because of it.
             let learnings = self.0.learnings();
-            let advice = learnings.advise(tool, error).await.ok().flatten()?;
+            let advice = learnings.advise(tool, error).await.unwrap_or_else(|failure| {
+                tracing::warn!(tool, error = %failure, "no lesson could be looked up");
+                None
+            })?;
             Some(Advice { text: advice.text, remedy: advice.remedy })
         })
     }

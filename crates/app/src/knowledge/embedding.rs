@@ -1,11 +1,11 @@
 //! Selects the embedder, which turns texts into vectors.
 
-use std::env;
 use std::sync::Arc;
 
 use lango_retrieval::{Embedder, LocalEmbedder, RemoteEmbedder, RemoteWire};
 
 use crate::config::{Config, EmbeddingProvider};
+use crate::environment::{set_variable, variable};
 
 /// Says what turns texts into vectors, or why nothing does.
 pub enum Embedding {
@@ -76,9 +76,7 @@ pub fn embedding(config: &Config) -> Embedding {
         Some(variable) => vec![variable.as_str()],
         None => defaults.keys.to_vec(),
     };
-    let key = variables
-        .iter()
-        .find_map(|variable| env::var(variable).ok().filter(|key| !key.trim().is_empty()));
+    let key = variables.iter().find_map(|name| variable(name));
     if key.is_none() && !variables.is_empty() {
         return Embedding::Absent(format!(
             "embedding.provider is {}, but {} is not set, so texts are found by their words alone",
@@ -96,6 +94,6 @@ pub fn embedding(config: &Config) -> Embedding {
 
 /// Returns the key of the embedding provider, which must not be recorded or shown.
 pub(crate) fn secrets(config: &Config) -> Vec<String> {
-    let variable = config.embedding.api_key_env.as_ref();
-    variable.and_then(|variable| env::var(variable).ok()).into_iter().collect()
+    let name = config.embedding.api_key_env.as_ref();
+    name.and_then(|name| set_variable(name)).into_iter().collect()
 }

@@ -5,22 +5,48 @@ use std::time::Duration;
 
 use lango_egress::Url;
 use lango_mcp::client::{
-    HttpConfig, JsonEntry, OauthConfig, SamplingBudget, ServerConfig, ServerName, Source,
-    StdioConfig, TransportConfig, expand,
+    ExpandError, HttpConfig, JsonEntry, OauthConfig, SamplingBudget, ServerConfig, ServerName,
+    Source, StdioConfig, TransportConfig, expand,
 };
 
 use crate::config::McpServerConfig;
+use crate::environment::set_variable;
 use crate::home;
 
 /// Limits the timeouts that a user may set.
 const MAX_TIMEOUT_SECONDS: u64 = 24 * 3600;
 
+/// Says why an entry cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EntryError {
+    /// A variable of the environment that it names is not set.
+    #[error("the variable {0} is not set")]
+    UnsetVariable(String),
+    /// Something else is wrong with it.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+impl EntryError {
+    fn invalid(why: impl Into<String>) -> Self {
+        Self::Invalid(why.into())
+    }
+}
+
+impl From<String> for EntryError {
+    fn from(why: String) -> Self {
+        Self::Invalid(why)
+    }
+}
+
 /// Converts one entry of the user's configuration. The error says what is wrong with it.
-pub fn resolve_entry(name: &str, given: &McpServerConfig) -> Result<ServerConfig, String> {
+pub fn resolve_entry(name: &str, given: &McpServerConfig) -> Result<ServerConfig, EntryError> {
     let name: ServerName = name.parse().map_err(|error| format!("{error}"))?;
     let transport = match (&given.command, &given.url) {
-        (Some(_), Some(_)) => return Err("it has a command and a url; leave one out".to_owned()),
-        (None, None) => return Err("it has neither a command nor a url".to_owned()),
+        (Some(_), Some(_)) => {
+            return Err(EntryError::invalid("it has a command and a url; leave one out"));
+        }
+        (None, None) => return Err(EntryError::invalid("it has neither a command nor a url")),
         (Some(command), None) => TransportConfig::Stdio(StdioConfig {
             command: expand_variables(command)?,
             arguments: expand_all(&given.args)?,
@@ -28,7 +54,7 @@ pub fn resolve_entry(name: &str, given: &McpServerConfig) -> Result<ServerConfig
             directory: given
                 .cwd
                 .as_deref()
-                .map(|cwd| home::expand_path(&expand_variables(cwd)?))
+                .map(|cwd| Ok::<_, EntryError>(home::expand_path(&expand_variables(cwd)?)?))
                 .transpose()?,
             sandbox: given.sandbox,
             writable: given
@@ -71,12 +97,12 @@ pub fn resolve_entry(name: &str, given: &McpServerConfig) -> Result<ServerConfig
 }
 
 /// Converts one entry of another program's file to one of the configuration.
-pub fn import_entry(entry: &JsonEntry) -> Result<McpServerConfig, String> {
+pub fn import_entry(entry: &JsonEntry) -> Result<McpServerConfig, EntryError> {
     if let Some(kind @ "sse") = entry.r#type.as_deref() {
-        return Err(format!(
+        return Err(EntryError::invalid(format!(
             "it speaks {kind:?}, which the protocol has given up; ask its makers for an address \
              with streamable HTTP"
-        ));
+        )));
     }
     Ok(McpServerConfig {
         command: entry.command.clone(),
@@ -96,9 +122,9 @@ pub(super) fn resolve_project_entry(
     entry: &JsonEntry,
     unknown: &[String],
     project: &Path,
-) -> Result<ServerConfig, String> {
+) -> Result<ServerConfig, EntryError> {
     if let Some(key) = unknown.first() {
-        return Err(format!("unknown key {key:?}"));
+        return Err(EntryError::invalid(format!("unknown key {key:?}")));
     }
     let mut given = import_entry(entry)?;
     if let Some(cwd) = &given.cwd {
@@ -111,39 +137,43 @@ pub(super) fn resolve_project_entry(
     Ok(ServerConfig { source: Source::Project(project.to_owned()), written, ..config })
 }
 
-fn address(text: &str) -> Result<Url, String> {
+fn address(text: &str) -> Result<Url, EntryError> {
     let url = Url::parse(text).map_err(|error| format!("{text:?} is not an address: {error}"))?;
     let is_address = matches!(url.scheme(), "http" | "https") && url.has_host();
     if !is_address || !url.username().is_empty() || url.password().is_some() {
-        return Err(format!(
+        return Err(EntryError::invalid(format!(
             "{text:?} is not an http(s) address without a user in it; put a token into \
              bearer_token_env_var"
-        ));
+        )));
     }
     Ok(url)
 }
 
 /// Expands a path that may be relative to the workspace.
-fn workspace_path(text: &str) -> Result<PathBuf, String> {
-    if text.starts_with(['/', '~']) { home::expand_path(text) } else { Ok(PathBuf::from(text)) }
+fn workspace_path(text: &str) -> Result<PathBuf, EntryError> {
+    let is_absolute = text.starts_with(['/', '~']);
+    Ok(if is_absolute { home::expand_path(text)? } else { PathBuf::from(text) })
 }
 
-fn expand_variables(text: &str) -> Result<String, String> {
-    expand(text, &|name| std::env::var(name).ok())
+fn expand_variables(text: &str) -> Result<String, EntryError> {
+    expand(text, &set_variable).map_err(|error| match error {
+        ExpandError::Unset(name) => EntryError::UnsetVariable(name),
+        ExpandError::Unclosed(_) => EntryError::Invalid(error.to_string()),
+    })
 }
 
-fn expand_all(texts: &[String]) -> Result<Vec<String>, String> {
+fn expand_all(texts: &[String]) -> Result<Vec<String>, EntryError> {
     texts.iter().map(|text| expand_variables(text)).collect()
 }
 
 fn values(
     given: &std::collections::BTreeMap<String, String>,
-) -> Result<std::collections::BTreeMap<String, String>, String> {
+) -> Result<std::collections::BTreeMap<String, String>, EntryError> {
     given.iter().map(|(name, value)| Ok((name.clone(), expand_variables(value)?))).collect()
 }
 
-fn variable(name: Option<&str>) -> Result<Option<String>, String> {
+fn variable(name: Option<&str>) -> Result<Option<String>, EntryError> {
     let Some(name) = name else { return Ok(None) };
-    let value = std::env::var(name).ok().filter(|value| !value.is_empty());
-    value.map(Some).ok_or_else(|| format!("the variable {name} is not set"))
+    let value = set_variable(name).filter(|value| !value.is_empty());
+    value.map(Some).ok_or_else(|| EntryError::UnsetVariable(name.to_owned()))
 }

@@ -19,7 +19,7 @@ use crate::definition::is_trusted;
 use crate::provider::ReadyModels;
 use crate::{App, AppError, Home, confinement, web};
 
-pub use entry::{import_entry, resolve_entry};
+pub use entry::{EntryError, import_entry, resolve_entry};
 
 /// Names the file with a project's servers.
 pub const PROJECT_FILE: &str = ".mcp.json";
@@ -85,7 +85,7 @@ fn project(text: &str, config: &Config, workspace: &Path, found: &mut Configured
             found.notices.push(format!("{name} of {PROJECT_FILE} is not used: {why}"));
             continue;
         }
-        let server = given.entry.and_then(|entry| {
+        let server = given.entry.map_err(EntryError::from).and_then(|entry| {
             entry::resolve_project_entry(&given.name, &entry, &given.unknown, workspace)
         });
         match server {

@@ -7,7 +7,7 @@ use lango_embedded::EMBEDDED;
 use lango_model::{Facts, ListedModel, ModelError, ModelId, list_models};
 
 use super::known::KNOWN_PROVIDERS;
-use super::server::{Server, configured_servers, local};
+use super::server::{Server, configured_servers, local, usable_server};
 use crate::AppError;
 use crate::config::Config;
 
@@ -167,7 +167,7 @@ async fn resolve_model(
     }
     let begins = |names: &&[&str]| names.iter().any(|name| wanted.starts_with(name));
     let own = KNOWN_PROVIDERS.iter().find(|known| begins(&known.names));
-    if let Some(server) = own.and_then(|known| Server::named(config, known.id).ok())
+    if let Some(server) = own.and_then(|known| usable_server(config, known.id))
         && (!server.lacks_key() || configured_servers(config).is_empty())
     {
         return Ok((server, Some(wanted.to_owned())));
@@ -248,6 +248,7 @@ async fn find_local_server(config: &Config) -> Option<(Server, Vec<ListedModel>)
         return None;
     }
     let servers = local(config);
+    // No server runs where none answers in time.
     let asked = servers.iter().map(|server| async {
         tokio::time::timeout(LIST_TIMEOUT, list(config, server)).await.ok()?.ok()
     });

@@ -21,6 +21,7 @@ use builder::{ModelBuilder, options, policy};
 use choose::named;
 pub use choose::{Choice, Source, choose, list, missing_provider_message};
 pub use server::Server;
+use server::usable_server;
 
 use crate::AppError;
 use crate::config::Config;
@@ -89,7 +90,7 @@ impl PriceList {
     /// Reads the price list, the user's own prices included.
     pub fn new(config: &Config) -> Result<Self, AppError> {
         let names = known::names().chain(config.providers.keys().map(String::as_str));
-        let servers = names.filter_map(|id| Server::named(config, id).ok());
+        let servers = names.filter_map(|id| usable_server(config, id));
         let local_providers = servers.filter(Server::runs_locally).map(|server| server.id);
         let local_providers = local_providers.chain([EMBEDDED.to_owned()]).collect();
         Ok(Self { facts: facts(config)?, local_providers })

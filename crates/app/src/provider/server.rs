@@ -1,12 +1,11 @@
 //! Finds servers of models in the configuration, the environment, and on this machine.
 
-use std::env;
-
 use lango_model::{ApiKey, Endpoint, Facts, ModelId, Wire};
 
 use super::known::{KNOWN_PROVIDERS, KnownProvider, known};
 use crate::AppError;
 use crate::config::{Config, ProviderConfig};
+use crate::environment::variable;
 
 /// A server that models are reached through.
 #[derive(Debug, Clone)]
@@ -25,11 +24,6 @@ pub struct Server {
     /// The variable or the key that names it.
     pub why: String,
     known: Option<&'static KnownProvider>,
-}
-
-/// Returns a variable of the environment that is set and not empty.
-pub(super) fn variable(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
 fn first_set(names: &[&'static str]) -> Option<(&'static str, String)> {
@@ -145,7 +139,7 @@ impl Server {
 /// Returns the servers that the environment and the configuration name, the preferred one first: a
 /// base URL in the environment, then keys, then the configuration.
 pub(super) fn configured_servers(config: &Config) -> Vec<Server> {
-    let named = |id: &str| Server::named(config, id).ok();
+    let named = |id: &str| usable_server(config, id);
     let by_url = KNOWN_PROVIDERS.iter().filter(|known| first_set(known.urls).is_some());
     let by_key = KNOWN_PROVIDERS.iter().filter(|known| first_set(known.keys).is_some());
     let configured = config.providers.keys().map(String::as_str);
@@ -162,7 +156,15 @@ pub(super) fn configured_servers(config: &Config) -> Vec<Server> {
 /// Returns the servers that usually run on this machine.
 pub(super) fn local(config: &Config) -> Vec<Server> {
     let local = KNOWN_PROVIDERS.iter().filter(|known| known.is_local());
-    local.filter_map(|known| Server::named(config, known.id).ok()).collect()
+    local.filter_map(|known| usable_server(config, known.id)).collect()
+}
+
+/// Returns a server by its name, or none if its configuration is incomplete. Asking for it by name
+/// says why.
+pub(super) fn usable_server(config: &Config, id: &str) -> Option<Server> {
+    Server::named(config, id)
+        .inspect_err(|error| tracing::debug!(id, %error, "a provider cannot be used"))
+        .ok()
 }
 
 /// Adds a scheme to an address: `OLLAMA_HOST` is often `127.0.0.1:11434`, and sometimes says where

@@ -1,6 +1,5 @@
 //! `lango demo`: a whole turn with a scripted model. Everything but the model is real.
 
-use std::io::Write as _;
 use std::sync::Arc;
 
 use lango_app::provider::{BuiltInScript, ModelOptions};
@@ -13,6 +12,7 @@ use super::{CommandContext, Printer};
 use crate::arguments::DemoArguments;
 use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
+use crate::printer::write_stderr;
 use crate::terminal::AnswerSource;
 
 const SCRIPT: BuiltInScript = BuiltInScript {
@@ -44,7 +44,7 @@ pub(crate) async fn demo(
             "\nSee everything that happened:  lango sessions show {session}\n\
              Use a real model:              export ANTHROPIC_API_KEY=…; lango run \"…\"\n"
         );
-        let _ = std::io::stderr().write_all(next.as_bytes());
+        write_stderr(&next);
     }
     Ok(followed.status)
 }

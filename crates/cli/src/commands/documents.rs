@@ -1,6 +1,6 @@
 //! `lango documents`: the ingested documents.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::time::Instant;
 
@@ -18,6 +18,7 @@ use super::{CommandContext, Printer};
 use crate::arguments::DocumentsCommand;
 use crate::display::printable;
 use crate::failure::{ExitStatus, Failure};
+use crate::printer::write_stderr;
 
 /// Sets how many documents are read at a time.
 const PAGE_SIZE: u32 = 500;
@@ -93,12 +94,12 @@ async fn embed(printer: Printer, retrieval: &Retrieval) -> Result<(), Failure> {
     let progress = |made: u64| {
         if shows {
             let rate = made * 1000 / u64::try_from(began.elapsed().as_millis()).unwrap_or(1).max(1);
-            let _ = write!(io::stderr(), "\r{made}/{missing} passages, {rate} a second ");
+            write_stderr(&format!("\r{made}/{missing} passages, {rate} a second "));
         }
     };
     let made = retrieval.embed_missing(u64::MAX, &CancellationToken::new(), progress).await;
     if shows {
-        let _ = write!(io::stderr(), "\r\x1b[K");
+        write_stderr("\r\x1b[K");
     }
     let made = made?;
     printer.print(&format!("{made} passages are now found by their meaning too\n"))

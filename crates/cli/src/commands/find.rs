@@ -1,7 +1,5 @@
 //! `lango documents search`: shows what an agent would find.
 
-use std::io::{self, Write as _};
-
 use lango_app::config::Config;
 use lango_librarian::documents::{DocumentSearch, retrieve};
 use lango_librarian::graph::Graph;
@@ -12,6 +10,7 @@ use super::Printer;
 use crate::arguments::{SearchArguments, SearchMode};
 use crate::display::printable;
 use crate::failure::Failure;
+use crate::printer::write_stderr;
 
 /// Limits the additional passages that are related through the graph.
 const MAX_RELATED_COUNT: usize = 3;
@@ -48,10 +47,10 @@ pub(super) async fn search(
         return printer.json(&found);
     }
     if let Some(note) = &found.note {
-        let _ = writeln!(io::stderr(), "{note}");
+        write_stderr(&format!("{note}\n"));
     }
     if !has_model && mode == Mode::Words {
-        let _ = writeln!(io::stderr(), "found by words alone: there is no embedding model");
+        write_stderr("found by words alone: there is no embedding model\n");
     }
     let mut text = String::new();
     for (number, passage) in (1..).zip(&found.passages) {

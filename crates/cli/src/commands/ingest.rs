@@ -1,6 +1,6 @@
 //! `lango ingest`: reads files, directories and pages into a collection of documents.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 
 use lango_app::Stores;
@@ -17,6 +17,7 @@ use super::turn::Signals;
 use crate::arguments::IngestArguments;
 use crate::display::printable;
 use crate::failure::{ExitStatus, Failure};
+use crate::printer::write_stderr;
 
 /// Limits the files that the summary names one by one.
 const MAX_NAMED_FILE_COUNT: usize = 50;
@@ -68,7 +69,7 @@ pub(crate) async fn ingest(
     let report = report?;
     let embedded = retrieval.embedder().is_some();
     if let Some(error) = retrieval.take_failure() {
-        let _ = writeln!(io::stderr(), "{error}. Until then, texts are found by their words.");
+        write_stderr(&format!("{error}. Until then, texts are found by their words.\n"));
     }
     if json {
         context.printer.json(&IngestView {
@@ -124,7 +125,7 @@ async fn check_source(
     )))
 }
 
-/// Returns the path that names a document.
+/// Returns the path that names a document; none if it is no text, as every name in the index is.
 pub(super) fn absolute(path: &Path) -> Option<String> {
     let absolute = path.canonicalize().or_else(|_| std::path::absolute(path)).ok()?;
     absolute.to_str().map(str::to_owned)

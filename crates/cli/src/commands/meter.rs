@@ -1,6 +1,7 @@
 //! Shows the progress of a long command: a bar on a terminal, else a line now and then.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use crate::printer::write_stderr;
+use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use lango_librarian::documents::IngestProgress;
@@ -54,21 +55,18 @@ impl Meter {
         }
         self.last = Some(now);
         let elapsed = now.duration_since(self.began);
-        // With standard error closed, progress cannot be shown.
-        let _ = match self.style {
-            MeterStyle::Bar => {
-                self.drawn = true;
-                write!(io::stderr(), "\r\x1b[2K{}", bar(progress, elapsed))
-            }
-            _ => writeln!(io::stderr(), "{}", figures(progress, elapsed)),
-        };
-        let _ = io::stderr().flush();
+        if self.style == MeterStyle::Bar {
+            self.drawn = true;
+            write_stderr(&format!("\r\x1b[2K{}", bar(progress, elapsed)));
+        } else {
+            write_stderr(&format!("{}\n", figures(progress, elapsed)));
+        }
     }
 
     /// Removes the bar.
     pub(super) fn clear(&mut self) {
         if self.drawn {
-            let _ = write!(io::stderr(), "\r\x1b[2K");
+            write_stderr("\r\x1b[2K");
             self.drawn = false;
         }
     }

@@ -17,6 +17,7 @@ use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArgume
 use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
 use crate::person::person;
+use crate::printer::write_stderr;
 use crate::terminal::{AnswerSource, Terminal, TerminalApprover};
 
 /// Limits the characters of a line about a remote agent.
@@ -142,12 +143,13 @@ fn read_input() -> Result<Option<String>, Failure> {
             == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
         {
             let notice = "lango: reading standard input; end it with Ctrl-D, or use </dev/null\n";
-            let _ = io::Write::write_all(&mut io::stderr(), notice.as_bytes());
+            write_stderr(notice);
         }
     });
     let mut bytes = Vec::new();
     let read = io::stdin().lock().take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes);
     drop(done);
+    // The thread only writes a notice.
     let _ = notice.join();
     read.map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))?;
     if bytes.len() as u64 > MAX_INPUT_BYTES {

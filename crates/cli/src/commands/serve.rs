@@ -1,6 +1,5 @@
 //! `lango serve`: one server for every program that talks to the team.
 
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -60,16 +59,15 @@ fn introduction(address: SocketAddr, owner: &OwnerToken) -> String {
     ];
     for (name, path, what) in places {
         let line = format!("  {name:<12} http://{address}{path:<8} {what}");
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}", line.trim_end());
+        text.push_str(&format!("{}\n", line.trim_end()));
     }
     match owner {
         OwnerToken::New(token) => {
-            let _ = writeln!(
-                text,
-                "Your token, which is not shown again (for a new one: lango serve --new-token):\n  {}",
+            text.push_str(&format!(
+                "Your token, which is not shown again (for a new one: lango serve --new-token):\n  \
+                 {}\n",
                 token.reveal()
-            );
+            ));
         }
         OwnerToken::Before => text.push_str(
             "Your token is the one printed before; for a new one: lango serve --new-token\n",

@@ -53,6 +53,7 @@ pub(super) async fn follow(
                 // A turn that was stopped does not wait for its reader any more.
                 Some(event) if stopped.is_some() => {
                     for event in waiting.take().into_iter().chain([event]) {
+                        // What does not fit is in the journal.
                         let _ = screen.events.try_send(event);
                     }
                 }
@@ -88,6 +89,7 @@ impl Screen {
         let (events, mut arriving) = mpsc::channel(Self::MAX_PENDING_EVENT_COUNT);
         let thread = tokio::task::spawn_blocking(move || {
             while let Some(event) = arriving.blocking_recv() {
+                // A closed output does not stop the turn; its events are in the journal.
                 let _ = display.event(&event);
             }
             display
@@ -116,6 +118,7 @@ impl Screen {
         let status = tokio::select! {
             shown = self.thread => {
                 let mut display = shown.map_err(std::io::Error::other)?;
+                // The exit status says how the turn ended, even if the output is closed.
                 let _ = display.finish(outcome);
                 return Ok(display);
             }

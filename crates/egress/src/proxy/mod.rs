@@ -12,12 +12,13 @@ mod tunnel;
 use std::collections::VecDeque;
 use std::io;
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -91,7 +92,7 @@ struct Shared {
 
 impl Shared {
     fn store_blocked(&self, blocked: BlockedRequest) {
-        let mut stored = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stored = self.blocked.lock();
         if stored.len() == MAX_BLOCKED_COUNT {
             stored.pop_front();
         }
@@ -135,7 +136,7 @@ impl Proxy {
 
     /// Returns the requests that were blocked since the last call, oldest first.
     pub fn take_blocked(&self) -> Vec<BlockedRequest> {
-        let mut stored = self.shared.blocked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stored = self.shared.blocked.lock();
         std::mem::take(&mut *stored).into()
     }
 }

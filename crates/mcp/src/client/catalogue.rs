@@ -5,10 +5,11 @@
 //! changes are frozen until a person approves them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use lango_protocol::Timestamp;
 use lango_store::{Batch, Component, Database, Migration, Row, Statement, StoreError};
+use parking_lot::RwLock;
 
 use super::ServerConfig;
 use super::config::Source;
@@ -147,18 +148,18 @@ impl Catalogue {
                 server.tools.insert(tool.name.clone(), tool);
             }
         }
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        *self.known.write() = known;
         Ok(())
     }
 
     /// Returns what is stored about a server, or none if it was never seen.
     pub fn server(&self, config: &ServerConfig) -> Option<KnownServer> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).get(&key(config)).cloned()
+        self.known.read().get(&key(config)).cloned()
     }
 
     /// Returns one tool of a server.
     pub fn tool(&self, config: &ServerConfig, name: &str) -> Option<KnownTool> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read();
         known.get(&key(config))?.tools.get(name).cloned()
     }
 
@@ -265,12 +266,12 @@ impl Catalogue {
         let server = Statement::new("DELETE FROM mcp_servers WHERE scope = $1 AND name = $2");
         let bound = |statement: Statement| statement.bind(scope.as_str()).bind(name.as_str());
         self.database.write(Batch::new().with(bound(tools)).with(bound(server))).await?;
-        self.known.write().unwrap_or_else(PoisonError::into_inner).remove(&(scope, name));
+        self.known.write().remove(&(scope, name));
         Ok(())
     }
 
     fn update_cache(&self, config: &ServerConfig, server: KnownServer) {
-        self.known.write().unwrap_or_else(PoisonError::into_inner).insert(key(config), server);
+        self.known.write().insert(key(config), server);
     }
 }
 

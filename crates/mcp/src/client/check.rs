@@ -49,7 +49,7 @@ pub(crate) fn validator(text: &str) -> Result<Validator, String> {
         // Patterns are untrusted: this regex engine runs in linear time.
         .with_pattern_options(PatternOptions::regex())
         .build(&schema)
-        .map_err(|error| lango_tool::visible_short(&error.to_string()))
+        .map_err(|error| lango_text::visible_short(&error.to_string()))
 }
 
 /// Returns the arguments of a call for the server, or the reason why they are invalid.
@@ -63,7 +63,7 @@ pub(crate) fn arguments(validator: &Validator, text: &str) -> Result<Map<String,
         .map(|error| {
             let path = error.instance_path().to_string();
             let path = if path.is_empty() { "the whole".to_owned() } else { path };
-            format!("{path}: {}", lango_tool::visible_short(&error.to_string()))
+            format!("{path}: {}", lango_text::visible_short(&error.to_string()))
         })
         .collect();
     match value {

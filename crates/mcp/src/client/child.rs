@@ -5,13 +5,14 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use lango_sandbox::{
     Bounds, ConfinedProcess, Job, Level, Limits, Network, Policy, Requirement, Sandbox,
     SandboxError,
 };
+use parking_lot::Mutex;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
@@ -124,7 +125,7 @@ impl StderrTail {
     async fn listen(self: Arc<Self>, mut errors: ChildStderr) {
         let mut piece = vec![0; 8 * 1024];
         while let Ok(read @ 1..) = errors.read(&mut piece).await {
-            let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tail = self.tail.lock();
             let excess = (tail.len() + read).saturating_sub(MAX_STDERR_BYTES).min(tail.len());
             tail.drain(..excess);
             tail.extend(&piece[..read]);
@@ -133,12 +134,12 @@ impl StderrTail {
 
     /// Returns the last lines, for a person.
     fn end(&self) -> String {
-        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        let tail = self.tail.lock();
         let bytes: Vec<u8> = tail.iter().copied().collect();
         let last = &bytes[bytes.len().saturating_sub(MAX_SHOWN_BYTES)..];
         let text = String::from_utf8_lossy(last);
         let text = text.trim();
-        if text.is_empty() { String::new() } else { lango_tool::visible_lines(text, "  | ") }
+        if text.is_empty() { String::new() } else { lango_text::visible_lines(text, "  | ") }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Counts the protocol violations of a server and closes its connection when there are too many.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rmcp::RoleClient;
 use rmcp::model::{JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -54,7 +55,7 @@ impl Conduct {
 
     /// Returns the number of dropped messages.
     pub(crate) fn dropped(&self) -> u32 {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner).dropped
+        self.counts.lock().dropped
     }
 
     /// Closes the connection.
@@ -65,7 +66,7 @@ impl Conduct {
 
     /// Counts an invalid line. Returns false if there were too many.
     pub(crate) fn record_invalid_line(&self) -> bool {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts.lock();
         counts.invalid_lines += 1;
         if counts.invalid_lines <= MAX_INVALID_LINE_COUNT {
             return true;
@@ -81,7 +82,7 @@ impl Conduct {
         if is_answer {
             return Admission::Take;
         }
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts.lock();
         if counts.window.is_none_or(|start| now.duration_since(start) >= SECOND) {
             counts.window = Some(now);
             counts.in_window = 0;

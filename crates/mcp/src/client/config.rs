@@ -169,7 +169,7 @@ impl std::str::FromStr for ServerName {
             return Ok(Self(text.to_owned()));
         }
         Err(ClientError::Configuration {
-            server: lango_tool::visible_short(text),
+            server: lango_text::visible_short(text),
             reason: format!(
                 "its name must be 1 to {MAX_NAME_BYTES} letters, digits, '-' and '_', beginning with \
                  a letter or a digit"
@@ -211,7 +211,7 @@ impl ServerConfig {
         match &self.transport {
             TransportConfig::Stdio(program) => {
                 let words = std::iter::once(&program.command).chain(&program.arguments);
-                words.map(|word| lango_tool::visible(word)).collect::<Vec<_>>().join(" ")
+                words.map(|word| lango_text::visible(word)).collect::<Vec<_>>().join(" ")
             }
             TransportConfig::Http(address) => without_secrets(&address.url),
         }

@@ -4,8 +4,9 @@
 #![expect(deprecated, reason = "the protocol's own deprecation; peers of today speak it")]
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
     ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode,
@@ -48,7 +49,7 @@ pub(crate) struct Calls {
 impl Calls {
     /// Registers a call.
     pub(crate) fn open(&self) -> OpenCall<'_> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let number = open.last().map_or(0, |(last, _)| last + 1);
         open.push((number, Vec::new()));
         OpenCall { calls: self, number }
@@ -57,7 +58,7 @@ impl Calls {
     /// Adds a remark to all running calls, because the call that it belongs to is not always known.
     /// Returns false if no call is running.
     pub(crate) fn remark(&self, text: &str) -> bool {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         for (_, remarks) in open.iter_mut().filter(|(_, remarks)| remarks.len() < MAX_REMARK_COUNT)
         {
             remarks.push(text.to_owned());
@@ -66,7 +67,7 @@ impl Calls {
     }
 
     fn end(&self, number: u64) -> Vec<String> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let position = open.iter().position(|(known, _)| *known == number);
         position.map(|position| open.remove(position).1).unwrap_or_default()
     }
@@ -81,7 +82,7 @@ pub(crate) struct OpenCall<'a> {
 impl OpenCall<'_> {
     /// Tells whether no other call is running.
     pub(crate) fn is_only(&self) -> bool {
-        self.calls.open.lock().unwrap_or_else(PoisonError::into_inner).len() == 1
+        self.calls.open.lock().len() == 1
     }
 
     /// Ends the call and returns its remarks.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lango_store::StoreError;
-use lango_tool::visible_short;
+use lango_text::visible_short;
 
 use super::http::scope_in;
 

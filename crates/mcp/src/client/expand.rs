@@ -1,15 +1,26 @@
 //! Expands `${VARIABLE}` and `${VARIABLE:-otherwise}` in values of the configuration.
 
+/// Says why the variables of a text could not be replaced.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExpandError {
+    /// The variable is not set, and the text has no default for it.
+    #[error("the variable {0} is not set")]
+    Unset(String),
+    /// A variable begins and does not end.
+    #[error("{0:?} has no closing brace")]
+    Unclosed(String),
+}
+
 /// Expands the variables of a text. `look_up` returns their values. The error names a missing
 /// variable.
-pub fn expand(text: &str, look_up: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+pub fn expand(text: &str, look_up: &dyn Fn(&str) -> Option<String>) -> Result<String, ExpandError> {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find("${") {
         expanded.push_str(&rest[..start]);
         let inside = &rest[start + 2..];
         let Some(end) = inside.find('}') else {
-            return Err(format!("{:?} has no closing brace", &rest[start..]));
+            return Err(ExpandError::Unclosed(rest[start..].to_owned()));
         };
         let (name, otherwise) = match inside[..end].split_once(":-") {
             Some((name, otherwise)) => (name, Some(otherwise)),
@@ -19,7 +30,7 @@ pub fn expand(text: &str, look_up: &dyn Fn(&str) -> Option<String>) -> Result<St
         let value = look_up(name).filter(|value| !(value.is_empty() && otherwise.is_some()));
         match value.or_else(|| otherwise.map(str::to_owned)) {
             Some(value) => expanded.push_str(&value),
-            None => return Err(format!("the variable {name} is not set")),
+            None => return Err(ExpandError::Unset(name.to_owned())),
         }
         rest = &inside[end + 1..];
     }
@@ -41,7 +52,7 @@ mod tests {
         let expand = |text| expand(text, &known);
         assert_eq!(expand("x-${A}-y $A").unwrap(), "x-${B}-y $A");
         assert_eq!(expand("${B:-one}${EMPTY:-two}${EMPTY}").unwrap(), "onetwo");
-        assert!(expand("${B}").unwrap_err().contains("the variable B"));
-        assert!(expand("${B").is_err());
+        assert_eq!(expand("${B}").unwrap_err(), ExpandError::Unset("B".to_owned()));
+        assert_eq!(expand("${B").unwrap_err(), ExpandError::Unclosed("${B".to_owned()));
     }
 }

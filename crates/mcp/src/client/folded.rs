@@ -129,7 +129,7 @@ impl ListingCall {
 }
 
 fn unknown(name: &str) -> ToolError {
-    let name = lango_tool::visible_short(name);
+    let name = lango_text::visible_short(name);
     ToolError::Arguments(format!("there is no tool {name}; list them first"))
 }
 

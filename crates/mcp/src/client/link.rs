@@ -1,9 +1,10 @@
 //! Manages one connection to a server, from its start to its end.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject,
@@ -96,7 +97,7 @@ impl Link {
             Err(error) => {
                 let ended = child.post_mortem().await;
                 let why = conduct.fault().map_or_else(|| error.to_string(), str::to_owned);
-                Err(failed(format!("{}; {ended}", lango_tool::visible_short(&why))))
+                Err(failed(format!("{}; {ended}", lango_text::visible_short(&why))))
             }
         }
     }
@@ -132,7 +133,7 @@ impl Link {
                 let challenge = error.auth_challenge().unwrap_or_default().to_owned();
                 Err(ClientError::LoginNeeded { server: config.name.to_string(), challenge })
             }
-            Err(error) => Err(failed(lango_tool::visible(&causes(&error)))),
+            Err(error) => Err(failed(lango_text::visible(&causes(&error)))),
         }
     }
 
@@ -170,12 +171,12 @@ impl Link {
 
     /// Closes the connection and ends the program behind it.
     pub(crate) async fn close(&self) {
-        let service = self.service.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let service = self.service.lock().take();
         if let Some(mut service) = service {
             // The connection is over even if closing failed.
             let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;
         }
-        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let child = self.child.lock().take();
         if let Some(child) = child {
             child.end().await;
         }
@@ -183,7 +184,7 @@ impl Link {
 
     /// Describes how the connection ended. Only the first call gets the output of the program.
     pub(crate) async fn end(&self) -> String {
-        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let child = self.child.lock().take();
         let ended = match child {
             Some(child) => child.post_mortem().await,
             None => "the connection ended".to_owned(),
@@ -283,7 +284,7 @@ impl Link {
     fn answered(&self, reason: &str) -> ClientError {
         ClientError::Answered {
             server: self.server.clone(),
-            reason: lango_tool::visible_short(reason),
+            reason: lango_text::visible_short(reason),
         }
     }
 

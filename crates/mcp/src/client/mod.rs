@@ -41,7 +41,7 @@ pub use config::{
     TransportConfig,
 };
 pub use error::ClientError;
-pub use expand::expand;
+pub use expand::{ExpandError, expand};
 pub use json::{JsonEntry, MAX_SERVER_FILE_BYTES, ParsedEntry, read_servers};
 pub use naming::tool_name;
 pub use oauth::{Login, is_signed_in, logout};

@@ -73,7 +73,7 @@ async fn manager(
 fn login_failed(config: &ServerConfig, error: &AuthError) -> ClientError {
     ClientError::Login {
         server: config.name.to_string(),
-        reason: lango_tool::visible_short(&error.to_string()),
+        reason: lango_text::visible_short(&error.to_string()),
     }
 }
 

@@ -103,7 +103,7 @@ impl Form {
                 || asks_for_secret(&field.description)
         });
         if let Some(field) = secret {
-            let name = lango_tool::visible_short(&field.name);
+            let name = lango_text::visible_short(&field.name);
             return Err(format!(
                 "{name} looks like a secret, and secrets are never given to servers"
             ));

@@ -81,7 +81,7 @@ impl ToolVersion {
         let mut shown = String::new();
         for change in diff.iter_all_changes() {
             let line = change.value().trim_end_matches('\n');
-            let _ = writeln!(shown, "{} {}", change.tag(), lango_tool::visible(line));
+            let _ = writeln!(shown, "{} {}", change.tag(), lango_text::visible(line));
         }
         shown
     }
@@ -91,7 +91,7 @@ impl ToolVersion {
 pub(crate) fn read_all(tools: &[Tool]) -> (Vec<ToolVersion>, Vec<String>) {
     let (mut versions, mut problems): (Vec<ToolVersion>, Vec<String>) = (Vec::new(), Vec::new());
     for tool in tools {
-        let shown = lango_tool::visible_short(&tool.name);
+        let shown = lango_text::visible_short(&tool.name);
         match ToolVersion::read(tool) {
             Ok(version) if versions.iter().any(|known| known.name == version.name) => {
                 problems.push(format!("{shown} is there twice; the first one counts"));
@@ -139,7 +139,7 @@ pub(crate) fn digest_of(parts: &[&str]) -> String {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    lango_text::hex(hasher.finalize())
 }
 
 #[cfg(test)]

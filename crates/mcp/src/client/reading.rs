@@ -170,11 +170,11 @@ impl Server {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(ServiceError::McpError(error))) => Err(ClientError::Answered {
                 server,
-                reason: lango_tool::visible_short(&error.message),
+                reason: lango_text::visible_short(&error.message),
             }),
             Ok(Err(error)) => Err(ClientError::Answered {
                 server,
-                reason: lango_tool::visible_short(&error.to_string()),
+                reason: lango_text::visible_short(&error.to_string()),
             }),
             Err(_) => Err(ClientError::TooSlow { server, seconds: limit.as_secs() }),
         }

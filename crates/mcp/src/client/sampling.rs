@@ -71,7 +71,7 @@ impl Sampling {
         let shown: String = text.chars().take(MAX_SHOWN_CHARACTERS).collect();
         let question = format!(
             "The MCP server {server} asks for the model, for up to {max_tokens} tokens:\n{}",
-            lango_tool::visible_lines(&shown, "  | ")
+            lango_text::visible_lines(&shown, "  | ")
         );
         if !person.agree(question).await {
             return Err("it was not approved".to_owned());

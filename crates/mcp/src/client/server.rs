@@ -47,7 +47,7 @@ pub struct Server {
     /// Counts the changes of the offered tools; shared by all servers.
     offer_changed: watch::Sender<u64>,
     /// The problems in its tool list, set with the first list.
-    problems: std::sync::Mutex<Vec<String>>,
+    problems: parking_lot::Mutex<Vec<String>>,
     own: OnceLock<Weak<Self>>,
 }
 
@@ -107,7 +107,7 @@ impl Server {
             state: Mutex::default(),
             slots: Semaphore::new(MAX_PARALLEL_CALLS),
             offer_changed,
-            problems: std::sync::Mutex::default(),
+            problems: parking_lot::Mutex::default(),
             own: OnceLock::new(),
         });
         // It is set only here.
@@ -135,7 +135,7 @@ impl Server {
 
     /// Returns the problems in its tool list.
     pub fn problems(&self) -> Vec<String> {
-        self.problems.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        self.problems.lock().clone()
     }
 
     /// Returns the current connection or opens a new one, and compares the tool list.
@@ -236,7 +236,7 @@ impl Server {
     async fn compare(&self, link: &Link) -> Result<Changes, ClientError> {
         let tools = link.tools(self.config.startup_timeout).await?;
         let (versions, problems) = pin::read_all(&tools);
-        *self.problems.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = problems;
+        *self.problems.lock() = problems;
         let changes = self.catalogue.observe(&self.config, &versions).await?;
         if changes.any {
             tracing::info!(server = %self.config.name, tools = versions.len(), "MCP tools changed");
@@ -365,7 +365,7 @@ impl Server {
         if known.state() == ToolState::Approved && is_same {
             return Ok(());
         }
-        let what = format!("the tool {}", lango_tool::visible(tool));
+        let what = format!("the tool {}", lango_text::visible(tool));
         Err(ClientError::Frozen { server, tool: tool.to_owned(), what })
     }
 

@@ -148,7 +148,7 @@ impl Servers {
             known.tools.values().filter(|tool| server.config.wants(&tool.name)).collect();
         let frozen = wanted.iter().filter(|tool| tool.state() == ToolState::Frozen);
         let frozen: Vec<String> =
-            frozen.map(|tool| lango_tool::visible_short(&tool.name)).collect();
+            frozen.map(|tool| lango_text::visible_short(&tool.name)).collect();
         if !frozen.is_empty() {
             let frozen = pin::bounded(frozen);
             problems.push(format!(

@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
 use lango_protocol::CallReport;
-use lango_text::code_span;
+use lango_text::{code_span, visible, visible_lines};
 use lango_tool::{
     AnyTool, BoundResource, ErasedCall, PreparedCall, Proposal, RegisteredTool, Step, ToolContext,
-    ToolDeclaration, ToolError, ToolFuture, ToolOutput, visible, visible_lines,
+    ToolDeclaration, ToolError, ToolFuture, ToolOutput,
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};

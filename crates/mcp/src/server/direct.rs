@@ -1,10 +1,9 @@
 //! Lets clients call tools of single agents: each call is a turn of its own.
 
-use std::sync::{Mutex, PoisonError};
-
 use lango_protocol::{CallStatus, Caller, DirectCall, Origin, SessionId};
 use lango_runtime::{Runtime, TurnRequest};
 use lango_store::Journal;
+use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use rmcp::service::{RequestContext, RoleServer};
@@ -24,12 +23,12 @@ pub(super) struct FreeSessions(Mutex<Vec<SessionId>>);
 
 impl FreeSessions {
     fn take(&self) -> SessionId {
-        let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.0.lock();
         free.pop().unwrap_or_else(SessionId::generate)
     }
 
     fn give_back(&self, session: SessionId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(session);
+        self.0.lock().push(session);
     }
 }
 

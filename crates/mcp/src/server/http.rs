@@ -1,7 +1,7 @@
 //! Serves MCP over streamable HTTP. Every connection belongs to a caller.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -13,6 +13,7 @@ use axum::routing::any;
 use axum::{Extension, Json};
 use lango_protocol::Caller;
 use lango_runtime::Teams;
+use parking_lot::Mutex;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -97,7 +98,7 @@ struct CallerService<H> {
 
 impl<H: ServerHandler> HttpState<H> {
     fn caller_service(&self, caller: &Caller) -> Arc<CallerService<H>> {
-        let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut services = self.services.lock();
         if let Some(caller_service) = services.get(caller) {
             return Arc::clone(caller_service);
         }
@@ -121,7 +122,7 @@ impl<H: ServerHandler> HttpState<H> {
 
 impl<H> CallerService<H> {
     fn touch(&self, connection: &str) {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.used.lock();
         if let Some(at) = used.get_mut(connection) {
             *at = Instant::now();
         }
@@ -129,7 +130,7 @@ impl<H> CallerService<H> {
 
     /// Records a new connection. Returns the one that has to be closed for it, if any.
     fn begin(&self, connection: &str) -> Option<String> {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.used.lock();
         used.retain(|_, at| at.elapsed() < IDLE_TIMEOUT);
         let oldest = (used.len() >= MAX_CONNECTION_COUNT)
             .then(|| used.iter().min_by_key(|(_, at)| **at).map(|(id, _)| id.clone()))
@@ -142,7 +143,7 @@ impl<H> CallerService<H> {
     }
 
     fn end(&self, connection: &str) {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).remove(connection);
+        self.used.lock().remove(connection);
     }
 }
 

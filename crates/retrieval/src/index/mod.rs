@@ -11,9 +11,10 @@ mod write;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lango_store::{Database, Statement, StoreError};
+use parking_lot::Mutex;
 
 use crate::{EmbedError, Embedder, RetrievalError, ids};
 
@@ -83,20 +84,20 @@ impl Retrieval {
 
     /// Returns the last error of the embedding model, once.
     pub fn take_failure(&self) -> Option<EmbedError> {
-        self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.shared.failure.lock().take()
     }
 
     fn note_failure(&self, error: EmbedError) {
-        *self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        *self.shared.failure.lock() = Some(error);
     }
 
     fn remembered(&self, text: &str) -> Option<Vec<f32>> {
-        let queries = self.shared.queries.lock().unwrap_or_else(PoisonError::into_inner);
+        let queries = self.shared.queries.lock();
         queries.iter().find(|(known, _)| known == text).map(|(_, vector)| vector.clone())
     }
 
     fn remember(&self, text: &str, vector: &[f32]) {
-        let mut queries = self.shared.queries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queries = self.shared.queries.lock();
         if queries.len() == MAX_CACHED_QUERY_COUNT {
             queries.pop_front();
         }
@@ -105,7 +106,7 @@ impl Retrieval {
 
     /// Clears the cached queries, where one of them may hold deleted content.
     pub fn forget_queries(&self) {
-        self.shared.queries.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.shared.queries.lock().clear();
     }
 }
 

@@ -100,7 +100,11 @@ impl Rule {
 
     /// Derives an id from the content of the rule.
     pub(super) fn name(&self) -> String {
-        let text = serde_json::to_string(self).unwrap_or_default();
+        let text = match serde_json::to_string(self) {
+            Ok(text) => text,
+            // Without it, all rules would have one name.
+            Err(error) => unreachable!("a rule is plain data, which JSON can express: {error}"),
+        };
         let mut name = digest_of([text.as_bytes()]);
         name.truncate(8);
         name

@@ -207,6 +207,7 @@ impl TurnRecord {
             }
             _ => {}
         }
+        // An author that is no agent, such as the user, did none of the work.
         let agent = event.author.as_deref().and_then(|author| author.parse::<AgentName>().ok());
         if let (Some(agent), Some(_)) = (agent, event.step)
             && !self.work.agents.contains(&agent)

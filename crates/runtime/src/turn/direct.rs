@@ -5,7 +5,7 @@ use lango_model::RequestedCall;
 use lango_protocol::{DirectCall, EventBody, OutcomeStatus};
 
 use super::{Stop, Turn};
-use crate::decision::{Decision, Reply, Rules, decide};
+use crate::decision::{Rules, decide_calls};
 use crate::offer::Offer;
 use crate::record::Phase;
 use crate::recorder::{Draft, EndedTurn, Speaker};
@@ -45,7 +45,6 @@ impl Turn {
 
     fn decide_direct_call(&self, agent: &Agent, speaker: &Speaker, call: DirectCall) -> Vec<Draft> {
         let requested = RequestedCall { name: call.tool, arguments: call.arguments };
-        let reply = Reply { calls: vec![requested], ..Reply::default() };
         let offer = Offer { tools: agent.tools.clone(), targets: Vec::new() };
         let rules = Rules {
             offer: &offer,
@@ -57,12 +56,7 @@ impl Turn {
             calls_per_reply: 1,
             is_repetition: &|_, _| false,
         };
-        match decide(reply, &rules) {
-            Decision::Act(bodies) => {
-                bodies.into_iter().map(|body| Draft::without_step(speaker, body)).collect()
-            }
-            // A reply with a call always leads to this decision.
-            _ => Vec::new(),
-        }
+        let bodies = decide_calls(vec![requested], "", &rules);
+        bodies.into_iter().map(|body| Draft::without_step(speaker, body)).collect()
     }
 }

@@ -44,6 +44,8 @@ fn add(
     Ok(ruleset)
 }
 
+/// Opens a path to grant rights on, and tells whether it is a directory. Returns none for what is not
+/// there or is a link: nothing is granted on it.
 fn open(path: &Path) -> Option<(OwnedFd, bool)> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let place = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;

@@ -107,6 +107,7 @@ fn descendants() -> Vec<Pid> {
         else {
             continue;
         };
+        // A process that has ended meanwhile has no file any more, and no parent.
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
         // The program's name comes before, in parentheses, and can contain anything.
         let parent =

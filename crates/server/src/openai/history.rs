@@ -1,8 +1,6 @@
 //! Splits the messages of a request into new and earlier ones, and computes the marks of a
 //! conversation.
 
-use std::fmt::Write as _;
-
 use lango_protocol::Caller;
 use lango_text::{hex, tail};
 use sha2::{Digest as _, Sha256};
@@ -98,11 +96,10 @@ impl History {
     pub(super) fn attachment(&self, instructions: bool, earlier: bool) -> Option<String> {
         let mut text = String::new();
         if instructions && !self.instructions.trim().is_empty() {
-            let _ = write!(
-                text,
+            text.push_str(&format!(
                 "The program that the user writes with says about how to answer:\n\n{}\n",
                 tail(&self.instructions, MAX_EARLIER_BYTES)
-            );
+            ));
         }
         if earlier && !self.earlier.is_empty() {
             if !text.is_empty() {

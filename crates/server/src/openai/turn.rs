@@ -162,11 +162,15 @@ impl ConversationSaver {
         let session = &summary.session;
         // If storing fails, the next request starts a new session, with the earlier messages as an
         // attachment.
-        if let Ok(Some(stored)) = shared.journal.session(session).await {
+        let kept = async {
+            let Some(stored) = shared.journal.session(session).await? else { return Ok(()) };
             let instructions = history.mark_of_instructions();
             let known =
                 ConversationRecord { session: session.clone(), turns: stored.turns, instructions };
-            let _ = shared.conversations.remember(&caller, &mark, &known).await;
+            shared.conversations.remember(&caller, &mark, &known).await
+        };
+        if let Err(error) = kept.await {
+            tracing::warn!(%session, %error, "a conversation was not stored for its next request");
         }
     }
 }

@@ -40,6 +40,7 @@ impl ProcessIdentity {
         static CURRENT: OnceLock<ProcessIdentity> = OnceLock::new();
         CURRENT.get_or_init(|| {
             let pid = std::process::id();
+            // Without /proc the time is not known, and 0 is compared with nothing.
             let start = fs::read_to_string(format!("/proc/{pid}/stat"))
                 .ok()
                 .and_then(|stat| parse_stat(&stat))
@@ -74,6 +75,7 @@ impl ProcessIdentity {
 
 fn host() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().replace('/', "_");
+    // Without /proc the name alone tells machines apart.
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     format!("{name}/{}/{}", boot.trim(), namespace.display())

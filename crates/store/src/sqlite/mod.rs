@@ -20,6 +20,11 @@ use tokio::sync::oneshot;
 
 use crate::{Batch, Component, Row, RowView, Statement, StoreError};
 
+/// Sends an answer to a caller. One that does not wait for it any more needs none.
+fn answer_caller<T>(reply: oneshot::Sender<T>, answer: T) {
+    let _ = reply.send(answer);
+}
+
 /// The handle on both connections and threads. They end when it is dropped.
 pub(crate) struct SqliteDatabase {
     location: Arc<str>,
@@ -90,7 +95,7 @@ impl SqliteDatabase {
         let (reply, answer) = oneshot::channel();
         self.reader.send(reader::Job::Visit(Box::new(move |reader| {
             let visited = reader.visit(&statement, &mut |row| step(&mut state, row));
-            let _ = reply.send(visited.map(|()| state));
+            answer_caller(reply, visited.map(|()| state));
         })))?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
@@ -108,6 +113,7 @@ impl SqliteDatabase {
         self.reader.close().await;
         let (reply, ended) = oneshot::channel();
         if self.writer.send(writer::Job::Close(reply)).is_ok() {
+            // A thread that is gone has closed its connection, too.
             let _ = ended.await;
         }
     }

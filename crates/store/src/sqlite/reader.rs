@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, mpsc};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::{connection, failure, values};
+use super::{answer_caller, connection, failure, values};
 use crate::{Row, RowView, Statement, StoreError};
 
 pub(super) enum Job {
@@ -44,6 +44,7 @@ impl ReaderHandle {
         if let Some(thread) = self.thread.get() {
             let (reply, ended) = oneshot::channel();
             if thread.send(Job::Close(reply)).is_ok() {
+                // A thread that is gone has closed its connection, too.
                 let _ = ended.await;
             }
         }
@@ -52,17 +53,18 @@ impl ReaderHandle {
 
 fn spawn(path: PathBuf, location: Arc<str>) -> mpsc::Sender<Job> {
     let (sender, receiver) = mpsc::channel();
+    // Without a thread the receiver is gone, and every query is refused as closed.
     let _ = std::thread::Builder::new().name("sqlite-reader".into()).spawn(move || {
         let mut reader = Reader { path, location, connection: None };
         while let Ok(job) = receiver.recv() {
             match job {
                 Job::Query { statement, reply } => {
-                    let _ = reply.send(reader.query(&statement));
+                    answer_caller(reply, reader.query(&statement));
                 }
                 Job::Visit(visit) => visit(&mut reader),
                 Job::Close(reply) => {
                     drop(reader);
-                    let _ = reply.send(());
+                    answer_caller(reply, ());
                     return;
                 }
             }

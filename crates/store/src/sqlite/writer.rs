@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::{connection, failure, values};
+use super::{answer_caller, connection, failure, values};
 use crate::migration::{CREATE_VERSIONS, READ_VERSION, WRITE_VERSION};
 use crate::{Batch, Component, Durability, Row, Statement, StoreError};
 
@@ -121,15 +121,16 @@ pub(super) fn spawn(
     let writer = SharedWriter::default();
     let queued = Arc::new(AtomicUsize::new(0));
     let handle = WriterHandle { jobs, writer: Arc::clone(&writer), queued: Arc::clone(&queued) };
+    // Without a thread the receiver of `opened` gets no answer, which is an error there.
     let _ = std::thread::Builder::new().name("sqlite-writer".into()).spawn(move || {
         match connection::open_writer(&path, &location) {
             Ok(connection) => {
                 *writer.lock() = Some(Writer { connection, location, commits: 0 });
-                let _ = reply.send(Ok(()));
+                answer_caller(reply, Ok(()));
                 run(&writer, &receiver, &queued);
             }
             Err(error) => {
-                let _ = reply.send(Err(error));
+                answer_caller(reply, Err(error));
             }
         }
     });
@@ -173,15 +174,15 @@ fn run(shared: &SharedWriter, jobs: &mpsc::Receiver<Job>, queued: &AtomicUsize) 
                 }
             }
             Job::Migrate { component, reply } => {
-                let _ = reply.send(writer.with_busy_timeout(|writer| writer.migrate(&component)));
+                answer_caller(reply, writer.with_busy_timeout(|writer| writer.migrate(&component)));
             }
             Job::Checkpoint => writer.checkpoint(),
             Job::Truncate(reply) => {
-                let _ = reply.send(writer.with_busy_timeout(Writer::truncate_log));
+                answer_caller(reply, writer.with_busy_timeout(Writer::truncate_log));
             }
             Job::Close(reply) => {
                 *guard = None;
-                let _ = reply.send(());
+                answer_caller(reply, ());
                 return;
             }
         }
@@ -252,7 +253,7 @@ impl Writer {
             answer_all(group, answers);
         } else if let Some(job) = group.pop() {
             // The usual case, without the two extra statements of a savepoint.
-            let _ = job.reply.send(self.in_transaction(|it| it.apply(&job.batch)));
+            answer_caller(job.reply, self.in_transaction(|it| it.apply(&job.batch)));
         }
         if wait_for_disk {
             // A failure here only leaves the connection slower than needed.
@@ -355,12 +356,12 @@ fn answer_all(group: &mut Vec<WriteJob>, answers: Result<Vec<Rows>, StoreError>)
     match answers {
         Ok(answers) => {
             for (job, answer) in group.drain(..).zip(answers) {
-                let _ = job.reply.send(answer);
+                answer_caller(job.reply, answer);
             }
         }
         Err(error) => {
             for job in group.drain(..) {
-                let _ = job.reply.send(Err(error.clone()));
+                answer_caller(job.reply, Err(error.clone()));
             }
         }
     }

@@ -32,6 +32,7 @@ pub(crate) async fn a_memory_is_reported_in_the_users_words(location: DatabaseLo
     let mut turn = home.begin(&session("work"), "Remember that I live in Bern").await;
     let none = run_and_report(&home, &mut turn, "memory_search", r#"{"query": "Bern"}"#).await;
     assert_eq!(render_report(&none), "There is no memory of `Bern`.");
+    assert_eq!(none.data, Some(serde_json::json!([])));
     let stored = r#"{"content": "I live in Bern"}"#;
     let stored = run_and_report(&home, &mut turn, "memory_store", stored).await;
     assert_eq!(render_report(&stored), "I'll remember: I live in Bern");

@@ -3,8 +3,6 @@
 //! Each relation is one node object with the relation as its property, and one statement with its
 //! provenance and validity. Readers treat node objects with the same `@id` as one node.
 
-use std::fmt::Write as _;
-
 use serde_json::json;
 
 use super::Triple;
@@ -80,8 +78,7 @@ fn identifier(kind: &str, name: &str) -> String {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             text.push(char::from(byte));
         } else {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "%{byte:02X}");
+            text.push_str(&format!("%{byte:02X}"));
         }
     }
     text

@@ -5,17 +5,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use lango_protocol::{CallId, CallStatus, Event, EventBody};
+use lango_protocol::{CallId, CallReport, CallStatus, Event, EventBody};
 use lango_text::{jaccard_similarity, one_line};
 use serde_json::Value;
 
 use crate::text::significant_words;
 
-/// Lists the search tools whose results may be empty.
+/// Lists the search tools whose results may be empty. The data of their reports is a list of what
+/// was found.
 const SEARCHES: &[&str] =
     &["search_knowledge", "rag_retrieve", "search_learnings", "memory_search"];
-/// Lists the fields that hold their results.
-const RESULT_LISTS: &[&str] = &["hits", "passages", "memories", "results"];
 /// Lists phrases of an answer that found nothing. Single words would match too often.
 const NOT_FOUND_PHRASES: &[&str] = &[
     "i could not find",
@@ -76,7 +75,7 @@ pub fn gaps(events: &[Event]) -> Vec<Gap> {
 }
 
 fn gap(topic: &str, why: String) -> Gap {
-    let topic = one_line(&topic, MAX_TOPIC_CHARACTERS);
+    let topic = one_line(topic, MAX_TOPIC_CHARACTERS);
     let question = if topic.ends_with('?') {
         topic.clone()
     } else {
@@ -95,14 +94,15 @@ fn searches(events: &[Event]) -> (Vec<(&str, String)>, Vec<BTreeSet<String>>) {
             EventBody::ToolCall { call, tool, arguments, .. }
                 if SEARCHES.contains(&tool.as_str()) =>
             {
+                // Arguments that are no JSON were refused, so nothing was searched.
                 let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
                 if let Some(query) = arguments["query"].as_str() {
                     asked.insert(call, query.to_owned());
                 }
             }
-            EventBody::ToolResult { call, tool, status: CallStatus::Ok, output, .. } => {
+            EventBody::ToolResult { call, tool, status: CallStatus::Ok, report, .. } => {
                 let Some(query) = asked.remove(call) else { continue };
-                match is_empty(output) {
+                match report.as_deref().and_then(is_empty) {
                     Some(true) => missed.push((tool.as_str(), query)),
                     Some(false) => found.push(significant_words(&query)),
                     None => {}
@@ -114,17 +114,10 @@ fn searches(events: &[Event]) -> (Vec<(&str, String)>, Vec<BTreeSet<String>>) {
     (missed, found)
 }
 
-/// Tells whether a search found nothing. Returns none if that is unknown, such as for a truncated
-/// output.
-fn is_empty(output: &str) -> Option<bool> {
-    // The output of `rag_retrieve` begins with the count.
-    if let Some((count, _)) = output.split_once(" passage")
-        && let Ok(count) = count.parse::<u32>()
-    {
-        return Some(count == 0);
-    }
-    let output: Value = serde_json::from_str(output).ok()?;
-    RESULT_LISTS.iter().find_map(|list| output[*list].as_array()).map(Vec::is_empty)
+/// Tells whether a search found nothing. Returns none if that is unknown, because the data was too
+/// long to record.
+fn is_empty(report: &CallReport) -> Option<bool> {
+    report.data.as_ref()?.as_array().map(Vec::is_empty)
 }
 
 /// Returns the user's question as a gap if the answer says that nothing was found.

@@ -3,6 +3,7 @@
 //! Only a quite certain answer is recorded. The librarian can record others by a call of its own.
 
 use lango_protocol::{Event, EventBody, SessionId};
+use lango_retrieval::RetrievalError;
 use lango_store::Statement;
 use lango_text::coverage;
 
@@ -158,8 +159,16 @@ impl Inquiries {
     async fn similarity(&self, one: &str, other: &str) -> Option<f32> {
         let retrieval = self.knowledge.retrieval();
         retrieval.embedder()?;
-        let one = retrieval.query_vector(one).await.ok()?;
-        let other = retrieval.query_vector(other).await.ok()?;
+        let vectors = async {
+            Ok::<_, RetrievalError>((
+                retrieval.query_vector(one).await?,
+                retrieval.query_vector(other).await?,
+            ))
+        };
+        let (one, other) = vectors
+            .await
+            .inspect_err(|error| tracing::warn!(%error, "two texts could not be compared"))
+            .ok()?;
         Some(one.iter().zip(&other).map(|(a, b)| a * b).sum())
     }
 }

@@ -37,6 +37,7 @@ pub(super) fn difference(failed: &str, worked: &str) -> Option<String> {
     Some(text)
 }
 
+/// Returns arguments as an object; none for what a model wrote otherwise.
 fn object(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(if text.trim().is_empty() { "{}" } else { text }).ok()
 }

@@ -77,6 +77,17 @@ impl LearningOrigin {
             Self::Observed => "observed",
         }
     }
+
+    fn read(text: &str) -> Result<Self, StoreError> {
+        match text {
+            "told" => Ok(Self::Told),
+            "observed" => Ok(Self::Observed),
+            other => Err(StoreError::Corrupt {
+                location: "the lessons".to_owned(),
+                reason: format!("a lesson has the unknown origin {other:?}"),
+            }),
+        }
+    }
 }
 
 impl Learning {
@@ -112,10 +123,7 @@ impl Learning {
             error_pattern: text(2)?,
             diagnosis: text(3)?,
             fix: row.text(4)?.to_owned(),
-            origin: match row.text(5)? {
-                "observed" => LearningOrigin::Observed,
-                _ => LearningOrigin::Told,
-            },
+            origin: LearningOrigin::read(row.text(5)?)?,
             successes: count(6)?,
             tries: count(7)?,
             provenance: Provenance {

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use lango_protocol::{CallId, CallStatus, Event, EventBody};
+use lango_protocol::{CallId, CallReport, CallStatus, Event, EventBody};
 use lango_text::ellipsize_characters;
 
 use super::advise::{advice_in, without_advice};
@@ -53,6 +53,7 @@ struct Call<'a> {
     author: Option<&'a str>,
     status: CallStatus,
     output: &'a str,
+    report: Option<&'a CallReport>,
 }
 
 /// Returns the observation of one turn's events, in order.
@@ -105,7 +106,7 @@ pub fn observe(events: &[Event]) -> Observation {
 fn is_failure(call: &Call<'_>) -> bool {
     match call.status {
         CallStatus::Error => true,
-        CallStatus::Refused => call.output.starts_with("the arguments do not fit"),
+        CallStatus::Refused => call.report.is_some_and(|report| report.invalid_arguments),
         _ => false,
     }
 }
@@ -119,9 +120,10 @@ fn calls(events: &[Event]) -> Vec<Call<'_>> {
             EventBody::ToolCall { call, arguments, .. } => {
                 asked.insert(call, (arguments, event.author.as_deref()));
             }
-            EventBody::ToolResult { call, tool, status, output, .. } => {
+            EventBody::ToolResult { call, tool, status, output, report, .. } => {
                 if let Some((arguments, author)) = asked.get(call) {
-                    calls.push(Call { tool, arguments, author: *author, status: *status, output });
+                    let (author, status, report) = (*author, *status, report.as_deref());
+                    calls.push(Call { tool, arguments, author, status, output, report });
                 }
             }
             _ => {}

@@ -144,6 +144,7 @@ impl Drafts {
         let temporary = self.own.join(format!(".{name}.{}", std::process::id()));
         write(&temporary, &files).and_then(|()| fs::rename(&temporary, &target)).map_err(
             |error| {
+                // Only the first error matters.
                 let _ = fs::remove_dir_all(&temporary);
                 failed(error)
             },

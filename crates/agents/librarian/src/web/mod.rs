@@ -81,6 +81,7 @@ impl WebSearch {
         url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
         let fetched = self.client.get(url.as_str()).await?;
         let status = fetched.status.as_u16();
+        // An answer that is not understood is an error below, with its status.
         let answer: Option<SearchResponse> = serde_json::from_slice(&fetched.body).ok();
         let Some(answer) = answer.filter(|_| fetched.status.is_success()) else {
             return Err(WebSearchError::Answer { status });

@@ -1,7 +1,5 @@
 //! Implements `search_web`.
 
-use std::fmt::Write as _;
-
 use lango_protocol::CallReport;
 use lango_text::{code_span, plural, single_spaced, truncate_characters, visible};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
@@ -73,7 +71,7 @@ impl Tool for SearchWeb {
             output.results.len()
         );
         for page in pages(output) {
-            let _ = write!(text, "\n\n{page}");
+            text.push_str(&format!("\n\n{page}"));
         }
         text
     }
@@ -111,7 +109,7 @@ fn pages(output: &WebHits) -> impl Iterator<Item = String> {
         for part in [&hit.title, &hit.content] {
             let part = truncate_characters(part, MAX_EXCERPT_CHARACTERS);
             if !part.trim().is_empty() {
-                let _ = write!(text, "\n> {}", foreign_line(part));
+                text.push_str(&format!("\n> {}", foreign_line(part)));
             }
         }
         text

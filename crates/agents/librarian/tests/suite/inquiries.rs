@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lango_librarian::inquiries::{Inquiries, InquirySettings, InquiryState, gaps};
 use lango_librarian::{InquiryContext, LibrarianAdvisor, LibrarianObserver};
-use lango_protocol::{CallStatus, SessionId, TurnId};
+use lango_protocol::{SessionId, TurnId};
 use lango_runtime::{Advisor as _, ContextRequest, ContextSource as _};
 use lango_store::Database;
 use serde_json::json;
@@ -22,16 +22,15 @@ on_both! {
     the_runtime_is_served,
 }
 
-pub(crate) const EMPTY: &str = r#"{"hits":[],"note":"nothing is known about this"}"#;
+/// The number of hits of a search that found nothing.
+pub(crate) const EMPTY: Option<usize> = Some(0);
 
-pub(crate) fn turn_with_search(session: &SessionId, query: &str, output: &str) -> TurnScript {
-    let arguments = json!({ "query": query }).to_string();
-    TurnScript::new(session, "look it up").call(
-        "search_knowledge",
-        &arguments,
-        CallStatus::Ok,
-        output,
-    )
+pub(crate) fn turn_with_search(
+    session: &SessionId,
+    query: &str,
+    found: Option<usize>,
+) -> TurnScript {
+    TurnScript::new(session, "look it up").search("search_knowledge", query, found)
 }
 
 pub(crate) async fn notice(inquiries: &Inquiries, script: &TurnScript) -> Vec<String> {
@@ -46,18 +45,16 @@ fn only_what_was_not_found_is_a_gap() {
     };
     let missed = turn_with_search(&session, "staging database", EMPTY);
     assert_eq!(topics(&missed), ["staging database"]);
-    assert!(topics(&turn_with_search(&session, "staging database", r#"{"hits":[{}]}"#)).is_empty());
-    assert!(topics(&turn_with_search(&session, "staging database", "too long to sh")).is_empty());
+    assert!(topics(&turn_with_search(&session, "staging database", Some(1))).is_empty());
+    assert!(topics(&turn_with_search(&session, "staging database", None)).is_empty());
     assert!(topics(&turn_with_search(&session, "the of", EMPTY)).is_empty());
     // Another search found it.
-    let query = r#"{"query":"database of staging"}"#;
-    let found = missed.call("rag_retrieve", query, CallStatus::Ok, r#"{"passages":[{}]}"#);
+    let found = missed.search("rag_retrieve", "database of staging", Some(1));
     assert!(topics(&found).is_empty());
-    let twice = turn_with_search(&session, "staging database", EMPTY).call(
+    let twice = turn_with_search(&session, "staging database", EMPTY).search(
         "memory_search",
-        r#"{"query":"the staging databases"}"#,
-        CallStatus::Ok,
-        r#"{"memories":[]}"#,
+        "the staging databases",
+        EMPTY,
     );
     assert_eq!(gaps(&twice.events).len(), 1);
     assert_eq!(gaps(&twice.events)[0].priority, 2);

@@ -2,7 +2,7 @@
 //! help.
 
 use lango_librarian::learnings::{Learnings, observe};
-use lango_protocol::{CallStatus, SessionId};
+use lango_protocol::{CallReport, CallStatus, SessionId};
 use lango_store::Database;
 use serde_json::json;
 
@@ -35,7 +35,13 @@ fn a_turn_shows_what_helped() {
     let script = turn_with_fix(&session, "man.rs", "src/main.rs")
         .call("fs_read", "{}", CallStatus::Denied, "not allowed")
         .call("fs_stat", "{}", CallStatus::Refused, "not your tool")
-        .call("fs_stat", "{}", CallStatus::Refused, "the arguments do not fit: missing path");
+        .reported_call(
+            "fs_stat",
+            "{}",
+            CallStatus::Refused,
+            "the arguments do not fit: missing path",
+            Some(CallReport::new("It was not run.").invalid_arguments()),
+        );
     let seen = observe(&script.events);
     assert_eq!(seen.failures.len(), 2, "{seen:?}");
     assert_eq!(seen.failures[0].pattern, "no such file <path>");

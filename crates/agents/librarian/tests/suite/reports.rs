@@ -88,10 +88,12 @@ async fn knowledge_is_saved_and_found(database: Database) {
              - build command: make all builds it. ({day}, by librarian)"
         )
     );
-    assert_eq!(
-        report_text(&tools, "search_knowledge", json!({ "query": "moon" })).await,
-        "Nothing was found for `moon`."
-    );
+    // The data of a search is a list, by which it is known that nothing was found.
+    for tool in ["search_knowledge", "search_learnings"] {
+        let none = run_and_report(&tools, tool, json!({ "query": "moon" })).await;
+        assert_eq!(render_report(&none), "Nothing was found for `moon`.");
+        assert_eq!(none.data, Some(json!([])), "{tool}");
+    }
 }
 
 async fn lessons_are_saved_and_found(database: Database) {
@@ -192,10 +194,12 @@ async fn documents_are_counted_and_passages_come_with_their_sources(database: Da
     let settings = LibrarianSettings { documents, ..LibrarianSettings::default() };
     let tools = tools_with(&holdings, settings).await;
     assert_eq!(report_text(&tools, "rag_list", json!({})).await, "There are no documents yet.");
+    let none = run_and_report(&tools, "rag_retrieve", json!({ "query": "x" })).await;
     assert_eq!(
-        report_text(&tools, "rag_retrieve", json!({ "query": "x" })).await,
+        render_report(&none),
         "Nothing was found in the documents for `x`.\n\n(no document says anything about this)"
     );
+    assert_eq!(none.data, Some(json!([])));
     assert_eq!(
         report_text(&tools, "rag_ingest", json!({ "path": "." })).await,
         "No document was read into `documents`."

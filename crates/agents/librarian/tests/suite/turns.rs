@@ -1,8 +1,11 @@
 //! Builds turns as the journal has them.
 
+use std::sync::Arc;
+
 use lango_protocol::{
-    CallId, CallStatus, Event, EventBody, EventId, Origin, SessionId, Timestamp, TurnId,
+    CallId, CallReport, CallStatus, Event, EventBody, EventId, Origin, SessionId, Timestamp, TurnId,
 };
+use serde_json::{Value, json};
 
 /// Builds the events of a turn.
 pub(crate) struct TurnScript {
@@ -44,11 +47,30 @@ impl TurnScript {
     }
 
     pub(crate) fn call(
+        self,
+        tool: &str,
+        arguments: &str,
+        status: CallStatus,
+        output: &str,
+    ) -> Self {
+        self.reported_call(tool, arguments, status, output, None)
+    }
+
+    /// Adds a search that found so many entries, or an unknown number.
+    pub(crate) fn search(self, tool: &str, query: &str, found: Option<usize>) -> Self {
+        let arguments = json!({ "query": query }).to_string();
+        let data = found.map(|count| vec![json!({}); count]);
+        let report = CallReport { data: data.map(Value::Array), ..CallReport::new("Searched.") };
+        self.reported_call(tool, &arguments, CallStatus::Ok, "what the model reads", Some(report))
+    }
+
+    pub(crate) fn reported_call(
         mut self,
         tool: &str,
         arguments: &str,
         status: CallStatus,
         output: &str,
+        report: Option<CallReport>,
     ) -> Self {
         let call = CallId::generate();
         let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
@@ -69,7 +91,7 @@ impl TurnScript {
                 status,
                 output: output.to_owned(),
                 full_output: None,
-                report: None,
+                report: report.map(Arc::new),
                 milliseconds: 1,
             },
         );

@@ -119,6 +119,7 @@ impl Process {
 
     /// Waits for the end of a browser that ends by itself.
     pub(crate) async fn wait(&mut self) {
+        // A process that cannot be waited for is gone.
         let _ = self.child.wait().await;
     }
 

@@ -165,10 +165,9 @@ async fn content_point(
         Err(NavigatorError::Call(CallError::Refused(_))) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let Some([x1, y1, x2, _, x3, y3, ..]) = quads.first().map(Vec::as_slice) else {
+    let Some([x1, y1, _, _, x3, y3, ..]) = quads.first().map(Vec::as_slice) else {
         return Ok(None);
     };
-    let _ = x2;
     Ok(Some(if middle { (f64::midpoint(*x1, *x3), f64::midpoint(*y1, *y3)) } else { (*x1, *y1) }))
 }
 

@@ -47,7 +47,7 @@ pub(super) async fn next(
     }
 }
 
-/// Returns the id of the call that the beginning of a message answers.
+/// Returns the id of the call that the beginning of a message answers; none if it has none.
 pub(super) fn answered_id(beginning: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(beginning).ok()?;
     let digits = text.strip_prefix("{\"id\":")?;

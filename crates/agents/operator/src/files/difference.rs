@@ -1,6 +1,6 @@
 //! Compares two versions of a file in bounded space and time.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -45,8 +45,7 @@ pub(super) fn compare(path: &str, old: &str, new: &str) -> Difference {
             .map_or_else(|| unified.floor_char_boundary(MAX_DIFF_BYTES), |end| end + 1);
         let cut = unified.len() - end;
         unified.truncate(end);
-        // Writing to a string cannot fail.
-        let _ = write!(unified, "\n(diff cut: {cut} more bytes)\n");
+        unified.push_str(&format!("\n(diff cut: {cut} more bytes)\n"));
     }
     Difference { changes, unified }
 }

@@ -54,6 +54,7 @@ impl IgnoreRules {
     }
 }
 
+/// Reads the rules of a directory. A file that cannot be read has none, as in git.
 fn read(directory: &Dir) -> Option<Gitignore> {
     let name = Path::new(".gitignore");
     // Git does not follow a link here either.

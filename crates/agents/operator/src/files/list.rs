@@ -1,7 +1,6 @@
 //! Implements `fs_list`, which lists the entries of a directory.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -97,10 +96,9 @@ impl Tool for ListFiles {
         for entry in &output.entries {
             let Entry { name, kind, size, modified, link } = entry;
             let slash = if *kind == Kind::Directory { "/" } else { "" };
-            // Writing to a string cannot fail.
-            let _ = write!(text, "\n{kind:9} {size:>9} {modified} {name}{slash}");
+            text.push_str(&format!("\n{kind:9} {size:>9} {modified} {name}{slash}"));
             if let Some(link) = link {
-                let _ = write!(text, " -> {link}");
+                text.push_str(&format!(" -> {link}"));
             }
         }
         text

@@ -3,7 +3,6 @@
 mod report;
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -110,14 +109,13 @@ impl Tool for SearchFiles {
             output.files_searched
         );
         if output.skipped_large > 0 {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "; {} too large to search", output.skipped_large);
+            text.push_str(&format!("; {} too large to search", output.skipped_large));
         }
         if let Some(why) = &output.ended {
-            let _ = write!(text, "; {why}");
+            text.push_str(&format!("; {why}"));
         }
         for FoundLine { path, line, text: found } in &output.matches {
-            let _ = write!(text, "\n{path}:{line}: {found}");
+            text.push_str(&format!("\n{path}:{line}: {found}"));
         }
         text
     }

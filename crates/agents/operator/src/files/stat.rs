@@ -1,6 +1,5 @@
 //! Implements `fs_stat`, which describes a path without showing its content.
 
-use std::fmt::Write as _;
 use std::io::Read as _;
 use std::sync::Arc;
 
@@ -75,14 +74,14 @@ impl Tool for StatFile {
         let mut text = format!("{}: {}, {} bytes", output.path, output.kind, output.size);
         // Writing to a string cannot fail.
         if let Some(lines) = output.lines {
-            let _ = write!(text, ", {lines} lines");
+            text.push_str(&format!(", {lines} lines"));
         }
         if let Some(content) = output.content {
-            let _ = write!(text, ", {content}");
+            text.push_str(&format!(", {content}"));
         }
-        let _ = write!(text, ", modified {}, mode {:04o}", output.modified, output.mode);
+        text.push_str(&format!(", modified {}, mode {:04o}", output.modified, output.mode));
         if let Some(link) = &output.link {
-            let _ = write!(text, ", through a link to {link}");
+            text.push_str(&format!(", through a link to {link}"));
         }
         text
     }

@@ -1,6 +1,5 @@
 //! Implements `fs_write`, which replaces a whole file in one step.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -81,8 +80,7 @@ impl Tool for WriteFile {
         let what = if *created { "created" } else { "replaced" };
         let mut text = format!("{what} {path}, {bytes} bytes");
         if let Some(changes) = changes {
-            // Writing to a string cannot fail.
-            let _ = write!(text, ", {changes}");
+            text.push_str(&format!(", {changes}"));
         }
         text
     }

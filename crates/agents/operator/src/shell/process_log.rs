@@ -126,7 +126,9 @@ impl Records {
         .bind(Timestamp::now().as_microseconds());
         // On an error the list is out of date and says "ended with its owner"; the conversation is
         // not affected.
-        let _ = database.write(statement.into()).await;
+        if let Err(error) = database.write(statement.into()).await {
+            tracing::warn!(id, %error, "the end of a background command was not recorded");
+        }
     }
 
     /// Returns the background commands of every process, the latest first.

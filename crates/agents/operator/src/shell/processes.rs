@@ -193,6 +193,7 @@ async fn end(
         tokio::select! {
             status = confined.wait() => {
                 if !is_read {
+                    // A timeout is no error: what was read by now is the output.
                     let _ = timeout(DRAIN_TIMEOUT, &mut reading).await;
                 }
                 return status;

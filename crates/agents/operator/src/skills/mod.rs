@@ -50,10 +50,17 @@ impl Skills {
                 return;
             }
         };
-        let mut directories: Vec<PathBuf> = entries
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.join(SKILL_FILE).is_file())
-            .collect();
+        let mut directories: Vec<PathBuf> = Vec::new();
+        for entry in entries {
+            match entry.map(|entry| entry.path()) {
+                Ok(path) if path.join(SKILL_FILE).is_file() => directories.push(path),
+                Ok(_) => {}
+                Err(error) => {
+                    self.problems.push(format!("{} cannot be read: {error}", place.display()));
+                    break;
+                }
+            }
+        }
         directories.sort();
         for directory in directories {
             match Skill::read(&directory) {

@@ -16,7 +16,7 @@ pub(crate) struct Parameters {
     object: ObjectSchema,
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ObjectSchema {
     #[expect(dead_code, reason = "there is only one type")]
@@ -33,10 +33,9 @@ struct ObjectSchema {
     description: Option<String>,
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum ObjectType {
-    #[default]
     Object,
 }
 
@@ -114,10 +113,8 @@ impl Parameters {
             });
             schema.to_string()
         };
-        // The schema is written above, so it is well formed.
-        Self::parse(&schema).unwrap_or_else(|_| Self {
-            schema: RawValue::NULL.to_owned(),
-            object: ObjectSchema::default(),
+        Self::parse(&schema).unwrap_or_else(|why| {
+            unreachable!("the schema is written above, so it is well formed: {why}")
         })
     }
 

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use lango_text::{visible, visible_lines};
 use lango_tool::{
     AnyTool, BoundResource, ErasedCall, PreparedCall, Proposal, RegisteredTool, SafetyLevel, Step,
-    ToolContext, ToolDeclaration, ToolError, ToolFuture, ToolOutput, visible, visible_lines,
+    ToolContext, ToolDeclaration, ToolError, ToolFuture, ToolOutput, write_schema,
 };
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::content::{Content, read_bounded};
@@ -143,7 +143,7 @@ impl Call {
             home: skill.directory.clone(),
             arguments,
             variables: variables(skill, &self.arguments),
-            input: serde_json::to_string(&self.arguments).unwrap_or_default(),
+            input: Value::Object(self.arguments).to_string(),
             timeout_seconds: MAX_SCRIPT_SECONDS,
         };
         let result = self.tool.runner().run(program, &context).await?;
@@ -264,11 +264,10 @@ impl SkillRun {
             "properties": { "name": { "type": "string", "enum": names } },
             "required": ["name"]
         });
-        let parameters = RawValue::from_string(schema.to_string()).ok()?;
         let declaration = ToolDeclaration {
             name: "skill_run".into(),
             description: "Uses a skill by its name, with the skill's own parameters.".into(),
-            parameters: Arc::from(parameters),
+            parameters: write_schema(&schema),
             level: SafetyLevel::Dangerous,
         };
         let run = Arc::new(Self { tools });

@@ -227,6 +227,7 @@ impl WriteTarget {
                 metadata.mtime_nsec(),
             )
         };
+        // What cannot be looked at counts as gone, which is a change if it was there.
         let now = self.directory.symlink_metadata(&self.name).ok();
         match (&self.existing, &now) {
             (Some(before), Some(now)) => identity(before) == identity(now) && now.nlink() == 1,

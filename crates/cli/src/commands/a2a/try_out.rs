@@ -26,7 +26,9 @@ pub(super) async fn test(
     let step = |what: &str, detail: &str| {
         printer.print(&format!("{:>7} ms  {what:<12} {detail}\n", start.elapsed().as_millis()))
     };
-    let Some(status) = directory.check_agent(name).await else { return Ok(ExitStatus::Failure) };
+    let Some(status) = directory.check_agent(name).await else {
+        return Err(Failure::failed(format!("{name} is not configured. See: lango a2a list")));
+    };
     let present = match status.availability {
         Ok(present) => present,
         Err(error) => {

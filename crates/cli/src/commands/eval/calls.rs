@@ -1,6 +1,6 @@
 //! `lango eval calls`: how well a model understands requests.
 
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, IsTerminal};
 
 use lango_app::provider::{self, Purpose, Source};
 use lango_eval::calls::{
@@ -11,6 +11,7 @@ use super::calls_text::text;
 use crate::arguments::CallsArguments;
 use crate::commands::CommandContext;
 use crate::failure::{ExitStatus, Failure};
+use crate::printer::write_stderr;
 
 pub(super) async fn calls(
     context: &CommandContext,
@@ -40,13 +41,13 @@ pub(super) async fn calls(
     let progress = |number: usize| {
         if shows_progress {
             // With standard error closed, progress cannot be shown.
-            let _ = write!(io::stderr(), "\r{number}/{} requests ", requests.len());
+            write_stderr(&format!("\r{number}/{} requests ", requests.len()));
         }
     };
     let stop = tokio::signal::ctrl_c();
     let end = measure(&mut report, &examiner, &requests, stop, progress).await;
     if shows_progress {
-        let _ = write!(io::stderr(), "\r\x1b[2K");
+        write_stderr("\r\x1b[2K");
     }
     let view = report.view(matches!(end, MeasurementEnd::Measured));
     if arguments.json {

@@ -1,6 +1,6 @@
 //! `lango eval retrieval`: measures how well texts are found.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::time::Instant;
 
@@ -9,6 +9,7 @@ use lango_eval::retrieval::{ModeReport, RetrievalReport, measure_retrieval};
 
 use crate::commands::CommandContext;
 use crate::failure::{ExitStatus, Failure};
+use crate::printer::write_stderr;
 
 pub(super) async fn retrieval(
     context: &CommandContext,
@@ -17,19 +18,19 @@ pub(super) async fn retrieval(
 ) -> Result<ExitStatus, Failure> {
     let embedding = knowledge::embedding(context.config());
     if let Embedding::Absent(why) = &embedding {
-        let _ = writeln!(io::stderr(), "{why}");
+        write_stderr(&format!("{why}\n"));
     }
     let shows_progress = io::stderr().is_terminal();
     let began = Instant::now();
     let progress = |done: u32| {
         if shows_progress && done.is_multiple_of(20) {
             let rate = f64::from(done) / began.elapsed().as_secs_f64().max(0.001);
-            let _ = write!(io::stderr(), "\r{done} documents, {rate:.0} a second ");
+            write_stderr(&format!("\r{done} documents, {rate:.0} a second "));
         }
     };
     let measured = measure_retrieval(directory, embedding.ready(), progress).await;
     if shows_progress {
-        let _ = write!(io::stderr(), "\r\x1b[K");
+        write_stderr("\r\x1b[K");
     }
     let report = measured?;
     if json {

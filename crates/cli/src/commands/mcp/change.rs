@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lango_app::config::{self, McpServerConfig};
-use lango_app::mcp as wired;
+use lango_app::mcp::{self as wired, EntryError};
 use lango_mcp::client::{Source, ToolState, logout, read_servers};
 
 use super::super::{CommandContext, confirmed};
@@ -52,9 +52,8 @@ pub(super) fn add(context: &CommandContext, arguments: McpAddArguments) -> Resul
 /// Checks an entry and writes the values that are not defaults.
 fn write(context: &CommandContext, name: &str, given: &McpServerConfig) -> Result<(), Failure> {
     match wired::resolve_entry(name, given) {
-        Ok(_) => {}
         // A variable may be set later, in the shell that uses it.
-        Err(why) if why.contains("is not set") => {}
+        Ok(_) | Err(EntryError::UnsetVariable(_)) => {}
         Err(why) => return Err(Failure::usage(format!("{name} cannot be used: {why}"))),
     }
     let whole = toml::Value::try_from(given)?;
@@ -158,6 +157,7 @@ pub(super) fn import(
     file: Option<&Path>,
     dry_run: bool,
 ) -> Result<(), Failure> {
+    let is_search = file.is_none();
     let files: Vec<PathBuf> = if let Some(file) = file {
         vec![file.to_owned()]
     } else {
@@ -180,8 +180,11 @@ pub(super) fn import(
         });
         let entries = match entries {
             Ok(entries) => entries,
-            // A missing server is an error only in a file that the user named.
-            Err(_) if files_are_usual(&file) => continue,
+            // What is not understood is an error only in a file that the user named.
+            Err(why) if is_search => {
+                context.printer.note(&format!("{place} was passed over: {why}"));
+                continue;
+            }
             Err(why) => return Err(Failure::usage(format!("{place}: {why}"))),
         };
         for (name, entry, remark) in entries {
@@ -192,7 +195,9 @@ pub(super) fn import(
             }
             let outcome = entry.and_then(|entry| {
                 if dry_run {
-                    return wired::resolve_entry(&name, &entry).map(|_| ());
+                    return wired::resolve_entry(&name, &entry)
+                        .map(drop)
+                        .map_err(|why| why.to_string());
                 }
                 write(context, &name, &entry).map_err(|failure| failure.message)
             });
@@ -209,10 +214,6 @@ pub(super) fn import(
     Ok(())
 }
 
-fn files_are_usual(file: &Path) -> bool {
-    SERVER_FILES.iter().any(|place| file.ends_with(place))
-}
-
 /// The name of an entry, its configuration, and a remark about it.
 type ImportedEntry = (String, Result<McpServerConfig, String>, String);
 
@@ -227,7 +228,9 @@ fn remark(unknown: &[String]) -> String {
 fn json_entries(text: &str) -> Result<Vec<ImportedEntry>, String> {
     let entries = read_servers(text)?;
     let imported = entries.into_iter().map(|found| {
-        let entry = found.entry.and_then(|entry| wired::import_entry(&entry));
+        let entry = found
+            .entry
+            .and_then(|entry| wired::import_entry(&entry).map_err(|why| why.to_string()));
         let remark = remark(&found.unknown);
         (found.name, entry, remark)
     });

@@ -173,6 +173,7 @@ fn views(server: &Server) -> Vec<ToolView> {
             state: tool.state(),
             used: server.config.wants(&tool.name),
             description: version.map(|version| version.description.clone()).unwrap_or_default(),
+            // A schema that is no JSON cannot be shown as such; its digest still tells versions apart.
             schema: version.and_then(|v| RawValue::from_string(v.schema.clone()).ok()),
             digest: version.map(|version| version.digest.clone()).unwrap_or_default(),
         }

@@ -52,6 +52,7 @@ pub(super) async fn serve(
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
+    // Work that does not end in time is in the journal and can be resumed.
     let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, ending).await;
     serving.end().await;
     outcome?;

@@ -50,6 +50,7 @@ impl Fetch {
             });
         }
         let content_type = fetched.headers.get("content-type");
+        // A type that is no text is none that could be read.
         let content_type = content_type.and_then(|value| value.to_str().ok()).map(str::to_owned);
         // The end of the address tells the format if the server does not.
         Ok(Content { name: url.path().to_owned(), content_type, bytes: fetched.body })

@@ -56,6 +56,7 @@ fn page(pdf: &Pdf, number: u32) -> Option<String> {
         let mut text = String::new();
         output_doc_page(pdf, &mut PlainTextOutput::new(&mut text), number).map(|()| text)
     }));
+    // The page counts as unreadable, whether the library panicked or refused it.
     read.ok()?.ok()
 }
 
@@ -88,6 +89,7 @@ fn join(text: &mut String, line: &str) {
     text.extend(line.chars().map(|c| if c.is_control() { ' ' } else { c }));
 }
 
+/// Returns the title, if the file has one that can be read.
 fn title(pdf: &Pdf) -> Option<String> {
     let info: &Dictionary = match pdf.trailer.get(b"Info").ok()? {
         Object::Reference(id) => pdf.get_dictionary(*id).ok()?,
