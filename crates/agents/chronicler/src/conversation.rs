@@ -2,7 +2,7 @@
 
 use lango_model::estimate_tokens;
 use lango_protocol::{Event, EventBody, SessionId, Timestamp, TurnId};
-use lango_store::{Batch, Statement};
+use lango_store::Statement;
 use lango_text::ellipsize_characters;
 
 use crate::ChroniclerError;
@@ -43,6 +43,8 @@ pub(crate) struct ConversationPart {
     pub(crate) tokens: u64,
     /// The position and the turn at the end.
     pub(crate) end: Option<(u64, TurnId)>,
+    /// True if no finished turn followed when it was read.
+    pub(crate) is_last: bool,
 }
 
 impl Stores {
@@ -59,19 +61,6 @@ impl Stores {
         }
     }
 
-    /// Creates the row of a session, so that moving its watermark changes one row.
-    pub(crate) async fn ensure_watermark(
-        &self,
-        session: &SessionId,
-    ) -> Result<(), ChroniclerError> {
-        let statement = Statement::new(
-            "INSERT INTO watermarks (session, noted_seq, observed_seq, last_turn) \
-             VALUES ($1, 0, 0, '') ON CONFLICT DO NOTHING",
-        );
-        self.database.write(Batch::from(statement.bind(session.as_str()))).await?;
-        Ok(())
-    }
-
     /// Returns whole finished turns after a position, up to `most` tokens, but at least one turn if
     /// there is one.
     pub(crate) async fn read_turns(
@@ -85,8 +74,8 @@ impl Stores {
         let mut from = after;
         loop {
             let events = self.journal.messages_after(session, from, EVENTS_PER_PAGE).await?;
-            let Some(last) = events.last() else { return Ok(part) };
-            from = last.seq;
+            let is_last_page = events.len() < EVENTS_PER_PAGE as usize;
+            from = events.last().map_or(from, |last| last.seq);
             for event in &events {
                 if let Some(message) = message_of(event) {
                     turn.tokens += estimate_tokens(&message.text);
@@ -100,6 +89,10 @@ impl Stores {
                     part.end = Some((event.seq, event.turn));
                     turn = ConversationPart::default();
                 }
+            }
+            if is_last_page {
+                part.is_last = true;
+                return Ok(part);
             }
         }
     }
@@ -119,6 +112,16 @@ fn message_of(event: &Event) -> Option<ConversationMessage> {
         by_user,
         text: ellipsize_characters(text, MAX_MESSAGE_CHARACTERS),
     })
+}
+
+/// Returns the statement that creates the row of a session, so that moving its watermark changes one
+/// row.
+pub(crate) fn create_watermark(session: &SessionId) -> Statement {
+    Statement::new(
+        "INSERT INTO watermarks (session, noted_seq, observed_seq, last_turn) \
+         VALUES ($1, 0, 0, '') ON CONFLICT DO NOTHING",
+    )
+    .bind(session.as_str())
 }
 
 /// Returns the statement that moves one of the two watermarks of a session, if it is still at

@@ -5,7 +5,7 @@ use lango_protocol::SessionId;
 use lango_store::{Batch, StoreError};
 
 use crate::ChroniclerError;
-use crate::conversation::move_watermark;
+use crate::conversation::{create_watermark, move_watermark};
 use crate::extract::extract_statements;
 use crate::memory::Memory;
 use crate::record::{MemoryOrigin, Priority};
@@ -18,7 +18,6 @@ impl Memory {
     /// Notes statements that have not been noted; returns how many memories were created.
     pub(crate) async fn note(&self, session: &SessionId) -> Result<usize, ChroniclerError> {
         let stores = self.stores();
-        stores.ensure_watermark(session).await?;
         let mut created = 0;
         loop {
             let mark = stores.watermark(session).await?;
@@ -48,14 +47,21 @@ impl Memory {
                     }
                 }
             }
-            let mut batch = Batch::new().with(move_watermark(session, true, mark.noted, end));
+            let mut batch = Batch::new()
+                .with(create_watermark(session))
+                .with(move_watermark(session, true, mark.noted, end));
             for new in &admitted {
                 for statement in stores.admission_statements(new).await? {
                     batch.push(statement);
                 }
             }
             match stores.database.write(batch).await {
-                Ok(_) => created += admitted.len(),
+                Ok(_) => {
+                    created += admitted.len();
+                    if part.is_last {
+                        return Ok(created);
+                    }
+                }
                 // Another process noted it.
                 Err(StoreError::Conflict { .. }) => {
                     if stores.watermark(session).await? == mark {

@@ -11,7 +11,9 @@ use regex::Regex;
 use tokio_util::sync::CancellationToken;
 
 use crate::ChroniclerError;
-use crate::conversation::{ConversationMessage, ConversationPart, move_watermark, noon};
+use crate::conversation::{
+    ConversationMessage, ConversationPart, create_watermark, move_watermark, noon,
+};
 use crate::extract::{extract_mentions, extract_statements, is_passing, kind_of_observation};
 use crate::gate::{self, Evidence, is_duplicate};
 use crate::memory::Memory;
@@ -63,7 +65,7 @@ impl Memory {
         if part.tokens >= threshold {
             return Ok(true);
         }
-        let Some((end, _)) = part.end else { return Ok(false) };
+        let Some((end, _)) = part.end.filter(|_| !part.is_last) else { return Ok(false) };
         // It may have stopped right before the turn that reaches the threshold.
         let more = stores.read_turns(session, end, 0).await?;
         Ok(part.tokens + more.tokens >= threshold)
@@ -77,7 +79,6 @@ impl Memory {
         cancel: &CancellationToken,
     ) -> Result<ObservationRun, ChroniclerError> {
         let stores = self.stores();
-        stores.ensure_watermark(session).await?;
         let mark = stores.watermark(session).await?;
         let part = stores.read_turns(session, mark.observed, self.settings().input_tokens).await?;
         let Some(end) = part.end else { return Ok(ObservationRun::default()) };
@@ -105,18 +106,21 @@ impl Memory {
                 Err(error) => return Err(error),
             }
         }
-        let mut batch = Batch::new().with(move_watermark(session, false, mark.observed, end)).with(
-            Statement::new(
-                "INSERT INTO observation_runs (session, first_seq, last_seq, observations, \
-                 extractive, at) VALUES ($1, $2, $3, $4, $5, $6)",
-            )
-            .bind(session.as_str())
-            .bind(position(range.0))
-            .bind(position(range.1))
-            .bind(position(observations.len() as u64))
-            .bind(extractive)
-            .bind(Timestamp::now().as_microseconds()),
-        );
+        let mut batch = Batch::new()
+            .with(create_watermark(session))
+            .with(move_watermark(session, false, mark.observed, end))
+            .with(
+                Statement::new(
+                    "INSERT INTO observation_runs (session, first_seq, last_seq, observations, \
+                     extractive, at) VALUES ($1, $2, $3, $4, $5, $6)",
+                )
+                .bind(session.as_str())
+                .bind(position(range.0))
+                .bind(position(range.1))
+                .bind(position(observations.len() as u64))
+                .bind(extractive)
+                .bind(Timestamp::now().as_microseconds()),
+            );
         for observation in &observations {
             for statement in stores.observation_insertion(observation).await? {
                 batch.push(statement);
@@ -300,7 +304,12 @@ mod tests {
             by_user: *by_user,
             text: (*text).to_owned(),
         });
-        ConversationPart { messages: messages.collect(), tokens: 0, end: Some((9, turn)) }
+        ConversationPart {
+            messages: messages.collect(),
+            tokens: 0,
+            end: Some((9, turn)),
+            is_last: true,
+        }
     }
 
     fn lines(reply: &str) -> Vec<(Priority, String, (u64, u64))> {

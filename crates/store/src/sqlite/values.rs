@@ -1,7 +1,7 @@
 //! Binds values to prepared statements and reads them from rows.
 
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, Error, Statement as Prepared};
+use rusqlite::{Connection, Error, Statement as Prepared, ffi};
 
 use crate::row::View;
 use crate::{Row, RowView, SqlValue, Statement, StoreError};
@@ -25,9 +25,13 @@ pub(super) fn execute(connection: &Connection, statement: &Statement) -> rusqlit
     Ok(prepared.raw_execute()? as u64)
 }
 
-/// Runs a statement and returns its rows.
+/// Runs a statement that only reads, and returns its rows.
 pub(super) fn query(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<Row>> {
     let mut prepared = connection.prepare_cached(&statement.sql)?;
+    // The writer's connection runs queries too, and it could write.
+    if !prepared.readonly() {
+        return Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_READONLY), None));
+    }
     bind(&mut prepared, &statement.values)?;
     let columns = prepared.column_count();
     let mut found = Vec::new();

@@ -150,6 +150,21 @@ async fn a_query_cannot_write() {
 }
 
 #[tokio::test]
+async fn a_query_of_many_steps_returns_every_row_and_leaves_the_writer_usable() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = Database::open(&at(directory.path().join("lango.db"))).await.unwrap();
+    let count = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) \
+                 SELECT i FROM n";
+    for rows in [1, 100, 50_000] {
+        let found = database.query(Statement::new(count).bind(rows)).await.unwrap();
+        let numbers: Vec<i64> = found.iter().map(|row| row.integer(0).unwrap()).collect();
+        assert_eq!(numbers, (1..=rows).collect::<Vec<_>>());
+        let create = format!("CREATE TABLE t{rows} (k BIGINT)");
+        database.write(Statement::new(create).into()).await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn the_threads_end_with_the_last_handle() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("lango.db");
