@@ -21,9 +21,10 @@ use lango_runtime::AgentParts;
 
 use crate::config::Config;
 use crate::definition::is_trusted;
-use crate::{AppError, Home, Stores, confinement, knowledge, web};
+use crate::{App, AppError, Home, Stores, confinement, knowledge, web};
 
 /// Holds the settings of each agent from the configuration. Nothing is opened yet.
+#[derive(Clone)]
 pub(crate) struct AgentSettings {
     workspace: Workspace,
     operator: OperatorSettings,
@@ -59,11 +60,11 @@ impl AgentSettings {
     /// Opens every agent in the database. `observer` is the model that observes conversations.
     pub(crate) async fn open(
         self,
-        config: &Config,
-        home: &Home,
+        app: &App,
         stores: &Stores,
         observer: Option<Arc<dyn Model>>,
     ) -> Result<OpenAgents, AppError> {
+        let (config, home) = (app.config(), &app.home);
         let Stores { database, journal } = stores.clone();
         let Self { workspace, operator, navigator, mut librarian, chronicler } = self;
         let retrieval = knowledge::open(config, database.clone()).await?;

@@ -8,7 +8,7 @@ use lango_operator::Processes;
 use lango_runtime::{AgentParts, ContextSource, RuleBook};
 use lango_tool::RegisteredTool;
 
-use crate::agents::{AgentSettings, OpenAgents};
+use crate::agents::OpenAgents;
 use crate::approvals::rule_book;
 use crate::definition::{TeamDefinition, TeamOptions};
 use crate::mcp::{self, McpTools};
@@ -77,13 +77,12 @@ impl App {
     pub async fn open(&self, options: OpenOptions) -> Result<Assembly, AppError> {
         let OpenOptions { team, models, person, isolated } = options;
         let config = self.config();
-        let definition = TeamDefinition::load(config, &team)?;
-        let settings = AgentSettings::read(config, &self.home, &definition.workspace)?;
+        let definition = TeamDefinition::load(self, &team)?;
         definition.check_agent_settings(config)?;
         let models = provider::open(config, models).await?;
         let stores = self.open_stores().await?;
         let observer = models.observer.clone();
-        let agents = settings.open(config, &self.home, &stores, observer).await?;
+        let agents = definition.agents.clone().open(self, &stores, observer).await?;
         let Extras { remotes, rules, mcp } = if isolated {
             Extras::default()
         } else {
@@ -110,11 +109,10 @@ impl App {
     /// Opens the agents and tools for clients that only inspect them.
     pub async fn inspect(&self, options: InspectOptions) -> Result<Inspection, AppError> {
         let config = self.config();
-        let definition = TeamDefinition::load(config, &options.team)?;
-        let settings = AgentSettings::read(config, &self.home, &definition.workspace)?;
+        let definition = TeamDefinition::load(self, &options.team)?;
         let stores = self.open_stores().await?;
         let OpenAgents { parts: mut agents, .. } =
-            settings.open(config, &self.home, &stores, None).await?;
+            definition.agents.clone().open(self, &stores, None).await?;
         let remotes = if options.remote_agents {
             Remotes::find(config, &stores.database).await?
         } else {

@@ -1,12 +1,14 @@
-//! Reads what defines a team: a workspace, a topology, prompts and limits. Nothing is opened here.
+//! Reads what defines a team: a workspace, a topology, prompts, limits, and the settings of its agents.
+//! Nothing is opened here.
 
 use std::path::{Path, PathBuf};
 
 use lango_orchestration::{AgentSpec, PromptSections, Topology};
 use lango_protocol::{ORCHESTRATOR, SINGLE_AGENT};
 
-use crate::AppError;
+use crate::agents::AgentSettings;
 use crate::config::Config;
+use crate::{App, AppError};
 
 /// Holds a client's choices about the team; the configuration decides the others.
 #[derive(Debug, Clone, Default)]
@@ -27,18 +29,22 @@ pub(crate) struct TeamDefinition {
     pub(crate) prompts: PromptSections,
     pub(crate) multi_agent: bool,
     pub(crate) max_rounds: u32,
+    pub(crate) agents: AgentSettings,
 }
 
 impl TeamDefinition {
-    /// Reads the files that define the team.
-    pub(crate) fn load(config: &Config, options: &TeamOptions) -> Result<Self, AppError> {
+    /// Reads the files and settings that define the team.
+    pub(crate) fn load(app: &App, options: &TeamOptions) -> Result<Self, AppError> {
+        let config = app.config();
+        let workspace = find_workspace(options.workspace.as_deref())?;
         let topology = options.topology.as_deref().unwrap_or(&config.agent.topology);
         Ok(Self {
-            workspace: find_workspace(options.workspace.as_deref())?,
             topology: load_topology(config, topology)?,
             prompts: load_prompts(config)?,
             multi_agent: config.agent.multi_agent,
             max_rounds: options.max_rounds.unwrap_or(config.agent.max_delegation_rounds),
+            agents: AgentSettings::read(config, &app.home, &workspace)?,
+            workspace,
         })
     }
 
