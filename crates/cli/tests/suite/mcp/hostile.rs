@@ -18,12 +18,12 @@ async fn beside_a_good_one(bad: &str, call: (&str, &str)) -> Turn {
     turn
 }
 
-async fn failing(mode: &[&str], more: &str, reason: &str) {
-    let bad = hostile("bad", mode, more);
+async fn failing(misbehaviour: &[&str], more: &str, reason: &str) {
+    let bad = hostile("bad", misbehaviour, more);
     let turn = beside_a_good_one(&bad, ("mcp_bad_greet", "{}")).await;
     let results = turn.results();
-    assert_eq!(results[0].1, CallStatus::Error, "{mode:?}: {results:?}");
-    assert!(results[0].2.contains(reason), "{mode:?}: {results:?}");
+    assert_eq!(results[0].1, CallStatus::Error, "{misbehaviour:?}: {results:?}");
+    assert!(results[0].2.contains(reason), "{misbehaviour:?}: {results:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

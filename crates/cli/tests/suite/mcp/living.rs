@@ -50,8 +50,8 @@ async fn a_stopped_turn_tells_the_server_and_ends_it() {
     let lango = lango_with("", &[("mcp_slow_greet", "{}")]).await;
     let log = lango.workspace().join(format!("log-{}", std::process::id()));
     let name = log.display().to_string();
-    let mode = ["stall", "--log", &name];
-    super::peer::configure(&lango, &hostile("slow", &mode, "writable = [\".\"]"));
+    let misbehaviour = ["stall", "--log", &name];
+    super::peer::configure(&lango, &hostile("slow", &misbehaviour, "writable = [\".\"]"));
     let running = lango.ask("greet").with(&["--approve", "all"]).start();
     let logged = || std::fs::read_to_string(&log).unwrap_or_default();
     until("the call", || logged().contains("tools/call")).await;
@@ -79,9 +79,9 @@ async fn no_server_outlives_a_killed_lango() {
         let lango = lango_with("", &[("mcp_slow_greet", "{}")]).await;
         let log = lango.workspace().join(format!("log-{}-{confined}", std::process::id()));
         let name = log.display().to_string();
-        let mode = ["stall", "--log", &name];
+        let misbehaviour = ["stall", "--log", &name];
         let more = format!("writable = [\".\"]\nsandbox = {confined}");
-        super::peer::configure(&lango, &hostile("slow", &mode, &more));
+        super::peer::configure(&lango, &hostile("slow", &misbehaviour, &more));
         let running = lango.ask("greet").with(&["--approve", "all"]).start();
         let logged = || std::fs::read_to_string(&log).unwrap_or_default();
         until("the call", || logged().contains("tools/call")).await;

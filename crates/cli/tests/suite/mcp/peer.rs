@@ -54,10 +54,10 @@ pub(crate) fn on_node(name: &str, program_name: &str, arguments: &[&str], more: 
 }
 
 /// A server that misbehaves.
-pub(crate) fn hostile(name: &str, mode: &[&str], more: &str) -> String {
+pub(crate) fn hostile(name: &str, misbehaviour: &[&str], more: &str) -> String {
     let directory = hostile_directory().display().to_string();
     let script = format!("{directory}/hostile_mcp.py");
-    let command = [&["python3", script.as_str(), "--mode"], mode].concat();
+    let command = [&["python3", script.as_str(), "--mode"], misbehaviour].concat();
     program(name, &command, &format!("cwd = {}\n{more}", quoted(&[&directory])))
 }
 
@@ -105,9 +105,9 @@ impl Listening {
     }
 
     /// A hostile server at an address.
-    pub(super) async fn hostile(mode: &[&str]) -> Self {
+    pub(super) async fn hostile(misbehaviour: &[&str]) -> Self {
         let script = hostile_directory().join("hostile_mcp.py").display().to_string();
-        let arguments = [&[script.as_str(), "--http", "0", "--mode"], mode].concat();
+        let arguments = [&[script.as_str(), "--http", "0", "--mode"], misbehaviour].concat();
         Self::start("python3", &arguments).await
     }
 
