@@ -1,7 +1,7 @@
 //! Reads, checks and writes `SKILL.md`, the Agent Skills format.
 //!
 //! Use this when a skill is read or written. Where skills are found, and what a call of one does, is
-//! decided elsewhere; nothing here touches a file.
+//! decided by the agents; nothing here touches a file.
 
 mod document;
 mod error;
